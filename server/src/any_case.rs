@@ -12,15 +12,3 @@ pub(crate) fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer:
     let deserializer: StringDeserializer<D::Error> = text.into_deserializer();
     T::deserialize(deserializer)
 }
-
-/// The same, or nothing.
-///
-/// # Errors
-/// As `T`'s own reader.
-pub(crate) fn optional_word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    let Some(text) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
-    let deserializer: StringDeserializer<D::Error> = text.to_ascii_lowercase().into_deserializer();
-    T::deserialize(deserializer).map(Some)
-}

@@ -12,14 +12,13 @@
 
 mod value_count;
 
-use std::net::{IpAddr, SocketAddr};
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use axum::body::{Body, Bytes};
-use axum::extract::{ConnectInfo, FromRequest, FromRequestParts, Request};
+use axum::extract::{FromRequest, FromRequestParts, Request};
+use axum::http::HeaderMap;
 use axum::http::request::Parts;
-use axum::http::{Extensions, HeaderMap};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -443,28 +442,4 @@ impl<T: DeserializeOwned + Send, S: Send + Sync> FromRequestParts<S> for Path<T>
             .map(|axum::extract::Path(value)| Self(value))
             .map_err(|error| ApiError::bad_request("bad_path", error.body_text()))
     }
-}
-
-/// Who is at the other end of the connection: the socket's own address, never a header's.
-#[derive(Debug, Clone, Copy)]
-pub struct Peer(pub IpAddr);
-
-impl<S: Send + Sync> FromRequestParts<S> for Peer {
-    type Rejection = ApiError;
-
-    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, ApiError> {
-        peer_of(&parts.extensions)
-            .map(Self)
-            .ok_or_else(|| ApiError::internal(anyhow::anyhow!("no peer address")))
-    }
-}
-
-/// The address at the other end of a request's connection.
-pub(crate) fn peer_of(extensions: &Extensions) -> Option<IpAddr> {
-    connection_of(extensions).map(|peer| peer.ip().to_canonical())
-}
-
-/// The other end of a request's connection, with its port.
-pub(crate) fn connection_of(extensions: &Extensions) -> Option<SocketAddr> {
-    extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| *peer)
 }

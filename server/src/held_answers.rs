@@ -17,10 +17,11 @@ use axum::response::{IntoResponse as _, Response};
 use hyper::body::{Frame, SizeHint};
 use sha2::{Digest as _, Sha256};
 
-use crate::auth::{client_address, network_of, session};
-use crate::extract::peer_of;
+use crate::auth::session;
+use crate::client_address::{client_address, network_of};
 use crate::fair_bytes::{FairBytes, Share};
 use crate::large_answer::IN_MEMORY_MAX_BYTES;
+use crate::peer::peer_of;
 use crate::state::AppState;
 
 /// Bytes of all answers together.

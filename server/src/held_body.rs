@@ -12,11 +12,11 @@ use axum::extract::Request;
 use axum::http::{Extensions, HeaderMap, header};
 use futures_util::{Stream, StreamExt as _};
 
-use crate::auth::network_of;
 use crate::body_pace::BodyPace;
+use crate::client_address::network_of;
 use crate::error::{ApiError, ApiResult};
-use crate::extract::peer_of;
 use crate::fair_bytes::{FairBytes, Share};
+use crate::peer::peer_of;
 
 /// Bytes of each body that do not count: small requests go on while large ones fill the memory.
 const UNCOUNTED_BYTES: usize = 16 * 1024;

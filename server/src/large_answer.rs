@@ -12,11 +12,11 @@ use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::{StreamExt as _, stream};
 
-use crate::audio;
 use crate::error::ApiResult;
 use crate::fair_bytes::{FairBytes, Share};
 use crate::file_answer;
 use crate::state::AppState;
+use crate::storage::has_room;
 
 /// Longest answer that is sent from memory, in bytes.
 pub(crate) const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
@@ -121,7 +121,7 @@ pub(crate) fn sound(
 /// disk is full where the reserve begins.
 fn nameless_file(state: &AppState, bytes: &[u8]) -> io::Result<File> {
     let folder = &state.config.storage.dir;
-    if !audio::has_room(state, folder, bytes.len() as u64) {
+    if !has_room(state, folder, bytes.len() as u64) {
         return Err(ErrorKind::StorageFull.into());
     }
     let mut file = tempfile::tempfile_in(folder)?;

@@ -14,15 +14,9 @@ use std::net::IpAddr;
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use axum::extract::{Request, State};
-use axum::middleware::Next;
-use axum::response::{IntoResponse as _, Response};
-
-use crate::auth::{Client, network_of, session};
+use crate::client_address::network_of;
 use crate::config::RequestLimits;
 use crate::error::{ApiError, ApiResult};
-use crate::extract::connection_of;
-use crate::state::AppState;
 
 /// Buckets that are kept.
 const BUCKETS_MAX: usize = 50_000;
@@ -73,7 +67,7 @@ impl Rates {
     ///
     /// # Errors
     /// 429 with the seconds to wait.
-    fn admit_session(&self, session_id: &str) -> ApiResult<()> {
+    pub(crate) fn admit_session(&self, session_id: &str) -> ApiResult<()> {
         self.admit_user(&format!("session {session_id}"))
     }
 
@@ -81,7 +75,7 @@ impl Rates {
     ///
     /// # Errors
     /// 429 with the seconds to wait.
-    fn admit_address(&self, address: IpAddr, path: &str) -> ApiResult<()> {
+    pub(crate) fn admit_address(&self, address: IpAddr, path: &str) -> ApiResult<()> {
         if !path.starts_with("/api/") || LOG_IN_PATHS.contains(&path) {
             return Ok(());
         }
@@ -89,36 +83,6 @@ impl Rates {
         let taken = self.addresses.take(&network_of(address), Instant::now());
         taken.map_err(|wait| self.addresses.refusal(limit, wait))
     }
-}
-
-/// Middleware: refuses an address that asks too often.
-pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {
-    let Some(peer) = connection_of(request.extensions()).filter(|_| is_limited(request.uri().path())) else {
-        return next.run(request).await;
-    };
-    let (parts, body) = request.into_parts();
-    let mut under_way = None;
-    let peer_address = peer.ip().to_canonical();
-    if state.local_rule.check(peer_address, &parts).is_err() {
-        let session = session(&parts.headers, &state.tokens);
-        let client = Client::of(peer, &parts.headers, &state.config.network.trusted_proxies);
-        let admitted = match session {
-            Some(claims) => state.rates.admit_session(claims.session_id()),
-            None if client.address == peer_address => {
-                state.rates.admit_address(peer_address, parts.uri.path())
-            }
-            None => state.under_way.begin(&client).and_then(|begun| {
-                under_way = Some(begun);
-                state.rates.admit_address(client.address, parts.uri.path())
-            }),
-        };
-        if let Err(refusal) = admitted {
-            return refusal.into_response();
-        }
-    }
-    let response = next.run(Request::from_parts(parts, body)).await;
-    drop(under_way);
-    response
 }
 
 /// Buckets of one size.
@@ -198,6 +162,7 @@ mod tests {
     use axum::http::Method;
 
     use super::*;
+    use crate::client_address::Client;
     use crate::test_app::TestApp;
 
     const PATH: &str = "/api/v1/projects";

@@ -10,8 +10,8 @@ use axum::middleware::Next;
 use axum::response::Response;
 use tracing::Instrument as _;
 
-use crate::auth::client_address;
-use crate::extract::peer_of;
+use crate::client_address::client_address;
+use crate::peer::peer_of;
 use crate::state::AppState;
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");

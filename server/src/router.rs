@@ -15,7 +15,7 @@
 //! - Deletions and changes of accounts are told to [`crate::audit::record`].
 //! - A body may have 1 MiB; a route that takes more is wrapped in [`with_body_limit`].
 //! - What lives longer than a request is a field of [`crate::state::Services`].
-//! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::blobs::Blobs`],
+//! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::storage::Blobs`],
 //!   from `tokio::task::spawn_blocking` or a task.
 //! - Tests go through `crate::test_app::TestApp`.
 
@@ -39,9 +39,9 @@ use crate::extract::{BodyLimit, body_limit};
 use crate::query_names::{QueryNames, refuse_unknown};
 use crate::state::AppState;
 use crate::{
-    admin, ai_presets, ai_proxy, audio, auth, body_pace, compression, cors, docs, files, health,
-    held_answers, media, metrics, multitrack, page, panics, plugins, presets, projects, rates, request_log,
-    system, tasks, user_config,
+    admin, ai_presets, ai_proxy, audio, auth, body_pace, bundles, compression, cors, docs, exports, files,
+    health, held_answers, media, metrics, monitoring, multitrack, page, panics, plugins, presets, projects, request_log,
+    soundfonts, system, tasks, user_config,
 };
 
 /// Head of the OpenAPI document.
@@ -62,12 +62,15 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
         .merge(ai_proxy::routes(config))
         .merge(audio::routes(config))
         .merge(auth::routes())
+        .merge(bundles::routes(config))
+        .merge(exports::routes(config))
         .merge(files::routes(config))
         .merge(media::routes())
         .merge(multitrack::routes(config))
-        .merge(plugins::routes(config))
+        .merge(plugins::routes())
         .merge(presets::routes())
         .merge(projects::routes(config))
+        .merge(soundfonts::routes(config))
         .merge(system::routes())
         .merge(tasks::routes())
         .merge(user_config::routes());
@@ -87,13 +90,13 @@ pub fn build(state: AppState) -> Router {
         .layer(middleware::from_fn(refuse_names))
         .layer(middleware::from_fn_with_state(state.clone(), held_answers::limit))
         .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
-    let routes = api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(metrics::routes());
+    let routes = api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(monitoring::routes());
     finish(routes.fallback(page::fallback), state)
 }
 
 /// What a worker answers: how it is, and its numbers.
 pub fn of_worker(state: AppState) -> Router {
-    finish(health::routes().merge(metrics::routes()).fallback(nothing_else), state)
+    finish(health::routes().merge(monitoring::routes()).fallback(nothing_else), state)
 }
 
 async fn nothing_else() -> ApiError {
@@ -123,7 +126,7 @@ fn finish(routes: Router<AppState>, state: AppState) -> Router {
             let text = panics::message(&*panic);
             ApiError::internal(anyhow::anyhow!("a handler panicked: {text}")).into_response()
         }))
-        .layer(middleware::from_fn_with_state(state.clone(), rates::limit_addresses))
+        .layer(middleware::from_fn_with_state(state.clone(), auth::limit_addresses))
         .layer(middleware::from_fn_with_state(origins, cors::open_to))
         .layer(middleware::from_fn(page::security_headers))
         .layer(middleware::from_fn_with_state(state.clone(), metrics::observe))

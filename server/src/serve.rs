@@ -13,7 +13,7 @@ use crate::config::Config;
 use crate::listen::tls::{Certificate, Hangups};
 use crate::state::AppState;
 use crate::storage_lock::DatabaseLock;
-use crate::{audio, audit, auth, db, listen, orphans, plugins, projects, router, start_checks};
+use crate::{audio, audit, auth, db, listen, orphans, projects, router, soundfonts, start_checks};
 
 /// How long running requests may take to end once the service is to stop, and then its tasks.
 /// Together with what remains they stay below ten seconds.
@@ -61,7 +61,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     println!("{}", state.local_rule.in_words());
     tracing::info!(address = %bound, trust_local = state.config.accounts.trust_local, https = tls.is_some(), environment = ?state.config.environment, "serving");
 
-    tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
+    tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     tokio::spawn(orphans::keep_collecting(state.clone()));
     tokio::spawn(audit::keep_to_retention(state.clone()));
     let tasks = tokio::spawn(state.tasks.clone().keep(state.config.tasks.serve, state.stop.clone()));
@@ -102,7 +102,7 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     start_checks::warn_of_soundfont_dirs(&config.sound);
     let state = AppState::open(config).await?;
     let stop_signal = stop_signal().context("cannot listen for signals")?;
-    tokio::spawn(plugins::soundfonts::keep_scanning(state.clone(), state.stop.clone()));
+    tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     let tasks = tokio::spawn(state.tasks.clone().keep(true, state.stop.clone()));
     let told = match state.config.network.worker_port {
         None => String::new(),

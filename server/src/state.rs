@@ -9,13 +9,14 @@ use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
 use crate::ai_proxy::AiProxy;
-use crate::audio::Audio;
+use crate::audio::{self, Audio};
 use crate::auth::passwords::Passwords;
 use crate::auth::{LocalRule, Throttle, Tokens};
-use crate::blobs::{Blobs, Remote, Sharing};
+use crate::bundles;
 use crate::clock;
 use crate::config::{BlobStore, Config, StorageConfig};
 use crate::db::{self, Db, Reserve};
+use crate::exports::{self, Exports};
 use crate::fair_bytes::FairBytes;
 use crate::held_answers;
 use crate::held_body::BodyMemory;
@@ -23,13 +24,16 @@ use crate::helper_processes::Helpers;
 use crate::installation;
 use crate::large_answer::LargeAnswers;
 use crate::metrics::Metrics;
+use crate::monitoring::SumsMade;
 use crate::page::PageFiles;
 use crate::permits::Permits;
-use crate::plugins::{Picker, Plugins, Sound};
-use crate::projects;
+use crate::plugins::{self, Picker, Plugins};
+use crate::projects::{self, OnSaved};
 use crate::rates::Rates;
+use crate::soundfonts::{self, SoundFonts};
+use crate::storage::{Blobs, DocumentBytes, DocumentQuota, Remote, Sharing, Storage, UsedBytes};
 use crate::storage_lock::StorageLock;
-use crate::tasks::Tasks;
+use crate::tasks::{self, Kinds, Tasks};
 use crate::under_way::UnderWay;
 
 /// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
@@ -42,6 +46,12 @@ pub struct Services {
     pub db: Db,
     /// Stored files.
     pub blobs: Blobs,
+    /// Quotas, and room for what users store.
+    pub(crate) storage: Storage,
+    /// Quota of what users store in projects and tasks.
+    pub(crate) document_quota: DocumentQuota,
+    /// Runs after a project or the autosave was stored.
+    pub(crate) project_saved: OnSaved,
     /// Log-in tokens.
     pub tokens: Tokens,
     /// Password hashing.
@@ -50,8 +60,10 @@ pub struct Services {
     pub throttle: Throttle,
     /// Who counts as local.
     pub local_rule: LocalRule,
-    /// SoundFonts and renders.
-    pub sound: Sound,
+    /// SoundFonts.
+    pub soundfonts: SoundFonts,
+    /// Memory, time and turns for renders.
+    pub exports: Exports,
     /// Plugins of users.
     pub plugins: Plugins,
     /// Folder dialogs on this machine's screen.
@@ -60,6 +72,8 @@ pub struct Services {
     pub audio: Audio,
     /// Numbers for whoever watches the service.
     pub metrics: Metrics,
+    /// When sums of stored files were last made for them.
+    pub(crate) sums_made: SumsMade,
     /// When this process started.
     pub started: Started,
     /// How often everybody has asked.
@@ -91,6 +105,30 @@ pub struct Services {
     /// Held as long as this process uses the storage folder.
     _storage_lock: StorageLock,
 }
+
+/// What users store in slices that count towards one quota.
+const COUNTED: &[UsedBytes] = &[
+    |db, owner_id| Box::pin(audio::used_bytes(db, owner_id)),
+    |db, owner_id| Box::pin(soundfonts::used_bytes(db, owner_id)),
+];
+
+/// Documents that count towards one quota.
+const DOCUMENTS: &[DocumentBytes] = &[
+    |connection, owner_id| Box::pin(projects::revisions_bytes(connection, owner_id)),
+    |connection, owner_id| Box::pin(tasks::stored_bytes(connection, owner_id)),
+];
+
+/// Every kind of task.
+pub(crate) const KINDS: Kinds = Kinds(&[
+    &exports::RENDER,
+    &audio::ANALYSIS,
+    &audio::IMPORT,
+    &exports::MIXDOWN,
+    &exports::STEMS,
+    &exports::FREEZE,
+    #[cfg(test)]
+    &tasks::tests::CLOSURE,
+]);
 
 /// When a process started, by the clock and for measuring.
 #[derive(Debug)]
@@ -134,23 +172,27 @@ impl AppState {
         let db = db::open(&config.storage.database, config.storage.database_limits).await?;
         installation::claim(&config.storage, &db, &blobs).await?;
         let helpers = Helpers::default();
+        let document_quota = DocumentQuota::new(config.limits.projects_quota_bytes, DOCUMENTS);
         let services = Arc::new(Services {
             tokens: Tokens::open(&config.accounts, dir)?,
             throttle: Throttle::new(config.accounts.login_limits),
             local_rule: LocalRule::new(&config),
             passwords: Passwords::new(config.limits.work_waiting_max)?,
-            tasks: Tasks::open(db.clone(), &config.storage, config.tasks, config.limits.projects_quota_bytes)
-                .await?,
-            sound: Sound::new(&config, &db),
+            tasks: Tasks::open(db.clone(), &config.storage, config.tasks, document_quota, KINDS).await?,
+            document_quota,
+            project_saved: |state, owner_id, text| Box::pin(audio::bring_back_named(state, owner_id, text)),
+            soundfonts: SoundFonts::new(&config, &db, plugins::soundfont_files(&config)),
+            exports: Exports::new(&config),
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
             storing: projects::room_for_storing(),
-            bundling: projects::limit_on_bundles(config.limits.work_waiting_max),
+            bundling: bundles::limit_at_a_time(config.limits.work_waiting_max),
             held_answers: held_answers::room(),
             large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
+            sums_made: SumsMade::default(),
             started: Started::now(),
             rates: Rates::new(config.limits.requests),
             under_way: UnderWay::new(config.network.connections.max_per_address),
@@ -160,6 +202,7 @@ impl AppState {
             audio: Audio::new(&helpers, config.limits.work_waiting_max)
                 .context("cannot find the program that decodes audio")?,
             helpers,
+            storage: Storage::new(COUNTED, audio::make_room),
             stop: CancellationToken::new(),
             blobs,
             db,

@@ -10,7 +10,7 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 
 use crate::db::{self, DatabaseAddress, Db, PoolLimits};
-use crate::jobs::Queue;
+use crate::tasks::Queue;
 
 /// A database that nobody else uses.
 pub(crate) struct TestDatabase {

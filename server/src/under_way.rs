@@ -7,7 +7,7 @@
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crate::auth::{Client, network_of};
+use crate::client_address::{Client, network_of};
 use crate::error::{ApiError, ApiResult};
 
 /// The requests of this process.

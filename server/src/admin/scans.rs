@@ -9,7 +9,7 @@ use crate::auth::{Admin, LoggedInAdmin};
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
 use crate::plugins::Scan;
-use crate::plugins::soundfonts::Snapshot;
+use crate::soundfonts::Snapshot;
 use crate::state::AppState;
 
 /// What the scans found.
@@ -135,7 +135,7 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
 /// Says what the last scans found.
 #[utoipa::path(get, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Scans>> {
-    let snapshot = state.sound.catalogue.current().await?;
+    let snapshot = state.soundfonts.catalogue.current().await?;
     Ok(scans(&state, &snapshot))
 }
 
@@ -146,6 +146,6 @@ pub(super) async fn start(
     LoggedInAdmin(admin): LoggedInAdmin,
 ) -> ApiResult<Json<Scans>> {
     audit::record(&state.db, &admin.who(), Action::ScanStarted, "SoundFonts", "").await;
-    let snapshot = state.sound.catalogue.rescan().await?;
+    let snapshot = state.soundfonts.catalogue.rescan().await?;
     Ok(scans(&state, &snapshot))
 }

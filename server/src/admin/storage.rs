@@ -5,13 +5,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::auth::{Admin, management};
-use crate::blobs::Blobs;
 use crate::error::{ApiResult, CommonErrors};
+use crate::exports::{STEMS_FOLDER, render_files};
 use crate::extract::Json;
-use crate::multitrack::STEMS_FOLDER;
-use crate::plugins::{renders, soundfonts};
 use crate::state::AppState;
-use crate::{audio, projects, tasks};
+use crate::storage::Blobs;
+use crate::{audio, disk, projects, soundfonts, storage, tasks};
 
 /// What one user stores.
 #[derive(Debug, Serialize, ToSchema)]
@@ -64,17 +63,18 @@ pub(super) struct Storage {
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
     let audio = audio::usage_of_all(&state.db).await?;
     let soundfonts = soundfonts::usage_of_all(&state.db).await?;
-    let quotas = audio::own_quotas(&state.db).await?;
+    let quotas = storage::own_quotas(&state.db).await?;
     let projects = projects::usage_of_all(&state.db).await?;
     let tasks = tasks::stored_bytes_of_all(&state.db).await?;
     let blobs = state.blobs.clone();
     let (renders, [audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes]) =
         tokio::task::spawn_blocking(move || {
-            let mut renders = renders::usage_of_all(&blobs, renders::FOLDER)?;
-            for (owner_id, bytes) in renders::usage_of_all(&blobs, STEMS_FOLDER)? {
+            let mut renders = render_files::usage_of_all(&blobs, render_files::FOLDER)?;
+            for (owner_id, bytes) in render_files::usage_of_all(&blobs, STEMS_FOLDER)? {
                 *renders.entry(owner_id).or_default() += bytes;
             }
-            let render_bytes = folder_bytes(&blobs, renders::FOLDER)? + folder_bytes(&blobs, STEMS_FOLDER)?;
+            let render_bytes =
+                folder_bytes(&blobs, render_files::FOLDER)? + folder_bytes(&blobs, STEMS_FOLDER)?;
             let [audio_bytes, soundfont_bytes] =
                 [folder_bytes(&blobs, audio::FOLDER)?, folder_bytes(&blobs, soundfonts::FILES.folder)?];
             ApiResult::Ok((renders, [audio_bytes, soundfont_bytes, render_bytes]))
@@ -108,7 +108,7 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
         .collect();
     // Equal ones stay in the order of their names.
     users.sort_by_key(|user| std::cmp::Reverse(user.total_bytes));
-    let free_bytes = audio::free_bytes(&state.config.storage.dir)?;
+    let free_bytes = disk::free_bytes(&state.config.storage.dir)?;
     Ok(Json(Storage { users, audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes, free_bytes }))
 }
 

@@ -8,7 +8,6 @@ use serde::{Deserialize, Deserializer, Serialize};
 use utoipa::ToSchema;
 
 use super::queries::UserQuery;
-use crate::audio;
 use crate::audit::{self, Action, Who};
 use crate::auth::management::{self, Provided};
 use crate::auth::{Admin, LoggedInAdmin, Role, UserRow};
@@ -16,6 +15,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
+use crate::storage;
 
 /// Largest quota in bytes, as for the setting.
 const QUOTA_MAX_BYTES: u64 = 1 << 50;
@@ -54,7 +54,7 @@ struct Accounts {
 impl Accounts {
     async fn of(state: &AppState) -> ApiResult<Self> {
         let default_quota_bytes = state.config.limits.audio.quota_bytes;
-        Ok(Self { quotas: audio::own_quotas(&state.db).await?, default_quota_bytes })
+        Ok(Self { quotas: storage::own_quotas(&state.db).await?, default_quota_bytes })
     }
 
     fn view(&self, row: UserRow) -> Account {
@@ -198,7 +198,7 @@ pub(super) async fn change(
     let cancelled = if after.disabled { state.tasks.cancel_all_of(&id).await? } else { 0 };
     record_change(&state, &admin.who(), &before, &after, cancelled).await;
     if let Some(quota_bytes) = change.audio_quota_bytes {
-        audio::set_quota(&state.db, &id, quota_bytes).await?;
+        storage::set_quota(&state.db, &id, quota_bytes).await?;
         let detail = quota_bytes.map_or("the default".to_owned(), |bytes| format!("{bytes} bytes"));
         audit::record(&state.db, &admin.who(), Action::QuotaChanged, &after.username, &detail).await;
     }

@@ -4,6 +4,7 @@
 mod queries;
 mod store;
 mod template;
+mod template_body;
 mod verbs;
 
 use serde::Serialize;

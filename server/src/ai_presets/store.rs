@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
 use super::queries::TemplateQuery;
-use super::verbs::TemplateBody;
+use super::template_body::TemplateBody;
 use super::{PromptTemplate, TEMPLATES_MAX, template};
 use crate::clock;
 use crate::db::{Db, begin_locked};

@@ -10,19 +10,18 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::Handle;
 
-use super::files::find;
-use super::ingest::Observer;
+use super::import::Observer;
 use super::measure::{AudioAnalysis, measure};
 use super::queries::AnalyzeQuery;
 use super::store;
-use super::{ContentKeys, file};
+use super::store::find;
+use super::{ContentKeys, download};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Path, Query};
-use crate::jobs::kinds::Kind;
 use crate::permits::Caller;
 use crate::state::AppState;
-use crate::tasks::{StartedTask, TaskContext};
+use crate::tasks::{Kind, StartedTask, TaskContext};
 
 /// Changes when the same samples would measure otherwise; what was kept before is then measured
 /// anew.
@@ -94,7 +93,7 @@ fn analysis(
         return Ok(kept.analysis);
     }
     let samples = ContentKeys::new(&content.sha256)?.samples;
-    let samples = runtime.block_on(file::open(state, samples, file_id))?;
+    let samples = runtime.block_on(download::open(state, samples, file_id))?;
     let analysis = measure(BufReader::new(samples), &content.report, observer)?;
     let kept = Kept { version: ANALYSIS_VERSION, analysis };
     let text = serde_json::to_string(&kept).map_err(ApiError::internal)?;

@@ -5,8 +5,8 @@ use axum::http::StatusCode;
 use tokio::runtime::Handle;
 
 use super::queries::ListQuery;
-use super::store::{self, Filter};
-use super::tags::search_key;
+use super::search_key::search_key;
+use super::store::{self, Filter, find};
 use super::{AudioFile, deleted};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
@@ -51,11 +51,6 @@ pub(super) async fn read(
     Path(id): Path<String>,
 ) -> ApiResult<Json<AudioFile>> {
     Ok(Json(find(&state, &user.id, &id).await?.file))
-}
-
-/// The user's file with this id, or 404.
-pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResult<store::Stored> {
-    store::by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
 }
 
 /// Deletes an audio file. One that a project or the autosave names stays, so that no song loses its

@@ -1,15 +1,15 @@
 //! Which files of audio must be there.
 
-use super::{ContentKeys, FOLDER, renditions, resumable, store, upload_task};
-use crate::blobs::{BlobKey, Expected, FileKind};
+use super::{ContentKeys, FOLDER, import_task, renditions, resumable, store};
 use crate::db::Db;
 use crate::error::ApiResult;
+use crate::storage::{BlobKey, Expected, FileKind};
 
 /// Files of contents: as they came, samples, peaks. What waits for a task is no part of it.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &super::EXTENSIONS };
 
 /// Files of forms that wait for their task.
-pub(crate) const WAITING: FileKind = FileKind { folder: FOLDER, extensions: &[upload_task::WAITING] };
+pub(crate) const WAITING: FileKind = FileKind { folder: FOLDER, extensions: &[import_task::WAITING] };
 
 /// Files of uploads under way.
 pub(crate) const PARTS: FileKind = FileKind { folder: resumable::FOLDER, extensions: &["part"] };

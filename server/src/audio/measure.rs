@@ -9,7 +9,7 @@ use utoipa::ToSchema;
 
 use super::decode::Report;
 use super::float_wav::FloatWavReader;
-use super::ingest::Observer;
+use super::import::Observer;
 use crate::error::{ApiError, ApiResult};
 
 /// Frames that are read at a time.

@@ -7,15 +7,14 @@ use std::io::{self, Seek as _, SeekFrom};
 use tokio::runtime::Handle;
 
 use super::decoder::Decoder;
-use super::ingest::{Decoded, Room, file_sha256};
-use super::intake::{Allowance, Received};
+use super::import::{Decoded, Room};
 use super::store::{self, Content};
 use super::{ContentKeys, FOLDER, renditions};
-use crate::blobs::{BlobKey, Blobs};
 use crate::config::AudioLimits;
 use crate::db::Db;
 use crate::error::ApiResult;
 use crate::helper_processes::Helpers;
+use crate::storage::{Allowance, BlobKey, Blobs, Received, file_sha256};
 
 /// What a check knows of the stored files.
 pub(crate) struct Findings<'f> {

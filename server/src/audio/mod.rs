@@ -14,14 +14,16 @@ mod analyze;
 mod decode;
 pub(crate) mod decoder;
 mod deleted;
-mod file;
+mod download;
 mod files;
 mod float_wav;
-mod ingest;
-mod intake;
+mod import;
+mod import_all;
+mod import_task;
 mod inventory;
 mod measure;
 mod mend;
+mod originals;
 mod peaks;
 mod peaks_file;
 mod queries;
@@ -29,56 +31,49 @@ mod recordings;
 mod reference;
 mod renditions;
 mod resumable;
+mod search_key;
 mod store;
 mod tags;
-mod take_in;
 mod upload;
-mod upload_task;
 mod usage;
 
-pub(crate) use analyze::ANALYSIS;
-pub(crate) use decode::Facts;
-pub(crate) use deleted::{
-    bring_back_named, ensure_room, forget_old as forget_deleted, set_aside as set_deleted_aside,
-};
-pub(crate) use intake::{Allowance, Destination, Received, free_bytes, has_room, receive};
-pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
-pub(crate) use mend::{Findings, mend};
-pub(crate) use recordings::recording;
-pub(crate) use resumable::remove_expired;
-pub(crate) use store::ids;
-pub(crate) use take_in::{give_up, open_original, original, take_in};
-pub(crate) use upload::{form_error, pieces};
-pub(crate) use upload_task::{UPLOAD, waiting};
-pub use usage::{AudioUsage, own_quotas, set_quota, usage_of_all};
-
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 
 use serde::Serialize;
-use tokio::runtime::Handle;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-use crate::blobs::BlobKey;
+pub(crate) use analyze::ANALYSIS;
+pub(crate) use decode::Facts;
+pub(crate) use deleted::{bring_back_named, forget_old as forget_deleted, make_room};
+pub(crate) use import::{import_content, undo_import};
+pub(crate) use import_task::{IMPORT, waiting};
+pub(crate) use inventory::{FILES, PARTS, WAITING, expected};
+pub(crate) use mend::{Findings, mend};
+pub(crate) use originals::{open_original, original};
+pub(crate) use recordings::recording;
+pub(crate) use resumable::remove_expired;
+pub(crate) use store::ids;
+pub(crate) use usage::used_bytes;
+pub use usage::{AudioUsage, usage_of_all};
+
 use crate::config::Config;
-use crate::db::{self, Db};
+use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::BodyLimit;
 use crate::helper_processes::Helpers;
 use crate::permits::{Bounds, Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
+use crate::storage::{BlobKey, FORM_EXTRA_BYTES};
 
 /// Kinds of files that are taken.
 pub const FORMATS: &[&str] = &["wav", "aiff", "flac", "mp3", "ogg", "m4a", "aac"];
 
 /// Folder of the store that everything of audio is in.
 pub(crate) const FOLDER: &str = "audio";
-
-/// What a form may have beyond the files in it, in bytes.
-pub(crate) const FORM_EXTRA_BYTES: u64 = 256 * 1024;
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
@@ -93,7 +88,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(files::list))
         .routes(routes!(files::read, files::delete))
         .routes(routes!(tags::set_tags))
-        .routes(routes!(file::read))
+        .routes(routes!(download::read))
         .routes(routes!(peaks::read))
         .routes(routes!(analyze::analyze))
         .merge(resumable::routes(config))
@@ -112,8 +107,6 @@ pub struct Audio {
     pub(crate) decoding: Arc<Permits>,
     /// Answers that are made of peaks at a time.
     peaks: Permits,
-    /// Held while contents come or go, so that none is deleted while somebody takes it up.
-    contents: Mutex<()>,
     /// One copy at another rate is made at a time: the next one may be the same.
     making: Permits,
     busy_uploads: resumable::Busy,
@@ -138,7 +131,6 @@ impl Audio {
                 },
             )),
             peaks: Permits::counted("waveforms", 4 * processors(), waiting_max),
-            contents: Mutex::new(()),
             making: Permits::counted("conversions to another rate", 1, waiting_max),
             busy_uploads: resumable::Busy::default(),
         })
@@ -155,29 +147,6 @@ impl Audio {
         is_wanted: &mut dyn FnMut() -> bool,
     ) -> std::io::Result<Vec<Option<Facts>>> {
         self.decoder.inspect(files, is_wanted)
-    }
-
-    /// Waits until nobody else, in whatever process, brings or deletes contents: audio, or
-    /// SoundFonts, which count of the same quota. For threads that may block.
-    pub(crate) fn lock_contents(&self, db: &Db, runtime: &Handle) -> ApiResult<ContentsGuard<'_>> {
-        let here = self.contents.lock().unwrap_or_else(PoisonError::into_inner);
-        let everywhere = runtime.block_on(db::lock(db, "audio contents"))?;
-        Ok(ContentsGuard { everywhere: Some(everywhere), runtime: runtime.clone(), _here: here })
-    }
-}
-
-/// Held while contents come or go. For threads that may block.
-pub(crate) struct ContentsGuard<'a> {
-    everywhere: Option<db::Lock>,
-    runtime: Handle,
-    _here: MutexGuard<'a, ()>,
-}
-
-impl Drop for ContentsGuard<'_> {
-    fn drop(&mut self) {
-        if let Some(everywhere) = self.everywhere.take() {
-            self.runtime.block_on(everywhere.release());
-        }
     }
 }
 
@@ -303,6 +272,6 @@ fn media_type(container: &str) -> &'static str {
 }
 
 #[cfg(test)]
-pub(crate) mod sounds;
+pub(crate) mod test_files;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -9,11 +9,11 @@ use dsp_core::peaks::PeakReader;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::files::find;
 use super::float_wav::FloatWavReader;
 use super::peaks_file::{self, Shape, level_of};
 use super::queries::{PeaksFormat, PeaksQuery};
-use super::{ContentKeys, file};
+use super::store::find;
+use super::{ContentKeys, download};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::etag;
@@ -89,7 +89,7 @@ pub(super) async fn read(
     }
     let keys = ContentKeys::new(sha256)?;
     let level = level_of(frames_per_pixel);
-    let source = file::open(&state, if level.is_some() { keys.peaks } else { keys.samples }, &id).await?;
+    let source = download::open(&state, if level.is_some() { keys.peaks } else { keys.samples }, &id).await?;
     let sample_rate = report.sample_rate_hz;
     let sending = state.clone();
     let work = move || -> ApiResult<Response> {

@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
-use super::files::find;
-use super::ingest;
-use super::intake::{self, Allowance, Destination, Received};
+use super::import::{decode, destination};
 use super::measure::{AudioAnalysis, BandLevel, measure};
-use super::upload::{UploadForm, form_error, pieces};
-use super::{ContentKeys, file};
+use super::store::find;
+use super::upload::UploadForm;
+use super::{ContentKeys, download};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{BodyLimit, Json};
 use crate::form;
 use crate::permits::Caller;
 use crate::state::AppState;
+use crate::storage::{Allowance, Received, form_error, receive_field};
 
 /// A stored file to compare with.
 #[derive(Debug, Deserialize, ToSchema)]
@@ -80,7 +80,7 @@ pub(super) async fn reference(
     request.extensions_mut().insert(BodyLimit::default());
     let Json(ReferenceRequest { audio_id }) = Json::from_request(request, &state).await?;
     let found = find(&state, &user.id, &audio_id).await?;
-    let samples = file::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &audio_id).await?;
+    let samples = download::open(&state, ContentKeys::new(&found.content.sha256)?.samples, &audio_id).await?;
     let name = found.file.name;
     let report = found.content.report;
     let work = move |caller: &Caller| {
@@ -92,12 +92,12 @@ pub(super) async fn reference(
 
 /// The first file of a form.
 async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> {
-    let destination = Destination::audio(state);
+    let destination = destination(state);
     let mut form = form::read(request).await?;
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         if let Some(name) = field.file_name().map(str::to_owned) {
             let allowance = Allowance::of_passing(state);
-            return intake::receive(state, allowance, destination, &name, pieces(field, destination)).await;
+            return receive_field(state, allowance, destination, &name, field).await;
         }
     }
     Err(ApiError::bad_request("no_file", "The form has no part with a file name."))
@@ -107,7 +107,7 @@ async fn of_received(state: &AppState, user_id: &str, received: Received) -> Api
     let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
         let (state, observer) = (&work_state, &mut |_| !caller.has_gone());
-        let decoded = ingest::decode(state, &runtime, &Allowance::of_passing(state), &received, observer)?;
+        let decoded = decode(state, &runtime, &Allowance::of_passing(state), &received, observer)?;
         let samples = BufReader::new(File::open(decoded.samples.temporary())?);
         let measured = measure(samples, &decoded.report, observer)?;
         Ok(answer(received.name, measured, decoded.report.warnings))

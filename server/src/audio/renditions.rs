@@ -10,14 +10,12 @@ use dsp_core::resample::{ResampleError, ResamplerProcessor};
 use tokio::runtime::Handle;
 
 use super::float_wav::{FloatWavReader, FloatWavWriter, file_bytes};
-use super::ingest::file_sha256;
-use super::intake::Allowance;
 use super::store::{self, Rendition, Stored};
-use super::{ContentKeys, FOLDER, deleted};
-use crate::blobs::BlobKey;
+use super::{ContentKeys, FOLDER};
 use crate::error::{ApiError, ApiResult};
 use crate::permits::Caller;
 use crate::state::AppState;
+use crate::storage::{Allowance, BlobKey, ensure_room, file_sha256, lock_contents};
 
 /// Frames that are converted at a time.
 const READ_FRAMES: u64 = 16_384;
@@ -83,7 +81,7 @@ fn make(
     runtime.block_on(Allowance::of(state, owner_id))?.check(size_bytes)?;
     let mut writer = state.blobs.unnamed_writer(FOLDER)?;
     let folder = writer.temporary().parent().unwrap_or(Path::new("."));
-    deleted::ensure_room(state, runtime, folder, size_bytes)?;
+    ensure_room(state, runtime, folder, size_bytes)?;
     let source = state.blobs.read(&ContentKeys::new(sha256)?.samples)?.ok_or_else(missing)?;
     let source = FloatWavReader::new(BufReader::new(source), report.channels, 0, report.frames)?;
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
@@ -91,7 +89,7 @@ fn make(
     writer.flush()?;
     // Hashed before the lock, which all who upload and delete wait for.
     let file_sha256 = file_sha256(writer.temporary())?;
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let _contents = lock_contents(state, runtime)?;
     // It may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
         return Err(missing());

@@ -9,10 +9,17 @@ use sqlx::any::AnyRow;
 
 use super::AudioFile;
 use super::decode::Report;
-use super::tags::search_key;
+use super::search_key::search_key;
 use crate::clock;
 use crate::db::Db;
+use crate::error::{ApiError, ApiResult};
 use crate::paging::{Position, contains_pattern};
+use crate::state::AppState;
+
+/// The user's file with this id, or 404.
+pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Stored> {
+    by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
+}
 
 /// What is stored of a content.
 #[derive(Debug, Clone)]

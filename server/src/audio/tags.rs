@@ -1,13 +1,13 @@
-//! Tags of audio files, and the form in which names and tags are compared.
+//! `PUT /audio/{id}/tags`.
 
 use std::collections::HashSet;
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
-use unicode_normalization::UnicodeNormalization as _;
 use utoipa::ToSchema;
 
-use super::files::find;
+use super::search_key::search_key;
+use super::store::find;
 use super::{AudioFile, store};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, FieldError};
@@ -17,12 +17,6 @@ use crate::state::AppState;
 /// Most tags of a file, and the longest, in characters.
 const TAGS_MAX: usize = 50;
 const TAG_MAX_CHARS: usize = 64;
-
-/// A text as it is compared: in lower case, and composed (Unicode Standard Annex 15, form C), for
-/// systems differ in how they write letters with marks.
-pub(super) fn search_key(text: &str) -> String {
-    text.nfc().collect::<String>().to_lowercase()
-}
 
 /// Stands for a tag in the API's description.
 #[derive(ToSchema)]

@@ -12,7 +12,6 @@ use serde::{Deserialize, Serialize};
 pub(crate) use store::{Filter, page};
 use utoipa::ToSchema;
 
-use crate::auth::Via;
 use crate::clock;
 use crate::db::Db;
 use crate::state::AppState;
@@ -24,6 +23,36 @@ const SECS_PER_DAY: i64 = 86_400;
 
 /// Most characters of a target that are kept.
 const TARGET_MAX_CHARS: usize = 200;
+
+/// How a caller proved who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
+#[schema(rename_all = "snake_case")]
+pub enum Via {
+    /// By being on this machine.
+    Local,
+    /// By a token from a log-in.
+    Token,
+    /// By an API key.
+    ApiKey,
+    /// By having a shell on this machine.
+    CommandLine,
+    /// Not at all.
+    Nobody,
+}
+
+impl Via {
+    /// As the audit log writes it.
+    #[must_use]
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Local => "local",
+            Self::Token => "token",
+            Self::ApiKey => "api_key",
+            Self::CommandLine => "command_line",
+            Self::Nobody => "nobody",
+        }
+    }
+}
 
 /// Who acted.
 #[derive(Debug, Clone)]

@@ -4,13 +4,13 @@ use axum::extract::State;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::client_address::Client;
 use super::login::TokenAnswer;
 use super::password_check::{self, Claim};
 use super::passwords::PasswordStrength;
 use super::store::users;
 use super::user::{AccountHolder, AnyUser, UserView};
 use crate::audit::{self, Action};
+use crate::client_address::Client;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::state::AppState;

@@ -5,29 +5,21 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
+use super::api_key_owner::KEY_PREFIX;
 use super::secrets;
-use super::store::UserRow;
 use super::store::keys::{self, KeyRow, NewKey};
 use super::user::LoggedIn;
 use crate::audit::{self, Action};
-use crate::clock;
-use crate::db::note;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
-
-/// How every key begins, so that it is told from a token, and found where it should not be.
-pub(super) const KEY_PREFIX: &str = "sfk_";
 
 /// Characters of a key that are kept to tell keys apart.
 const HINT_CHARS: usize = 8;
 
 /// Longest name of a key, in characters.
 const NAME_MAX_CHARS: usize = 64;
-
-/// How exact `last_used_at` is, in seconds: so often at most it is written.
-const USED_EVERY_SECS: i64 = 60;
 
 /// An API key, without the key itself.
 #[derive(Debug, Serialize, ToSchema)]
@@ -144,21 +136,4 @@ pub(super) async fn delete(
     let name = name.ok_or_else(|| ApiError::not_found("API key", &id))?;
     audit::record(&state.db, &user.who(), Action::ApiKeyDeleted, &name, "").await;
     Ok(StatusCode::NO_CONTENT)
-}
-
-/// Whose key this is.
-///
-/// # Errors
-/// 401 `api_key_invalid` for an unknown key, and one whose owner is switched off.
-pub(super) async fn owner(state: &AppState, key: &str) -> ApiResult<UserRow> {
-    let found = keys::find(&state.db, &secrets::sha256(key)).await?.filter(|found| !found.owner.disabled);
-    let found = found.ok_or_else(|| ApiError::Unauthorized {
-        code: "api_key_invalid",
-        detail: "The API key is not known, or was deleted; make another one.".to_owned(),
-    })?;
-    let fresh = clock::text_in(-USED_EVERY_SECS);
-    if found.last_used_at.is_none_or(|used_at| used_at < fresh) {
-        note("the use of an API key", keys::touch(&state.db, &found.key_id)).await;
-    }
-    Ok(found.owner)
 }

@@ -5,18 +5,19 @@ use axum::http::StatusCode;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::client_address::Client;
 use super::password_check::{self, Checked, Claim};
 use super::queries::LogoutQuery;
 use super::store::{UserRow, sessions, users};
 use super::tokens::Claims;
-use super::user::{AccountHolder, UserView, Via, local_admin, require_settled};
-use crate::audit::{self, Action, Who};
+use super::user::{AccountHolder, UserView, local_admin, require_settled};
+use crate::audit::{self, Action, Via, Who};
 use crate::body_kind;
+use crate::client_address::Client;
 use crate::clock;
 use crate::db::note;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::extract::{Json, Peer, Query, RawBody, parse_object};
+use crate::extract::{Json, Query, RawBody, parse_object};
+use crate::peer::Peer;
 use crate::reserve;
 use crate::state::AppState;
 

@@ -1,8 +1,8 @@
 //! Accounts, tokens, API keys, and the rule of local trust.
 
 mod account;
+mod api_key_owner;
 mod api_keys;
-mod client_address;
 mod first_start;
 mod hs256;
 mod local;
@@ -13,6 +13,7 @@ mod password_check;
 pub mod passwords;
 mod proxy_headers;
 mod queries;
+mod rate_limits;
 mod register;
 mod secrets;
 mod store;
@@ -20,17 +21,17 @@ mod throttle;
 mod tokens;
 mod user;
 
-pub(crate) use client_address::{Client, client_address, network_of};
 pub use first_start::{Occasion, admin_id, ensure_admin};
 pub use local::{LocalRule, NotLocal};
 pub use login::TokenAnswer;
+pub(crate) use rate_limits::limit_addresses;
 pub use store::invites::InviteRow;
 pub use store::{Role, UserRow};
 pub use throttle::{Lift, Throttle, Throttled, ThrottledKind};
 pub use tokens::{Claims, Tokens};
 pub(crate) use user::session;
 pub use user::{
-    Admin, AdminOrLocal, AnyUser, CurrentUser, LoggedIn, LoggedInAdmin, LoggedInAdminOrLocal, UserView, Via,
+    Admin, AdminOrLocal, AnyUser, CurrentUser, LoggedIn, LoggedInAdmin, LoggedInAdminOrLocal, UserView,
 };
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;

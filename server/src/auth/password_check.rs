@@ -3,10 +3,10 @@
 
 use tracing::Instrument as _;
 
-use super::client_address::Client;
 use super::passwords::PASSWORD_MAX_BYTES;
 use super::store::{UserRow, users};
 use super::throttle::{Attempt, Subject};
+use crate::client_address::Client;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 

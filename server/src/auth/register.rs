@@ -5,14 +5,13 @@ use axum::http::StatusCode;
 use serde::Deserialize;
 use utoipa::ToSchema;
 
-use super::client_address::Client;
 use super::login::TokenAnswer;
 use super::names::clean_username;
 use super::secrets;
 use super::store::invites::{self, Registered};
 use super::store::{Role, UserRow, users};
-use super::user::Via;
-use crate::audit::{self, Action, Who};
+use crate::audit::{self, Action, Via, Who};
+use crate::client_address::Client;
 use crate::config::Registration;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;

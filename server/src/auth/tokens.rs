@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 
 use super::hs256;
 use super::store::UserRow;
-use crate::blobs::write_private_file;
 use crate::clock;
 use crate::config::AccountsConfig;
 use crate::error::ApiError;
+use crate::storage::write_private_file;
 
 /// Name of the key file in the storage folder.
 const KEY_FILE: &str = "token-signing.key";

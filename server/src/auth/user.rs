@@ -20,14 +20,14 @@ use axum::http::{HeaderMap, header};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::api_keys::{self, KEY_PREFIX};
-use super::client_address::client_address;
+use super::api_key_owner::{KEY_PREFIX, owner};
 use super::store::{Role, UserRow, sessions, users};
 use super::tokens::{Claims, Tokens};
-use crate::audit::Who;
+use crate::audit::{Via, Who};
+use crate::client_address::client_address;
 use crate::error::ApiError;
-use crate::extract::Peer;
 use crate::held_body::Sender;
+use crate::peer::Peer;
 use crate::rates;
 use crate::state::AppState;
 
@@ -54,36 +54,6 @@ impl From<&UserRow> for UserView {
             role: row.role,
             must_change_password: row.must_change_password,
             has_password: row.password_hash.is_some(),
-        }
-    }
-}
-
-/// How a caller proved who they are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
-#[schema(rename_all = "snake_case")]
-pub enum Via {
-    /// By being on this machine.
-    Local,
-    /// By a token from a log-in.
-    Token,
-    /// By an API key.
-    ApiKey,
-    /// By having a shell on this machine.
-    CommandLine,
-    /// Not at all.
-    Nobody,
-}
-
-impl Via {
-    /// As the audit log writes it.
-    #[must_use]
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Local => "local",
-            Self::Token => "token",
-            Self::ApiKey => "api_key",
-            Self::CommandLine => "command_line",
-            Self::Nobody => "nobody",
         }
     }
 }
@@ -192,7 +162,7 @@ impl FromRequestParts<AppState> for AnyUser {
         let address = client_address(peer, &parts.headers, &state.config.network.trusted_proxies);
         let (mut row, via, token) = if parts.headers.contains_key(header::AUTHORIZATION) {
             match bearer(&parts.headers)? {
-                key if key.starts_with(KEY_PREFIX) => (api_keys::owner(state, key).await?, Via::ApiKey, None),
+                key if key.starts_with(KEY_PREFIX) => (owner(state, key).await?, Via::ApiKey, None),
                 token => {
                     let (row, claims) = by_token(token, state).await?;
                     (row, Via::Token, Some(claims))

@@ -7,16 +7,14 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
-use super::KINDS;
 use crate::audio;
-use crate::blobs::{Blobs, Expected, Orphan, Sharing};
 use crate::config::{BlobStore, Config};
 use crate::db::{self, Db};
-use crate::multitrack::stem_faults;
-use crate::plugins::render_check;
+use crate::exports::{render_files, stem_faults};
 use crate::state::open_blobs;
+use crate::storage::{Blobs, Expected, Orphan, Sharing};
 use crate::storage_lock::StorageLock;
-use crate::{clock, installation, orphans, projects};
+use crate::{clock, installation, inventory, orphans, projects};
 
 /// Age below which a file of a running service may not have its entry yet.
 const JUST_BROUGHT: Duration = Duration::from_secs(60);
@@ -78,14 +76,14 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
             let findings = audio::Findings { faulty: &faulty, hashes: how.hashes };
             report.mended.extend(audio::mend(&db, &runtime, &blobs, &config.limits.audio, &findings)?);
         }
-        let expected = runtime.block_on(super::expected(&db))?;
+        let expected = runtime.block_on(inventory::expected(&db))?;
         let has_no_hash = |one: &&Expected| one.sha256.is_none() && !one.is_growing;
         report.without_hash = expected.iter().filter(has_no_hash).count();
         let is_faulty = |fault: &&Fault| !report.mended.contains(&fault.name);
         let problems: Vec<String> =
             faults.iter().filter(is_faulty).map(|fault| format!("{} {}", fault.name, fault.what)).collect();
         report.problems.extend(problems);
-        for (count, faults) in [render_check::faults(&blobs, how.hashes)?, stem_faults(&blobs, how.hashes)?] {
+        for (count, faults) in [render_files::faults(&blobs, how.hashes)?, stem_faults(&blobs, how.hashes)?] {
             report.files += count;
             report.problems.extend(faults);
         }
@@ -124,14 +122,14 @@ fn files(
     how: Thoroughness,
     report: &mut Report,
 ) -> anyhow::Result<Vec<Fault>> {
-    let expected = runtime.block_on(super::expected(db))?;
+    let expected = runtime.block_on(inventory::expected(db))?;
     let set_aside: HashSet<String> = blobs.quarantined()?.into_iter().map(|one| one.name).collect();
     let mut faults = Vec::new();
     report.files = expected.len();
     // With S3, what of an upload has come lies on the machine that it began on, maybe another.
     let has_all_parts = !matches!(config.storage.blobs, BlobStore::S3(_));
     let mut sizes: HashMap<String, u64> = HashMap::new();
-    for kind in KINDS {
+    for kind in inventory::KINDS {
         for entry in blobs
             .local()
             .entries_for_good(kind.folder)?
@@ -192,6 +190,6 @@ fn left_over(
         BlobStore::Own => JUST_BROUGHT,
         BlobStore::SharedFolder(_) | BlobStore::S3(_) => Duration::from_secs(config.orphans.age_secs),
     };
-    let expected = runtime.block_on(super::expected(db))?;
+    let expected = runtime.block_on(inventory::expected(db))?;
     Ok(orphans::find(db, runtime, blobs, &expected, age)?)
 }

@@ -7,12 +7,14 @@ use anyhow::Context as _;
 use tokio::runtime::Handle;
 
 use super::manifest::{Entry, Manifest};
-use super::{BLOBS, KINDS, SIGNING_KEY, SOUNDFONTS, UNLISTED, database_name, expected, files};
-use crate::blobs::{BlobKey, Blobs, Expected, Sharing};
+use super::{BLOBS, SIGNING_KEY, SOUNDFONTS, database_name, files};
 use crate::clock;
 use crate::config::Config;
 use crate::db::{self, DatabaseAddress, Db, Kind, Snapshot};
+use crate::disk;
+use crate::inventory::{KINDS, UNLISTED, expected};
 use crate::state::{make_private_dir, open_blobs};
+use crate::storage::{BlobKey, Blobs, Expected, Sharing};
 
 /// How often the database is copied at most, because files were deleted meanwhile.
 const TRIES: u32 = 5;
@@ -120,7 +122,7 @@ impl Copying {
     async fn copy_database(&mut self, address: &DatabaseAddress) -> anyhow::Result<Vec<Expected>> {
         let name = database_name(address.kind());
         let path = self.target.join(name);
-        crate::blobs::remove_if_there(&path)?;
+        disk::remove_if_there(&path)?;
         let expected = match address.kind() {
             Kind::Sqlite => {
                 db::copy_sqlite(&self.db, &path).await.context("cannot copy the database")?;
@@ -164,7 +166,7 @@ impl Copying {
         let others: Vec<String> =
             self.manifest.files.keys().filter(|name| name.starts_with(BLOBS)).cloned().collect();
         for name in others.into_iter().filter(|name| !wanted.contains(name)) {
-            crate::blobs::remove_if_there(&self.target.join(&name))?;
+            disk::remove_if_there(&self.target.join(&name))?;
             self.manifest.files.remove(&name);
         }
         Ok(())

@@ -23,12 +23,7 @@ mod restore;
 pub(crate) use make::make;
 pub(crate) use restore::restore;
 
-use crate::audio;
-use crate::blobs::{BlobKey, Expected, FileKind};
-use crate::db::{Db, Kind};
-use crate::error::ApiResult;
-use crate::multitrack::STEM_FILES;
-use crate::plugins::{renders, soundfonts};
+use crate::db::Kind;
 
 /// Name of the database's copy.
 fn database_name(kind: Kind) -> &'static str {
@@ -46,25 +41,6 @@ const SOUNDFONTS: &str = "soundfonts";
 
 /// Folder of the stored files.
 const BLOBS: &str = "blobs";
-
-/// Every kind of stored file that is worth keeping; the others can be made again.
-pub(crate) const KINDS: [FileKind; 6] =
-    [audio::FILES, audio::WAITING, audio::PARTS, soundfonts::FILES, renders::FILES, STEM_FILES];
-
-/// Kinds of which the database does not speak.
-const UNLISTED: [FileKind; 2] = [renders::FILES, STEM_FILES];
-
-/// Every stored file that the database speaks of.
-pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
-    let mut expected = audio::expected(db).await?;
-    expected.extend(soundfonts::expected(db).await?);
-    Ok(expected)
-}
-
-/// The key of a stored file from its place in a backup.
-pub(crate) fn key_of(folder: &str, file_name: &str) -> Option<BlobKey> {
-    KINDS.iter().filter(|kind| kind.folder == folder).find_map(|kind| kind.key(file_name))
-}
 
 #[cfg(test)]
 mod tests;

@@ -6,13 +6,14 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 
 use super::manifest::Manifest;
-use super::{BLOBS, KINDS, SIGNING_KEY, SOUNDFONTS, database_name, files, key_of};
-use crate::blobs::{Blobs, Sharing};
+use super::{BLOBS, SIGNING_KEY, SOUNDFONTS, database_name, files};
 use crate::clock;
 use crate::config::{BlobStore, Config};
 use crate::db::{self, Kind};
 use crate::installation;
+use crate::inventory::{KINDS, key_of};
 use crate::state::{make_private_dir, open_blobs};
+use crate::storage::{Blobs, Sharing};
 use crate::storage_lock::StorageLock;
 
 /// Start of the name of the folder that takes what was there before.

@@ -6,7 +6,8 @@ use std::fs;
 use serde_json::json;
 
 use super::*;
-use crate::audio::sounds::sine_wav;
+use crate::audio;
+use crate::audio::test_files::sine_wav;
 use crate::audio::tests::{UPLOAD, with_form};
 use crate::config::{Config, Source};
 use crate::test_app::TestApp;

@@ -21,14 +21,15 @@ use tempfile::NamedTempFile;
 use super::{Settings, master_gain};
 use crate::bounded_read;
 use crate::multitrack::midi::{ImportOptions, import};
-use crate::plugins::soundfonts::id_of_name;
+use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
 use crate::rendering::budget::{BudgetShare, RenderBudget};
 use crate::rendering::missing::OpenedBank;
 use crate::rendering::mix::{MixOptions, MixReport, render};
-use crate::rendering::receipt::{BitDepth, Receipt, receipt};
+use crate::rendering::receipt::{Receipt, receipt};
 use crate::rendering::sources::{Recording, Sources};
 use crate::rendering::{RenderError, banks};
 use crate::serve::stop_signal;
+use crate::soundfonts::id_of_name;
 
 /// Largest song file in bytes: far above what a project or MIDI file has.
 const SONG_MAX_BYTES: u64 = 1 << 30;
@@ -93,25 +94,23 @@ impl From<BitDepthArg> for BitDepth {
     }
 }
 
-/// Refuses a name that promises another format than WAV.
-fn check_format(output: &Path) -> anyhow::Result<()> {
-    match output.extension() {
-        Some(extension) if !extension.eq_ignore_ascii_case("wav") => bail!(
-            "cannot write {}: the format `{}` is not supported; wav is",
+/// The format that the name of a file promises.
+fn format_of(output: &Path) -> anyhow::Result<AudioFormat> {
+    let Some(extension) = output.extension() else { return Ok(AudioFormat::default()) };
+    let extension = extension.to_string_lossy();
+    AudioFormat::of_extension(&extension).with_context(|| {
+        format!(
+            "cannot write {}: the format `{extension}` is not supported; {} is",
             output.display(),
-            extension.to_string_lossy()
-        ),
-        _ => Ok(()),
-    }
+            in_words(&AudioFormat::EXTENSIONS)
+        )
+    })
 }
 
 fn sample_rate_hz(text: &str) -> Result<u32, String> {
-    match text {
-        "44100" => Ok(44_100),
-        "48000" => Ok(48_000),
-        "96000" => Ok(96_000),
-        other => Err(format!("`{other}` is not one of 44100, 48000 and 96000")),
-    }
+    let rates_hz = AudioFormat::default().sample_rates_hz();
+    let rate_hz = text.parse().ok().filter(|rate_hz| rates_hz.contains(rate_hz));
+    rate_hz.ok_or_else(|| format!("`{text}` is not one of {}", in_words(rates_hz)))
 }
 
 fn tail_secs(text: &str) -> Result<f64, String> {
@@ -137,7 +136,7 @@ struct Printed {
 }
 
 pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
-    check_format(&args.output)?;
+    let format = format_of(&args.output)?;
     let memory_bytes = match args.memory_bytes {
         Some(bytes) => bytes,
         None => settings.source()?.render_memory_bytes()?,
@@ -150,7 +149,8 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     let bit_depth = BitDepth::from(args.bit_depth);
     let options = MixOptions {
         sample_rate_hz: args.sample_rate.unwrap_or(project.sample_rate_hz),
-        format: bit_depth.into(),
+        format,
+        bit_depth,
         tail_secs: args.tail_secs,
     };
     let interrupted = interruption()?;
@@ -188,7 +188,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         bit_depth,
         lufs: report.measured.integrated_lufs,
         true_peak_db: report.measured.true_peak_dbtp,
-        receipt: receipt(&document, &project, &options, bit_depth, vec![bank_name], &report),
+        receipt: receipt(&document, &project, &options, vec![bank_name], &report),
         warnings,
     };
     print(&printed, args.json)

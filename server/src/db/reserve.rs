@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 use super::{DatabaseAddress, Db, Kind, kind};
-use crate::blobs::remove_if_there;
+use crate::disk::{free_bytes, remove_if_there};
 
 /// Size of the file in bytes: many times what the longest deletion writes (50 revisions of 10 MB:
 /// 60 KB).
@@ -66,7 +66,7 @@ impl Reserve {
 
 fn has_room(path: &Path) -> bool {
     let folder = path.parent().unwrap_or(Path::new("."));
-    let free_bytes = crate::audio::free_bytes(folder).ok().flatten();
+    let free_bytes = free_bytes(folder).ok().flatten();
     free_bytes.is_none_or(|free_bytes| free_bytes >= 2 * SIZE_BYTES)
 }
 

@@ -12,10 +12,10 @@ use std::collections::HashSet;
 use anyhow::Context as _;
 
 use crate::auth::management;
-use crate::backup;
-use crate::blobs::{BlobKey, Blobs, FileKind};
 use crate::config::{BlobStore, StorageConfig};
 use crate::db::Db;
+use crate::inventory;
+use crate::storage::{BlobKey, Blobs, FileKind};
 
 /// Folder and extension of the file whose name is the id.
 const FILES: FileKind = FileKind { folder: "installation", extensions: &["id"] };
@@ -162,7 +162,7 @@ struct Known {
 
 impl Known {
     async fn of(db: &Db) -> anyhow::Result<Self> {
-        let names = backup::expected(db).await?.into_iter().map(|one| one.key.path()).collect();
+        let names = inventory::expected(db).await?.into_iter().map(|one| one.key.path()).collect();
         let owner_ids = management::user_names(db).await?.into_iter().map(|(id, _)| id).collect();
         Ok(Self { names, owner_ids })
     }
@@ -178,7 +178,7 @@ async fn survey(blobs: &Blobs, known: Known) -> anyhow::Result<Survey> {
     let blobs = blobs.clone();
     let looking = move || -> anyhow::Result<Survey> {
         let mut survey = Survey { ids: ids(&blobs)?, files: 0, known: 0 };
-        for kind in backup::KINDS {
+        for kind in inventory::KINDS {
             for entry in blobs.entries_for_good(kind.folder)? {
                 let Some(key) = kind.key(&entry.file_name()) else { continue };
                 survey.files += 1;

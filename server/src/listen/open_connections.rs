@@ -5,7 +5,7 @@ use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::auth::network_of;
+use crate::client_address::network_of;
 use crate::config::ConnectionLimits;
 
 /// Shortest time between two log lines about refused connections.

@@ -11,7 +11,7 @@ use futures_util::future::{Either, select};
 use serde_json::{Value, json};
 use tokio::sync::oneshot;
 
-use crate::audio::sounds::sine_wav;
+use crate::audio::test_files::sine_wav;
 use crate::test_app::{Answer, TestApp};
 
 /// A service that may look into one of two folders.

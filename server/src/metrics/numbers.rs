@@ -12,10 +12,8 @@ use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
-use super::gauges::SumsMade;
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
-use crate::tasks::TaskState;
 
 /// Upper bounds of the times of requests, in seconds: from a cached list to a long export.
 const REQUEST_BOUNDS_SECS: [f64; 12] =
@@ -74,8 +72,6 @@ pub struct Metrics {
     connections_max: Gauge,
     orphans: Family<KindLabel, Counter>,
     orphans_bytes: Counter,
-    /// When sums of stored files were last made.
-    pub(super) sums_made: SumsMade,
 }
 
 impl Default for Metrics {
@@ -97,7 +93,6 @@ impl Default for Metrics {
             connections_max: Gauge::default(),
             orphans: Family::default(),
             orphans_bytes: Counter::default(),
-            sums_made: SumsMade::default(),
         };
         this.register();
         this
@@ -148,8 +143,8 @@ impl Metrics {
     }
 
     /// Counts a task that ended here.
-    pub(crate) fn task_ended(&self, kind: &str, state: TaskState, took: Duration) {
-        let labels = TaskLabels { kind: kind.to_owned(), state: state.as_str().to_owned() };
+    pub(crate) fn task_ended(&self, kind: &str, state: &str, took: Duration) {
+        let labels = TaskLabels { kind: kind.to_owned(), state: state.to_owned() };
         self.tasks_ended.get_or_create(&labels).inc();
         self.task_secs.get_or_create(&KindLabel { kind: kind.to_owned() }).observe(took.as_secs_f64());
     }
@@ -168,27 +163,27 @@ impl Metrics {
     }
 
     /// How many tasks wait or run, by kind and state.
-    pub(super) fn set_tasks(&self, counts: Vec<(String, TaskState, i64)>) {
+    pub(crate) fn set_tasks(&self, counts: Vec<(String, &'static str, i64)>) {
         // What is not there any more would stay as it was.
         self.tasks.clear();
         for (kind, state, count) in counts {
-            let labels = TaskLabels { kind, state: state.as_str().to_owned() };
+            let labels = TaskLabels { kind, state: state.to_owned() };
             self.tasks.get_or_create(&labels).set(count);
         }
     }
 
     /// How much is stored of a kind.
-    pub(super) fn set_storage(&self, kind: &'static str, size_bytes: u64) {
+    pub(crate) fn set_storage(&self, kind: &'static str, size_bytes: u64) {
         self.storage_bytes.get_or_create(&KindLabel { kind: kind.to_owned() }).set(signed(size_bytes));
     }
 
     /// How much of the disk is free.
-    pub(super) fn set_disk_free(&self, free_bytes: u64) {
+    pub(crate) fn set_disk_free(&self, free_bytes: u64) {
         self.disk_free_bytes.set(signed(free_bytes));
     }
 
     /// How the pool of connections stands.
-    pub(super) fn set_connections(&self, idle: u64, used: u64, max: u64) {
+    pub(crate) fn set_connections(&self, idle: u64, used: u64, max: u64) {
         for (state, count) in [("idle", idle), ("used", used)] {
             self.connections.get_or_create(&StateLabel { state: state.to_owned() }).set(signed(count));
         }
@@ -196,7 +191,7 @@ impl Metrics {
     }
 
     /// Everything as text.
-    pub(super) fn text(&self) -> ApiResult<String> {
+    pub(crate) fn text(&self) -> ApiResult<String> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry).map_err(ApiError::internal)?;
         Ok(text)

@@ -13,8 +13,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{LongFields, LongJson};
 use crate::file_answer::attachment;
 use crate::large_answer;
-use crate::plugins::{Source, with_source};
-use crate::projects::ProjectDocument;
+use crate::projects::{ProjectDocument, RequestedProject};
 use crate::state::AppState;
 
 /// What to export.
@@ -44,14 +43,15 @@ pub(super) async fn export(
     LongJson(request): LongJson<ExportRequest>,
 ) -> ApiResult<Response> {
     let (answering, user_id) = (state.clone(), user.id.clone());
-    let write = move |source: Source| {
+    let write = move |source: RequestedProject| {
         let (document, project) = source.into_project()?;
         let name = project.name.clone();
         let bytes = midi::export(document.view(), project);
         drop(document);
         Ok((large_answer::answer(&answering, &user_id, "audio/midi", bytes)?, name))
     };
-    let (answer, name) = with_source(&state, &user, request.project_id, request.project, write).await?;
+    let (answer, name) =
+        RequestedProject::with(&state, &user.id, request.project_id, request.project, write).await?;
     let disposition =
         HeaderValue::from_str(&attachment(&format!("{name}.mid"))).map_err(ApiError::internal)?;
     Ok(([(header::CONTENT_DISPOSITION, disposition)], answer).into_response())

@@ -1,9 +1,9 @@
 //! Stored files that belong to nothing: what a crash, a cancelled task or a lost row left.
 //!
-//! They are not removed but set aside (`blobs/quarantine.rs`), each with a line in the log, and
-//! only once this database has needed none of them for `SF_ORPHAN_AGE_SECS`: a database that is
-//! younger than the files, or another one, must not decide at once. A file that a row needs returns
-//! by itself. A file is removed after `SF_QUARANTINE_DAYS` in the quarantine. One process does all
+//! They are not removed but moved to the quarantine (`storage/blobs/quarantine.rs`), each with a
+//! line in the log. That happens once this database has needed none of them for
+//! `SF_ORPHAN_AGE_SECS`: a database that is younger than the files, or another one, must not decide
+//! at once. A file that a row needs returns by itself. A file is removed after `SF_QUARANTINE_DAYS` in the quarantine. One process does all
 //! this at a time, by a lease in the database.
 
 mod store;
@@ -14,13 +14,13 @@ use std::time::Duration;
 use tokio::runtime::Handle;
 
 use crate::auth::management;
-use crate::blobs::{Blobs, Expected, Orphan, Quarantined, Reason};
 use crate::clock;
 use crate::db::{Db, take_lease};
 use crate::error::ApiResult;
-use crate::plugins::{renders, soundfonts};
+use crate::exports::render_files;
 use crate::state::AppState;
-use crate::{audio, backup};
+use crate::storage::{Blobs, Expected, Orphan, Quarantined, Reason, lock_contents};
+use crate::{audio, inventory, soundfonts};
 
 /// Name of the lease.
 const LEASE: &str = "orphans";
@@ -41,7 +41,7 @@ pub(crate) fn find(
     let mut orphans = blobs.orphans(audio::FILES, expected, age)?;
     orphans.extend(blobs.orphans(audio::WAITING, &waiting, age)?);
     orphans.extend(blobs.orphans(soundfonts::FILES, expected, age)?);
-    orphans.extend(renders::orphans(blobs, &owner_ids(database, runtime)?, age)?);
+    orphans.extend(render_files::orphans(blobs, &owner_ids(database, runtime)?, age)?);
     if !blobs.is_remote() {
         orphans.extend(blobs.orphans(audio::PARTS, expected, age)?);
     }
@@ -96,9 +96,9 @@ pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> Api
 
 fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms: i64) -> ApiResult<()> {
     // Under the lock, a file that is being uploaded does not look like a leftover.
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let _contents = lock_contents(state, runtime)?;
     runtime.block_on(audio::forget_unowned(&state.db))?;
-    let expected = runtime.block_on(backup::expected(&state.db))?;
+    let expected = runtime.block_on(inventory::expected(&state.db))?;
     let found = find(&state.db, runtime, &state.blobs, &expected, age)?;
     for orphan in due(&state.db, runtime, &found, age, now_ms)? {
         if is_set_aside(&state.blobs, orphan) {
@@ -211,9 +211,9 @@ fn needless(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<
     if quarantined.is_empty() {
         return Ok(quarantined);
     }
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let _contents = lock_contents(state, runtime)?;
     let names: HashSet<&str> = quarantined.iter().map(|one| one.name.as_str()).collect();
-    for one in runtime.block_on(backup::expected(&state.db))? {
+    for one in runtime.block_on(inventory::expected(&state.db))? {
         if names.contains(one.key.path().as_str()) {
             // Returns when it is missing.
             blobs.contains(&one.key)?;
@@ -252,9 +252,9 @@ mod tests {
     use axum::http::Method;
 
     use super::*;
-    use crate::audio::sounds::sine_wav;
+    use crate::audio::test_files::sine_wav;
     use crate::audio::tests::{UPLOAD, with_form};
-    use crate::blobs::{BlobKey, Remote, Sharing};
+    use crate::storage::{BlobKey, Remote, Sharing};
     use crate::test_app::TestApp;
 
     const AGE: Duration = Duration::from_secs(3_600);
@@ -279,7 +279,7 @@ mod tests {
         let kept = call.send().await.expect(201)["files"][0].take();
         let (old, new) = (AGE * 2, AGE / 2);
         let audio = |id: &str| audio::FILES.key(&format!("{}.wav", id.repeat(64))).expect("fits");
-        let render = |name: &str| renders::FILES.key(name).expect("fits");
+        let render = |name: &str| render_files::FILES.key(name).expect("fits");
         let owner = management::user_names(&app.state.db).await.expect("reads")[0].0.clone();
         let (lonely, strangers) = (render(&format!("{owner}_a.wav")), render("nobody_b.wav"));
         let pair = [render(&format!("{owner}_c.wav")), render(&format!("{owner}_c.json"))];
@@ -317,7 +317,7 @@ mod tests {
     async fn a_file_that_cannot_be_moved_keeps_no_other_from_being_set_aside() {
         let app = TestApp::start().await;
         let audio = audio::FILES.key(&format!("{}.wav", "a".repeat(64))).expect("fits");
-        let render = renders::FILES.key("nobody_b.wav").expect("fits");
+        let render = render_files::FILES.key("nobody_b.wav").expect("fits");
         for key in [&audio, &render] {
             store(&app, key, AGE * 2);
         }
@@ -370,7 +370,7 @@ mod tests {
         let app = TestApp::start().await;
         let owner = management::user_names(&app.state.db).await.expect("reads")[0].0.clone();
         let files = ["wav", "json"].map(|extension| {
-            let key = renders::FILES.key(&format!("{owner}_r.{extension}")).expect("fits");
+            let key = render_files::FILES.key(&format!("{owner}_r.{extension}")).expect("fits");
             let text = r#"{"title":"a","pcm_sha256":"0"}"#;
             app.state.blobs.put(&key, text.as_bytes()).expect("stores");
             key

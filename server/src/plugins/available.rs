@@ -6,11 +6,11 @@ use axum::response::Response;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::soundfonts::SoundFontSummary;
 use super::vst::VstPlugin;
 use crate::auth::CurrentUser;
 use crate::error::{ApiResult, CommonErrors};
 use crate::etag;
+use crate::soundfonts::SoundFontSummary;
 use crate::state::AppState;
 
 /// The instruments that the caller has.
@@ -36,7 +36,7 @@ pub(super) async fn read(
     let scan = state.plugins.current(&user).await?;
     let instruments = scan.iter().flat_map(|scan| &scan.instruments);
     let vst_instruments = instruments.map(VstPlugin::from).collect();
-    let snapshot = state.sound.catalogue.of(&user.id).await?;
+    let snapshot = state.soundfonts.catalogue.of(&user.id).await?;
     let soundfonts = snapshot.soundfonts.iter().map(|one| one.summary.clone()).collect();
     etag::tagged_json(&headers, &Available { vst_instruments, soundfonts })
 }

@@ -8,12 +8,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::modules::{Remark, Scan, Unclassified};
-use super::soundfonts::{PassedOver, Snapshot, SoundFont, SoundFontSource};
 use super::vst::VstFormat;
 use crate::audit::{self, Action};
 use crate::auth::LoggedInAdminOrLocal;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
+use crate::soundfonts::{PassedOver, Snapshot, SoundFont, SoundFontSource};
 use crate::state::AppState;
 
 /// What is in the caller's folders.
@@ -97,8 +97,8 @@ pub(super) async fn scan(
 ) -> ApiResult<Json<ScanAnswer>> {
     audit::record(&state.db, &user.who(), Action::ScanStarted, "plugins", "").await;
     let (scan, invalidated) = state.plugins.rescan(&user.id).await?;
-    let system = state.sound.catalogue.rescan().await?;
-    let own = state.sound.catalogue.of(&user.id).await?;
+    let system = state.soundfonts.catalogue.rescan().await?;
+    let own = state.soundfonts.catalogue.of(&user.id).await?;
     Ok(Json(ScanAnswer::of(&scan, invalidated, &system, &own)))
 }
 

@@ -6,6 +6,7 @@
 
 mod content;
 mod factory;
+mod preset_body;
 mod queries;
 mod store;
 mod verbs;

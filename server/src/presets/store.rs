@@ -5,8 +5,8 @@ use schemas::json::JsonText;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
+use super::preset_body::PresetBody;
 use super::queries::PresetQuery;
-use super::verbs::PresetBody;
 use super::{PRESETS_MAX, PresetKind, PresetSource, PresetSummary, StoredPreset};
 use crate::clock;
 use crate::db::{Db, begin_locked};

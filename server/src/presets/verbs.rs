@@ -3,78 +3,15 @@
 use axum::extract::State;
 use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
-use schemas::json::JsonText;
-use serde::Deserialize;
-use utoipa::ToSchema;
 
+use super::preset_body::PresetBody;
 use super::queries::PresetQuery;
-use super::{PRESETS_MAX, PresetKind, PresetSource, PresetSummary, StoredPreset, content, factory, store};
+use super::{PRESETS_MAX, PresetSource, PresetSummary, StoredPreset, factory, store};
 use crate::auth::CurrentUser;
-use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, Problem};
-use crate::extract::{Json, LongFields, LongJson, Path, Query, check_count};
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, LongJson, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
-
-/// Longest texts, in characters.
-const NAME_MAX_CHARS: usize = 200;
-const CATEGORY_MAX_CHARS: usize = 64;
-const DESCRIPTION_MAX_CHARS: usize = 2_000;
-
-/// A preset to store.
-#[derive(Debug, Deserialize, ToSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct PresetBody {
-    /// What it is for.
-    pub(super) kind: PresetKind,
-    /// Its name: 1 to 200 characters.
-    pub(super) name: String,
-    /// Where to look for it: at most 64 characters; empty by default.
-    #[serde(default)]
-    pub(super) category: String,
-    /// What it does: at most 2000 characters; empty by default.
-    #[serde(default)]
-    pub(super) description: String,
-    /// `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it
-    /// has some. Ids of effects and side-chains, which mean something in one project only, are not
-    /// stored.
-    #[schema(value_type = Object)]
-    pub(super) content: JsonText,
-}
-
-impl LongFields for PresetBody {
-    const NAMES: &'static [&'static str] = &["content"];
-}
-
-impl PresetBody {
-    /// The preset as it is stored.
-    ///
-    /// # Errors
-    /// 400 `invalid_preset` with every place that is wrong.
-    fn checked(mut self) -> ApiResult<Self> {
-        let mut errors = Vec::new();
-        for (pointer, text, min, max) in [
-            ("/name", &mut self.name, 1, NAME_MAX_CHARS),
-            ("/category", &mut self.category, 0, CATEGORY_MAX_CHARS),
-            ("/description", &mut self.description, 0, DESCRIPTION_MAX_CHARS),
-        ] {
-            *text = text.trim().to_owned();
-            let chars = text.chars().count();
-            if !(min..=max).contains(&chars) || text.chars().any(char::is_control) {
-                let detail = format!("expected {min} to {max} printable characters, and it has {chars}");
-                errors.push(FieldError { pointer: pointer.to_owned(), detail });
-            }
-        }
-        // A tree of it is only made for as long as it is checked.
-        check_count(self.content.as_str().as_bytes())?;
-        match content::checked(self.kind, &self.content.view().to_value()) {
-            Ok(kept) => self.content = JsonText::of_value(&kept),
-            Err(faults) => errors.extend(faults),
-        }
-        let Some(first) = errors.first() else { return Ok(self) };
-        let detail = format!("The preset is not valid. First, at {}: {}", first.pointer, first.detail);
-        Err(ApiError::Invalid { code: "invalid_preset", detail, errors })
-    }
-}
 
 /// Lists presets: the caller's own, the newest first, then the factory's.
 #[utoipa::path(get, path = "/presets", tag = "presets", params(PageQuery, PresetQuery),

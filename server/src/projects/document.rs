@@ -9,7 +9,6 @@ use utoipa::openapi::{ObjectBuilder, RefOr, Schema};
 use utoipa::{PartialSchema, ToSchema};
 
 use super::UNTITLED;
-use super::stored_text::StoredText;
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::extract::{read_text, with_document};
 use crate::large_answer;
@@ -73,20 +72,51 @@ stand_in! {
     ProjectSettings for "Project.Settings", "Stands for the engine's settings in the API's description.";
 }
 
+/// Names a stored document, so that it can be read, and an error can say what it is and where its
+/// text can be downloaded.
+#[derive(Debug, Clone)]
+pub(super) enum StoredText {
+    /// The current revision of a project.
+    Current(String),
+    /// An older revision of a project.
+    Revision(String, i64),
+    /// The autosave.
+    Autosave,
+}
+
+impl StoredText {
+    pub(super) fn in_words(&self) -> String {
+        match self {
+            Self::Current(id) => format!("project `{id}`"),
+            Self::Revision(id, revision) => format!("revision {revision} of the project `{id}`"),
+            Self::Autosave => "autosave".to_owned(),
+        }
+    }
+
+    /// The path of its download, below the prefix of the API.
+    pub(super) fn raw_path(&self) -> String {
+        match self {
+            Self::Current(id) => format!("/projects/{id}/raw"),
+            Self::Revision(id, revision) => format!("/projects/{id}/revisions/{revision}/raw"),
+            Self::Autosave => "/projects/temp/raw".to_owned(),
+        }
+    }
+}
+
 /// A valid project document, ready to be stored.
 #[derive(Debug, Clone)]
-pub(super) struct Document {
+pub(crate) struct Document {
     /// The document's id.
-    pub(super) project_id: String,
+    pub(crate) project_id: String,
     /// Its title.
-    pub(super) name: String,
+    pub(crate) name: String,
     /// The document as JSON text.
-    pub(super) text: String,
+    pub(crate) text: String,
 }
 
 impl Document {
     /// A document that [`validated`] lets pass.
-    pub(super) fn check(document: &JsonText, path_id: Option<&str>) -> Result<Self, ApiError> {
+    pub(crate) fn check(document: &JsonText, path_id: Option<&str>) -> Result<Self, ApiError> {
         let document = validated(document, path_id)?;
         Ok(Self {
             project_id: text_field(&document, "project_id").unwrap_or_default(),

@@ -1,25 +1,30 @@
-//! Projects: saving, revisions, the temporary autosave, bundles with their audio, the demo song.
+//! Projects: saving, revisions, the temporary autosave, the demo song.
 
-mod bundle;
 mod document;
+mod headers;
 mod naming;
 mod raw;
+mod requested;
 mod revisions;
+mod saving;
 mod store;
 mod stored_text;
 mod temp;
 mod verbs;
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use document::Document;
+pub(crate) use document::Document;
+use document::StoredText;
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
+pub(crate) use headers::revision_tag;
 pub(crate) use naming::{Naming, ids_in};
+pub(crate) use requested::RequestedProject;
+pub(crate) use saving::{OnSaved, insert};
 use schemas::json::JsonText;
 use serde::Serialize;
-use sqlx::AnyConnection;
-use stored_text::{StoredText, Unread};
+pub(crate) use store::revisions_bytes;
+use stored_text::Unread;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -30,9 +35,9 @@ use crate::db::{Db, Locked, begin_locked};
 use crate::error::ApiError;
 use crate::extract::BodyLimit;
 use crate::fair_bytes::{FairBytes, Share};
-use crate::permits::{Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
+use crate::storage::DocumentQuota;
 
 /// Revisions of a project that are kept.
 pub const REVISIONS_KEPT: u32 = 50;
@@ -41,7 +46,7 @@ pub const REVISIONS_KEPT: u32 = 50;
 const STORING_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// Name where a document gives none.
-const UNTITLED: &str = "Untitled";
+pub(crate) const UNTITLED: &str = "Untitled";
 
 /// Name under which the database remembers that the demo song was stored.
 const DEMO_SEED: &str = "demo-song";
@@ -51,8 +56,6 @@ const DEMO_SONG: &str = include_str!("../../assets/demo-song.json");
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
-    let bundles = BodyLimit::of(config.limits.bundle_max_bytes, "A bundle");
-    let importing = with_body_limit(OpenApiRouter::new().routes(routes!(bundle::import::import)), bundles);
     let routes = OpenApiRouter::new()
         .routes(routes!(verbs::list, verbs::create))
         .routes(routes!(verbs::upgrade))
@@ -64,9 +67,8 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(revisions::list))
         .routes(routes!(revisions::restore))
         .routes(routes!(raw::revision))
-        .routes(routes!(revisions::duplicate))
-        .routes(routes!(bundle::export::export));
-    with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project")).merge(importing)
+        .routes(routes!(revisions::duplicate));
+    with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project"))
 }
 
 /// What a save answers.
@@ -113,20 +115,6 @@ pub struct ProjectUsage {
     pub projects: u64,
     /// Their kept revisions and the autosave, in bytes.
     pub bytes: u64,
-}
-
-/// Name of the lock under which what one owner stores in projects and tasks grows.
-pub(crate) fn storing_lock(owner_id: &str) -> String {
-    store::saving(owner_id)
-}
-
-/// Bytes of the kept revisions of a user's projects and of the user's tasks, which count for the
-/// quota.
-///
-/// # Errors
-/// When the database refuses.
-pub(crate) async fn used_bytes(connection: &mut AnyConnection, owner_id: &str) -> Result<u64, sqlx::Error> {
-    store::used_bytes(connection, owner_id).await
 }
 
 /// What every user stores in projects, by their ids.
@@ -186,17 +174,28 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
     Unread::current(state, owner_id, id).await?.read(state, reading).await
 }
 
+/// The text of the current document of a user's project as it is stored.
+///
+/// # Errors
+/// 404 if the user has no such project.
+pub(crate) async fn stored_text(state: &AppState, owner_id: &str, id: &str) -> Result<String, ApiError> {
+    Unread::current(state, owner_id, id).await?.text(&state.db).await
+}
+
+/// The text of a project's current document as a document of this version.
+///
+/// # Errors
+/// 422 `project_unreadable`, with the path of its download.
+pub(crate) fn stored_document(id: &str, text: &str) -> Result<JsonText, ApiError> {
+    document::stored(&StoredText::Current(id.to_owned()), text)
+}
+
 /// Length of the current document of a user's project, in bytes; 0 if the user has no such project.
 ///
 /// # Errors
 /// When the database refuses.
 pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> Result<u64, ApiError> {
     Ok(store::current_size(&state.db, owner_id, id).await?.map_or(0, |(_, bytes)| bytes as u64))
-}
-
-/// A limit on bundles that are written or read at a time; at most `waiting_max` requests wait.
-pub(crate) fn limit_on_bundles(waiting_max: u64) -> Arc<Permits> {
-    Arc::new(Permits::counted("bundles of projects", processors(), waiting_max))
 }
 
 /// Memory for documents that are being stored: one waits for the database, however long that takes.
@@ -220,7 +219,7 @@ fn storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<Share, ApiE
 /// # Errors
 /// When the database refuses.
 pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Locked, ApiError> {
-    Ok(begin_locked(db, &store::saving(owner_id)).await?)
+    Ok(begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?)
 }
 
 /// A document that came with a request, upgraded and validated as a save would do it.

@@ -4,10 +4,10 @@ use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 
-use super::document::json_answer;
+use super::document::{StoredText, json_answer};
+use super::headers::{no_store, not_modified, revision_tag};
 use super::store::StoredTemp;
-use super::stored_text::{StoredText, Unread, read_autosave};
-use super::verbs::{no_store, not_modified, revision_tag};
+use super::stored_text::{Unread, read_autosave};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;

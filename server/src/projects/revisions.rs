@@ -4,9 +4,10 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
 
-use super::document::Document;
-use super::stored_text::{StoredText, Unread};
-use super::verbs::{SavedAnswer, created, expected_revision, save_over};
+use super::document::{Document, StoredText};
+use super::headers::expected_revision;
+use super::stored_text::Unread;
+use super::verbs::{SavedAnswer, created, save_over};
 use super::{RevisionSummary, Saved, store};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};

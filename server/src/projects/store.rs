@@ -10,7 +10,7 @@ use super::{ProjectSummary, ProjectUsage, REVISIONS_KEPT, RevisionSummary, Saved
 use crate::clock;
 use crate::db::{Db, begin_locked};
 use crate::paging::Position;
-use crate::tasks;
+use crate::storage::DocumentQuota;
 
 /// What became of a save.
 #[derive(Debug)]
@@ -41,26 +41,20 @@ pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
     document: &Document,
-    quota_bytes: u64,
+    quota: DocumentQuota,
 ) -> Result<InsertOutcome, sqlx::Error> {
-    let mut transaction = begin_locked(db, &saving(owner_id)).await?;
+    let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
     let Some(saved) = insert_within(&mut transaction, owner_id, document).await? else {
         transaction.rollback().await?;
         return Ok(InsertOutcome::Taken);
     };
-    let used_bytes = used_bytes(&mut transaction, owner_id).await?;
-    if used_bytes > quota_bytes {
+    let used_bytes = quota.used_bytes(&mut transaction, owner_id).await?;
+    if used_bytes > quota.quota_bytes() {
         transaction.rollback().await?;
         return Ok(InsertOutcome::Full(used_bytes.saturating_sub(document.text.len() as u64)));
     }
     transaction.commit().await?;
     Ok(InsertOutcome::Saved(saved))
-}
-
-/// Name of the lock under which one owner's projects become more, so that two saves at once do not
-/// share the last room.
-pub(super) fn saving(owner_id: &str) -> String {
-    format!("projects {owner_id}")
 }
 
 async fn insert_within(
@@ -125,10 +119,10 @@ pub(super) async fn save(
     owner_id: &str,
     document: &Document,
     expected: i64,
-    quota_bytes: u64,
+    quota: DocumentQuota,
 ) -> Result<SaveOutcome, sqlx::Error> {
     let updated_at = clock::now_text();
-    let mut transaction = begin_locked(db, &saving(owner_id)).await?;
+    let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
     let revision: Option<i64> = sqlx::query_scalar(
         "UPDATE projects SET revision = revision + 1, name = $1, size_bytes = $2, updated_at = $3 \
          WHERE owner_id = $4 AND project_id = $5 AND revision = $6 RETURNING revision",
@@ -153,8 +147,8 @@ pub(super) async fn save(
         .bind(revision - i64::from(REVISIONS_KEPT))
         .execute(&mut *transaction)
         .await?;
-    let used_bytes = used_bytes(&mut transaction, owner_id).await?;
-    if used_bytes > quota_bytes {
+    let used_bytes = quota.used_bytes(&mut transaction, owner_id).await?;
+    if used_bytes > quota.quota_bytes() {
         transaction.rollback().await?;
         return Ok(SaveOutcome::Full(used_bytes.saturating_sub(document.text.len() as u64)));
     }
@@ -339,18 +333,18 @@ pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::
         .collect()
 }
 
-/// Bytes of the kept revisions of a user's projects and of the user's tasks.
-pub(super) async fn used_bytes(
-    transaction: &mut sqlx::AnyConnection,
+/// Bytes of the kept revisions of a user's projects.
+pub(crate) async fn revisions_bytes(
+    connection: &mut sqlx::AnyConnection,
     owner_id: &str,
 ) -> Result<u64, sqlx::Error> {
     let used: i64 = sqlx::query_scalar(
         "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) FROM project_revisions WHERE owner_id = $1",
     )
     .bind(owner_id)
-    .fetch_one(&mut *transaction)
+    .fetch_one(connection)
     .await?;
-    Ok(u64::try_from(used).unwrap_or_default() + tasks::stored_bytes(transaction, owner_id).await?)
+    Ok(u64::try_from(used).unwrap_or_default())
 }
 
 /// Owner, id and text of the current documents that come after one, by these two.
@@ -412,7 +406,7 @@ pub(super) async fn put_temp(
     text: &str,
 ) -> Result<String, sqlx::Error> {
     let updated_at = clock::now_text();
-    let mut transaction = begin_locked(db, &saving(owner_id)).await?;
+    let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
     sqlx::query(
         "INSERT INTO temp_autosaves (owner_id, client_id, updated_at, body) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (owner_id) DO UPDATE SET client_id = excluded.client_id, \

@@ -1,46 +1,16 @@
-//! Stored documents as they are, by what they are.
+//! Reads the text of stored documents.
 //!
 //! A request asks how long its document is, waits for a permit of that weight, and only then reads
 //! it: requests that wait hold neither documents nor connections to the database.
 
 use tokio::runtime::Handle;
 
+use super::document::StoredText;
 use super::store::{self, StoredTemp};
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::with_unread_document;
 use crate::state::AppState;
-
-/// Names a stored document, so that it can be read, and an error can say what it is and where its
-/// text can be downloaded.
-#[derive(Debug, Clone)]
-pub(super) enum StoredText {
-    /// The current revision of a project.
-    Current(String),
-    /// An older revision of a project.
-    Revision(String, i64),
-    /// The autosave.
-    Autosave,
-}
-
-impl StoredText {
-    pub(super) fn in_words(&self) -> String {
-        match self {
-            Self::Current(id) => format!("project `{id}`"),
-            Self::Revision(id, revision) => format!("revision {revision} of the project `{id}`"),
-            Self::Autosave => "autosave".to_owned(),
-        }
-    }
-
-    /// The path of its download, below the prefix of the API.
-    pub(super) fn raw_path(&self) -> String {
-        match self {
-            Self::Current(id) => format!("/projects/{id}/raw"),
-            Self::Revision(id, revision) => format!("/projects/{id}/revisions/{revision}/raw"),
-            Self::Autosave => "/projects/temp/raw".to_owned(),
-        }
-    }
-}
 
 /// A kept revision of a project of which the text is not read yet.
 #[derive(Debug)]

@@ -7,11 +7,10 @@ use schemas::json::{JsonText, ObjectWriter};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
-use super::document::{json_answer, stored, upgraded};
+use super::document::{StoredText, json_answer, stored, upgraded};
 use super::store::{self, StoredTemp};
-use super::stored_text::{StoredText, read_autosave};
+use super::stored_text::read_autosave;
 use super::storing;
-use crate::audio;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, parse_long, with_document};
@@ -92,7 +91,7 @@ pub(super) async fn write(
     .await?;
     let _held = storing(&state, &user.id, text.len())?;
     let updated_at = store::put_temp(&state.db, &user.id, &client_id, &text).await?;
-    audio::bring_back_named(&state, &user.id, &text).await;
+    (state.project_saved)(&state, &user.id, &text).await;
     Ok(Json(TempRevision { updated_at: Some(updated_at), client_id: Some(client_id) }))
 }
 

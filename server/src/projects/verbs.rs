@@ -2,18 +2,18 @@
 
 use axum::extract::State;
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
-use axum::response::{IntoResponse, Response};
+use axum::response::{IntoResponse as _, Response};
 
-use super::document::{Document, ProjectDocument, json_answer, stored, upgraded};
+use super::document::{Document, ProjectDocument, StoredText, json_answer, stored, upgraded};
+use super::headers::{expected_revision, no_store, not_modified, revision_tag};
 use super::raw::download;
-use super::store::{self, InsertOutcome, SaveOutcome};
-use super::stored_text::{StoredText, Unread};
+use super::saving::{insert, save_next};
+use super::store;
+use super::stored_text::Unread;
 use super::{ProjectSummary, Saved, storing};
-use crate::audio;
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
-use crate::etag;
 use crate::extract::{Json, JsonBytes, Path, Query, read_text, with_document};
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
@@ -24,10 +24,6 @@ pub(super) type SavedAnswer = (StatusCode, [(HeaderName, HeaderValue); 1], Json<
 
 pub(super) fn saved_answer(status: StatusCode, saved: Saved) -> SavedAnswer {
     (status, [(header::ETAG, revision_tag(saved.revision))], Json(saved))
-}
-
-pub(super) fn revision_tag(revision: i64) -> HeaderValue {
-    HeaderValue::from_str(&format!("\"{revision}\"")).unwrap_or_else(|_| HeaderValue::from_static("\"0\""))
 }
 
 /// Lists the caller's projects, the one saved last first.
@@ -69,31 +65,16 @@ pub(super) async fn created(
     document: &Document,
 ) -> ApiResult<Response> {
     let _held = storing(state, &user.id, document.text.len())?;
-    let quota_bytes = state.config.limits.projects_quota_bytes;
-    let saved = match store::insert(&state.db, &user.id, document, quota_bytes).await? {
-        InsertOutcome::Saved(saved) => saved,
-        InsertOutcome::Full(used_bytes) => return Err(quota_exceeded(state, document, used_bytes)),
-        InsertOutcome::Taken => {
-            return Err(ApiError::Conflict {
-                code: "project_exists",
-                detail: format!(
-                    "There is a project `{}` already; save it with PUT, or send another project_id.",
-                    document.project_id
-                ),
-            });
-        }
-    };
-    audio::bring_back_named(state, &user.id, &document.text).await;
+    let saved = insert(state, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
+        code: "project_exists",
+        detail: format!(
+            "There is a project `{}` already; save it with PUT, or send another project_id.",
+            document.project_id
+        ),
+    })?;
     let location = format!("/api/v1/projects/{}", saved.project_id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
     Ok(([(header::LOCATION, location)], saved_answer(StatusCode::CREATED, saved)).into_response())
-}
-
-/// 507: the user's projects would take more than they may.
-pub(super) fn quota_exceeded(state: &AppState, document: &Document, used_bytes: u64) -> ApiError {
-    let quota_bytes = state.config.limits.projects_quota_bytes;
-    let needed_bytes = document.text.len() as u64;
-    ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes, is_exact: true }
 }
 
 /// Reads a project in this version's form.
@@ -122,13 +103,6 @@ pub(super) async fn read(
     };
     let project = found.read(&state, read).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
-}
-
-/// 304 if `If-None-Match` names this revision.
-pub(super) fn not_modified(headers: &HeaderMap, revision: i64) -> Option<Response> {
-    let tag = [(header::ETAG, revision_tag(revision))];
-    let matches = etag::matches_none(headers, &format!("\"{revision}\""));
-    matches.then(|| (StatusCode::NOT_MODIFIED, tag).into_response())
 }
 
 /// Saves a project. `If-Match` names the revision that the save started from.
@@ -168,29 +142,7 @@ pub(super) async fn save_over(
     expected: i64,
 ) -> ApiResult<SavedAnswer> {
     let _held = storing(state, &user.id, document.text.len())?;
-    let quota_bytes = state.config.limits.projects_quota_bytes;
-    match store::save(&state.db, &user.id, document, expected, quota_bytes).await? {
-        SaveOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
-        SaveOutcome::Saved(saved) => {
-            audio::bring_back_named(state, &user.id, &document.text).await;
-            Ok(saved_answer(StatusCode::OK, saved))
-        }
-        SaveOutcome::Missing => Err(ApiError::not_found("project", &document.project_id)),
-        SaveOutcome::Stale(current) => Err(ApiError::PreconditionFailed {
-            code: "stale_revision",
-            detail: format!(
-                "This save started from revision {expected}, and the project is at revision {current} by now; \
-                 nothing was overwritten."
-            ),
-        }),
-    }
-}
-
-/// The revision in `If-Match`.
-pub(super) fn expected_revision(headers: &HeaderMap) -> ApiResult<Option<i64>> {
-    let bad = || ApiError::bad_request("bad_if_match", etag::BadIfMatch.to_string());
-    let Some(tag) = etag::if_match(headers).map_err(|_| bad())? else { return Ok(None) };
-    tag.parse().map(Some).map_err(|_| bad())
+    Ok(saved_answer(StatusCode::OK, save_next(state, &user.id, document, expected).await?))
 }
 
 /// Deletes a project with all its revisions.
@@ -239,9 +191,4 @@ pub(super) async fn upgrade(
         json_answer(&state, &user.id, upgraded(&document)?.into_string())
     };
     with_document(bytes, upgrade).await
-}
-
-/// Projects belong to one user: no cache in between may keep them.
-pub(super) fn no_store() -> (HeaderName, HeaderValue) {
-    (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))
 }

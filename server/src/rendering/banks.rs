@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 use dsp_core::soundfont::{Bank, BankError};
 
 use super::{BankProblem, RenderError, memory};
-use crate::blobs::{BlobKey, Blobs};
+use crate::storage::{BlobKey, Blobs};
 
 /// Largest file that is opened, in bytes: the banks of 32-bit RIFF end at twice that.
 pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
@@ -115,16 +115,16 @@ impl State {
     /// Lets idle banks go until all take at most `total_bytes`, and says whether they do.
     fn make_room(&mut self, total_bytes: u64) -> bool {
         while self.bytes() > total_bytes || self.kept.len() > BANKS_MAX {
-            let Some(place) = self.kept.iter().position(Kept::is_idle) else { return false };
-            self.kept.remove(place);
+            let Some(index) = self.kept.iter().position(Kept::is_idle) else { return false };
+            self.kept.remove(index);
         }
         true
     }
 
     /// A bank that is kept. It is the one used last from then on.
     fn find(&mut self, identity: &Identity) -> Option<Bank> {
-        let place = self.kept.iter().position(|one| one.identity.as_ref() == Some(identity))?;
-        let found = self.kept.remove(place);
+        let index = self.kept.iter().position(|one| one.identity.as_ref() == Some(identity))?;
+        let found = self.kept.remove(index);
         let bank = found.bank.clone();
         self.kept.push(found);
         Some(bank)

@@ -1,4 +1,4 @@
-//! What renders may take: memory that they reserve before they allocate it, and time.
+//! Limits renders: they reserve memory before they allocate it, and may take a limited time.
 //!
 //! A render that needs more memory than a song may have is refused. The others wait for their turn,
 //! first come, first served, so that all renders under way never need more than the budget
@@ -21,10 +21,10 @@ pub const DEFAULT_BYTES: u64 = 450 * 1024 * 1024;
 /// How often a waiting render asks whether it is still wanted.
 const ASK_EVERY: Duration = Duration::from_millis(100);
 
-/// Reservations of so many bytes give free memory back to the system when they end.
+/// Reservations of at least this size give free memory back to the system when they end.
 const GIVEN_BACK_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What all renders of a process may take.
+/// Memory and time of all renders of a process.
 #[derive(Debug)]
 pub struct RenderBudget {
     limit_bytes: u64,

@@ -3,26 +3,26 @@
 
 use std::io::{Seek, Write};
 
-use dsp_core::dither::NoiseShaping;
 use dsp_core::limiter::{LimiterConfig, LimiterProcessor};
 use dsp_core::resample::ResamplerProcessor;
-use dsp_core::wav::WavWriter;
 
+use super::CHANNELS;
+use super::encoder::Encoder;
+use super::error::RenderError;
 use super::measure::{Measure, Measured};
-use super::mix::MixOptions;
-use super::{CHANNELS, RenderError, check_length};
+use super::options::MixOptions;
 
 /// Frames that are converted at a time.
 const CONVERTED_FRAMES: usize = 4_096;
 
-/// Writes what the engine renders into a WAV file.
+/// Writes what the engine renders into a file.
 pub(super) struct Delivery<W: Write + Seek> {
     /// None where the file has the engine's rate: then its samples are the engine's.
     converter: Option<Converter>,
     file: MeasuredFile<W>,
 }
 
-/// What is written.
+/// The kind of sound in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
     /// A mix, which the engine has limited: where conversion raises its peaks, they are held at the
@@ -69,7 +69,7 @@ impl Converter {
         [&left[early_frames..], &right[early_frames..]]
     }
 
-    /// What is left behind the end, at most as long as the output.
+    /// The last frames, at most as long as the output.
     fn rest(&mut self) -> [&[f32]; 2] {
         let frames = self.ceiling.as_ref().map_or(0, |ceiling| ceiling.limiter.latency_frames());
         self.output.iter_mut().for_each(|values| values[..frames].fill(0.0));
@@ -78,13 +78,13 @@ impl Converter {
 }
 
 struct MeasuredFile<W: Write + Seek> {
-    wav: WavWriter<W>,
+    encoder: Encoder<W>,
     measure: Measure,
 }
 
 impl<W: Write + Seek> MeasuredFile<W> {
     fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
-        self.measure.add(self.wav.write(left, right)?);
+        self.measure.add(self.encoder.write(left, right)?);
         Ok(())
     }
 }
@@ -110,10 +110,9 @@ impl<W: Write + Seek> Delivery<W> {
         };
         let frames =
             converter.as_ref().map_or(song_frames, |own| own.resampler.filter().output_frames(song_frames));
-        check_length(frames, rate_hz, options.format)?;
-        let wav = WavWriter::new(destination, rate_hz, options.format, NoiseShaping::Off, seed)?;
-        let measure = Measure::new(rate_hz, options.format)?;
-        Ok(Self { converter, file: MeasuredFile { wav, measure } })
+        let encoder = Encoder::new(destination, frames, options, seed)?;
+        let measure = Measure::new(rate_hz, options.sample_format())?;
+        Ok(Self { converter, file: MeasuredFile { encoder, measure } })
     }
 
     /// Writes the engine's next frames.
@@ -148,9 +147,8 @@ impl<W: Write + Seek> Delivery<W> {
             let [left, right] = converter.rest();
             self.file.write(left, right)?;
         }
-        let MeasuredFile { wav, measure } = self.file;
-        let clipped_samples = wav.clipped_samples();
-        wav.finish()?;
+        let MeasuredFile { encoder, measure } = self.file;
+        let clipped_samples = encoder.finish()?;
         Ok((measure.finish(), clipped_samples))
     }
 }
@@ -161,15 +159,20 @@ mod tests {
 
     use dsp_core::gain;
     use dsp_core::limiter::MIX_CEILING_DBFS;
-    use dsp_core::wav::SampleFormat;
 
     use super::*;
+    use crate::rendering::audio_format::{AudioFormat, BitDepth};
 
     const ENGINE_RATE_HZ: u32 = 48_000;
 
     /// The file of a square wave of such a peak at a rate, and what was measured on it.
     fn deliver(peak: f32, sample_rate_hz: u32, frames: usize, content: Content) -> (Vec<u8>, Measured, u64) {
-        let options = MixOptions { sample_rate_hz, format: SampleFormat::Pcm16, tail_secs: 0.0 };
+        let options = MixOptions {
+            sample_rate_hz,
+            format: AudioFormat::Wav,
+            bit_depth: BitDepth::Pcm16,
+            tail_secs: 0.0,
+        };
         let mut file = Cursor::new(Vec::new());
         let mut delivery =
             Delivery::new(&mut file, ENGINE_RATE_HZ, frames as u64, &options, 1, content).unwrap();

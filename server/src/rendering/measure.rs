@@ -18,7 +18,7 @@ pub(super) struct Measure {
     right: Vec<f32>,
 }
 
-/// What was measured.
+/// Measurements of a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measured {
     /// Frames in the file.

@@ -1,102 +1,23 @@
-//! A whole project to a WAV file.
+//! A whole project to an audio file.
 
 use std::io::{Seek, Write};
 
-use dsp_core::limiter::Reduction;
 use dsp_core::session::{Crew, OfflineRender, TailConfig};
-use dsp_core::wav::SampleFormat;
 use schemas::project::{Item, Project, Track, TrackKind};
-use serde::Serialize;
-use utoipa::ToSchema;
 
 use super::delivery::{Content, Delivery};
-use super::measure::Measured;
-use super::missing::MissingSound;
+use super::error::RenderError;
+pub use super::options::MixOptions;
 use super::pass::Pass;
+use super::report::LimiterReport;
+pub use super::report::{LeftOutOfRender, MixReport, warnings};
 use super::sources::{Prepared, Sources, has_notes};
-use super::{Observer, RenderError, crew};
+use super::{Observer, crew};
 
 /// A track whose peak stays below this is silent: -100 dBFS.
 pub(super) const SILENT_PEAK: f32 = 1e-5;
 
-/// How a project is to be rendered.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct MixOptions {
-    /// Sample rate of the file in hertz.
-    pub sample_rate_hz: u32,
-    /// How samples stand in the file.
-    pub format: SampleFormat,
-    /// Longest time in seconds that the sound may ring on after the last item.
-    pub tail_secs: f64,
-}
-
-/// What a render was.
-#[derive(Debug, Clone, PartialEq)]
-pub struct MixReport {
-    /// What was measured on the file.
-    pub measured: Measured,
-    /// Samples beyond full scale before they were clipped to it.
-    pub clipped_samples: u64,
-    /// Ids of tracks that should have been heard and were not.
-    pub silent_tracks: Vec<String>,
-    /// What the engine does not play of the project.
-    pub left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there.
-    pub missing_sounds: Vec<MissingSound>,
-    /// Whether nothing at all is to be heard in the file.
-    pub is_silent: bool,
-    /// Where the last item ends, in seconds; the rest of the file is its tail.
-    pub song_secs: f64,
-    /// Gain reduction of the mix limiter.
-    pub limiter: LimiterReport,
-}
-
-/// Gain reduction of the mix limiter, at the project's own sample rate.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
-pub struct LimiterReport {
-    /// Largest reduction in decibels; 0 where the mix stayed below the ceiling of -3 dBFS.
-    pub largest_reduction_db: f64,
-    /// For how long the mix was reduced by more than 0.1 dB, in seconds of the song.
-    pub reduced_secs: f64,
-}
-
-impl LimiterReport {
-    fn new(reduction: Reduction, sample_rate_hz: u32) -> Self {
-        let least_gain = f64::from(reduction.least_gain);
-        Self {
-            largest_reduction_db: if least_gain < 1.0 { -20.0 * least_gain.log10() } else { 0.0 },
-            reduced_secs: reduction.frames as f64 / f64::from(sample_rate_hz),
-        }
-    }
-}
-
-/// Warning about a silent render.
-const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
-
-impl MixReport {
-    /// Warnings about the file, as sentences.
-    #[must_use]
-    pub fn warnings(&self) -> Vec<String> {
-        warnings(&self.missing_sounds, self.is_silent)
-    }
-}
-
-/// Warnings about a render as sentences: what is missing, and whether nothing is to be heard.
-#[must_use]
-pub fn warnings(missing: &[MissingSound], is_silent: bool) -> Vec<String> {
-    missing.iter().map(MissingSound::in_words).chain(is_silent.then(|| SILENT.to_owned())).collect()
-}
-
-/// Something of a project that is not in a render.
-#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
-pub struct LeftOutOfRender {
-    /// JSON pointer to it.
-    pub pointer: String,
-    /// Why.
-    pub reason: String,
-}
-
-/// Renders a project into `destination`, which is a whole WAV file afterwards.
+/// Renders a project into `destination`, which is a whole file afterwards.
 ///
 /// The engine runs at the project's own sample rate, as it does when the project is played; a file
 /// of another rate is converted from that.
@@ -117,13 +38,13 @@ pub fn render(
 
 /// Places of the tracks that have something to play.
 pub(super) fn tracks_that_play(project: &Project) -> Vec<usize> {
-    let plays = |(place, track): (usize, &Track)| {
+    let plays = |(index, track): (usize, &Track)| {
         let plays = match track.kind {
             TrackKind::Instrument => has_notes(track),
             TrackKind::Audio => track.items.iter().any(|item| matches!(item, Item::Audio(_))),
             TrackKind::Bus | TrackKind::Group => false,
         };
-        plays.then_some(place)
+        plays.then_some(index)
     };
     project.tracks.iter().enumerate().filter_map(plays).collect()
 }
@@ -156,10 +77,10 @@ pub(super) fn render_prepared(
     note_peaks(&mut render, &mut peaks, &mut track_peaks);
     let (measured, clipped_samples) = delivery.finish()?;
     // Closed by hand, as by a switch, is not silent by mistake.
-    let closed = |place: usize| !render.lets_through(place) || session.tracks[place].gain == 0.0;
-    let silent = |place: &&usize| track_peaks[**place] < SILENT_PEAK && !closed(**place);
+    let closed = |index: usize| !render.lets_through(index) || session.tracks[index].gain == 0.0;
+    let silent = |index: &&usize| track_peaks[**index] < SILENT_PEAK && !closed(**index);
     let silent_tracks =
-        playing.iter().filter(silent).map(|&place| session.tracks[place].id.clone()).collect();
+        playing.iter().filter(silent).map(|&index| session.tracks[index].id.clone()).collect();
     Ok(MixReport {
         measured,
         clipped_samples,

@@ -13,12 +13,15 @@ use dsp_core::session::{AutomationTarget, OfflineRender, Session, TailConfig};
 use schemas::Project;
 
 use super::delivery::{Content, Delivery};
+use super::error::RenderError;
 use super::measure::Measured;
 use super::missing::MissingSound;
-use super::mix::{LeftOutOfRender, MixOptions, SILENT_PEAK, tracks_that_play};
+use super::mix::{SILENT_PEAK, tracks_that_play};
+use super::options::MixOptions;
 use super::pass::Pass;
+use super::report::LeftOutOfRender;
 use super::sources::{Prepared, Sources};
-use super::{CHANNELS, Observer, RenderError, crew};
+use super::{CHANNELS, Observer, crew};
 
 /// By how much the master turns a part down: peaks of +21 dBFS stay below the limiter's -3 dBFS.
 const HEADROOM: f32 = 16.0;
@@ -38,19 +41,21 @@ pub enum Part {
 }
 
 impl Part {
-    fn place(self) -> usize {
+    fn track_index(self) -> usize {
         match self {
-            Self::Stem(place) | Self::BeforeFader(place) | Self::AfterFader(place) => place,
+            Self::Stem(track_index) | Self::BeforeFader(track_index) | Self::AfterFader(track_index) => {
+                track_index
+            }
         }
     }
 }
 
-/// What the render of a part was.
+/// A finished render of a part.
 #[derive(Debug)]
 pub struct PartReport {
     /// What was measured on the file.
     pub measured: Measured,
-    /// Whether nothing at all is to be heard in the file, whatever dither adds.
+    /// Whether the file is silent but for its dither.
     pub is_silent: bool,
 }
 
@@ -76,12 +81,12 @@ impl Parts {
         Ok(Self { prepared, playing: tracks_that_play(project) })
     }
 
-    /// Places of the tracks that have something to play and are not muted. Solo does not count: it
+    /// Indices of the tracks that have something to play and are not muted. Solo does not count: it
     /// is for listening.
     #[must_use]
-    pub fn heard(&self) -> Vec<usize> {
+    pub fn audible_tracks(&self) -> Vec<usize> {
         let tracks = &self.prepared.session.tracks;
-        self.playing.iter().copied().filter(|&place| !tracks[place].mute).collect()
+        self.playing.iter().copied().filter(|&track_index| !tracks[track_index].mute).collect()
     }
 
     /// Bytes of a part's file, its header not counted.
@@ -89,7 +94,7 @@ impl Parts {
     pub fn file_bytes(&self, options: &MixOptions) -> u64 {
         let session = &self.prepared.session;
         let secs = session.length_frames as f64 / f64::from(session.sample_rate_hz) + options.tail_secs;
-        let frame_bytes = CHANNELS * options.format.bytes_per_sample() as u64;
+        let frame_bytes = CHANNELS * options.sample_format().bytes_per_sample() as u64;
         (secs * f64::from(options.sample_rate_hz)).ceil() as u64 * frame_bytes
     }
 
@@ -105,7 +110,7 @@ impl Parts {
         self.prepared.missing()
     }
 
-    /// Renders a part into `destination`, which is a whole WAV file afterwards. All parts are as
+    /// Renders a part into `destination`, which is a whole file afterwards. All parts are as
     /// long: to the last item's end and the whole tail.
     ///
     /// # Errors
@@ -141,7 +146,7 @@ impl Parts {
     }
 }
 
-/// The session in which a part alone is heard, turned down by [`HEADROOM`].
+/// The session in which a part alone is audible, turned down by [`HEADROOM`].
 fn session_of(whole: &Session, part: Part, tail_secs: f64) -> Session {
     let mut session = whole.clone();
     let tail_frames = (tail_secs * f64::from(session.sample_rate_hz)) as u64;
@@ -151,7 +156,7 @@ fn session_of(whole: &Session, part: Part, tail_secs: f64) -> Session {
     for track in &mut session.tracks {
         track.solo = false;
     }
-    let track = &mut session.tracks[part.place()];
+    let track = &mut session.tracks[part.track_index()];
     (track.solo, track.mute) = (true, false);
     if !matches!(part, Part::Stem(_)) {
         (track.output, session.master_gain) = (None, 1.0);

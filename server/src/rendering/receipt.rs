@@ -1,35 +1,16 @@
 //! The receipt of a render: what was made, of what, and how.
 
-use dsp_core::wav::SampleFormat;
 use schemas::json::JsonText;
 use schemas::project::{ChorusSettings, Interpolation, ReverbSettings, VelocityToCutoff};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use utoipa::ToSchema;
 
 use super::ENGINE_VERSION;
+use super::audio_format::BitDepth;
 use super::missing::MissingSound;
-use super::mix::{LeftOutOfRender, LimiterReport, MixOptions, MixReport};
-
-/// How samples stand in an exported file.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub enum BitDepth {
-    /// 16-bit integers with TPDF dither.
-    #[default]
-    Pcm16,
-    /// 32-bit floats, as the engine computed them.
-    Float32,
-}
-
-impl From<BitDepth> for SampleFormat {
-    fn from(depth: BitDepth) -> Self {
-        match depth {
-            BitDepth::Pcm16 => Self::Pcm16,
-            BitDepth::Float32 => Self::Float32,
-        }
-    }
-}
+use super::options::MixOptions;
+use super::report::{LeftOutOfRender, LimiterReport, MixReport};
 
 /// Proof of what a render is.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
@@ -97,7 +78,6 @@ pub fn receipt(
     document: &JsonText,
     project: &schemas::Project,
     options: &MixOptions,
-    bit_depth: BitDepth,
     soundfonts: Vec<String>,
     report: &MixReport,
 ) -> Receipt {
@@ -116,7 +96,7 @@ pub fn receipt(
         limiter: report.limiter,
         settings: ReceiptSettings {
             sample_rate_hz: options.sample_rate_hz,
-            bit_depth,
+            bit_depth: options.bit_depth,
             tail_secs: options.tail_secs,
             polyphony: settings.polyphony,
             interpolation: settings.interpolation,

@@ -7,11 +7,12 @@ use schemas::project::{Item, SynthEngine, Track};
 use schemas::session::{AudioPlace, LeftOut, Sounds, compile, files_used, presets_used};
 
 use super::budget::{self, BudgetShare, RenderBudget, Reservation};
+use super::error::RenderError;
 use super::missing::{MissingSound, OpenedBank, missing_presets};
-use super::mix::LeftOutOfRender;
-use super::{Observer, RenderError, banks};
+use super::report::LeftOutOfRender;
+use super::{Observer, banks};
 
-/// What the default bank is called where it has no other name.
+/// Name of the default bank where it has no other.
 const DEFAULT_NAME: &str = "default";
 
 /// Recorded audio, ready to be played.
@@ -55,7 +56,7 @@ pub trait Sources {
     /// The samples of an audio file at the project's rate, or `None` where there is none.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// What the render takes its memory and time from; by default its own
+    /// The budget of the render's memory and time; by default its own
     /// [`budget::DEFAULT_BYTES`].
     fn budget(&self) -> BudgetShare {
         RenderBudget::unshared(budget::DEFAULT_BYTES).share_of("")
@@ -84,7 +85,7 @@ pub(super) struct Prepared {
     pub(super) session: Session,
     banks: Vec<Option<Bank>>,
     audio: Vec<Option<AudioSlot>>,
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine does not play.
     left_out: Vec<LeftOut>,
     /// SoundFonts and presets that are named and not there.
     missing: Vec<MissingSound>,
@@ -129,7 +130,7 @@ impl Prepared {
         Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, reservation })
     }
 
-    /// What the engine does not play of the project, in words.
+    /// Parts of the project that the engine does not play, in words.
     pub(super) fn left_out_in_words(&self) -> Vec<LeftOutOfRender> {
         let in_words =
             |one: &LeftOut| LeftOutOfRender { pointer: one.pointer.clone(), reason: one.reason.to_string() };
@@ -199,7 +200,7 @@ fn check_together(playing: &[Playing], limit_bytes: u64) -> Result<(), RenderErr
     })
 }
 
-/// What the tracks that play ask of their banks in vain, in the order of the banks.
+/// The sounds that tracks name and their banks lack, in the order of the banks.
 fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
     let mut missing: Vec<MissingSound> = Vec::new();
     let opened = banks.iter().filter_map(|(named, opened)| Some((named, opened.as_ref()?)));
@@ -239,7 +240,7 @@ fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
     missing
 }
 
-/// What was opened, in the order of its slots.
+/// The opened banks and recordings, in the order of their slots.
 struct Found {
     banks: Vec<NamedBank>,
     recordings: Vec<(String, Recording)>,

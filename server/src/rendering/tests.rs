@@ -6,15 +6,21 @@ use dsp_core::session::{Alone, Crew};
 use dsp_core::wav::SampleFormat;
 use serde_json::json;
 
+use super::audio_format::{AudioFormat, BitDepth};
 use super::banks::{BankCache, BankLimits, open};
 use super::crew::Threads;
+use super::encoder::check_length;
 use super::mix::{MixOptions, render, render_prepared};
 use super::sources::Prepared;
-use super::{BankProblem, RenderError, check_length};
+use super::{BankProblem, RenderError};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
-const OPTIONS: MixOptions =
-    MixOptions { sample_rate_hz: 48_000, format: SampleFormat::Pcm16, tail_secs: 1.0 };
+const OPTIONS: MixOptions = MixOptions {
+    sample_rate_hz: 48_000,
+    format: AudioFormat::Wav,
+    bit_depth: BitDepth::Pcm16,
+    tail_secs: 1.0,
+};
 
 fn song() -> schemas::Project {
     let document = include_str!("../../assets/demo-song.json");

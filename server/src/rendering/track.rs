@@ -10,9 +10,11 @@ use schemas::Project;
 use schemas::session::presets_used;
 
 use super::budget::BudgetShare;
+use super::encoder::check_length;
+use super::error::RenderError;
 use super::missing::{MissingPreset, missing_presets};
 use super::pass::Pass;
-use super::{CHANNELS, Observer, RenderError, check_length};
+use super::{CHANNELS, Observer};
 
 /// Where the channel mask stands in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`):
 /// behind the RIFF header, the `fmt ` chunk's header and its first 20 bytes.
@@ -23,7 +25,7 @@ const CHANNEL_MASK_OFFSET: u64 = 12 + 8 + 20;
 pub enum TrackChannels {
     /// Left and right.
     Stereo,
-    /// Left and right, then what goes to the reverb and what goes to the chorus, mono each.
+    /// Left and right, then the sends to the reverb and to the chorus, mono each.
     WithSends,
 }
 
@@ -45,7 +47,7 @@ pub struct TrackVoice<'v> {
     pub bank: &'v Bank,
     /// Decodes the compressed samples of presets of the bank.
     pub prepare: Prepare<'v>,
-    /// What the render takes its memory and time from.
+    /// The budget of the render's memory and time.
     pub budget: BudgetShare,
 }
 

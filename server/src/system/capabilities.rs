@@ -8,10 +8,11 @@ use utoipa::ToSchema;
 
 use crate::config::{Config, Environment, InstrumentSound, Registration};
 use crate::error::ApiResult;
-use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json, Peer};
+use crate::extract::{DEFAULT_BODY_MAX_BYTES, Json};
 use crate::listen::Https;
+use crate::peer::Peer;
 use crate::projects::REVISIONS_KEPT;
-use crate::rendering::receipt::BitDepth;
+use crate::rendering::audio_format::{AudioFormat, BitDepth};
 use crate::state::AppState;
 
 /// How often the page saves by itself, in seconds.
@@ -58,8 +59,7 @@ pub struct ExportCapabilities {
     /// File formats.
     pub formats: &'static [&'static str],
     /// Sample formats.
-    #[schema(value_type = Vec<BitDepth>)]
-    pub bit_depths: &'static [&'static str],
+    pub bit_depths: &'static [BitDepth],
     /// Sample rates in hertz.
     pub sample_rates_hz: &'static [u32],
 }
@@ -142,7 +142,7 @@ pub(super) async fn read(
     headers: HeaderMap,
 ) -> ApiResult<Json<Capabilities>> {
     let config = &state.config;
-    let snapshot = state.sound.catalogue.current().await?;
+    let snapshot = state.soundfonts.catalogue.current().await?;
     let default_soundfont = snapshot.default_soundfont();
     let sound = &config.sound;
     let by_https = config.network.trusted_proxies.contains(&peer.to_canonical())
@@ -157,9 +157,9 @@ pub(super) async fn read(
         plugin_formats: Vec::new(),
         audio_formats: crate::audio::FORMATS,
         export: ExportCapabilities {
-            formats: &["wav"],
-            bit_depths: &["pcm16", "float32"],
-            sample_rates_hz: &[44_100, 48_000, 96_000],
+            formats: &AudioFormat::EXTENSIONS,
+            bit_depths: AudioFormat::default().bit_depths(),
+            sample_rates_hz: AudioFormat::default().sample_rates_hz(),
         },
         ai: config.ai.upstream.is_some(),
         limits: config.into(),

@@ -1,10 +1,10 @@
 //! `GET /system/log`: the last lines of this process's log.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::queries::LogQuery;
+use super::queries::{Level, LogQuery};
 use crate::auth::Admin;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Query};
@@ -15,22 +15,6 @@ const LIMIT_DEFAULT: usize = 200;
 
 /// Most lines of an answer: all that are kept.
 const LIMIT_MAX: usize = 1_000;
-
-/// How grave a line is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Level {
-    /// For whoever follows the program's steps.
-    Trace,
-    /// For whoever looks for a fault.
-    Debug,
-    /// What happens.
-    Info,
-    /// What should not go on like this.
-    Warn,
-    /// What went wrong.
-    Error,
-}
 
 /// The end of the log.
 #[derive(Debug, Serialize, ToSchema)]

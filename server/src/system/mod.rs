@@ -6,7 +6,8 @@ mod queries;
 mod version;
 
 pub use capabilities::{Capabilities, ExportCapabilities, Limits};
-pub use log::{Level, LogLines};
+pub use log::LogLines;
+pub use queries::Level;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 pub use version::{Runtime, Version};

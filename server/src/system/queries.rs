@@ -1,9 +1,23 @@
 //! Query parameters of this slice.
 
-use serde::Deserialize;
-use utoipa::IntoParams;
+use serde::{Deserialize, Serialize};
+use utoipa::{IntoParams, ToSchema};
 
-use super::log::Level;
+/// How grave a line is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Level {
+    /// For whoever follows the program's steps.
+    Trace,
+    /// For whoever looks for a fault.
+    Debug,
+    /// What happens.
+    Info,
+    /// What should not go on like this.
+    Warn,
+    /// What went wrong.
+    Error,
+}
 
 /// Which lines.
 #[derive(Debug, Deserialize, IntoParams)]

@@ -2,25 +2,24 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use schemas::json::JsonText;
 use serde_json::{Value, json};
-use tokio::runtime::Handle;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use super::service::Live;
+use super::context::TaskContext;
+use super::delivery::{Deliver, Delivery};
+use super::kind::Kind;
+use super::runner::Runner;
+use super::service::{Live, Tasks};
 use super::store::{self, Taken};
-use super::{Task, TaskState, Tasks};
+use super::task::{Task, TaskState};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
-use crate::jobs::{Delivery, Runner, kinds};
 use crate::state::AppState;
-
-/// How often progress goes to listeners in this process.
-const REPORT_EVERY: Duration = Duration::from_millis(50);
 
 /// How often an attempt shows that it lives, with its progress, and looks whether it is to be
 /// cancelled.
@@ -52,22 +51,6 @@ const WAITING: &str = "Waiting for the database";
 /// Longest wait before another attempt.
 pub(super) const RETRY_MAX: Duration = Duration::from_secs(3_600);
 
-/// What a task's work sees of its task.
-#[derive(Debug)]
-pub struct TaskContext {
-    tasks: Tasks,
-    id: String,
-    owner_id: String,
-    attempt: i64,
-    failures: i64,
-    /// Somebody wants the work to end: its owner, the end of the process, or because the task is
-    /// lost.
-    stop_asked: Arc<AtomicBool>,
-    sender: watch::Sender<Task>,
-    /// When progress last went to listeners.
-    reported: Mutex<Instant>,
-}
-
 /// How an attempt ends.
 #[derive(Debug)]
 enum End {
@@ -82,9 +65,8 @@ enum End {
     },
 }
 
-impl Tasks {
-    /// Answers an offer: runs the task if it is to be had. Blocks until it has ended.
-    pub(crate) fn run(&self, delivery: &Delivery) {
+impl Deliver for Tasks {
+    fn deliver(&self, delivery: &Delivery) {
         let Some(state) = self.state() else { return };
         if self.0.stopping.load(Ordering::Relaxed) {
             // Threads end with the process, and the next start says so of what waited.
@@ -100,7 +82,7 @@ impl Tasks {
         match self.0.runtime.block_on(taking) {
             Ok(Some(taken)) => {
                 let input = taken.input.clone();
-                TaskContext::new(self, &delivery.owner_id, taken).run(&state, input);
+                Attempt::begin(self, &delivery.owner_id, taken).run(&state, input);
             }
             Ok(None) => self.postpone(delivery),
             Err(error) => {
@@ -109,7 +91,9 @@ impl Tasks {
             }
         }
     }
+}
 
+impl Tasks {
     /// Offers a task again that waits still: it is not due, or its owner has enough running here.
     fn postpone(&self, delivery: &Delivery) {
         let delay = match self.0.runtime.block_on(store::wait(&self.0.db, delivery)) {
@@ -144,8 +128,14 @@ impl Tasks {
     }
 }
 
-impl TaskContext {
-    fn new(tasks: &Tasks, owner_id: &str, taken: Taken) -> Self {
+/// A task that this process has taken up.
+struct Attempt {
+    tasks: Tasks,
+    context: TaskContext,
+}
+
+impl Attempt {
+    fn begin(tasks: &Tasks, owner_id: &str, taken: Taken) -> Self {
         let (sender, receiver) = watch::channel(taken.task);
         let id = sender.borrow().id.clone();
         let stop_asked = Arc::new(AtomicBool::new(false));
@@ -160,111 +150,57 @@ impl TaskContext {
         if tasks.0.stopping.load(Ordering::Relaxed) {
             stop_asked.store(true, Ordering::Relaxed);
         }
-        Self {
-            tasks: tasks.clone(),
+        let context = TaskContext {
+            db: tasks.0.db.clone(),
+            runtime: tasks.0.runtime.clone(),
             id,
             owner_id: owner_id.to_owned(),
             attempt: taken.attempt,
             failures: taken.failures,
+            attempts_max: tasks.0.config.attempts_max,
             stop_asked,
             sender,
             reported: Mutex::new(Instant::now()),
-        }
-    }
-
-    /// Id of the task.
-    #[must_use]
-    pub fn id(&self) -> &str {
-        &self.id
-    }
-
-    /// Id of the user whose task it is.
-    #[must_use]
-    pub fn owner_id(&self) -> &str {
-        &self.owner_id
-    }
-
-    /// What waits for futures on the thread of the work.
-    #[must_use]
-    pub fn runtime(&self) -> &Handle {
-        &self.tasks.0.runtime
-    }
-
-    /// Whether the work should stop as soon as it can, with any error.
-    #[must_use]
-    pub fn is_cancelled(&self) -> bool {
-        self.stop_asked.load(Ordering::Relaxed)
-    }
-
-    /// Whether the task is still this attempt's. Otherwise what it works on belongs to another, and
-    /// must be left.
-    ///
-    /// # Errors
-    /// When the database does not say.
-    pub fn holds(&self) -> ApiResult<bool> {
-        let holding = store::holds(&self.tasks.0.db, &self.id, self.attempt);
-        Ok(self.runtime().block_on(holding)?)
-    }
-
-    /// Whether the task has another attempt if this one fails with `error`.
-    #[must_use]
-    pub fn is_tried_again_after(&self, error: &ApiError) -> bool {
-        matches!(error, ApiError::Internal(_) | ApiError::Unavailable { .. } | ApiError::Busy { .. })
-            && self.failures + 1 < self.tasks.0.config.attempts_max
-    }
-
-    /// Says how much is done (0 to 1) and what is being done. Cheap: most calls change nothing
-    /// outside.
-    pub fn progress(&self, share: f64, message: &str) {
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
-        let now = Instant::now();
-        if now.duration_since(*reported) < REPORT_EVERY {
-            return;
-        }
-        *reported = now;
-        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
-        self.sender.send_modify(|task| {
-            task.progress = share;
-            message.clone_into(&mut task.message);
-        });
+        };
+        Self { tasks: tasks.clone(), context }
     }
 
     fn run(self, state: &AppState, input: Value) {
-        let context = Arc::new(self);
+        let attempt = Arc::new(self);
         let ended = CancellationToken::new();
-        context.runtime().spawn(beats(Arc::clone(&context), ended.clone()));
-        let kind = context.sender.borrow().kind.clone();
+        attempt.context.runtime.spawn(beats(Arc::clone(&attempt), ended.clone()));
+        let kind = attempt.context.sender.borrow().kind.clone();
         let begun = Instant::now();
-        let outcome = match kinds::kind(&kind) {
-            Some(known) => catch_unwind(AssertUnwindSafe(|| (known.run)(state, &context, input)))
+        let outcome = match attempt.tasks.0.kinds.find(&kind) {
+            Some(known) => catch_unwind(AssertUnwindSafe(|| (known.run)(state, &attempt.context, input)))
                 .unwrap_or_else(|panic| {
                     let text = crate::panics::message(&*panic);
                     Err(ApiError::internal(anyhow::anyhow!("a task panicked: {text}")))
                 }),
             None => Err(ApiError::internal(anyhow::anyhow!("this version knows no task `{kind}`"))),
         };
-        let end = context.end(&kind, outcome);
-        let storing = context.runtime().spawn(Arc::clone(&context).settle(end, kind, begun, ended));
+        let end = attempt.end(&kind, outcome);
+        let storing = attempt.context.runtime.spawn(Arc::clone(&attempt).settle(end, kind, begun, ended));
         // A database that is locked holds up the end of this task, not the next one.
         let waited = async { tokio::time::timeout(WORKER_WAITS, storing).await };
-        if let Ok(Err(error)) = context.runtime().block_on(waited) {
-            tracing::error!(task = context.id, %error, "the end of a task was not stored");
+        if let Ok(Err(error)) = attempt.context.runtime.block_on(waited) {
+            tracing::error!(task = attempt.context.id, %error, "the end of a task was not stored");
         }
     }
 
     /// The end of the attempt for this outcome.
     fn end(&self, kind: &str, outcome: ApiResult<JsonText>) -> End {
         let is_stopping = self.tasks.0.stopping.load(Ordering::Relaxed);
-        let cancelled = self.is_cancelled();
+        let cancelled = self.context.is_cancelled();
         // Another process goes on with it, or the next start.
         let goes_on =
-            self.tasks.has_other_processes() || kinds::kind(kind).is_some_and(kinds::Kind::keeps_files);
+            self.tasks.has_other_processes() || self.tasks.0.kinds.find(kind).is_some_and(Kind::keeps_files);
         match outcome {
             Err(_) if cancelled && is_stopping && goes_on => {
                 End::PutBack { delay: Duration::ZERO, failed: false }
             }
-            Err(error) if !cancelled && self.is_tried_again_after(&error) => {
-                let (task, failures) = (&self.id, self.failures + 1);
+            Err(error) if !cancelled && self.context.is_tried_again_after(&error) => {
+                let (task, failures) = (&self.context.id, self.context.failures + 1);
                 tracing::warn!(task, failures, "an attempt at a task failed: {error:#}");
                 End::PutBack { delay: self.retry_after(), failed: true }
             }
@@ -277,7 +213,7 @@ impl TaskContext {
     async fn settle(self: Arc<Self>, mut end: End, kind: String, begun: Instant, beating: CancellationToken) {
         let (mut wait, mut refusals) = (STORE_AGAIN_AFTER, 0);
         while let Err(error) = self.store(&end).await {
-            tracing::error!(task = self.id, %error, "cannot store the end of an attempt; trying again");
+            tracing::error!(task = self.context.id, %error, "cannot store the end of an attempt; trying again");
             if self.tasks.0.db.is_closed() {
                 // The process ends. The next start, or another process, finds that the attempt is
                 // gone.
@@ -293,16 +229,16 @@ impl TaskContext {
                     task.error = Some(json!(ApiError::Internal(cause).problem()));
                 }
             }
-            self.sender.send_modify(|task| WAITING.clone_into(&mut task.message));
+            self.context.sender.send_modify(|task| WAITING.clone_into(&mut task.message));
             tokio::time::sleep(wait).await;
             wait = wait.saturating_mul(2).min(STORE_AGAIN_MAX);
         }
         beating.cancel();
-        let ended_as = self.sender.borrow().state;
+        let ended_as = self.context.sender.borrow().state;
         if let Some(state) = self.tasks.state().filter(|_| ended_as.is_final()) {
-            state.metrics.task_ended(&kind, ended_as, begun.elapsed());
+            state.metrics.task_ended(&kind, ended_as.as_str(), begun.elapsed());
         }
-        self.tasks.let_go(&self.id, self.attempt);
+        self.tasks.let_go(&self.context.id, self.context.attempt);
     }
 
     /// Stores the end once. An attempt that has lost its task changes nothing.
@@ -310,18 +246,29 @@ impl TaskContext {
         let db = &self.tasks.0.db;
         match end {
             End::Finished(task) => {
-                if store::finish(db, task, self.attempt).await? {
-                    self.sender.send_replace(Task::clone(task));
+                if store::finish(db, task, self.context.attempt).await? {
+                    self.context.sender.send_replace(Task::clone(task));
                 } else {
                     tracing::warn!(task = task.id, "an attempt had lost its task; its result is not used");
                 }
             }
             End::PutBack { delay, failed } => {
                 let due_ms = clock::now_unix_ms() + i64::try_from(delay.as_millis()).unwrap_or(i64::MAX / 2);
-                let let_go = store::put_back(db, &self.id, self.attempt, due_ms, *failed).await?;
+                let let_go = store::put_back(
+                    db,
+                    &self.tasks.0.with_files,
+                    &self.context.id,
+                    self.context.attempt,
+                    due_ms,
+                    *failed,
+                )
+                .await?;
                 self.tasks.discard(let_go.abandoned).await;
                 if let_go.waits {
-                    let delivery = Delivery { task_id: self.id.clone(), owner_id: self.owner_id.clone() };
+                    let delivery = Delivery {
+                        task_id: self.context.id.clone(),
+                        owner_id: self.context.owner_id.clone(),
+                    };
                     self.tasks.offer_again(&delivery, *delay).await;
                 }
             }
@@ -331,14 +278,14 @@ impl TaskContext {
 
     /// The wait before the next attempt: it doubles with each failure.
     fn retry_after(&self) -> Duration {
-        let doublings = u32::try_from(self.failures).unwrap_or(u32::MAX).min(12);
+        let doublings = u32::try_from(self.context.failures).unwrap_or(u32::MAX).min(12);
         let first = Duration::from_secs(self.tasks.0.config.retry_secs);
         first.saturating_mul(1 << doublings).min(RETRY_MAX)
     }
 
     /// The task as it is after its last attempt.
     fn finished(&self, outcome: ApiResult<JsonText>, cancelled: bool) -> Task {
-        let mut task = self.sender.borrow().clone();
+        let mut task = self.context.sender.borrow().clone();
         task.finished_at = Some(clock::now_text());
         task.message.clear();
         match outcome {
@@ -361,8 +308,8 @@ impl TaskContext {
 }
 
 /// Shows that an attempt lives until it has ended, and hears what the database says about it.
-async fn beats(context: Arc<TaskContext>, ended: CancellationToken) {
-    let tasks = &context.tasks;
+async fn beats(attempt: Arc<Attempt>, ended: CancellationToken) {
+    let (tasks, context) = (&attempt.tasks, &attempt.context);
     loop {
         tokio::select! {
             () = ended.cancelled() => return,

@@ -10,19 +10,21 @@ use serde_json::{Value, json};
 use tokio::runtime::Handle;
 use tokio::sync::watch;
 
+use super::delivery::Delivery;
+use super::kind::Kinds;
+use super::runner::{Queue, Runner, Threads};
 use super::running::RunningByOwner;
 use super::store::{self, Abandoned, InsertOutcome};
-use super::{Task, TaskState};
-use crate::blobs::Blobs;
+use super::task::{Task, TaskState};
 use crate::clock;
 use crate::config::{StorageConfig, TasksConfig};
 use crate::db::{Db, Kind, kind};
 use crate::error::ApiError;
 use crate::extract::with_document;
 use crate::fair_bytes::FairBytes;
-use crate::jobs::{Delivery, Queue, Runner, Threads};
 use crate::paging::Position;
 use crate::state::{AppState, Services};
+use crate::storage::{Blobs, DocumentQuota};
 
 /// Bytes of long inputs that are being stored at the same time.
 const INPUTS_MAX_BYTES: u64 = 128 * 1024 * 1024;
@@ -42,10 +44,13 @@ pub(super) struct Live {
 pub(super) struct Inner {
     pub(super) db: Db,
     pub(super) runner: Runner,
+    pub(super) kinds: Kinds,
+    /// Names of the kinds whose tasks have files of their own.
+    pub(super) with_files: Vec<&'static str>,
     pub(super) runtime: Handle,
     pub(super) config: TasksConfig,
-    /// Quota of a user's projects and tasks together, in bytes.
-    quota_bytes: u64,
+    /// Quota of a user's projects and tasks together.
+    quota: DocumentQuota,
     /// Long inputs that are being stored.
     inputs: FairBytes,
     /// The attempts that run here, by their task.
@@ -62,22 +67,24 @@ pub(super) struct Inner {
 pub struct Tasks(pub(super) Arc<Inner>);
 
 impl Tasks {
-    /// Opens the list of tasks. The projects and tasks of a user may take `quota_bytes` together.
+    /// Opens the list of tasks. `quota` limits the projects and tasks of a user together.
     /// On a desktop, what an earlier run left unfinished is marked failed, unless files wait for
     /// it, and the threads start; with PostgreSQL the queue is opened.
     ///
     /// # Errors
     /// When the database or the system refuses.
-    pub async fn open(
+    pub(crate) async fn open(
         db: Db,
         storage: &StorageConfig,
         config: TasksConfig,
-        quota_bytes: u64,
+        quota: DocumentQuota,
+        kinds: Kinds,
     ) -> anyhow::Result<Self> {
+        let with_files = kinds.with_files();
         let runner = match kind(&db) {
             Kind::Sqlite => {
                 let error = json!(interrupted().problem()).to_string();
-                let count = store::end_leftovers(&db, &error).await?;
+                let count = store::end_leftovers(&db, &with_files, &error).await?;
                 if count > 0 {
                     tracing::warn!(count, "tasks that an earlier run left unfinished are marked failed");
                 }
@@ -91,9 +98,11 @@ impl Tasks {
         Ok(Self(Arc::new(Inner {
             db,
             runner,
+            kinds,
+            with_files,
             runtime: Handle::current(),
             config,
-            quota_bytes,
+            quota,
             inputs: FairBytes::new("inputs of tasks", INPUTS_MAX_BYTES),
             live: Mutex::default(),
             running: RunningByOwner::default(),
@@ -119,7 +128,7 @@ impl Tasks {
     /// 429 when too many tasks of the owner wait or run; 507 when the input does not fit into the
     /// owner's quota of projects; 5xx when the database refuses.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
-        self.store(owner_id, kind, &input.to_string(), Some(self.0.quota_bytes)).await
+        self.store(owner_id, kind, &input.to_string(), Some(self.0.quota)).await
     }
 
     /// Starts a task whose input is small and counts for no quota.
@@ -151,7 +160,7 @@ impl Tasks {
         share.grow(size_bytes as u64)?;
         let write = move || serde_json::to_string(&input).map_err(ApiError::internal);
         let input = with_document(size_bytes, write).await?;
-        self.store(owner_id, kind, &input, Some(self.0.quota_bytes)).await
+        self.store(owner_id, kind, &input, Some(self.0.quota)).await
     }
 
     /// Stores a task with its input as JSON, and offers it.
@@ -160,7 +169,7 @@ impl Tasks {
         owner_id: &str,
         kind: &'static str,
         input: &str,
-        quota_bytes: Option<u64>,
+        quota: Option<DocumentQuota>,
     ) -> Result<String, ApiError> {
         let task = Task {
             id: uuid::Uuid::new_v4().to_string(),
@@ -175,7 +184,7 @@ impl Tasks {
             error: None,
         };
         let limit = self.0.config.unfinished_per_user;
-        match store::insert(&self.0.db, owner_id, &task, input, limit, quota_bytes).await? {
+        match store::insert(&self.0.db, owner_id, &task, input, limit, quota).await? {
             InsertOutcome::Stored => {}
             InsertOutcome::TooMany => {
                 return Err(ApiError::TooManyRequests {
@@ -300,7 +309,7 @@ impl Tasks {
     }
 
     pub(super) async fn cancel(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
-        let (_, abandoned) = store::cancel(&self.0.db, owner_id, Some(id)).await?;
+        let (_, abandoned) = store::cancel(&self.0.db, &self.0.with_files, owner_id, Some(id)).await?;
         if let Some(live) = self.live().get(id).filter(|live| live.owner_id == owner_id) {
             live.stop_asked.store(true, Ordering::Relaxed);
         }
@@ -313,7 +322,7 @@ impl Tasks {
     /// # Errors
     /// When the database refuses.
     pub async fn cancel_all_of(&self, owner_id: &str) -> Result<u64, ApiError> {
-        let (count, abandoned) = store::cancel(&self.0.db, owner_id, None).await?;
+        let (count, abandoned) = store::cancel(&self.0.db, &self.0.with_files, owner_id, None).await?;
         for live in self.live().values().filter(|live| live.owner_id == owner_id) {
             live.stop_asked.store(true, Ordering::Relaxed);
         }
@@ -323,7 +332,7 @@ impl Tasks {
 
     pub(super) async fn discard(&self, abandoned: Vec<Abandoned>) {
         if let Some(state) = self.state() {
-            discard(&state.blobs, abandoned).await;
+            discard(self.0.kinds, &state.blobs, abandoned).await;
         }
     }
 
@@ -340,15 +349,16 @@ impl Tasks {
 
 /// Removes the files of tasks that ended while they waited. Files that cannot be removed are
 /// collected as orphans.
-async fn discard(blobs: &Blobs, abandoned: Vec<Abandoned>) {
+async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<Abandoned>) {
     if abandoned.is_empty() {
         return;
     }
     let blobs = blobs.clone();
     let discarding = tokio::task::spawn_blocking(move || {
         for Abandoned { kind, input } in abandoned {
-            if let Some(Err(error)) = kind.discard.map(|discard| discard(&blobs, input)) {
-                tracing::warn!(kind = kind.name, "cannot remove the files of a task that ended: {error:#}");
+            let discard = kinds.find(&kind).and_then(|kind| kind.discard);
+            if let Some(Err(error)) = discard.map(|discard| discard(&blobs, input)) {
+                tracing::warn!(kind, "cannot remove the files of a task that ended: {error:#}");
             }
         }
     });

@@ -8,12 +8,12 @@ use schemas::json::JsonText;
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use super::{Task, TaskState};
+use super::delivery::Delivery;
+use super::task::{Task, TaskState};
 use crate::clock;
 use crate::db::{Db, begin_locked};
-use crate::jobs::Delivery;
 use crate::paging::Position;
-use crate::projects;
+use crate::storage::DocumentQuota;
 
 fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
     let state: String = row.try_get("state")?;
@@ -52,7 +52,7 @@ pub(super) enum InsertOutcome {
 }
 
 /// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the
-/// owner's projects and tasks take would exceed `quota_bytes`. Without a quota the input does not
+/// owner's projects and tasks take would exceed `quota`. Without a quota the input does not
 /// count for any.
 pub(super) async fn insert(
     db: &Db,
@@ -60,9 +60,9 @@ pub(super) async fn insert(
     task: &Task,
     input: &str,
     unfinished_max: i64,
-    quota_bytes: Option<u64>,
+    quota: Option<DocumentQuota>,
 ) -> Result<InsertOutcome, sqlx::Error> {
-    let mut transaction = begin_locked(db, &projects::storing_lock(owner_id)).await?;
+    let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
     let done = sqlx::query(
         "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, due_ms, stored_bytes) \
          SELECT $1, $2, $3, 'queued', $4, $5, $6, $8 WHERE \
@@ -75,15 +75,16 @@ pub(super) async fn insert(
     .bind(input)
     .bind(clock::now_unix_ms())
     .bind(unfinished_max)
-    .bind(quota_bytes.map_or(0, |_| bytes(input)))
+    .bind(quota.map_or(0, |_| bytes(input)))
     .execute(&mut *transaction)
     .await?;
     if done.rows_affected() == 0 {
         transaction.rollback().await?;
         return Ok(InsertOutcome::TooMany);
     }
-    if let Some(quota_bytes) = quota_bytes {
-        let used_bytes = projects::used_bytes(&mut transaction, owner_id).await?;
+    if let Some(quota) = quota {
+        let (quota_bytes, used_bytes) =
+            (quota.quota_bytes(), quota.used_bytes(&mut transaction, owner_id).await?);
         if used_bytes > quota_bytes {
             transaction.rollback().await?;
             let used_bytes = used_bytes.saturating_sub(input.len() as u64);
@@ -250,12 +251,14 @@ mod lost;
 
 pub(super) use abandoned::{Abandoned, LetGo, cancel, end_leftovers};
 pub(super) use lost::{fail_lost, follow_clock, lost, overdue, put_back_lost};
-pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes, stored_bytes_of_all};
+pub(crate) use retention::stored_bytes;
+pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes_of_all};
 
 /// Lets a task wait for its next attempt, and says what became of it. An attempt that had lost it
 /// changes nothing.
 pub(super) async fn put_back(
     db: &Db,
+    with_files: &[&str],
     id: &str,
     attempt: i64,
     due_ms: i64,
@@ -270,7 +273,7 @@ pub(super) async fn put_back(
         .bind(attempt)
         .fetch_optional(&mut *transaction)
         .await?;
-    let let_go = abandoned::let_go(&mut transaction, row).await?;
+    let let_go = abandoned::let_go(&mut transaction, with_files, row).await?;
     transaction.commit().await?;
     Ok(let_go)
 }

@@ -9,11 +9,11 @@ use axum::http::Method;
 use schemas::json::JsonText;
 use serde_json::{Value, json};
 
-use super::{TaskContext, Tasks, store};
+use super::delivery::Delivery;
+use super::{Kind, TaskContext, Tasks, store};
 use crate::db::Kind as Database;
 use crate::error::{ApiError, ApiResult};
-use crate::jobs::Delivery;
-use crate::jobs::kinds::Kind;
+use crate::state::KINDS;
 use crate::test_app::TestApp;
 
 mod locked;
@@ -222,7 +222,7 @@ async fn what_an_earlier_run_of_a_desktop_left_unfinished_has_failed() {
         insert(&app, &owner, id, state).await;
     }
     let config = &app.state.config;
-    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX)
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, app.state.document_quota, KINDS)
         .await
         .expect("opens as at a start");
     for id in ["left-running", "left-queued"] {
@@ -371,8 +371,8 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
     assert!(take(60_000).await.is_none(), "two attempts at a time");
     let lost = store::lost(db).await.expect("looks");
     assert_eq!(lost.iter().map(|lost| lost.delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
-    assert!(store::put_back_lost(db, "t", first.attempt).await.expect("asks").waits);
-    assert!(!store::put_back_lost(db, "t", first.attempt).await.expect("asks").waits, "offered twice");
+    assert!(store::put_back_lost(db, &[], "t", first.attempt).await.expect("asks").waits);
+    assert!(!store::put_back_lost(db, &[], "t", first.attempt).await.expect("asks").waits, "offered twice");
     assert!(store::lost(db).await.expect("looks").is_empty());
     let second = take(60_000).await.expect("is free again");
     assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
@@ -385,7 +385,7 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
     };
     assert!(store::beat(db, &first.task, first.attempt, 60_000).await.expect("asks").is_none());
     assert!(!store::holds(db, "t", first.attempt).await.expect("asks"));
-    assert!(!store::put_back(db, "t", first.attempt, 0, true).await.expect("asks").waits);
+    assert!(!store::put_back(db, &[], "t", first.attempt, 0, true).await.expect("asks").waits);
     assert!(!store::finish(db, &outcome("first"), first.attempt).await.expect("asks"));
     assert!(store::finish(db, &outcome("second"), second.attempt).await.expect("asks"));
     assert!(!store::finish(db, &outcome("again"), second.attempt).await.expect("asks"));

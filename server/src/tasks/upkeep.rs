@@ -6,11 +6,12 @@ use serde_json::json;
 use tokio_util::sync::CancellationToken;
 
 use super::attempt::RETRY_MAX;
-use super::service::interrupted;
-use super::{Tasks, store};
+use super::delivery::Delivery;
+use super::runner::Runner;
+use super::service::{Tasks, interrupted};
+use super::store;
 use crate::clock;
 use crate::error::ApiError;
-use crate::jobs::{Delivery, Runner};
 
 /// How often it is looked for tasks without a sign of life.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -98,13 +99,14 @@ impl Tasks {
                 continue;
             }
             if lost.failures + 1 >= self.0.config.attempts_max && !lost.cancel_requested {
-                if let Some(abandoned) = store::fail_lost(db, id, attempt, &error).await? {
+                if let Some(abandoned) = store::fail_lost(db, &self.0.with_files, id, attempt, &error).await?
+                {
                     tracing::error!(task = id, "a task has failed: its process was gone each time");
                     self.discard(abandoned).await;
                 }
                 continue;
             }
-            let let_go = store::put_back_lost(db, id, attempt).await?;
+            let let_go = store::put_back_lost(db, &self.0.with_files, id, attempt).await?;
             self.discard(let_go.abandoned).await;
             if let_go.waits {
                 tracing::warn!(task = id, "a task whose attempt is gone waits for another");

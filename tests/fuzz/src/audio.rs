@@ -24,14 +24,14 @@ mod float_wav;
 #[path = "../../../server/src/audio/peaks_file.rs"]
 #[allow(dead_code, reason = "the service uses more of it")]
 mod peaks_file;
-#[path = "../../../server/src/audio/sounds.rs"]
+#[path = "../../../server/src/audio/test_files.rs"]
 #[allow(dead_code, reason = "the tests of the service use more of it")]
-mod sounds;
+mod test_files;
 
 use decode::{Job, Limits, Refusal, Report};
 use float_wav::{FloatWavReader, file_bytes};
 use peaks_file::Shape;
-use sounds::{ADTS, AIFF_48_KHZ, Format, MP3, OGG_PAGES, aiff, chunk, riff, riff_chunk, wav};
+use test_files::{ADTS, AIFF_48_KHZ, Format, MP3, OGG_PAGES, aiff, chunk, riff, riff_chunk, wav};
 
 const LIMITS: Limits = Limits { max_secs: 60, max_channels: 8, max_output_bytes: 4 << 20, wall_secs: 60 };
 

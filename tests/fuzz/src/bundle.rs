@@ -17,16 +17,16 @@ use zip::{CompressionMethod, ZipArchive, ZipWriter};
 use crate::choices::Choices;
 use crate::{Seed, mutate, within};
 
-#[path = "../../../server/src/projects/bundle/archive.rs"]
+#[path = "../../../server/src/bundles/archive.rs"]
 mod archive;
-#[path = "../../../server/src/projects/bundle/audio_ids.rs"]
+#[path = "../../../server/src/bundles/audio_ids.rs"]
 mod audio_ids;
-#[path = "../../../server/src/projects/bundle/manifest.rs"]
+#[path = "../../../server/src/bundles/manifest.rs"]
 #[allow(dead_code, reason = "the service uses more of it")]
 mod manifest;
 
-use archive::{Archive, BundleError};
-use manifest::{AUDIO_FOLDER, FORMAT, MANIFEST, PROJECT, VERSION};
+use archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, PROJECT};
+use manifest::{FORMAT, VERSION};
 
 /// Most bytes of a project and of a sound here.
 const PROJECT_MAX_BYTES: u64 = 256 << 10;

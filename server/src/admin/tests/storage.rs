@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use super::{admin, get};
 use crate::audio;
-use crate::audio::sounds::sine_wav;
+use crate::audio::test_files::sine_wav;
 use crate::audio::tests::{UPLOAD, with_form};
 use crate::test_app::TestApp;
 
@@ -63,7 +63,7 @@ async fn exports_and_autosaves_count_for_their_owner() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let me = app.remote(Method::GET, "/api/v1/auth/me").token(&token).send().await.expect(200);
-    let key = crate::blobs::BlobKey::new("renders", &format!("{}_r1", me["id"].as_str().unwrap()), "wav");
+    let key = crate::storage::BlobKey::new("renders", &format!("{}_r1", me["id"].as_str().unwrap()), "wav");
     app.state.blobs.put(&key.expect("a key"), &[0; 1234]).expect("writes");
     let autosave = json!({ "client_id": "one", "project": { "name": "é" } });
     let call = app.remote(Method::PUT, "/api/v1/projects/temp").token(&token).json(&autosave);

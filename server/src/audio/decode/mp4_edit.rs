@@ -160,7 +160,7 @@ mod tests {
     use std::io::Cursor;
 
     use super::*;
-    use crate::audio::sounds::{M4A, MP3};
+    use crate::audio::test_files::{M4A, MP3};
 
     #[test]
     fn the_encoders_silence_is_known() {

@@ -1,7 +1,6 @@
 //! The packets of a file in their time: where some are missing, so many frames are.
 
 use std::collections::VecDeque;
-use std::io;
 
 use symphonia::core::errors::Error;
 use symphonia::core::formats::FormatReader;
@@ -9,7 +8,7 @@ use symphonia::core::packet::Packet;
 use symphonia::core::units::Duration;
 
 use super::Refusal;
-use super::refusal::refusal;
+use super::refusal::{is_of_the_file, refusal};
 use super::repair::Missing;
 
 /// Longest gap that is believed where the header does not say how long the file is, in frames.
@@ -208,10 +207,4 @@ impl Packets {
 /// How many frames a packet comes to before any of them are left out.
 fn decoded_frames(packet: &Packet) -> u64 {
     packet.dur.get().saturating_add(packet.trim_start.get()).saturating_add(packet.trim_end.get())
-}
-
-/// Whether an error says something of the file's content rather than of the disk: the end of a file
-/// or of a packet's bits, which no system call reports.
-pub(super) fn is_of_the_file(error: &io::Error) -> bool {
-    error.raw_os_error().is_none()
 }

@@ -12,7 +12,6 @@ use symphonia::core::codecs::audio::{AudioCodecId, AudioCodecParameters};
 use symphonia::core::errors::Error;
 
 use super::Refusal;
-use super::packets::is_of_the_file;
 
 /// Codings that are not read here, by name.
 const NOT_READ: [(AudioCodecId, &str); 18] = [
@@ -92,4 +91,10 @@ pub(super) fn not_decoded(params: &AudioCodecParameters, error: Error) -> Refusa
         }
         None => refusal(error),
     }
+}
+
+/// Whether an error says something of the file's content rather than of the disk: the end of a file
+/// or of a packet's bits, which no system call reports.
+pub(super) fn is_of_the_file(error: &io::Error) -> bool {
+    error.raw_os_error().is_none()
 }

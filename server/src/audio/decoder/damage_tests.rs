@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::tests::{Decoded, LIMITS, decode, refusal};
 use crate::audio::decode::Refusal;
-use crate::audio::sounds::*;
+use crate::audio::test_files::*;
 
 /// Checks that frames outside `lost` are those of the whole file, that there is silence within, and
 /// one warning.

@@ -6,7 +6,7 @@ use super::{Decoder, Failure, child};
 use crate::audio::decode::{Job, Limits, Refusal, Report};
 use crate::audio::float_wav::{FloatWavReader, file_bytes};
 use crate::audio::peaks_file::{self, Shape};
-use crate::audio::sounds::*;
+use crate::audio::test_files::*;
 use crate::helper_processes::Helpers;
 
 /// The test that is the decoder's process when it is told so.

@@ -9,21 +9,18 @@
 mod store;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::path::Path;
 
 use tokio::runtime::Handle;
 
 use super::store::{Rates, rates};
-use super::{Allowance, ContentKeys, free_bytes, renditions};
-use crate::blobs::{BlobKey, Blobs, Quarantined, Reason};
+use super::{ContentKeys, renditions};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
 use crate::projects::{self, Naming};
 use crate::state::AppState;
-
-/// Free space below which nothing deleted is kept, in bytes, whatever the reserve is: less is used
-/// up by a song or two.
-const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
+use crate::storage::{
+    Allowance, BlobKey, Reason, deleted_in_quarantine, is_disk_full, lock_contents, quarantine_deleted,
+};
 
 /// Deletes a user's file, unless a project or the autosave names it. Blocks.
 ///
@@ -44,7 +41,7 @@ pub(super) fn delete(
     // Songs are large: they are searched before anybody waits for the locks.
     let searching = Naming::search(&state.db, owner_id, HashSet::from([id.to_owned()]));
     let mut naming = runtime.block_on(searching)?;
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let _contents = lock_contents(state, runtime)?;
     let deleting = async {
         let mut saves = projects::lock_saves(&state.db, owner_id).await?;
         let is_kept = kept_secs > 0 && !is_full;
@@ -75,7 +72,7 @@ fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     }
     let keys = keys(sha256, &runtime.block_on(rates(db, sha256))?)?;
     if !runtime.block_on(super::store::delete_unneeded(db, sha256))? {
-        return set_aside(state, &keys);
+        return quarantine_deleted(state, &state.blobs, &keys);
     }
     for key in &keys {
         state.blobs.remove(key)?;
@@ -98,43 +95,6 @@ fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
     Ok(keys)
 }
 
-/// Moves files that a user deleted to the quarantine; where the disk is full, or nothing deleted is
-/// kept, removes them.
-///
-/// # Errors
-/// When the storage refuses.
-pub(crate) fn set_aside(state: &AppState, keys: &[BlobKey]) -> ApiResult<()> {
-    set_aside_from(state, &state.blobs, keys)
-}
-
-/// The same with files of `blobs`, which may be those of this machine alone.
-///
-/// # Errors
-/// When the storage refuses.
-pub(super) fn set_aside_from(state: &AppState, blobs: &Blobs, keys: &[BlobKey]) -> ApiResult<()> {
-    let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_disk_full(state, blobs)?;
-    for key in keys {
-        if is_kept {
-            if let Some(place) = blobs.set_aside(key, Reason::Deleted)? {
-                tracing::info!(file = key.path(), place, "a deleted file was set aside");
-            }
-        } else {
-            blobs.remove(key)?;
-        }
-    }
-    Ok(())
-}
-
-/// Whether deleted files of `blobs` must be removed at once, since the disk that holds them is
-/// full. Object storage is not on that disk.
-fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
-    if blobs.is_remote() {
-        return Ok(false);
-    }
-    let needed_bytes = state.config.limits.audio.reserve_bytes.max(ROOM_MIN_BYTES);
-    Ok(free_bytes(blobs.root())?.is_some_and(|free_bytes| free_bytes < needed_bytes))
-}
-
 /// Brings back a user's deleted files that `text` names, a document that was just stored. Errors
 /// are logged only, since the document is stored; forgetting a deleted file looks for songs again.
 pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &str) {
@@ -150,7 +110,7 @@ pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &st
             if named.is_empty() {
                 return Ok(());
             }
-            let _contents = state.audio.lock_contents(&state.db, &runtime)?;
+            let _contents = lock_contents(&state, &runtime)?;
             named.iter().try_for_each(|(id, sha256)| bring_back(&state, &runtime, id, sha256))
         })
         .await?
@@ -218,7 +178,7 @@ fn forget(
     id: &str,
     naming: &mut Naming,
 ) -> ApiResult<()> {
-    let _contents = state.audio.lock_contents(&state.db, runtime)?;
+    let _contents = lock_contents(state, runtime)?;
     let forgetting = async {
         let mut saves = projects::lock_saves(&state.db, owner_id).await?;
         let Some(sha256) = store::forget(&mut saves, id).await? else { return Ok(None) };
@@ -243,59 +203,17 @@ fn forget(
 ///
 /// # Errors
 /// When the database or the storage refuses.
-fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
+pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
     if state.blobs.is_remote() {
         return Ok(false);
     }
     // Listed first: what is deleted from here on has a row that is not forgotten below.
-    let quarantined = quarantined(state)?;
+    let quarantined = deleted_in_quarantine(&state.blobs)?;
     let forgotten = forget_until(state, runtime, i64::MAX)?;
     for one in &quarantined {
         state.blobs.remove_quarantined(one)?;
     }
     Ok(forgotten + quarantined.len() > 0)
-}
-
-/// Files in the quarantine that users deleted.
-fn quarantined(state: &AppState) -> ApiResult<Vec<Quarantined>> {
-    let mut found = state.blobs.quarantined()?;
-    found.retain(|one| one.reason == Reason::Deleted);
-    Ok(found)
-}
-
-/// Runs what needs room on the disk. Where there is none, it removes everything that was deleted,
-/// and runs it once more if that was anything. Blocks; the caller must not hold the lock of
-/// contents.
-///
-/// # Errors
-/// Those of `run`; when the database or the storage refuses.
-pub(super) fn with_room<T>(
-    state: &AppState,
-    runtime: &Handle,
-    mut run: impl FnMut() -> ApiResult<T>,
-) -> ApiResult<T> {
-    match run() {
-        Err(ApiError::StorageFull) if make_room(state, runtime)? => run(),
-        outcome => outcome,
-    }
-}
-
-/// 507 if so many bytes more on the disk of `folder` leave less free than is kept in reserve, even
-/// without everything that was deleted. Blocks; the caller must not hold the lock of contents.
-pub(crate) fn ensure_room(
-    state: &AppState,
-    runtime: &Handle,
-    folder: &Path,
-    more_bytes: u64,
-) -> ApiResult<()> {
-    let allowance = Allowance::of_passing(state);
-    if allowance.check_disk(folder, more_bytes).is_ok() {
-        return Ok(());
-    }
-    // Where even all of it would not do, nothing deleted is lost.
-    let deleted_bytes = quarantined(state)?.iter().map(|one| one.size_bytes).sum();
-    allowance.check_disk_without(folder, more_bytes, deleted_bytes)?;
-    with_room(state, runtime, || allowance.check_disk(folder, more_bytes))
 }
 
 /// Forgets a user's oldest deleted files until the rest fits into what the quota leaves. Blocks.

@@ -2,7 +2,7 @@
 
 use sqlx::{AnyConnection, Row as _};
 
-use crate::audio::tags::search_key;
+use crate::audio::search_key::search_key;
 use crate::db::Db;
 
 /// Moves a file to the deleted ones, or with `is_kept` false forgets it. Answers the hash of its

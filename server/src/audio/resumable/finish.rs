@@ -1,25 +1,19 @@
 //! From a whole upload to a file.
 
-use std::io::Read as _;
-
-use sha2::{Digest as _, Sha256};
 use tokio::runtime::Handle;
 
-use super::part::expires_secs;
+use super::expiry::expires_secs;
 use super::store::{UploadRow, UploadState};
 use super::{key, store};
 use crate::audio::FOLDER as AUDIO_FOLDER;
-use crate::audio::files::find;
-use crate::audio::ingest::{self, Observer};
-use crate::audio::intake::Received;
-use crate::audio::upload::UploadedFile;
-use crate::audio::upload_task;
+use crate::audio::import::{Observer, import};
+use crate::audio::import_all::UploadedFile;
+use crate::audio::import_task;
+use crate::audio::store::find;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
+use crate::storage::{Received, file_sha256};
 use crate::tasks::TaskContext;
-
-/// Bytes that are hashed at a time.
-const HASHED_BYTES: usize = 256 * 1024;
 
 /// Starts the task that decodes a whole upload, and says its id. Where no task can be started, the
 /// upload can be sent on. For threads that may block.
@@ -48,7 +42,7 @@ pub(in crate::audio) async fn take_up_again(state: &AppState) -> ApiResult<()> {
 }
 
 async fn start_task(state: &AppState, row: &UploadRow) -> ApiResult<String> {
-    match upload_task::start_whole(state, &row.owner_id, &row.id).await {
+    match import_task::start_whole(state, &row.owner_id, &row.id).await {
         Ok(task_id) => {
             store::set_task(&state.db, &row.id, &task_id).await?;
             Ok(task_id)
@@ -115,8 +109,8 @@ pub(in crate::audio) fn finish(
         let file = runtime.block_on(find(state, owner_id, file_id))?.file;
         return Ok(UploadedFile { file, already_there: false });
     }
-    let outcome = received(state, &row)
-        .and_then(|received| ingest::ingest(state, runtime, owner_id, received, observer));
+    let outcome =
+        received(state, &row).and_then(|received| import(state, runtime, owner_id, received, observer));
     let verdict = match &outcome {
         Ok(_) => Verdict::Done,
         Err(_) if state.stop.is_cancelled() => Verdict::TriedAgain,
@@ -143,21 +137,8 @@ pub(in crate::audio) fn finish(
 /// The bytes of an upload as a file that has come. The upload keeps its own until all is done.
 fn received(state: &AppState, row: &UploadRow) -> ApiResult<Received> {
     let writer = state.blobs.unnamed_copy(&key(&row.id)?, AUDIO_FOLDER)?;
-    let mut file = std::fs::File::open(writer.temporary())?;
-    let (mut hash, mut piece) = (Sha256::new(), vec![0; HASHED_BYTES]);
-    loop {
-        let count = file.read(&mut piece)?;
-        if count == 0 {
-            break;
-        }
-        hash.update(&piece[..count]);
-    }
-    Ok(Received {
-        name: row.name.clone(),
-        writer,
-        sha256: format!("{:x}", hash.finalize()),
-        size_bytes: row.length_bytes,
-    })
+    let sha256 = file_sha256(writer.temporary())?;
+    Ok(Received { name: row.name.clone(), writer, sha256, size_bytes: row.length_bytes })
 }
 
 #[cfg(test)]

@@ -7,9 +7,9 @@ use sha1::Sha1;
 use sha2::{Digest as _, Sha256};
 
 use super::{TUS_RESUMABLE, TUS_VERSION};
-use crate::audio::intake::clean_name;
 use crate::body_kind;
 use crate::error::{ApiError, ApiResult};
+use crate::storage::clean_name;
 
 pub(super) const UPLOAD_OFFSET: HeaderName = HeaderName::from_static("upload-offset");
 pub(super) const UPLOAD_LENGTH: HeaderName = HeaderName::from_static("upload-length");

@@ -6,6 +6,7 @@
 //! decodes the file; `GET /audio/uploads/{id}` says what came of it.
 
 mod busy;
+mod expiry;
 mod finish;
 mod headers;
 mod part;
@@ -20,16 +21,16 @@ use utoipa_axum::routes;
 
 pub(super) use busy::Busy;
 use busy::BusyGuard;
+pub(crate) use expiry::remove_expired;
 pub(super) use finish::{finish, take_up_again};
 pub(super) use store::parts;
-pub(crate) use store::remove_expired;
 
-use crate::blobs::BlobKey;
 use crate::config::Config;
 use crate::error::{ApiError, ApiResult};
 use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
+use crate::storage::BlobKey;
 
 /// Folder of the store that unfinished uploads are in.
 pub(super) const FOLDER: &str = "audio-uploads";

@@ -8,13 +8,13 @@ use axum::body::Bytes;
 use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 
+use super::expiry::expires_secs;
 use super::headers::Checksum;
 use super::store::UploadRow;
 use super::{BusyGuard, finish, key, store};
-use crate::audio::deleted;
-use crate::clock;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
+use crate::storage::ensure_room;
 
 /// Bytes after which those that have come are put on the disk and counted.
 const COUNT_EVERY_BYTES: u64 = 8 * 1024 * 1024;
@@ -29,12 +29,6 @@ pub(super) struct Appended {
     pub(super) expires_secs: i64,
     /// The task that decodes the file, if this was its last part.
     pub(super) task_id: Option<String>,
-}
-
-/// When an upload that something came to now expires.
-pub(super) fn expires_secs(state: &AppState) -> i64 {
-    let kept_secs = state.config.limits.audio.unfinished_upload_secs;
-    clock::now_unix_secs().saturating_add(i64::try_from(kept_secs).unwrap_or(i64::MAX))
 }
 
 /// Writes what comes through `pieces` behind what is there. As a task of its own, it goes on to its
@@ -131,7 +125,7 @@ struct Part {
 impl Part {
     fn begin(state: AppState, row: UploadRow, checksum: Option<Checksum>) -> ApiResult<Self> {
         let ahead_bytes = COUNT_EVERY_BYTES.min(row.length_bytes - row.offset_bytes);
-        deleted::ensure_room(&state, &Handle::current(), state.blobs.root(), ahead_bytes)?;
+        ensure_room(&state, &Handle::current(), state.blobs.root(), ahead_bytes)?;
         let file = open(&state, &row)?;
         let offset_bytes = row.offset_bytes;
         Ok(Self { state, row, checksum, file, offset_bytes, counted_bytes: offset_bytes })
@@ -152,7 +146,7 @@ impl Part {
         // Bytes that must be checked count only when all of them are there.
         if self.checksum.is_none() && self.offset_bytes - self.counted_bytes >= COUNT_EVERY_BYTES {
             let (state, runtime) = (&self.state, Handle::current());
-            deleted::ensure_room(state, &runtime, state.blobs.root(), COUNT_EVERY_BYTES)?;
+            ensure_room(state, &runtime, state.blobs.root(), COUNT_EVERY_BYTES)?;
             self.count()?;
         }
         Ok(())

@@ -3,14 +3,11 @@
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
 
-use super::key;
-use crate::audio::deleted;
 use crate::audio::store::signed;
 use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::paging::Position;
-use crate::state::AppState;
 
 /// Where an upload stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
@@ -259,29 +256,14 @@ pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx:
         .collect()
 }
 
-/// Removes uploads whose time is over, unless a task decodes them, and sets their bytes aside: in a
-/// database of an earlier day that time may be over although the upload went on. Bytes of which
-/// this database knows nothing are none of its business here: they are set aside once that has
-/// lasted.
-pub(crate) async fn remove_expired(state: &AppState) -> Result<(), ApiError> {
-    let ids: Vec<String> = sqlx::query_scalar(
+/// Removes the rows of uploads whose time is over, unless a task decodes them. Answers their ids.
+pub(super) async fn delete_expired(db: &Db, now_secs: i64) -> Result<Vec<String>, sqlx::Error> {
+    sqlx::query_scalar(
         "DELETE FROM audio_uploads WHERE expires_secs <= $1 AND (state <> 'decoding' OR NOT EXISTS \
          (SELECT 1 FROM tasks t WHERE t.id = audio_uploads.task_id AND t.state IN ('queued', 'running'))) \
          RETURNING id",
     )
-    .bind(clock::now_unix_secs())
-    .fetch_all(&state.db)
-    .await?;
-    if ids.is_empty() {
-        return Ok(());
-    }
-    let state = state.clone();
-    let removing = move || -> ApiResult<()> {
-        let keys = ids.iter().map(|id| key(id)).collect::<ApiResult<Vec<_>>>()?;
-        if state.blobs.is_remote() {
-            deleted::set_aside_from(&state, &state.blobs.local(), &keys)?;
-        }
-        deleted::set_aside(&state, &keys)
-    };
-    tokio::task::spawn_blocking(removing).await?
+    .bind(now_secs)
+    .fetch_all(db)
+    .await
 }

@@ -13,15 +13,14 @@ use tokio::runtime::Handle;
 use tokio::sync::mpsc;
 use utoipa::ToSchema;
 
+use super::expiry::expires_secs;
 use super::headers::{
     CHECKSUMS, Checksum, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET, metadata,
     needed_number, number, require_offset_octets, require_version,
 };
-use super::part::{Appended, PIECES_WAITING_MAX, append as append_part, expires_secs};
+use super::part::{Appended, PIECES_WAITING_MAX, append as append_part};
 use super::store::{UploadRow, UploadState};
 use super::{key, remove_expired, store};
-use crate::audio::ensure_room;
-use crate::audio::intake::Allowance;
 use crate::auth::CurrentUser;
 use crate::clock;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -29,6 +28,7 @@ use crate::extract::{Json, Path, Query, is_length_limit};
 use crate::paging::{Page, PageQuery, Position};
 use crate::reserve;
 use crate::state::AppState;
+use crate::storage::{Allowance, ensure_room};
 
 /// Uploads that a user may have begun and not ended.
 const UNFINISHED_MAX: i64 = 100;

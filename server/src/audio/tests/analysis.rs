@@ -6,7 +6,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{LIST, get, stored_names, uploaded, with_form};
-use crate::audio::sounds::{float_wav, sine_wav};
+use crate::audio::test_files::{float_wav, sine_wav};
 use crate::test_app::TestApp;
 
 const REFERENCE: &str = "/api/v1/audio/reference";

@@ -7,8 +7,9 @@ use serde_json::json;
 
 use super::files::{path_of, song_with};
 use super::{get, stored_names, uploaded};
-use crate::audio::sounds::sine_wav;
+use crate::audio::test_files::sine_wav;
 use crate::orphans;
+use crate::storage::lock_contents;
 use crate::test_app::TestApp;
 
 const TEMP: &str = "/api/v1/projects/temp";
@@ -24,7 +25,7 @@ async fn an_autosave_while_a_file_is_deleted_keeps_the_file() {
     let (is_held, holding) = tokio::sync::oneshot::channel();
     let (let_go, is_free) = std::sync::mpsc::channel::<()>();
     let holder = tokio::task::spawn_blocking(move || {
-        let _contents = state.audio.lock_contents(&state.db, &runtime).expect("locks");
+        let _contents = lock_contents(&state, &runtime).expect("locks");
         is_held.send(()).expect("is awaited");
         is_free.recv().expect("is told");
     });

@@ -4,7 +4,7 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{LIST, get, uploaded};
-use crate::audio::sounds::{float_wav, sine_wav};
+use crate::audio::test_files::{float_wav, sine_wav};
 use crate::test_app::TestApp;
 
 /// A project of one clip that begins half a second into the song.

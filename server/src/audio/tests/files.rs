@@ -6,8 +6,9 @@ use axum::http::Method;
 use serde_json::{Value, json};
 
 use super::{LIST, UPLOAD, get, stored_names, uploaded, with_form};
-use crate::audio::sounds::{FLAC, MP3, float_wav, sine_wav};
+use crate::audio::test_files::{FLAC, MP3, float_wav, sine_wav};
 use crate::audio::{float_wav as decoded_wav, resume};
+use crate::storage::lock_contents;
 use crate::test_app::TestApp;
 
 pub(super) fn path_of(file: &Value) -> String {
@@ -262,7 +263,7 @@ async fn a_save_while_a_file_is_deleted_keeps_the_file() {
     let (is_held, holding) = tokio::sync::oneshot::channel();
     let (let_go, is_free) = std::sync::mpsc::channel::<()>();
     let holder = tokio::task::spawn_blocking(move || {
-        let _contents = state.audio.lock_contents(&state.db, &runtime).expect("locks");
+        let _contents = lock_contents(&state, &runtime).expect("locks");
         is_held.send(()).expect("is awaited");
         is_free.recv().expect("is told");
     });

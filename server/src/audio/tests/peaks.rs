@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::{LIST, get, uploaded};
 use crate::audio::peaks_file::Shape;
-use crate::audio::sounds::float_wav;
+use crate::audio::test_files::float_wav;
 use crate::test_app::TestApp;
 
 /// A ramp on the left and its mirror at half the size on the right, 2000 frames.

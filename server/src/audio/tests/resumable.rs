@@ -12,7 +12,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::{LIST, get, stored_names};
 use crate::audio::resume;
-use crate::audio::sounds::sine_wav;
+use crate::audio::test_files::sine_wav;
 use crate::test_app::{Answer, Call, TestApp};
 
 pub(super) const UPLOADS: &str = "/api/v1/audio/uploads";

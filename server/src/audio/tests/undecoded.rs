@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use super::resumable::{OCTETS, UPLOADS, append, begin, parts, task, tus};
 use super::{UPLOAD, get, upload, with_form};
 use crate::audio::resume;
-use crate::audio::sounds::{silent_flac, sine_wav};
+use crate::audio::test_files::{silent_flac, sine_wav};
 use crate::permits::processors;
 use crate::tasks::tests::start;
 use crate::test_app::TestApp;

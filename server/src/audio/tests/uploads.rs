@@ -8,7 +8,7 @@ use futures_util::stream;
 use serde_json::json;
 
 use super::{LIST, UPLOAD, form, get, stored_names, upload, uploaded, with_form};
-use crate::audio::sounds::{FLAC, M4A, MP3, OGG, sine_wav};
+use crate::audio::test_files::{FLAC, M4A, MP3, OGG, sine_wav};
 use crate::test_app::TestApp;
 
 #[tokio::test(flavor = "multi_thread")]

@@ -9,10 +9,11 @@ use tokio::sync::oneshot;
 
 use super::undecoded::busy_task;
 use super::{UPLOAD, get, stored_names, uploaded, with_form};
-use crate::audio::sounds::sine_wav;
-use crate::blobs::{BlobKey, Reason};
+use crate::audio::test_files::sine_wav;
 use crate::db::Kind;
 use crate::permits::processors;
+use crate::state::KINDS;
+use crate::storage::{BlobKey, Reason};
 use crate::tasks::Tasks;
 use crate::test_app::TestApp;
 use crate::{clock, db, orphans};
@@ -65,7 +66,7 @@ async fn a_start_goes_on_with_uploads_that_waited() {
     let go = busy_task(&app).await;
     let task = waiting_form(&app).await;
     let config = &app.state.config;
-    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX)
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, app.state.document_quota, KINDS)
         .await
         .expect("opens as at a start");
     assert_eq!(get(&app, &task).await.expect(200)["state"], "queued");

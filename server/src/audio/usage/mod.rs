@@ -1,14 +1,13 @@
-//! What users store in audio, and how much they may.
+//! What users store in audio.
 
 mod store;
 
 use std::collections::HashMap;
 
-pub(super) use store::used_bytes;
+pub(crate) use store::used_bytes;
 
 use crate::db::Db;
 use crate::error::ApiResult;
-use crate::state::AppState;
 
 /// What a user stores in audio.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,30 +29,4 @@ pub async fn usage_of_all(db: &Db) -> ApiResult<HashMap<String, AudioUsage>> {
         usage.entry(owner_id).or_default().bytes += bytes;
     }
     Ok(usage)
-}
-
-/// The quotas of users who have one of their own, in bytes, by their ids.
-///
-/// # Errors
-/// When the database refuses.
-pub async fn own_quotas(db: &Db) -> ApiResult<HashMap<String, u64>> {
-    Ok(store::quotas(db).await?.into_iter().collect())
-}
-
-/// Gives a user a quota of their own in bytes, or with `None` everybody's again.
-///
-/// # Errors
-/// When the database refuses, or there is no such user.
-pub async fn set_quota(db: &Db, owner_id: &str, quota_bytes: Option<u64>) -> ApiResult<()> {
-    match quota_bytes {
-        Some(bytes) => store::put_quota(db, owner_id, bytes).await?,
-        None => store::delete_quota(db, owner_id).await?,
-    }
-    Ok(())
-}
-
-/// What a user may store, in bytes.
-pub(super) async fn quota_bytes(state: &AppState, owner_id: &str) -> ApiResult<u64> {
-    let own = store::quota(&state.db, owner_id).await?;
-    Ok(own.unwrap_or(state.config.limits.audio.quota_bytes))
 }

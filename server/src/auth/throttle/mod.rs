@@ -34,8 +34,8 @@ pub use overview::{Lift, Throttled, ThrottledKind};
 use rules::{FORGET_SECS, Rule};
 use strangers::{StrangersLine, StrangersTurn};
 
-use super::client_address::{Client, network_of};
 use super::store::{UserRow, failures};
+use crate::client_address::{Client, network_of};
 use crate::clock;
 use crate::config::LoginLimits;
 use crate::db::{Db, note};

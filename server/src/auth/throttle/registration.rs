@@ -5,8 +5,8 @@ use std::net::IpAddr;
 
 use super::rules::FORGET_SECS;
 use super::{Throttle, WAIT_MAX, busy};
-use crate::auth::client_address::network_of;
 use crate::auth::store::registrations;
+use crate::client_address::network_of;
 use crate::clock;
 use crate::db::Db;
 use crate::error::ApiError;

@@ -12,11 +12,11 @@ use anyhow::Context as _;
 use clap::Subcommand;
 
 use super::Settings;
-use crate::blobs::Sharing;
 use crate::config::Config;
 use crate::db::{self, Db};
 use crate::installation;
 use crate::state::{make_private_dir, open_blobs};
+use crate::storage::Sharing;
 
 /// Look after accounts, backups and the storage from this machine's command line.
 #[derive(Debug, clap::Args)]

@@ -5,10 +5,10 @@ use std::io;
 use clap::Subcommand;
 
 use super::say;
-use crate::backup::key_of;
-use crate::blobs::{Blobs, Quarantined, Reason, Sharing};
 use crate::config::Config;
+use crate::inventory::key_of;
 use crate::state::open_blobs;
+use crate::storage::{Blobs, Quarantined, Reason, Sharing};
 
 /// Files that were set aside because nothing needed them, or because users deleted them. The
 /// service may be running.

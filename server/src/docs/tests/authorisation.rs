@@ -99,7 +99,7 @@ impl Things {
         let post = |path: &str| app.remote(Method::POST, path).token(token);
         let project = json!({ "schema_version": 1, "project_id": "song", "tracks": [] });
         post("/api/v1/projects").json(&project).send().await.expect(201);
-        let sound = crate::audio::sounds::sine_wav(440.0, 48_000, 0.1);
+        let sound = crate::audio::test_files::sine_wav(440.0, 48_000, 0.1);
         let uploading = post(&format!("{UPLOAD}?async=true"));
         let task = with_form(uploading, &[("a.wav", &sound)]).send().await.expect(202);
         let audio = with_form(post(UPLOAD), &[("a.wav", &sound)]).send().await.expect(201);

@@ -3,7 +3,7 @@
 use axum::http::Method;
 use serde_json::json;
 
-use crate::audio::sounds::sine_wav;
+use crate::audio::test_files::sine_wav;
 use crate::audio::tests::{UPLOAD, with_form};
 use crate::test_app::TestApp;
 

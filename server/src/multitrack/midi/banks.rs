@@ -13,7 +13,10 @@
 //!
 //! A bank takes effect with the next program change (MIDI 1.0, "Bank select").
 
-use super::channels::{DRUM_BANK, DRUM_CHANNEL};
+/// Channel of drums, counted from 0 (General MIDI 1).
+pub(super) const DRUM_CHANNEL: u8 = 9;
+/// SoundFont bank of drum kits (SF2.04, section 7.2).
+pub(super) const DRUM_BANK: u8 = 128;
 
 /// The kind of instrument that a file is made for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

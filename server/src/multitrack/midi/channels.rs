@@ -9,12 +9,8 @@ use schemas::project::{
 };
 use schemas::{Extra, Project};
 
-use super::banks::{BankMessage, BankSelect, System};
+use super::banks::{BankMessage, BankSelect, DRUM_BANK, DRUM_CHANNEL, System};
 
-/// Channel of drums, counted from 0 (General MIDI 1).
-pub(super) const DRUM_CHANNEL: u8 = 9;
-/// SoundFont bank of drum kits (SF2.04, section 7.2).
-pub(super) const DRUM_BANK: u8 = 128;
 /// Bank select, most and least significant byte.
 pub(super) const BANK_SELECT: u8 = 0;
 pub(super) const BANK_SELECT_LEAST: u8 = 32;

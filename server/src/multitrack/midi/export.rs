@@ -6,9 +6,8 @@ use schemas::TICKS_PER_QUARTER;
 use schemas::json::View;
 use schemas::project::{Control, MidiItem, ParameterControl, Project, SynthEngine, Track, TrackKind};
 
-use super::channels::{
-    BANK_SELECT, BANK_SELECT_LEAST, DRUM_BANK, DRUM_CHANNEL, Place, allocate, imported_place, read_imported,
-};
+use super::banks::{DRUM_BANK, DRUM_CHANNEL};
+use super::channels::{BANK_SELECT, BANK_SELECT_LEAST, Place, allocate, imported_place, read_imported};
 use super::exclusives::{Exclusive, stored};
 
 /// Greatest distance of two events: four bytes of seven bits.

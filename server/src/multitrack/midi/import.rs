@@ -11,7 +11,8 @@ use schemas::{Extra, TICKS_PER_QUARTER};
 
 use super::MidiError;
 use super::banks::{BankMessage, bank_message};
-use super::channels::{ChannelContent, DRUM_BANK, DRUM_CHANNEL, DRUM_PART};
+use super::banks::{DRUM_BANK, DRUM_CHANNEL};
+use super::channels::{ChannelContent, DRUM_PART};
 use super::exclusives::{Exclusive, MAX_BYTES, MAX_MESSAGES};
 use super::file::{EventKind, MidiFile, Timing};
 

@@ -9,7 +9,8 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::error::{ApiError, ApiResult, Problem};
-use crate::extract::{Json, Peer};
+use crate::extract::Json;
+use crate::peer::Peer;
 use crate::state::AppState;
 
 /// What somebody chose.

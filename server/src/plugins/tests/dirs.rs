@@ -202,18 +202,18 @@ async fn soundfonts_in_the_list_are_in_the_catalogue() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     fs::create_dir_all(real.join("Synths/banks")).expect("makes");
-    fs::copy(super::BANK, real.join("Synths/banks/Of a Plugin.sf2")).expect("copies");
+    fs::copy(crate::test_studio::BANK, real.join("Synths/banks/Of a Plugin.sf2")).expect("copies");
     let catalogue = "/api/v1/plugins/soundfonts/catalog";
     let before = app.local(Method::GET, catalogue).send().await.expect(200);
     assert_eq!(before["soundfonts"], json!([]));
     add_folder(&app, &real).await.expect(200);
-    app.state.sound.catalogue.rescan().await.expect("scans");
+    app.state.soundfonts.catalogue.rescan().await.expect("scans");
     let after = app.local(Method::GET, catalogue).send().await.expect(200);
     let bank = &after["soundfonts"][0];
     assert_eq!((&bank["soundfont_id"], &bank["source"]), (&json!("ofaplugin"), &json!("system")));
     let file = app.local(Method::GET, "/api/v1/plugins/soundfonts/download/ofaplugin").send().await;
     assert_eq!((file.status.as_u16(), file.header("x-soundfont-fallback")), (200, "false"));
     remove(&app, &real).await.expect(200);
-    app.state.sound.catalogue.rescan().await.expect("scans");
+    app.state.soundfonts.catalogue.rescan().await.expect("scans");
     assert_eq!(app.local(Method::GET, catalogue).send().await.expect(200)["soundfonts"], json!([]));
 }

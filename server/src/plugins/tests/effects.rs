@@ -2,7 +2,7 @@ use axum::http::Method;
 use dsp_core::effects::EFFECTS;
 use serde_json::{Value, json};
 
-use super::Studio;
+use crate::test_studio::Studio;
 
 async fn effects(studio: &Studio) -> Value {
     studio.get("/plugins/effects").await.expect(200)

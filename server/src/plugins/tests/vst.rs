@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::BANK;
 use crate::test_app::{Answer, TestApp};
+use crate::test_studio::BANK;
 
 /// What a test needs and cargo has built: the helper, and modules by name.
 struct Built {

@@ -7,12 +7,12 @@ use sqlx::{AnyConnection, Row as _};
 use super::bytes;
 use crate::clock;
 use crate::db::Db;
-use crate::jobs::kinds::{self, Kind};
 
 /// A task that ended without another attempt, and whose kind has something to remove then.
 #[derive(Debug)]
 pub(in crate::tasks) struct Abandoned {
-    pub(in crate::tasks) kind: &'static Kind,
+    /// Name of the kind.
+    pub(in crate::tasks) kind: String,
     pub(in crate::tasks) input: Value,
 }
 
@@ -20,6 +20,7 @@ pub(in crate::tasks) struct Abandoned {
 /// asked, and which of them ended at once.
 pub(in crate::tasks) async fn cancel(
     db: &Db,
+    with_files: &[&str],
     owner_id: &str,
     id: Option<&str>,
 ) -> Result<(u64, Vec<Abandoned>), sqlx::Error> {
@@ -43,7 +44,7 @@ pub(in crate::tasks) async fn cancel(
             ended.push(row);
         }
     }
-    let abandoned = forget_inputs(&mut transaction, ended).await?;
+    let abandoned = forget_inputs(&mut transaction, with_files, ended).await?;
     transaction.commit().await?;
     Ok((asked.len() as u64, abandoned))
 }
@@ -51,7 +52,11 @@ pub(in crate::tasks) async fn cancel(
 /// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON
 /// text, and says how many there were. Those that have files are due at once, and none of their
 /// attempts lives.
-pub(in crate::tasks) async fn end_leftovers(db: &Db, error: &str) -> Result<u64, sqlx::Error> {
+pub(in crate::tasks) async fn end_leftovers(
+    db: &Db,
+    with_files: &[&str],
+    error: &str,
+) -> Result<u64, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let left: Vec<(String, String)> =
         sqlx::query_as("SELECT id, kind FROM tasks WHERE state IN ('queued', 'running')")
@@ -59,7 +64,7 @@ pub(in crate::tasks) async fn end_leftovers(db: &Db, error: &str) -> Result<u64,
             .await?;
     let mut failed = 0;
     for (id, kind) in left {
-        if kinds::kind(&kind).is_some_and(Kind::keeps_files) {
+        if with_files.contains(&kind.as_str()) {
             sqlx::query("UPDATE tasks SET alive_until_ms = 0, due_ms = 0 WHERE id = $1")
                 .bind(&id)
                 .execute(&mut *transaction)
@@ -95,24 +100,26 @@ pub(in crate::tasks) struct LetGo {
 /// none.
 pub(super) async fn let_go(
     connection: &mut AnyConnection,
+    with_files: &[&str],
     changed: Option<AnyRow>,
 ) -> Result<LetGo, sqlx::Error> {
     let Some(row) = changed else { return Ok(LetGo::default()) };
     if row.try_get::<String, _>("state")? == "queued" {
         return Ok(LetGo { waits: true, abandoned: Vec::new() });
     }
-    Ok(LetGo { waits: false, abandoned: forget_inputs(connection, vec![&row]).await? })
+    Ok(LetGo { waits: false, abandoned: forget_inputs(connection, with_files, vec![&row]).await? })
 }
 
-/// Removes the inputs of tasks that have ended, and returns those that their kinds need.
+/// Removes the inputs of tasks that have ended, and returns those of the kinds `with_files`.
 async fn forget_inputs(
     connection: &mut AnyConnection,
+    with_files: &[&str],
     ended: Vec<&AnyRow>,
 ) -> Result<Vec<Abandoned>, sqlx::Error> {
     let mut abandoned = Vec::new();
     for row in ended {
         let (id, kind): (String, String) = (row.try_get("id")?, row.try_get("kind")?);
-        if let Some(kind) = kinds::kind(&kind).filter(|kind| kind.discard.is_some()) {
+        if with_files.contains(&kind.as_str()) {
             let input: String = sqlx::query_scalar("SELECT input FROM tasks WHERE id = $1")
                 .bind(&id)
                 .fetch_one(&mut *connection)

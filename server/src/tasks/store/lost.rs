@@ -6,7 +6,7 @@ use super::abandoned::{Abandoned, LetGo, let_go};
 use super::{bytes, delivery};
 use crate::clock;
 use crate::db::Db;
-use crate::jobs::Delivery;
+use crate::tasks::delivery::Delivery;
 
 /// A running task whose attempt shows no sign of life any more.
 #[derive(Debug)]
@@ -45,6 +45,7 @@ pub(in crate::tasks) async fn lost(db: &Db) -> Result<Vec<Lost>, sqlx::Error> {
 /// remove; `None` if the attempt lives after all.
 pub(in crate::tasks) async fn fail_lost(
     db: &Db,
+    with_files: &[&str],
     id: &str,
     attempt: i64,
     error: &str,
@@ -64,14 +65,19 @@ pub(in crate::tasks) async fn fail_lost(
     .fetch_optional(&mut *transaction)
     .await?;
     let is_ended = row.is_some();
-    let abandoned = let_go(&mut transaction, row).await?.abandoned;
+    let abandoned = let_go(&mut transaction, with_files, row).await?.abandoned;
     transaction.commit().await?;
     Ok(is_ended.then_some(abandoned))
 }
 
 /// Lets a task wait again whose attempt is lost, and says what became of it. Nothing is changed if
 /// the attempt lives after all.
-pub(in crate::tasks) async fn put_back_lost(db: &Db, id: &str, attempt: i64) -> Result<LetGo, sqlx::Error> {
+pub(in crate::tasks) async fn put_back_lost(
+    db: &Db,
+    with_files: &[&str],
+    id: &str,
+    attempt: i64,
+) -> Result<LetGo, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let mut transaction = db.begin().await?;
     let row =
@@ -84,7 +90,7 @@ pub(in crate::tasks) async fn put_back_lost(db: &Db, id: &str, attempt: i64) -> 
             .bind(now_ms)
             .fetch_optional(&mut *transaction)
             .await?;
-    let let_go = let_go(&mut transaction, row).await?;
+    let let_go = let_go(&mut transaction, with_files, row).await?;
     transaction.commit().await?;
     Ok(let_go)
 }

@@ -5,7 +5,7 @@ use sqlx::Row as _;
 use crate::db::Db;
 
 /// Bytes of the inputs and results of a user's tasks.
-pub(in crate::tasks) async fn stored_bytes(
+pub(crate) async fn stored_bytes(
     connection: &mut sqlx::AnyConnection,
     owner_id: &str,
 ) -> Result<u64, sqlx::Error> {

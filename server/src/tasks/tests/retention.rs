@@ -89,7 +89,7 @@ async fn the_input_of_a_left_over_task_goes_at_the_next_start() {
     let owner = owner(&app).await;
     insert_with_input(&app, &owner, "left", "queued").await;
     let config = &app.state.config;
-    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, u64::MAX)
+    Tasks::open(app.state.db.clone(), &config.storage, config.tasks, app.state.document_quota, KINDS)
         .await
         .expect("opens as at a start");
     assert_eq!(

@@ -1,0 +1,74 @@
+//! Templates as requests bring them.
+
+use std::collections::BTreeSet;
+
+use serde::Deserialize;
+use utoipa::ToSchema;
+
+use crate::error::{ApiError, ApiResult, FieldError};
+
+/// Longest texts, in characters.
+const TITLE_MAX_CHARS: usize = 200;
+const BODY_MAX_CHARS: usize = 20_000;
+const KEYWORD_MAX_CHARS: usize = 64;
+
+/// Most keywords of a template.
+const KEYWORDS_MAX: usize = 20;
+
+/// A template to store.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct TemplateBody {
+    /// What to call it: 1 to 200 characters.
+    pub(super) title: String,
+    /// The text: 1 to 20000 characters, with `{{name}}` where a variable goes.
+    pub(super) body: String,
+    /// What it is found by: at most 20 of 1 to 64 characters, in any case different; none by
+    /// default.
+    #[serde(default)]
+    pub(super) keywords: Vec<String>,
+    /// Whether it is to be at hand; not by default.
+    #[serde(default)]
+    pub(super) favourite: bool,
+}
+
+impl TemplateBody {
+    /// The template as it is stored.
+    ///
+    /// # Errors
+    /// 400 `invalid_template` with every place that is wrong.
+    pub(super) fn checked(mut self) -> ApiResult<Self> {
+        let mut errors = Vec::new();
+        let mut fault = |pointer: String, detail: String| errors.push(FieldError { pointer, detail });
+        self.title = self.title.trim().to_owned();
+        if !is_line(&self.title, TITLE_MAX_CHARS) {
+            fault("/title".to_owned(), format!("expected 1 to {TITLE_MAX_CHARS} printable characters"));
+        }
+        let chars = self.body.chars().count();
+        if self.body.trim().is_empty() || chars > BODY_MAX_CHARS {
+            let detail = format!("expected text of 1 to {BODY_MAX_CHARS} characters, and it has {chars}");
+            fault("/body".to_owned(), detail);
+        }
+        if self.keywords.len() > KEYWORDS_MAX {
+            let detail = format!("expected at most {KEYWORDS_MAX}, and there are {}", self.keywords.len());
+            fault("/keywords".to_owned(), detail);
+        }
+        let mut seen = BTreeSet::new();
+        for (place, keyword) in self.keywords.iter_mut().enumerate() {
+            *keyword = keyword.trim().to_owned();
+            if !is_line(keyword, KEYWORD_MAX_CHARS) {
+                let detail = format!("expected 1 to {KEYWORD_MAX_CHARS} printable characters");
+                fault(format!("/keywords/{place}"), detail);
+            } else if !seen.insert(keyword.to_lowercase()) {
+                fault(format!("/keywords/{place}"), format!("`{keyword}` comes twice"));
+            }
+        }
+        let Some(first) = errors.first() else { return Ok(self) };
+        let detail = format!("The template is not valid. First, at {}: {}", first.pointer, first.detail);
+        Err(ApiError::Invalid { code: "invalid_template", detail, errors })
+    }
+}
+
+fn is_line(text: &str, max_chars: usize) -> bool {
+    (1..=max_chars).contains(&text.chars().count()) && !text.chars().any(char::is_control)
+}

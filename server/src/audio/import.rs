@@ -1,0 +1,292 @@
+//! Makes received bytes an audio file of a user: known content is used as it is, new content is
+//! decoded.
+
+use std::io::{self, Read};
+use std::path::Path;
+
+use tokio::runtime::Handle;
+
+use super::decode::{Job, Limits, Refusal, Report};
+use super::decoder::{Decoder, Failure};
+use super::peaks_file::Shape;
+use super::store::Content;
+use super::{AudioFile, ContentKeys, FOLDER, FORMATS, deleted, float_wav, store};
+use crate::config::AudioLimits;
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+use crate::storage::{
+    Allowance, BlobWriter, Blobs, Destination, Received, Receiving, file_sha256, lock_contents, with_room,
+};
+
+/// Bytes that are read at a time.
+const CHUNK_BYTES: usize = 64 * 1024;
+
+/// Hears the share that is done, 0 to 1, and says whether to go on.
+pub(super) type Observer<'o> = &'o mut dyn FnMut(f64) -> bool;
+
+/// A file that is there now.
+#[derive(Debug)]
+pub(super) struct Imported {
+    pub(super) file: AudioFile,
+    /// Whether the user had this content before.
+    pub(super) known: bool,
+}
+
+/// Stores what was received as a file of `owner_id`. Blocks: for threads that may.
+pub(super) fn import(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    received: Received,
+    observer: Observer<'_>,
+) -> ApiResult<Imported> {
+    let (name, sha256) = (received.name.clone(), received.sha256.clone());
+    let content = || runtime.block_on(store::content(&state.db, &sha256));
+    let is_stored = |content: &Content| match content.original_damaged {
+        true => Ok(false),
+        false => is_stored(&state.blobs, &sha256),
+    };
+    let is_whole = content()?.as_ref().map(is_stored).transpose()?.unwrap_or(false);
+    let own = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?;
+    let is_own = own.is_some();
+    if let Some(found) = own.filter(|_| is_whole) {
+        return Ok(Imported { file: found.file, known: true });
+    }
+    let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
+        // A file of this user counts for the quota already.
+        allowance if is_own => allowance.without(u64::MAX),
+        allowance => allowance,
+    };
+    let decoded = match is_whole {
+        true => None,
+        false => {
+            let decoded = decode(state, runtime, &allowance, &received, observer)?;
+            // Hashed before the lock, which all who upload and delete wait for.
+            Some((decoded.content(&received)?, decoded))
+        }
+    };
+    let is_new = {
+        let _contents = lock_contents(state, runtime)?;
+        let check = |content: &Content| match is_own {
+            true => Ok(()),
+            false => runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes()),
+        };
+        // Meanwhile somebody else may have brought the same, or deleted it.
+        let content = match (content()?, decoded) {
+            (Some(content), decoded) if is_stored(&content)? => {
+                drop(decoded);
+                check(&content)?;
+                content
+            }
+            (known, Some((content, decoded))) => {
+                check(&content)?;
+                decoded.keep(received)?;
+                if known.is_some() {
+                    tracing::info!(sha256, "missing or damaged stored files came back with an upload");
+                    runtime.block_on(store::set_decoded(&state.db, &content))?;
+                }
+                content
+            }
+            (_, None) => {
+                return Err(ApiError::Conflict {
+                    code: "try_again",
+                    detail: format!("`{name}` was deleted at the same moment; send it again."),
+                });
+            }
+        };
+        // Another request of the same user may have brought it meanwhile.
+        runtime.block_on(store::insert(&state.db, owner_id, &name, &content))?
+    };
+    deleted::fit_quota(state, runtime, owner_id)?;
+    let found = runtime
+        .block_on(store::by_content(&state.db, owner_id, &sha256))?
+        .ok_or_else(|| ApiError::internal(anyhow::anyhow!("a file that was stored is not there")))?;
+    Ok(Imported { file: found.file, known: !is_new })
+}
+
+/// Imports the bytes of `content` as a file of `owner_id`, under all limits of an upload, and says
+/// whether the user had it before. Blocks.
+///
+/// # Errors
+/// As for an upload; what cannot be read is 400 `unreadable`.
+pub(crate) fn import_content(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    name: &str,
+    content: &mut dyn Read,
+    observer: Observer<'_>,
+) -> ApiResult<(AudioFile, bool)> {
+    let allowance = runtime.block_on(Allowance::of(state, owner_id))?;
+    let mut file = Receiving::new(state, runtime, allowance, destination(state))?;
+    let mut chunk = vec![0; CHUNK_BYTES];
+    loop {
+        let count = content.read(&mut chunk).map_err(|error| {
+            ApiError::bad_request("unreadable", format!("`{name}` cannot be read to its end: {error}."))
+        })?;
+        if count == 0 {
+            break;
+        }
+        file.add(&chunk[..count])?;
+        if !observer(0.0) {
+            return Err(ApiError::Conflict { code: "cancelled", detail: "It was cancelled.".to_owned() });
+        }
+    }
+    let imported = import(state, runtime, owner_id, file.finish(name)?, observer)?;
+    Ok((imported.file, imported.known))
+}
+
+/// Deletes a file that was just imported, as its user would: it stays where a song names it by now.
+/// Blocks.
+///
+/// # Errors
+/// When the database or the storage refuses.
+pub(crate) fn undo_import(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
+    match deleted::delete(state, runtime, owner_id, id, id) {
+        // Its user was faster.
+        Err(ApiError::NotFound { .. } | ApiError::Conflict { code: "audio_in_use", .. }) => Ok(()),
+        other => other,
+    }
+}
+
+/// Where received audio files go.
+pub(super) fn destination(state: &AppState) -> Destination {
+    Destination { folder: FOLDER, limit_bytes: state.config.limits.upload_max_bytes, what: "An upload" }
+}
+
+/// Whether the three files of a content are stored.
+fn is_stored(blobs: &Blobs, sha256: &str) -> ApiResult<bool> {
+    let keys = ContentKeys::new(sha256)?;
+    for key in [&keys.original, &keys.samples, &keys.peaks] {
+        if !blobs.contains(key)? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// A decoded file whose parts have no names yet. Dropped, they are gone.
+#[derive(Debug)]
+pub(super) struct Decoded {
+    pub(super) report: Report,
+    pub(super) samples: BlobWriter,
+    peaks: BlobWriter,
+}
+
+impl Decoded {
+    /// The database row for it.
+    pub(super) fn content(&self, received: &Received) -> io::Result<Content> {
+        let Report { channels, frames, .. } = self.report;
+        Ok(Content {
+            samples_sha256: file_sha256(self.samples.temporary())?,
+            peaks_sha256: file_sha256(self.peaks.temporary())?,
+            original_damaged: false,
+            sha256: received.sha256.clone(),
+            size_bytes: received.size_bytes,
+            samples_bytes: float_wav::file_bytes(channels, frames),
+            peaks_bytes: Shape { channels, frames }.file_bytes(),
+            report: self.report.clone(),
+        })
+    }
+
+    /// Gives the three files their names.
+    fn keep(self, received: Received) -> ApiResult<()> {
+        let sha256 = received.sha256.clone();
+        received.writer.finish_as(&ContentKeys::new(&sha256)?.original)?;
+        self.keep_made(&sha256)
+    }
+
+    /// Gives the files that were made their names.
+    pub(super) fn keep_made(self, sha256: &str) -> ApiResult<()> {
+        let keys = ContentKeys::new(sha256)?;
+        self.samples.finish_as(&keys.samples)?;
+        self.peaks.finish_as(&keys.peaks)?;
+        Ok(())
+    }
+}
+
+/// Decodes a received file in a process of its own; deleted files give way to what that makes.
+pub(super) fn decode(
+    state: &AppState,
+    runtime: &Handle,
+    allowance: &Allowance,
+    received: &Received,
+    observer: Observer<'_>,
+) -> ApiResult<Decoded> {
+    let room =
+        Room { decoder: &state.audio.decoder, blobs: &state.blobs, limits: &state.config.limits.audio };
+    with_room(state, runtime, || room.decode(allowance, received, &mut *observer))
+}
+
+/// Everything that decoding needs.
+pub(super) struct Room<'r> {
+    pub(super) decoder: &'r Decoder,
+    pub(super) blobs: &'r Blobs,
+    pub(super) limits: &'r AudioLimits,
+}
+
+impl Room<'_> {
+    /// Decodes a received file in a process of its own.
+    pub(super) fn decode(
+        &self,
+        allowance: &Allowance,
+        received: &Received,
+        observer: Observer<'_>,
+    ) -> ApiResult<Decoded> {
+        let samples = self.blobs.unnamed_writer(FOLDER)?;
+        let peaks = self.blobs.unnamed_writer(FOLDER)?;
+        let folder = samples.temporary().parent().unwrap_or(Path::new(".")).to_owned();
+        let quota_room = allowance.left_bytes().saturating_sub(received.size_bytes);
+        let room_bytes = allowance.room_bytes(&folder)?.min(quota_room);
+        let limits = self.limits;
+        let job = Job {
+            input: file_name(&received.writer)?.into(),
+            samples: file_name(&samples)?.into(),
+            peaks: file_name(&peaks)?.into(),
+            limits: Limits {
+                max_secs: limits.max_secs,
+                max_channels: limits.max_channels,
+                max_output_bytes: room_bytes,
+                wall_secs: limits.decode_max_secs,
+            },
+        };
+        let report = self.decoder.run(&folder, &job, observer).map_err(|failure| match failure {
+            Failure::Refused(Refusal::NoRoom) => {
+                match allowance.check_at_least(received.size_bytes.saturating_add(room_bytes + 1)) {
+                    Err(over_quota) => over_quota,
+                    Ok(()) => ApiError::StorageFull,
+                }
+            }
+            Failure::Refused(refusal) => refused(&received.name, refusal),
+            Failure::Cancelled => {
+                ApiError::Conflict { code: "cancelled", detail: "The upload was cancelled.".to_owned() }
+            }
+            Failure::Io(error) => error.into(),
+        })?;
+        Ok(Decoded { report, samples, peaks })
+    }
+}
+
+/// The nameless file's own name within its folder.
+fn file_name(writer: &BlobWriter) -> io::Result<&Path> {
+    writer.temporary().file_name().map(Path::new).ok_or_else(|| io::ErrorKind::NotFound.into())
+}
+
+/// The refusal of one file, by name.
+fn refused(name: &str, refusal: Refusal) -> ApiError {
+    let sentence = |why: &str| format!("`{name}` cannot be used: it {why}.");
+    match refusal {
+        Refusal::Unsupported(why) => ApiError::UnsupportedMedia {
+            detail: format!("{} Taken are: {}.", sentence(&why), FORMATS.join(", ")),
+        },
+        Refusal::Malformed(why) => ApiError::Unprocessable { code: "audio_damaged", detail: sentence(&why) },
+        Refusal::Limit(why) => ApiError::Unprocessable { code: "audio_limit", detail: sentence(&why) },
+        Refusal::TooSlow(limit_secs) => ApiError::DecodeTimeout {
+            detail: format!(
+                "Decoding `{name}` was stopped after {limit_secs} seconds (SF_AUDIO_DECODE_MAX_SECS); try again later."
+            ),
+        },
+        Refusal::NoRoom => ApiError::StorageFull,
+        Refusal::Io(text) => ApiError::internal(anyhow::anyhow!("decoding: {text}")),
+    }
+}

@@ -1,0 +1,151 @@
+//! Imports received files as a task: the files of a form, or a whole resumable upload.
+
+use std::io::Seek as _;
+
+use schemas::json::JsonText;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::runtime::Handle;
+
+use super::import_all::import_all;
+use super::{FOLDER, resumable};
+use crate::db::Db;
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+use crate::storage::{BlobKey, Blobs, Expected, Received, lock_contents};
+use crate::tasks::{self, Kind, TaskContext};
+
+/// An import as a task.
+pub(crate) const IMPORT: Kind = Kind { name: "audio-upload", run, discard: Some(discard) };
+
+/// Extension of files that wait for their task.
+pub(super) const WAITING: &str = "waiting";
+
+/// What to decode.
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Input {
+    /// The files of a form.
+    Form(Vec<WaitingFile>),
+    /// A resumable upload by its id.
+    Whole(String),
+}
+
+/// A file that has come and waits.
+#[derive(Clone, Serialize, Deserialize)]
+struct WaitingFile {
+    /// Id of its bytes in the store.
+    id: String,
+    name: String,
+    sha256: String,
+    size_bytes: u64,
+}
+
+impl WaitingFile {
+    fn key(&self) -> ApiResult<BlobKey> {
+        BlobKey::new(FOLDER, &self.id, WAITING).map_err(ApiError::internal)
+    }
+
+    /// Its bytes as if they had just come; they wait still.
+    fn received(&self, blobs: &Blobs) -> ApiResult<Received> {
+        let mut writer = blobs.unnamed_copy(&self.key()?, FOLDER)?;
+        writer.seek(std::io::SeekFrom::End(0))?;
+        let (name, sha256) = (self.name.clone(), self.sha256.clone());
+        Ok(Received { name, writer, sha256, size_bytes: self.size_bytes })
+    }
+}
+
+/// Keeps the files of a form for a task, and starts it.
+pub(super) async fn start_form(
+    state: &AppState,
+    owner_id: &str,
+    received: Vec<Received>,
+) -> ApiResult<String> {
+    let (state, owner_id, runtime) = (state.clone(), owner_id.to_owned(), Handle::current());
+    let begin = move || -> ApiResult<String> {
+        // Until the task is there, the files look left over.
+        let _contents = lock_contents(&state, &runtime)?;
+        let mut waiting = Vec::new();
+        for Received { name, writer, sha256, size_bytes } in received {
+            let id = uuid::Uuid::new_v4().to_string();
+            let file = WaitingFile { id, name, sha256, size_bytes };
+            writer.finish_as(&file.key()?)?;
+            waiting.push(file);
+        }
+        let started = runtime.block_on(start(&state, &owner_id, &Input::Form(waiting.clone())));
+        if started.is_err() {
+            remove(&state.blobs, &waiting)?;
+        }
+        started
+    };
+    tokio::task::spawn_blocking(begin).await?
+}
+
+/// Starts the task of a resumable upload.
+pub(super) async fn start_whole(state: &AppState, owner_id: &str, upload_id: &str) -> ApiResult<String> {
+    start(state, owner_id, &Input::Whole(upload_id.to_owned())).await
+}
+
+async fn start(state: &AppState, owner_id: &str, input: &Input) -> ApiResult<String> {
+    let input = serde_json::to_value(input).map_err(ApiError::internal)?;
+    state.tasks.start_uncounted(owner_id, IMPORT.name, &input).await
+}
+
+/// Removes the files of a form. The bytes of a resumable upload stay: the upload can be sent on.
+fn discard(blobs: &Blobs, input: Value) -> ApiResult<()> {
+    match serde_json::from_value(input).map_err(ApiError::internal)? {
+        Input::Form(waiting) => remove(blobs, &waiting),
+        Input::Whole(_) => Ok(()),
+    }
+}
+
+fn remove(blobs: &Blobs, files: &[WaitingFile]) -> ApiResult<()> {
+    files.iter().try_for_each(|file| Ok(blobs.remove(&file.key()?)?))
+}
+
+fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
+    let input = serde_json::from_value(input).map_err(ApiError::internal)?;
+    let observer = &mut |share| {
+        task.progress(share, "Decoding");
+        !task.is_cancelled()
+    };
+    match input {
+        Input::Whole(upload_id) => {
+            let answer = resumable::finish(state, task, &upload_id, observer)?;
+            JsonText::write(&answer).map_err(ApiError::internal)
+        }
+        Input::Form(waiting) => {
+            let received: ApiResult<Vec<Received>> =
+                waiting.iter().map(|file| file.received(&state.blobs)).collect();
+            let outcome = received
+                .and_then(|received| import_all(state, task.runtime(), task.owner_id(), received, observer));
+            let is_over = match &outcome {
+                Ok(_) => true,
+                // Another process goes on with what this one stops, or the next start.
+                Err(_) if state.stop.is_cancelled() => false,
+                Err(error) => task.is_cancelled() || !task.is_tried_again_after(error),
+            };
+            if is_over && task.holds()? {
+                remove(&state.blobs, &waiting)?;
+            }
+            JsonText::write(&outcome?).map_err(ApiError::internal)
+        }
+    }
+}
+
+/// Every file that waits for a task which has not ended.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn waiting(db: &Db) -> ApiResult<Vec<Expected>> {
+    let mut waiting = Vec::new();
+    for input in tasks::unfinished_inputs(db, IMPORT.name).await? {
+        if let Ok(Input::Form(files)) = serde_json::from_str(&input) {
+            for file in files {
+                let (key, size_bytes) = (file.key()?, file.size_bytes);
+                waiting.push(Expected { key, size_bytes, is_growing: false, sha256: Some(file.sha256) });
+            }
+        }
+    }
+    Ok(waiting)
+}

@@ -1,0 +1,27 @@
+//! Files as they were uploaded, for bundles of projects.
+
+use std::fs::File;
+
+use tokio::runtime::Handle;
+
+use super::{AudioFile, ContentKeys, store};
+use crate::error::ApiResult;
+use crate::state::AppState;
+
+/// What a user knows of a file that is stored as it came, or `None` where the user has no such
+/// file. Blocks.
+pub(crate) fn original(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    id: &str,
+) -> ApiResult<Option<AudioFile>> {
+    let Some(found) = runtime.block_on(store::by_id(&state.db, owner_id, id))? else { return Ok(None) };
+    let is_stored = state.blobs.contains(&ContentKeys::new(&found.content.sha256)?.original)?;
+    Ok(is_stored.then_some(found.file))
+}
+
+/// The bytes of a file as it came, or `None` where it is not stored any more. Blocks.
+pub(crate) fn open_original(state: &AppState, sha256: &str) -> ApiResult<Option<File>> {
+    Ok(state.blobs.read(&ContentKeys::new(sha256)?.original)?)
+}

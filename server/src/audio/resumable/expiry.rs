@@ -1,0 +1,35 @@
+//! When uploads that are not continued go away.
+
+use super::{key, store};
+use crate::clock;
+use crate::error::ApiResult;
+use crate::state::AppState;
+use crate::storage::quarantine_deleted;
+
+/// When an upload expires that receives bytes now.
+pub(super) fn expires_secs(state: &AppState) -> i64 {
+    let kept_secs = state.config.limits.audio.unfinished_upload_secs;
+    clock::now_unix_secs().saturating_add(i64::try_from(kept_secs).unwrap_or(i64::MAX))
+}
+
+/// Removes uploads whose time is over, unless a task decodes them, and moves their bytes to the
+/// quarantine: in a restored database that time may be over although the upload went on. Bytes of
+/// which this database knows nothing are left alone; they go to the quarantine as orphans.
+///
+/// # Errors
+/// When the database or the storage refuses.
+pub(crate) async fn remove_expired(state: &AppState) -> ApiResult<()> {
+    let ids = store::delete_expired(&state.db, clock::now_unix_secs()).await?;
+    if ids.is_empty() {
+        return Ok(());
+    }
+    let state = state.clone();
+    let removing = move || -> ApiResult<()> {
+        let keys = ids.iter().map(|id| key(id)).collect::<ApiResult<Vec<_>>>()?;
+        if state.blobs.is_remote() {
+            quarantine_deleted(&state, &state.blobs.local(), &keys)?;
+        }
+        quarantine_deleted(&state, &state.blobs, &keys)
+    };
+    tokio::task::spawn_blocking(removing).await?
+}

@@ -1,0 +1,41 @@
+//! Limits how often somebody may ask: by log-in, or by address where nobody is logged in.
+
+use axum::extract::{Request, State};
+use axum::middleware::Next;
+use axum::response::{IntoResponse as _, Response};
+
+use super::user::session;
+use crate::client_address::Client;
+use crate::peer::connection_of;
+use crate::rates::is_limited;
+use crate::state::AppState;
+
+/// Middleware: refuses an address that asks too often.
+pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {
+    let Some(peer) = connection_of(request.extensions()).filter(|_| is_limited(request.uri().path())) else {
+        return next.run(request).await;
+    };
+    let (parts, body) = request.into_parts();
+    let mut under_way = None;
+    let peer_address = peer.ip().to_canonical();
+    if state.local_rule.check(peer_address, &parts).is_err() {
+        let session = session(&parts.headers, &state.tokens);
+        let client = Client::of(peer, &parts.headers, &state.config.network.trusted_proxies);
+        let admitted = match session {
+            Some(claims) => state.rates.admit_session(claims.session_id()),
+            None if client.address == peer_address => {
+                state.rates.admit_address(peer_address, parts.uri.path())
+            }
+            None => state.under_way.begin(&client).and_then(|begun| {
+                under_way = Some(begun);
+                state.rates.admit_address(client.address, parts.uri.path())
+            }),
+        };
+        if let Err(refusal) = admitted {
+            return refusal.into_response();
+        }
+    }
+    let response = next.run(Request::from_parts(parts, body)).await;
+    drop(under_way);
+    response
+}

@@ -1,0 +1,190 @@
+//! Reading an archive that somebody sent.
+//!
+//! Entries are found by the names that the manifest gives, and no name ever becomes a path on the
+//! disk. What an entry says of its size counts for nothing: each is read up to a limit, and one
+//! byte more is a refusal.
+
+use std::io::{self, Read, Seek, SeekFrom};
+
+use zip::ZipArchive;
+use zip::read::ZipFile;
+use zip::result::ZipError;
+
+/// Names within the archive.
+pub(super) const MANIFEST: &str = "bundle.json";
+pub(super) const PROJECT: &str = "project.json";
+pub(super) const AUDIO_FOLDER: &str = "audio/";
+
+/// Most bytes that are read to find out what is in an archive: some 100,000 entries.
+const DIRECTORY_MAX_BYTES: u64 = 8 * 1024 * 1024;
+
+/// Most entries of an archive.
+pub(super) const ENTRIES_MAX: usize = 20_000;
+
+/// Why an archive cannot be imported.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum BundleError {
+    /// The archive holds something else than a bundle, or is damaged: why, without a full stop.
+    #[error("The file is no bundle of a project: {0}.")]
+    Bad(String),
+    /// An entry is larger than it may be.
+    #[error("{what} may have at most {limit_bytes} bytes")]
+    TooLarge {
+        /// What the entry is, with its article.
+        what: &'static str,
+        /// Its limit in bytes.
+        limit_bytes: u64,
+    },
+    /// The disk failed.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl BundleError {
+    /// For an archive that is no bundle.
+    pub(super) fn bad(why: impl Into<String>) -> Self {
+        Self::Bad(why.into())
+    }
+
+    /// For an entry that does not give what it promises.
+    fn damaged(name: &str, error: &io::Error) -> Self {
+        Self::Bad(format!("`{name}` is damaged: {error}"))
+    }
+}
+
+/// A bundle's archive, opened and looked through.
+pub(super) struct Archive<R: Read + Seek>(ZipArchive<Budgeted<R>>);
+
+impl<R: Read + Seek> Archive<R> {
+    /// Opens an archive in which there is nothing but what a bundle has.
+    ///
+    /// # Errors
+    /// [`BundleError::Bad`], naming what is wrong with it.
+    pub(super) fn open(reader: R) -> Result<Self, BundleError> {
+        let budgeted = Budgeted { reader, left_bytes: Some(DIRECTORY_MAX_BYTES) };
+        let mut zip = ZipArchive::new(budgeted)
+            .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))?;
+        if zip.has_duplicate_names() {
+            return Err(BundleError::bad("it has two entries of one name"));
+        }
+        if zip.len() > ENTRIES_MAX {
+            return Err(BundleError::bad(format!(
+                "it has {} entries, and at most {ENTRIES_MAX} are taken",
+                zip.len()
+            )));
+        }
+        for number in 0..zip.len() {
+            let entry = zip.by_index_raw(number).map_err(|error| BundleError::bad(error.to_string()))?;
+            let name = entry.name().map_err(|error| BundleError::bad(error.to_string()))?;
+            let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
+            if entry.is_symlink() || entry.encrypted() || !(is_ours(&name) || name == AUDIO_FOLDER) {
+                return Err(BundleError::bad(format!("`{shown}` is nothing that a bundle has")));
+            }
+        }
+        let mut reader = zip.into_inner();
+        reader.left_bytes = None;
+        // What has been looked through is read again without the limit: it is the same bytes.
+        reader.seek(SeekFrom::Start(0))?;
+        ZipArchive::new(reader)
+            .map(Self)
+            .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))
+    }
+
+    /// The text of an entry of at most so many bytes.
+    ///
+    /// # Errors
+    /// [`BundleError::Bad`] if there is no such entry, or it is damaged; [`BundleError::TooLarge`]
+    /// if it is larger.
+    pub(super) fn text(
+        &mut self,
+        name: &str,
+        max_bytes: u64,
+        what: &'static str,
+    ) -> Result<Vec<u8>, BundleError> {
+        let mut bytes = Vec::new();
+        let entry = self.entry(name)?;
+        entry
+            .take(max_bytes + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| BundleError::damaged(name, &error))?;
+        if bytes.len() as u64 > max_bytes {
+            return Err(BundleError::TooLarge { what, limit_bytes: max_bytes });
+        }
+        Ok(bytes)
+    }
+
+    /// An entry to read.
+    ///
+    /// # Errors
+    /// [`BundleError::Bad`] if there is none.
+    pub(super) fn entry(&mut self, name: &str) -> Result<ZipFile<'_, impl Read + use<'_, R>>, BundleError> {
+        self.0.by_name(name).map_err(|error| match error {
+            ZipError::FileNotFound => BundleError::bad(format!("`{name}` is missing")),
+            other => BundleError::bad(format!("`{name}` cannot be read: {other}")),
+        })
+    }
+}
+
+/// Whether a bundle has entries of this name.
+pub(super) fn is_ours(name: &str) -> bool {
+    let is_plain = |rest: &str| {
+        !rest.starts_with('.')
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+    };
+    let audio = name.strip_prefix(AUDIO_FOLDER).filter(|rest| (1..=128).contains(&rest.len()));
+    name == MANIFEST || name == PROJECT || audio.is_some_and(is_plain)
+}
+
+/// Reads at most so many bytes, as long as there is a limit.
+struct Budgeted<R> {
+    reader: R,
+    left_bytes: Option<u64>,
+}
+
+impl<R: Read> Read for Budgeted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.reader.read(buffer)?;
+        if let Some(left_bytes) = &mut self.left_bytes {
+            *left_bytes = left_bytes
+                .checked_sub(count as u64)
+                .ok_or_else(|| io::Error::other("its directory is too large"))?;
+        }
+        Ok(count)
+    }
+}
+
+impl<R: Seek> Seek for Budgeted<R> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.reader.seek(position)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_ours;
+
+    #[test]
+    fn a_bundle_has_plain_names_only() {
+        for name in ["bundle.json", "project.json", "audio/0a.wav", "audio/x", "audio/a-b_c.d"] {
+            assert!(is_ours(name), "{name}");
+        }
+        for name in [
+            "",
+            "audio/",
+            "audio/..",
+            "audio/../x",
+            "audio/a/b",
+            "audio/.x",
+            "../bundle.json",
+            "/etc/passwd",
+            "audio\\x",
+            "audio/\0",
+            "audio/é",
+            "C:x",
+            "Project.json",
+            "audio//x",
+        ] {
+            assert!(!is_ours(name), "{name:?}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! `POST /projects/import`.
+
+use std::collections::{HashMap, HashSet};
+use std::fs::File;
+use std::io::{BufReader, Write as _};
+
+use axum::extract::{Request, State};
+use axum::http::{HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+use futures_util::StreamExt as _;
+use schemas::json::JsonText;
+use serde::Serialize;
+use tokio::runtime::Handle;
+use utoipa::ToSchema;
+
+use super::archive::{Archive, BundleError, MANIFEST, PROJECT};
+use super::manifest::{Manifest, read as read_manifest};
+use super::{FOLDER, audio_ids};
+use crate::allocator;
+use crate::audio;
+use crate::auth::CurrentUser;
+use crate::body_kind;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{BodyLimit, Json, is_length_limit, read_text, with_document};
+use crate::permits::Caller;
+use crate::projects::{self, Document};
+use crate::state::AppState;
+use crate::storage::{BlobWriter, ensure_room};
+
+/// Media types of an archive in the body.
+const MEDIA_TYPES: &[&str] = &["application/zip", "application/x-zip-compressed", "application/octet-stream"];
+
+/// What an import brought.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Imported {
+    /// Id of the project: the one that it had, or a new one if that is taken.
+    project_id: String,
+    /// Its revision.
+    revision: i64,
+    /// Time of the import, RFC 3339.
+    updated_at: String,
+    /// Audio files that are the caller's now and were not before.
+    audio_added: usize,
+    /// Audio files that the caller had already.
+    audio_known: usize,
+    /// Ids of audio that the project names and that was not in the bundle.
+    audio_missing: Vec<String>,
+}
+
+/// Stores the project of a bundle with its audio. Audio that the caller has already is not stored
+/// again. Either all of it is there afterwards or nothing.
+#[utoipa::path(post, path = "/projects/import", tag = "projects",
+    request_body(content = String, content_type = "application/zip", description = "The archive"),
+    responses((status = 201, body = Imported, headers(("ETag" = String), ("Location" = String))),
+        (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 507, description = "`quota_exceeded` or `storage_full`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(super) async fn import(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    request: Request,
+) -> ApiResult<Response> {
+    let received = receive(&state, request).await?;
+    let (runtime, owner_id) = (Handle::current(), user.id.clone());
+    let permits = state.bundling.clone();
+    let work = move |caller: &Caller| {
+        let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
+        let imported = Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received);
+        // The lists of a large bundle, before the next one is read.
+        allocator::give_back();
+        imported
+    };
+    let imported = permits.run_for(&user.id, 1, work).await?;
+    let location = HeaderValue::from_str(&format!("/api/v1/projects/{}", imported.project_id));
+    let headers = [
+        (header::LOCATION, location.map_err(ApiError::internal)?),
+        (header::ETAG, projects::revision_tag(imported.revision)),
+    ];
+    Ok((StatusCode::CREATED, headers, Json(imported)).into_response())
+}
+
+/// Writes the body to a file without a name.
+async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
+    body_kind::require_if_given(request.headers(), MEDIA_TYPES)?;
+    let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
+    let blobs = state.blobs.local();
+    let mut writer =
+        tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> { Ok(blobs.unnamed_writer(FOLDER)?) })
+            .await??;
+    let mut pieces = request.into_body().into_data_stream();
+    while let Some(piece) = pieces.next().await {
+        let piece = piece.map_err(|error| match is_length_limit(&error) {
+            true => limit.exceeded(),
+            false => ApiError::BodyIncomplete,
+        })?;
+        let state = state.clone();
+        writer = tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> {
+            writer.write_all(&piece)?;
+            ensure_room(&state, &Handle::current(), writer.temporary(), 0)?;
+            Ok(writer)
+        })
+        .await??;
+    }
+    tokio::task::spawn_blocking(move || {
+        writer.flush()?;
+        Ok(writer)
+    })
+    .await?
+}
+
+impl From<BundleError> for ApiError {
+    fn from(error: BundleError) -> Self {
+        match error {
+            BundleError::Bad(_) => Self::bad_request("bad_bundle", error.to_string()),
+            BundleError::TooLarge { what, limit_bytes } => Self::TooLarge { what, limit_bytes },
+            BundleError::Io(error) => error.into(),
+        }
+    }
+}
+
+/// An import under way.
+struct Import<'i> {
+    state: &'i AppState,
+    runtime: &'i Handle,
+    owner_id: &'i str,
+    caller: &'i Caller,
+    /// Ids of files that the user did not have before.
+    added: Vec<String>,
+}
+
+impl Import<'_> {
+    fn run(mut self, received: &BlobWriter) -> ApiResult<Imported> {
+        let file = File::open(received.temporary())?;
+        let outcome = Archive::open(BufReader::new(file))
+            .map_err(ApiError::from)
+            .and_then(|archive| self.take(archive));
+        if outcome.is_err() {
+            for id in &self.added {
+                if let Err(error) = audio::undo_import(self.state, self.runtime, self.owner_id, id) {
+                    tracing::warn!(id, "cannot delete the audio of an import that failed: {error:#}");
+                }
+            }
+        }
+        outcome
+    }
+
+    fn take(&mut self, mut archive: Archive<BufReader<File>>) -> ApiResult<Imported> {
+        let manifest = read_manifest(&mut archive)?;
+        let max_bytes = self.state.config.limits.project_max_bytes;
+        let project = archive.text(PROJECT, max_bytes, "A project")?;
+        let project = self.with_document(project.len(), move || {
+            let project = read_text(&project)?;
+            // Before hours are spent on its audio.
+            Document::check(&project, None)?;
+            Ok(project)
+        })?;
+        let audio = self.take_audio(&mut archive, &manifest)?;
+        self.store(&project, &manifest, &audio)
+    }
+
+    /// Runs `work` on a document of this size once few enough others are worked on.
+    fn with_document<T: Send + 'static>(
+        &self,
+        size_bytes: usize,
+        work: impl FnOnce() -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        self.runtime.block_on(with_document(size_bytes, work))
+    }
+
+    /// Takes each file of a bundle, and says which ids stand for the ids in the project.
+    fn take_audio(
+        &mut self,
+        archive: &mut Archive<BufReader<File>>,
+        manifest: &Manifest,
+    ) -> ApiResult<HashMap<String, String>> {
+        let mut new_ids = HashMap::new();
+        let mut by_path: HashMap<&str, String> = HashMap::new();
+        for one in &manifest.audio {
+            let id = match by_path.get(one.path.as_str()) {
+                Some(id) => id.clone(),
+                None => {
+                    let mut entry = archive.entry(&one.path)?;
+                    let taken = audio::import_content(
+                        self.state,
+                        self.runtime,
+                        self.owner_id,
+                        &one.name,
+                        &mut entry,
+                        &mut |_| !self.caller.has_gone(),
+                    );
+                    let (file, known) = taken.map_err(|error| match error {
+                        ApiError::BadRequest { detail, .. } => {
+                            BundleError::bad(detail.trim_end_matches('.')).into()
+                        }
+                        other => other,
+                    })?;
+                    if !known {
+                        self.added.push(file.id.clone());
+                    }
+                    if file.sha256 != one.sha256 {
+                        return Err(BundleError::bad(format!(
+                            "`{}` is not what `{MANIFEST}` says",
+                            one.path
+                        ))
+                        .into());
+                    }
+                    file.id
+                }
+            };
+            by_path.insert(&one.path, id.clone());
+            new_ids.insert(one.server_file_id.clone(), id);
+        }
+        Ok(new_ids)
+    }
+
+    fn store(
+        &self,
+        project: &JsonText,
+        manifest: &Manifest,
+        new_ids: &HashMap<String, String>,
+    ) -> ApiResult<Imported> {
+        let replaced = audio_ids::replaced(project, new_ids);
+        let size_bytes = replaced.as_str().len();
+        let mut document = self.with_document(size_bytes, move || Document::check(&replaced, None))?;
+        let saved = loop {
+            let inserting = projects::insert(self.state, self.owner_id, &document);
+            if let Some(saved) = self.runtime.block_on(inserting)? {
+                break saved;
+            }
+            let new_id = uuid::Uuid::new_v4().to_string();
+            document = self.with_document(document.text.len(), move || {
+                let renamed = read_text(document.text.as_bytes())?.with_text("project_id", &new_id);
+                drop(document);
+                Document::check(&renamed, None)
+            })?;
+        };
+        let taken: HashSet<&String> = new_ids.values().collect();
+        Ok(Imported {
+            project_id: saved.project_id,
+            revision: saved.revision,
+            updated_at: saved.updated_at,
+            audio_added: self.added.len(),
+            audio_known: taken.len() - self.added.len(),
+            audio_missing: manifest.missing.clone(),
+        })
+    }
+}

@@ -1,0 +1,43 @@
+//! Exports a project with its audio to one file, and imports it.
+//!
+//! A zip archive with `bundle.json` (what is in it), `project.json` (the project as it is stored)
+//! and the audio files as they came, each once, as `audio/<SHA-256>.<extension>`. A bundle of one
+//! revision always has the same bytes.
+//!
+//! [`archive`], [`manifest`] and [`audio_ids`] know nothing of the service: `tests/fuzz` compiles
+//! them by themselves.
+
+mod archive;
+mod audio_ids;
+mod export;
+mod import;
+mod manifest;
+
+use std::sync::Arc;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::config::Config;
+use crate::extract::BodyLimit;
+use crate::permits::{Permits, processors};
+use crate::router::with_body_limit;
+use crate::state::AppState;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub(crate) fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let limit = BodyLimit::of(config.limits.bundle_max_bytes, "A bundle");
+    with_body_limit(OpenApiRouter::new().routes(routes!(import::import)), limit)
+        .routes(routes!(export::export))
+}
+
+/// A limit on bundles that are written or read at a time; at most `waiting_max` requests wait.
+pub(crate) fn limit_at_a_time(waiting_max: u64) -> Arc<Permits> {
+    Arc::new(Permits::counted("bundles of projects", processors(), waiting_max))
+}
+
+/// Folder of the store that bundles pass through.
+const FOLDER: &str = "bundles";
+
+#[cfg(test)]
+mod tests;

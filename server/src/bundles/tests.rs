@@ -1,0 +1,436 @@
+//! Bundles through the real router, with real audio.
+
+use std::io::{Cursor, Read as _, Write as _};
+use std::sync::Arc;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use zip::write::SimpleFileOptions;
+use zip::{CompressionMethod, ZipArchive, ZipWriter};
+
+use crate::audio::test_files::{silent_flac, sine_wav};
+use crate::audio::tests::{UPLOAD, with_form};
+use crate::test_app::{Answer, TestApp};
+
+const PROJECTS: &str = "/api/v1/projects";
+const IMPORT: &str = "/api/v1/projects/import";
+
+/// A short file of a tone.
+fn sound(frequency_hz: f64) -> Vec<u8> {
+    sine_wav(frequency_hz, 48_000, 0.05)
+}
+
+async fn upload(app: &TestApp, token: &str, name: &str, bytes: &[u8]) -> String {
+    let call = with_form(app.remote(Method::POST, UPLOAD).token(token), &[(name, bytes)]);
+    call.send().await.expect(201)["files"][0]["id"].as_str().expect("an id").to_owned()
+}
+
+/// A project with two recordings, one of them twice, an impulse response, and one that is gone.
+fn song(first: &str, second: &str) -> Value {
+    let item = |id: &str, file: &str| {
+        json!({ "type": "audio", "id": id, "start_tick": 0, "source": { "server_file_id": file },
+            "server_file_id": file, "audio_file_url": format!("/api/v1/audio/{file}/file") })
+    };
+    json!({ "schema_version": 1, "project_id": "song", "name": "Äther", "client": { "x": [1.5, "é"] }, "tracks": [
+        { "id": "t1", "kind": "audio", "items": [item("a", first), item("b", second), item("c", first)],
+          "effects": [{ "id": "e", "type": "builtin", "name": "convolution", "impulse": second }] },
+        { "id": "t2", "kind": "audio", "items": [item("d", "gone")] },
+    ] })
+}
+
+struct Songs {
+    app: TestApp,
+    ada: String,
+    first: String,
+    second: String,
+    first_bytes: Vec<u8>,
+}
+
+impl Songs {
+    async fn start(settings: &[(&str, &str)]) -> Self {
+        let app = TestApp::with(settings).await;
+        let ada = app.token_of_new_user("ada").await;
+        let first_bytes = sound(1.0);
+        let first = upload(&app, &ada, "Kick/ein.wav", &first_bytes).await;
+        let second = upload(&app, &ada, "Room.wav", &sound(1_000.0)).await;
+        let call = app.remote(Method::POST, PROJECTS).token(&ada).json(&song(&first, &second));
+        call.send().await.expect(201);
+        Self { app, ada, first, second, first_bytes }
+    }
+
+    async fn bundle(&self) -> Answer {
+        let path = format!("{PROJECTS}/song/bundle");
+        self.app.remote(Method::GET, &path).token(&self.ada).send().await
+    }
+
+    async fn import(&self, token: &str, bytes: &[u8]) -> Answer {
+        let call = self.app.remote(Method::POST, IMPORT).token(token);
+        call.raw("application/zip", bytes.to_vec()).send().await
+    }
+
+    async fn get(&self, token: &str, path: &str) -> Answer {
+        self.app.remote(Method::GET, path).token(token).send().await
+    }
+
+    /// The stored text of one of Ada's projects.
+    async fn raw(&self, id: &str) -> String {
+        let answer = self.get(&self.ada, &format!("{PROJECTS}/{id}/raw")).await;
+        String::from_utf8(answer.bytes).expect("text")
+    }
+
+    async fn audio_count(&self, token: &str) -> usize {
+        let list = self.get(token, "/api/v1/audio").await.expect(200);
+        list["items"].as_array().expect("a list").len()
+    }
+}
+
+/// Entries of an archive by name, in their order.
+fn entries(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
+    let mut zip = ZipArchive::new(Cursor::new(bytes)).expect("an archive");
+    (0..zip.len())
+        .map(|number| {
+            let mut entry = zip.by_index(number).expect("an entry");
+            let mut content = Vec::new();
+            entry.read_to_end(&mut content).expect("reads");
+            (entry.name().expect("a name").into_owned(), content)
+        })
+        .collect()
+}
+
+fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
+    let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
+    for (name, content) in entries {
+        let options = SimpleFileOptions::default().compression_method(CompressionMethod::Deflated);
+        zip.start_file(*name, options).expect("starts");
+        zip.write_all(content).expect("writes");
+    }
+    zip.finish().expect("finishes").into_inner()
+}
+
+/// The same archive with other entries.
+fn changed(bytes: &[u8], change: impl Fn(&mut Vec<(String, Vec<u8>)>)) -> Vec<u8> {
+    let mut all = entries(bytes);
+    change(&mut all);
+    archive(&all.iter().map(|(name, content)| (name.as_str(), content.as_slice())).collect::<Vec<_>>())
+}
+
+#[tokio::test]
+async fn a_bundle_holds_the_project_and_each_sound_once() {
+    let songs = Songs::start(&[]).await;
+    let answer = songs.bundle().await;
+    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/zip"));
+    assert!(
+        answer.header("content-disposition").contains("%C3%84ther.songfoundry.zip"),
+        "{:?}",
+        answer.headers
+    );
+    let found = entries(&answer.bytes);
+    let names: Vec<&str> = found.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names[..2], ["bundle.json", "project.json"]);
+    assert_eq!(names.len(), 4);
+    let manifest: Value = serde_json::from_slice(&found[0].1).expect("JSON");
+    assert_eq!((&manifest["version"], &manifest["missing"]), (&json!(1), &json!(["gone"])));
+    assert_eq!(manifest["audio"][0]["name"], "ein.wav");
+    assert_eq!(
+        found[2],
+        (manifest["audio"][0]["path"].as_str().expect("a path").to_owned(), songs.first_bytes.clone())
+    );
+    let raw = songs.get(&songs.ada, &format!("{PROJECTS}/song/raw")).await;
+    assert_eq!(found[1].1, raw.bytes);
+
+    // The same again, to the byte; and a part of it.
+    let again = songs.bundle().await;
+    assert_eq!(again.bytes, answer.bytes);
+    let call = songs.app.remote(Method::GET, &format!("{PROJECTS}/song/bundle")).token(&songs.ada);
+    call.header("if-none-match", answer.header("etag")).send().await.expect(304);
+    assert_eq!(
+        std::fs::read_dir(songs.app.state.blobs.local().root().join("bundles")).expect("a folder").count(),
+        0
+    );
+}
+
+#[tokio::test]
+async fn a_bundle_comes_back_to_the_bit() {
+    let songs = Songs::start(&[]).await;
+    let bundle = songs.bundle().await.bytes;
+    let before = songs.raw("song").await;
+
+    // Beside what is there: under a new id, and without storing any sound again.
+    let copy = songs.import(&songs.ada, &bundle).await;
+    let body = copy.expect(201);
+    assert_eq!(
+        (&body["audio_added"], &body["audio_known"], &body["revision"]),
+        (&json!(0), &json!(2), &json!(1))
+    );
+    assert_eq!(body["audio_missing"], json!(["gone"]));
+    let copy_id = body["project_id"].as_str().expect("an id").to_owned();
+    assert_ne!(copy_id, "song");
+    assert_eq!(copy.header("location"), format!("{PROJECTS}/{copy_id}"));
+    assert_eq!(songs.audio_count(&songs.ada).await, 2);
+    let text = songs.raw(&copy_id).await;
+    assert_eq!(text.replace(&copy_id, "song"), before);
+
+    // In place of what was deleted: the same bytes.
+    songs.app.remote(Method::DELETE, &format!("{PROJECTS}/song")).token(&songs.ada).send().await.expect(204);
+    let body = songs.import(&songs.ada, &bundle).await.expect(201);
+    assert_eq!(body["project_id"], "song");
+    assert_eq!(songs.raw("song").await, before);
+    assert_eq!(songs.bundle().await.bytes, bundle);
+}
+
+#[tokio::test]
+async fn what_somebody_else_brings_is_theirs() {
+    let songs = Songs::start(&[]).await;
+    let bundle = songs.bundle().await.bytes;
+    let bob = songs.app.token_of_new_user("bob").await;
+    songs.get(&bob, &format!("{PROJECTS}/song/bundle")).await.problem(404, "not_found");
+    let body = songs.import(&bob, &bundle).await.expect(201);
+    assert_eq!((&body["project_id"], &body["audio_added"]), (&json!("song"), &json!(2)));
+    let project = songs.get(&bob, &format!("{PROJECTS}/song")).await.expect(200);
+    let items = &project["tracks"][0]["items"];
+    let id = items[0]["server_file_id"].as_str().expect("an id");
+    assert!(id != songs.first && id != songs.second, "the owner's own id");
+    assert_eq!(items[0]["source"]["server_file_id"], id);
+    assert_eq!(items[0]["audio_file_url"], format!("/api/v1/audio/{id}/file"));
+    assert_eq!(items[2]["server_file_id"], id);
+    assert_eq!(project["tracks"][0]["effects"][0]["impulse"], items[1]["server_file_id"]);
+    assert_eq!(project["tracks"][1]["items"][0]["server_file_id"], "gone");
+    let file = songs.get(&bob, &format!("/api/v1/audio/{id}/file")).await;
+    assert_eq!(file.bytes, songs.first_bytes);
+    songs.get(&bob, &format!("/api/v1/audio/{}", songs.first)).await.problem(404, "not_found");
+    assert_eq!(songs.get(&bob, &format!("/api/v1/audio/{id}")).await.expect(200)["name"], "ein.wav");
+}
+
+#[tokio::test]
+async fn archives_that_are_no_bundles_are_refused_and_leave_nothing() {
+    let songs = Songs::start(&[]).await;
+    let bundle = songs.bundle().await.bytes;
+    let bob = songs.app.token_of_new_user("bob").await;
+    let refused = |bytes: Vec<u8>, named: &'static str| {
+        let (songs, bob) = (&songs, &bob);
+        async move {
+            let detail = songs.import(bob, &bytes).await.problem(400, "bad_bundle");
+            assert!(detail.contains(named), "{detail}");
+        }
+    };
+    refused(Vec::new(), "cannot be opened").await;
+    refused(b"PK\x03\x04 but no more".to_vec(), "cannot be opened").await;
+    refused(bundle[..bundle.len() - 30].to_vec(), "cannot be opened").await;
+    refused(archive(&[]), "bundle.json").await;
+    for name in ["../../etc/passwd", "/etc/passwd", "audio/../../x.wav", "notes.txt", "audio\\..\\x"] {
+        refused(
+            changed(&bundle, |all| all.push((name.to_owned(), b"x".to_vec()))),
+            "nothing that a bundle has",
+        )
+        .await;
+    }
+    refused(
+        changed(&bundle, |all| all.retain(|(name, _)| name != "project.json")),
+        "`project.json` is missing",
+    )
+    .await;
+    refused(changed(&bundle, |all| drop(all.pop())), "is missing").await;
+    refused(changed(&bundle, |all| all[0].1 = b"{}".to_vec()), "bundle.json").await;
+    let manifest = |from: &'static str, to: &'static str| {
+        changed(&bundle, |all| {
+            let text = String::from_utf8(all[0].1.clone()).expect("text");
+            assert!(text.contains(from), "{text}");
+            all[0].1 = text.replace(from, to).into_bytes();
+        })
+    };
+    refused(manifest("\"version\": 1", "\"version\": 2"), "version 2").await;
+    refused(manifest("songfoundry-bundle", "other-bundle"), "other-bundle").await;
+    refused(manifest("\"path\": \"audio/", "\"path\": \"../"), "nothing that a bundle has").await;
+    // Bytes that are not those that the manifest promises.
+    refused(changed(&bundle, |all| all[2].1 = sound(77.0)), "is not what").await;
+    let mut damaged = bundle.clone();
+    let place = damaged.windows(4).position(|four| four == &songs.first_bytes[100..104]).expect("there");
+    damaged[place] ^= 0xFF;
+    refused(damaged, "cannot be read to its end").await;
+
+    let project = changed(&bundle, |all| all[1].1 = b"{\"tracks\": 7}".to_vec());
+    songs.import(&bob, &project).await.problem(400, "invalid_project");
+    let audio = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
+    songs.import(&bob, &audio).await.problem(415, "unsupported_media_type");
+    assert_eq!(songs.audio_count(&bob).await, 0, "what was taken before the refusal is given up again");
+    assert_eq!(songs.get(&bob, PROJECTS).await.expect(200)["items"], json!([]));
+    assert_eq!(songs.audio_count(&songs.ada).await, 2);
+    let call = songs.app.remote(Method::POST, IMPORT).token(&bob).raw("text/html", bundle);
+    call.send().await.problem(415, "unsupported_media_type");
+}
+
+#[tokio::test]
+async fn a_symbolic_link_is_nothing_that_a_bundle_has() {
+    let songs = Songs::start(&[]).await;
+    let mut zip = ZipWriter::new_append(Cursor::new(songs.bundle().await.bytes)).expect("opens");
+    zip.add_symlink("audio/link.wav", "/etc/passwd", SimpleFileOptions::default()).expect("adds");
+    let bytes = zip.finish().expect("finishes").into_inner();
+    let detail = songs.import(&songs.ada, &bytes).await.problem(400, "bad_bundle");
+    assert!(detail.contains("audio/link.wav"), "{detail}");
+}
+
+#[tokio::test]
+async fn what_unpacks_to_too_much_is_refused() {
+    let limits = [
+        ("SF_PROJECT_MAX_BYTES", "200000"),
+        ("SF_UPLOAD_MAX_BYTES", "1000000"),
+        ("SF_BUNDLE_MAX_BYTES", "1000000"),
+    ];
+    let songs = Songs::start(&limits).await;
+    let bundle = songs.bundle().await.bytes;
+    let zeros = vec![b' '; 5_000_000];
+    let bomb = changed(&bundle, |all| all[1].1 = zeros.clone());
+    assert!(bomb.len() < 50_000, "{}", bomb.len());
+    assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("200000"));
+    let bomb = changed(&bundle, |all| all[2].1 = zeros.clone());
+    assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("1000000"));
+    let bomb = changed(&bundle, |all| all[0].1 = zeros.clone());
+    assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("4194304"));
+    let large = vec![0; 1_000_001];
+    assert!(songs.import(&songs.ada, &large).await.problem(413, "too_large").contains("A bundle"));
+    // More entries than anybody reads.
+    let names: Vec<String> = (0..20_001).map(|number| format!("audio/{number}")).collect();
+    let many = archive(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>());
+    let songs = Songs::start(&[]).await;
+    let detail = songs.import(&songs.ada, &many).await.problem(400, "bad_bundle");
+    assert!(detail.contains("20000"), "{detail}");
+}
+
+#[tokio::test]
+async fn the_quota_holds_for_bundles() {
+    let songs = Songs::start(&[("SF_AUDIO_QUOTA_BYTES", "60000")]).await;
+    let bundle = songs.bundle().await.bytes;
+    let bob = songs.app.token_of_new_user("bob").await;
+    upload(&songs.app, &bob, "Own.wav", &sound(5_000.0)).await;
+    upload(&songs.app, &bob, "Other.wav", &sound(6_000.0)).await;
+    songs.import(&bob, &bundle).await.problem(507, "quota_exceeded");
+    assert_eq!(songs.audio_count(&bob).await, 2);
+    assert_eq!(songs.get(&bob, PROJECTS).await.expect(200)["items"], json!([]));
+}
+
+#[tokio::test]
+async fn bundles_need_a_user_and_a_project_that_can_be_read() {
+    let songs = Songs::start(&[]).await;
+    songs
+        .app
+        .remote(Method::GET, &format!("{PROJECTS}/song/bundle"))
+        .send()
+        .await
+        .problem(401, "token_missing");
+    songs
+        .app
+        .remote(Method::POST, IMPORT)
+        .raw("application/zip", "")
+        .send()
+        .await
+        .problem(401, "token_missing");
+    let path = format!("{PROJECTS}/song/bundle");
+    songs.app.local(Method::GET, &path).send().await.problem(404, "not_found");
+    sqlx::query("UPDATE project_revisions SET body = '{'")
+        .execute(&songs.app.state.db)
+        .await
+        .expect("writes");
+    songs.bundle().await.problem(422, "project_unreadable");
+}
+
+#[tokio::test]
+async fn a_bundle_with_two_entries_of_one_name_is_refused() {
+    let songs = Songs::start(&[]).await;
+    let bundle = songs.bundle().await.bytes;
+    // The writer takes a name once, so the second entry gets its name afterwards.
+    let mut twice = changed(&bundle, |all| {
+        let again = all.iter().find(|(name, _)| name == "project.json").expect("it is there").1.clone();
+        all.push(("projecT.json".to_owned(), again));
+    });
+    let places: Vec<usize> =
+        (0..twice.len()).filter(|&place| twice[place..].starts_with(b"projecT.json")).collect();
+    assert_eq!(places.len(), 2, "in its header and in the directory");
+    for place in places {
+        twice[place..place + 12].copy_from_slice(b"project.json");
+    }
+    let detail = songs.import(&songs.ada, &twice).await.problem(400, "bad_bundle");
+    assert!(detail.contains("two entries of one name"), "{detail}");
+    assert_eq!(songs.get(&songs.ada, PROJECTS).await.expect(200)["items"].as_array().map(Vec::len), Some(1));
+}
+
+#[tokio::test]
+async fn a_project_may_name_more_files_than_anybody_has() {
+    const NAMED: usize = 60_000;
+    let songs = Songs::start(&[]).await;
+    let item = |number: usize| {
+        json!({ "type": "audio", "id": number.to_string(), "start_tick": 0,
+            "source": { "server_file_id": format!("gone-{number}") } })
+    };
+    let items: Vec<Value> = (0..NAMED).map(item).collect();
+    let project = json!({ "schema_version": 1, "project_id": "wide", "tracks": [
+        { "id": "t", "kind": "audio", "items": items }] });
+    let call = songs.app.remote(Method::POST, PROJECTS).token(&songs.ada).json(&project);
+    call.send().await.expect(201);
+    let bundle = songs.get(&songs.ada, &format!("{PROJECTS}/wide/bundle")).await;
+    assert_eq!(bundle.status, 200);
+    let (name, manifest) = &entries(&bundle.bytes)[0];
+    let manifest: Value = serde_json::from_slice(manifest).expect("JSON");
+    assert_eq!((name.as_str(), manifest["missing"].as_array().map(Vec::len)), ("bundle.json", Some(NAMED)));
+}
+
+#[tokio::test]
+async fn bundles_that_nobody_reads_are_bounded() {
+    const LIMIT_BYTES: u64 = 8 * 1024 * 1024 * 1024;
+    let songs = Songs::start(&[]).await;
+    let whole = songs.bundle().await;
+    assert_eq!(whole.status, 200);
+    // Sounds and bundles of somebody else that are being sent.
+    let unread = songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES - 1_000).expect("the first");
+    songs.bundle().await.problem(503, "busy");
+    drop(unread);
+    let path = format!("{PROJECTS}/song/bundle");
+    let part =
+        songs.app.remote(Method::GET, &path).token(&songs.ada).header("range", "bytes=2-5").send().await;
+    assert_eq!((part.status.as_u16(), part.bytes.as_slice()), (206, &whole.bytes[2..6]));
+    assert_eq!(part.header("accept-ranges"), "bytes");
+    let unchanged = songs.app.remote(Method::GET, &path).token(&songs.ada);
+    let unchanged = unchanged.header("if-none-match", whole.header("etag")).send().await;
+    assert_eq!(unchanged.status, 304);
+    songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES).expect("nothing is held any more");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn an_import_that_fails_takes_no_sound_from_a_song() {
+    let songs = Arc::new(Songs::start(&[]).await);
+    let bundle = songs.bundle().await.bytes;
+    let cy = songs.app.token_of_new_user("cy").await;
+    let save = async |token: &str, id: &str| {
+        let call = songs.app.remote(Method::POST, PROJECTS).token(token).json(&song(id, id));
+        call.send().await.expect(201);
+        let answer = songs.get(token, &format!("/api/v1/audio/{id}/file")).await;
+        assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+    };
+    // One that was deleted a moment ago, and returned with the import for a while.
+    let first = upload(&songs.app, &cy, "ein.wav", &songs.first_bytes).await;
+    songs.app.remote(Method::DELETE, &format!("/api/v1/audio/{first}")).token(&cy).send().await.expect(204);
+    let broken = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
+    songs.import(&cy, &broken).await.problem(415, "unsupported_media_type");
+    songs.get(&cy, &format!("/api/v1/audio/{first}")).await.problem(404, "not_found");
+    save(&cy, &first).await;
+
+    // One that a song names while the next one is decoded, to 4 GB, until the caller hangs up.
+    let bob = songs.app.token_of_new_user("bob").await;
+    let slow = changed(&bundle, |all| all[3].1 = silent_flac(15_000));
+    let importing = {
+        let (songs, bob) = (Arc::clone(&songs), bob.clone());
+        tokio::spawn(async move { songs.import(&bob, &slow).await })
+    };
+    let first = loop {
+        let list = songs.get(&bob, "/api/v1/audio").await.expect(200);
+        if let Some(id) = list["items"][0]["id"].as_str() {
+            break id.to_owned();
+        }
+        assert!(!importing.is_finished(), "{list}");
+    };
+    save(&bob, &first).await;
+    importing.abort();
+    // All permits are free once it has ended.
+    songs.app.state.bundling.run_weighted(u64::MAX, |_| Ok(())).await.expect("runs");
+    let answer = songs.get(&bob, &format!("/api/v1/audio/{first}/file")).await;
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+}

@@ -1,0 +1,128 @@
+//! `POST /multitrack/freeze`: a track as audio, at its own index.
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use schemas::json::JsonText;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::frozen_track::{self, Stage};
+use super::job::{Export, ExportJob, Opened, file_stem, nothing_to_render, run_task};
+use super::request::ExportRequest;
+use crate::audio::AudioFile;
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::{Json, LongFields, LongJson};
+use crate::raw_json;
+use crate::rendering::audio_format::AudioFormat;
+use crate::rendering::missing::MissingSound;
+use crate::rendering::mix::{LeftOutOfRender, warnings};
+use crate::rendering::parts::Part;
+use crate::state::AppState;
+use crate::tasks::{Kind, StartedTask};
+
+/// Freezing as a task.
+pub(crate) const FREEZE: Kind = Kind { name: Freeze::KIND, run: run_task::<Freeze>, discard: None };
+
+/// Which track to freeze.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct FreezeRequest {
+    /// The project, and how.
+    #[serde(flatten)]
+    export: ExportRequest,
+    /// Id of the track.
+    track_id: String,
+    /// Where its sound is taken: `before_fader`, the default, or `after_fader`.
+    #[serde(default)]
+    stage: Stage,
+}
+
+impl LongFields for FreezeRequest {
+    const NAMES: &'static [&'static str] = &["project"];
+}
+
+/// A frozen track: the result of the task.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Frozen {
+    /// Its sound, among the caller's audio.
+    file: AudioFile,
+    /// The track turned into an audio track that plays the file, for its index in the project. It
+    /// is not stored.
+    #[serde(serialize_with = "raw_json::serialize")]
+    #[schema(value_type = Object)]
+    track: JsonText,
+    /// What the engine does not play of the project.
+    left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there, and what played
+    /// instead.
+    missing_sounds: Vec<MissingSound>,
+    /// The same as sentences; also that the track is silent, or that it has too many fields that
+    /// this version does not know.
+    warnings: Vec<String>,
+}
+
+/// Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio
+/// file of the caller, and answers the track of a project that plays that file and sounds as the
+/// track did. The task's result is a `Frozen`.
+#[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
+    responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask),
+        (status = 404, description = "The caller has no such project"), CommonErrors))]
+pub(super) async fn freeze(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    LongJson(request): LongJson<FreezeRequest>,
+) -> ApiResult<(StatusCode, Json<StartedTask>)> {
+    let operation = Freeze { track_id: request.track_id, stage: request.stage };
+    let job = ExportJob::new(&state, &user.id, request.export, AudioFormat::Wav, operation).await?;
+    job.start(&state, &user.id).await
+}
+
+/// A render of one track into an audio file of the owner, which then stands for the track.
+#[derive(Serialize, Deserialize)]
+struct Freeze {
+    track_id: String,
+    stage: Stage,
+}
+
+impl Export for Freeze {
+    const KIND: &'static str = "freeze";
+    type Answer = Frozen;
+
+    fn run(self, opened: Opened<'_>) -> ApiResult<Frozen> {
+        let Self { track_id, stage } = self;
+        let Opened { ref document, ref project, options, .. } = opened;
+        let not_found = || ApiError::not_found("track", &track_id);
+        let index = project.tracks.iter().position(|track| track.id == track_id).ok_or_else(not_found)?;
+        let track = &project.tracks[index];
+        if track.items.is_empty() {
+            return Err(nothing_to_render(&format!("The track `{track_id}`")));
+        }
+        if stage == Stage::AfterFader && track.sends.iter().any(|send| send.pre_fader) {
+            let detail = format!(
+                "The track `{track_id}` has a send before its fader, which would get the fader's gain once that is in the \
+                 sound: freeze it with `stage` `before_fader`."
+            );
+            return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
+        }
+        let parts = opened.parts()?;
+        let part = match stage {
+            Stage::BeforeFader => Part::BeforeFader(index),
+            Stage::AfterFader => Part::AfterFader(index),
+        };
+        let name = format!("{} (frozen)", file_stem(&track.name));
+        let (file, report) = opened.render_to_audio(&name, "Rendering", |writer, observer| {
+            parts.render(part, &options, writer, observer)
+        })?;
+        let stored = document.view().list("tracks").nth(index).ok_or_else(not_found)?;
+        let (track, leaves_out) = frozen_track::freeze(stored, stage, &file.id, &name)?;
+        let mut warnings = warnings(parts.missing_sounds(), report.is_silent);
+        if leaves_out {
+            warnings.push(format!(
+                "The track's fields that this version does not know have more than {} bytes: those beyond are not in `track`.",
+                frozen_track::UNKNOWN_MAX_BYTES
+            ));
+        }
+        let (left_out, missing_sounds) = (parts.left_out(), parts.missing_sounds().to_vec());
+        Ok(Frozen { file, track, left_out, missing_sounds, warnings })
+    }
+}

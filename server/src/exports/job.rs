@@ -1,0 +1,280 @@
+//! An export from its request to its answer: directly, or as a task.
+
+use std::fs::File;
+use std::io::Write as _;
+use std::sync::Arc;
+
+use axum::http::StatusCode;
+use schemas::Project;
+use schemas::json::JsonText;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use tokio::runtime::Handle;
+
+use super::request::{ExportRequest, TAIL_DEFAULT_SECS, checked_rate, checked_tail, refuse_unknown};
+use super::sources::ProjectSources;
+use crate::audio::{self, AudioFile};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::Json;
+use crate::permits::Caller;
+use crate::projects::RequestedProject;
+use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
+use crate::rendering::mix::MixOptions;
+use crate::rendering::parts::Parts;
+use crate::rendering::{Observer, RenderError};
+use crate::soundfonts::Snapshot;
+use crate::state::AppState;
+use crate::storage::BlobWriter;
+use crate::tasks::{StartedTask, TaskContext};
+
+/// Folder of the store that rendered files pass through on their way to archives and to the audio
+/// of users.
+const FOLDER: &str = "mixdowns";
+
+/// Share of the work that rendering takes; importing the file takes the remaining tenth.
+const RENDER_SHARE: f64 = 0.9;
+
+/// An operation that exports a project: what it needs beside the project, and what it makes.
+pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
+    /// Kind of its tasks.
+    const KIND: &'static str;
+    /// Bit depth where the request names none.
+    const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Float32;
+    /// Code of the refusal of an unknown bit depth.
+    const UNKNOWN_BIT_DEPTH: &'static str = "unexpected_json";
+    /// The answer, which is also the result of the task.
+    type Answer: Serialize;
+
+    /// Exports an opened project. Blocks.
+    fn run(self, opened: Opened<'_>) -> ApiResult<Self::Answer>;
+}
+
+/// An export whose request was checked. It is the input of the task.
+#[derive(Serialize, Deserialize)]
+pub(super) struct ExportJob<E> {
+    project: RequestedProject,
+    format: AudioFormat,
+    bit_depth: BitDepth,
+    sample_rate_hz: Option<u32>,
+    tail_secs: f64,
+    operation: E,
+}
+
+impl<E: Export> ExportJob<E> {
+    /// Checks a request and loads its project.
+    ///
+    /// # Errors
+    /// 400 for what cannot be done, 404 without such a project.
+    pub(super) async fn new(
+        state: &AppState,
+        owner_id: &str,
+        request: ExportRequest,
+        format: AudioFormat,
+        operation: E,
+    ) -> ApiResult<Self> {
+        let ExportRequest { project_id, project, bit_depth, sample_rate_hz, tail_secs, other } = request;
+        refuse_unknown(other.iter())?;
+        // Not held while the project is loaded.
+        drop(other);
+        let tail_limit_secs = state.config.limits.tail_max_secs;
+        Ok(Self {
+            format,
+            bit_depth: match bit_depth {
+                None => E::BIT_DEPTH_DEFAULT,
+                Some(name) => checked_depth(format, &name, E::UNKNOWN_BIT_DEPTH)?,
+            },
+            sample_rate_hz: sample_rate_hz.map(|rate_hz| checked_rate(format, rate_hz)).transpose()?,
+            tail_secs: checked_tail(tail_secs, TAIL_DEFAULT_SECS, tail_limit_secs)?,
+            project: RequestedProject::load(state, owner_id, project_id, project).await?,
+            operation,
+        })
+    }
+
+    /// Starts the export as a task.
+    ///
+    /// # Errors
+    /// Those of [`crate::tasks::Tasks::start_sized`].
+    pub(super) async fn start(
+        self,
+        state: &AppState,
+        owner_id: &str,
+    ) -> ApiResult<(StatusCode, Json<StartedTask>)> {
+        let task_id = state.tasks.start_sized(owner_id, E::KIND, self.project.size_bytes(), self).await?;
+        Ok((StatusCode::ACCEPTED, Json(StartedTask { task_id })))
+    }
+
+    /// Reads the project and exports it. Blocks.
+    pub(super) fn run(
+        self,
+        state: &AppState,
+        runtime: &Handle,
+        owner_id: &str,
+        client: Client<'_>,
+    ) -> ApiResult<E::Answer> {
+        let soundfonts = runtime.block_on(state.soundfonts.catalogue.of(owner_id))?;
+        let (document, project) = self.project.into_project()?;
+        let options = MixOptions {
+            sample_rate_hz: self.sample_rate_hz.unwrap_or(project.sample_rate_hz),
+            format: self.format,
+            bit_depth: self.bit_depth,
+            tail_secs: self.tail_secs,
+        };
+        self.operation.run(Opened {
+            state,
+            runtime,
+            owner_id,
+            client,
+            soundfonts,
+            document,
+            project,
+            options,
+        })
+    }
+}
+
+/// Runs an export as a task.
+pub(super) fn run_task<E: Export>(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
+    let job: ExportJob<E> = serde_json::from_value(input).map_err(ApiError::internal)?;
+    let answer = job.run(state, task.runtime(), task.owner_id(), Client::Task(task))?;
+    JsonText::write(&answer).map_err(ApiError::internal)
+}
+
+fn checked_depth(format: AudioFormat, name: &str, code: &'static str) -> ApiResult<BitDepth> {
+    BitDepth::of_name(name).filter(|depth| format.bit_depths().contains(depth)).ok_or_else(|| {
+        let names: Vec<String> =
+            format.bit_depths().iter().map(|depth| format!("`{}`", depth.name())).collect();
+        let detail = format!("The bit depth `{name}` cannot be written; {} can.", in_words(&names));
+        ApiError::bad_request(code, detail)
+    })
+}
+
+/// Whoever waits for an export.
+#[derive(Clone, Copy)]
+pub(super) enum Client<'a> {
+    /// A task.
+    Task(&'a TaskContext),
+    /// A request that is answered directly.
+    Caller(&'a Caller),
+}
+
+impl Client<'_> {
+    /// Whether the export is still wanted.
+    pub(super) fn is_waiting(self) -> bool {
+        match self {
+            Self::Task(task) => !task.is_cancelled(),
+            Self::Caller(caller) => !caller.has_gone(),
+        }
+    }
+
+    /// Reports the share that is done, 0 to 1, and says whether to go on.
+    pub(super) fn report(self, share: f64, step: &str) -> bool {
+        if let Self::Task(task) = self {
+            task.progress(share, step);
+        }
+        self.is_waiting()
+    }
+}
+
+/// An export whose project was read.
+pub(super) struct Opened<'a> {
+    pub(super) state: &'a AppState,
+    pub(super) runtime: &'a Handle,
+    pub(super) owner_id: &'a str,
+    pub(super) client: Client<'a>,
+    pub(super) document: JsonText,
+    pub(super) project: Project,
+    pub(super) options: MixOptions,
+    soundfonts: Arc<Snapshot>,
+}
+
+impl Opened<'_> {
+    /// The SoundFonts and recordings that the owner has for the project.
+    pub(super) fn sources(&self) -> ApiResult<ProjectSources<'_>> {
+        let mut is_waiting = || self.client.is_waiting();
+        ProjectSources::open(
+            self.state,
+            self.runtime,
+            self.owner_id,
+            &self.soundfonts,
+            &self.project,
+            &mut is_waiting,
+        )
+    }
+
+    /// The project, opened for rendering parts of it.
+    pub(super) fn parts(&self) -> ApiResult<Parts> {
+        Ok(Parts::open(&self.project, &mut self.sources()?, &mut |_| self.client.is_waiting())?)
+    }
+
+    /// Renders into a nameless file.
+    pub(super) fn render<R>(
+        &self,
+        render: impl FnOnce(&mut BlobWriter) -> Result<R, RenderError>,
+    ) -> ApiResult<(BlobWriter, R)> {
+        let mut writer = self.state.blobs.local().unnamed_writer(FOLDER)?;
+        let report = render(&mut writer)?;
+        writer.flush()?;
+        Ok((writer, report))
+    }
+
+    /// Renders into an audio file of the owner. `step` names the first step for people.
+    pub(super) fn render_to_audio<R>(
+        &self,
+        stem: &str,
+        step: &str,
+        render: impl FnOnce(&mut BlobWriter, Observer<'_>) -> Result<R, RenderError>,
+    ) -> ApiResult<(AudioFile, R)> {
+        let client = self.client;
+        let (writer, report) =
+            self.render(|writer| render(writer, &mut |share| client.report(RENDER_SHARE * share, step)))?;
+        let name = self.options.format.file_name(stem);
+        let mut content = File::open(writer.temporary())?;
+        let mut storing = |share| client.report(RENDER_SHARE + (1.0 - RENDER_SHARE) * share, "Storing");
+        let (file, _) = audio::import_content(
+            self.state,
+            self.runtime,
+            self.owner_id,
+            &name,
+            &mut content,
+            &mut storing,
+        )?;
+        Ok((file, report))
+    }
+}
+
+/// A name that any system accepts for a file, without an extension: what could be a folder, a
+/// wildcard or a device's colon becomes `_`.
+pub(super) fn file_stem(name: &str) -> String {
+    const LONGEST_CHARS: usize = 100;
+    let fits = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
+    let safe: String =
+        name.chars().take(LONGEST_CHARS).map(|letter| if fits(letter) { letter } else { '_' }).collect();
+    let safe = safe.trim_matches([' ', '.']);
+    if safe.is_empty() { "Untitled".to_owned() } else { safe.to_owned() }
+}
+
+/// 422 for a project or track without anything to play.
+pub(super) fn nothing_to_render(subject: &str) -> ApiError {
+    ApiError::Unprocessable { code: "nothing_to_render", detail: format!("{subject} has nothing to play.") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::file_stem;
+
+    #[test]
+    fn any_name_makes_a_file() {
+        for (name, expected) in [
+            ("Bass", "Bass"),
+            ("../../etc", "_.._etc"),
+            ("a/b\\c:d", "a_b_c_d"),
+            (" .. ", "Untitled"),
+            ("", "Untitled"),
+            ("Ünï\n", "Ünï_"),
+        ] {
+            assert_eq!(file_stem(name), expected, "{name:?}");
+        }
+        assert_eq!(file_stem(&"é".repeat(500)).chars().count(), 100);
+    }
+}

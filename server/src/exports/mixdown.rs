@@ -1,0 +1,103 @@
+//! `POST /multitrack/mixdown`: a song as an audio file of its owner.
+
+use std::time::Instant;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+use super::job::{Export, ExportJob, Opened, file_stem, run_task};
+use super::request::ExportRequest;
+use crate::audio::AudioFile;
+use crate::auth::CurrentUser;
+use crate::error::{ApiResult, CommonErrors};
+use crate::extract::{Json, LongFields, LongJson};
+use crate::rendering::audio_format::AudioFormat;
+use crate::rendering::missing::MissingSound;
+use crate::rendering::mix::{self, LeftOutOfRender};
+use crate::state::AppState;
+use crate::tasks::{Kind, StartedTask};
+
+/// A mixdown as a task.
+pub(crate) const MIXDOWN: Kind = Kind { name: Mixdown::KIND, run: run_task::<Mixdown>, discard: None };
+
+/// What to mix down.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct MixdownRequest {
+    /// The project, and how.
+    #[serde(flatten)]
+    export: ExportRequest,
+    /// Name of the audio file; by default the project's.
+    name: Option<String>,
+}
+
+impl LongFields for MixdownRequest {
+    const NAMES: &'static [&'static str] = &["project"];
+}
+
+/// A song that is an audio file now: the result of the task.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Mixdown)]
+pub(super) struct MixdownAnswer {
+    /// The file, among the caller's audio.
+    file: AudioFile,
+    /// Gated loudness in LUFS; null for silence.
+    lufs: Option<f64>,
+    /// True peak in dBTP; null for silence.
+    true_peak_db: Option<f64>,
+    /// What the engine does not play of the project.
+    left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there, and what played
+    /// instead.
+    missing_sounds: Vec<MissingSound>,
+    /// The same as sentences, and whether the file is silent.
+    warnings: Vec<String>,
+}
+
+/// Mixes a song down to an audio file of the caller, for clips of this or another song. The task's
+/// result is a `Mixdown`.
+#[utoipa::path(post, path = "/multitrack/mixdown", tag = "multitrack", request_body = MixdownRequest,
+    responses((status = 202, description = "The task; its result is a `Mixdown`", body = StartedTask),
+        (status = 404, description = "The caller has no such project"), CommonErrors))]
+pub(super) async fn mixdown(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    LongJson(request): LongJson<MixdownRequest>,
+) -> ApiResult<(StatusCode, Json<StartedTask>)> {
+    let operation = Mixdown { name: request.name };
+    let job = ExportJob::new(&state, &user.id, request.export, AudioFormat::Wav, operation).await?;
+    job.start(&state, &user.id).await
+}
+
+/// A mix into an audio file of the owner.
+#[derive(Serialize, Deserialize)]
+struct Mixdown {
+    name: Option<String>,
+}
+
+impl Export for Mixdown {
+    const KIND: &'static str = "mixdown";
+    type Answer = MixdownAnswer;
+
+    fn run(self, opened: Opened<'_>) -> ApiResult<MixdownAnswer> {
+        let Opened { ref project, options, .. } = opened;
+        let mut sources = opened.sources()?;
+        let stem = file_stem(self.name.as_deref().unwrap_or(&project.name));
+        let (file, report) = opened.render_to_audio(&stem, "Mixing", |writer, observer| {
+            let begun = Instant::now();
+            let report = mix::render(project, &options, &mut sources, writer, observer)?;
+            let sound_secs = report.measured.frames as f64 / f64::from(options.sample_rate_hz);
+            opened.state.metrics.rendered("mixdown", begun.elapsed(), sound_secs);
+            Ok(report)
+        })?;
+        Ok(MixdownAnswer {
+            file,
+            lufs: report.measured.integrated_lufs,
+            true_peak_db: report.measured.true_peak_dbtp,
+            warnings: report.warnings(),
+            left_out: report.left_out,
+            missing_sounds: report.missing_sounds,
+        })
+    }
+}

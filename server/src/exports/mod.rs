@@ -1,0 +1,92 @@
+//! Exports: renders of whole projects, mixdowns, stems and frozen tracks, and notes played with a
+//! SoundFont.
+
+mod freeze;
+mod frozen_track;
+mod job;
+mod mixdown;
+mod queries;
+mod render;
+pub(crate) mod render_files;
+mod request;
+mod soundfont_render;
+mod sources;
+mod stem_files;
+mod stems;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+pub(crate) use freeze::FREEZE;
+pub(crate) use mixdown::MIXDOWN;
+pub(crate) use render::RENDER;
+pub(crate) use stem_files::FOLDER as STEMS_FOLDER;
+pub(crate) use stem_files::{FILES as STEM_FILES, faults as stem_faults};
+pub(crate) use stems::STEMS;
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::config::Config;
+use crate::extract::BodyLimit;
+use crate::permits::{Bounds, Permits, processors};
+use crate::rendering::budget::RenderBudget;
+use crate::router::with_body_limit;
+use crate::state::AppState;
+
+/// The routes of this slice, relative to `/api/v1`.
+pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
+    let limit = |subject| BodyLimit::of(config.limits.project_max_bytes, subject);
+    let rendering =
+        OpenApiRouter::new().routes(routes!(render::render)).routes(routes!(soundfont_render::render));
+    let exporting = OpenApiRouter::new()
+        .routes(routes!(mixdown::mixdown))
+        .routes(routes!(stems::stems))
+        .routes(routes!(freeze::freeze));
+    OpenApiRouter::new()
+        .routes(routes!(render_files::read))
+        .routes(routes!(render_files::delete))
+        .routes(routes!(stem_files::read))
+        .merge(with_body_limit(rendering, limit("A project to render")))
+        .merge(with_body_limit(exporting, limit("A project to export")))
+}
+
+/// Memory, time and turns for the renders of this process.
+#[derive(Debug)]
+pub struct Exports {
+    /// Memory and time for all renders.
+    budget: Arc<RenderBudget>,
+    /// Renders that answer directly, weighed by the KiB of their requests.
+    renders: Arc<Permits>,
+}
+
+impl Exports {
+    /// Follows the settings.
+    #[must_use]
+    pub fn new(config: &Config) -> Self {
+        let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / RENDERS_AT_ONCE);
+        // A render may take an hour. So each user has few, and those of many users share the
+        // processors.
+        let of_one_user = least * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
+        let requests = config.limits.work_waiting_max;
+        let longest = Duration::from_secs(config.sound.render_max_secs);
+        Self {
+            budget: RenderBudget::shared(config.sound.render_memory_bytes, longest),
+            renders: Arc::new(Permits::weighted(
+                "renders",
+                Bounds { running, least, of_one_user, waiting: RENDERS_WAITING_KIB, requests },
+            )),
+        }
+    }
+}
+
+/// Bodies of the renders that run at once, in KiB: a project takes many times that in memory.
+const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
+
+/// Most renders that run at once, of small projects.
+const RENDERS_AT_ONCE: u32 = 16;
+
+/// Bodies of the renders that may wait, in KiB.
+const RENDERS_WAITING_KIB: u64 = 256 * 1024;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,14 @@
+//! Query parameters of this slice.
+
+use serde::Deserialize;
+use utoipa::IntoParams;
+
+/// How to wait for the render.
+#[derive(Debug, Deserialize, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(super) struct RenderQuery {
+    /// `true`: answer 202 with a task at once. The task's result is what a direct answer would be.
+    #[serde(default, rename = "async")]
+    #[param(rename = "async")]
+    pub(super) asynchronous: bool,
+}

@@ -1,0 +1,218 @@
+//! `POST /plugins/render`: a project to an audio file.
+
+use std::time::Instant;
+
+use axum::extract::State;
+use axum::response::{IntoResponse as _, Response};
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use tokio::runtime::Handle;
+use utoipa::ToSchema;
+
+use super::job::{Client, Export, ExportJob, Opened, run_task};
+use super::queries::RenderQuery;
+use super::render_files::{self, RenderFile, audio_url};
+use super::request::{ExportRequest, refuse_unknown};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{Json, JsonBytes, LongFields, Query, parse_long, with_document};
+use crate::permits::Caller;
+use crate::projects;
+use crate::rendering::audio_format::{AudioFormat, BitDepth, in_words};
+use crate::rendering::mix;
+use crate::rendering::receipt::{Receipt, receipt};
+use crate::state::AppState;
+use crate::tasks::{Kind, StartedTask};
+
+/// A render as a task.
+pub(crate) const RENDER: Kind = Kind { name: Render::KIND, run: run_task::<Render>, discard: None };
+
+/// What to render, and how.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct RenderRequest {
+    /// The project, and how.
+    #[serde(flatten)]
+    export: ExportRequest,
+    /// File format: `wav`, the default.
+    #[schema(value_type = Option<AudioFormat>)]
+    format: Option<String>,
+    /// `title` names the file for the browser; the project's name by default.
+    metadata: Option<RenderMetadata>,
+}
+
+impl LongFields for RenderRequest {
+    const NAMES: &'static [&'static str] = &["project"];
+}
+
+/// Words about the song.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct RenderMetadata {
+    /// Title.
+    title: Option<String>,
+    /// Fields that this version cannot write.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    other: Map<String, Value>,
+}
+
+/// A finished render.
+#[derive(Debug, Clone, Serialize, ToSchema)]
+pub(super) struct RenderAnswer {
+    /// Identifies the render.
+    pub render_id: String,
+    /// Where its file is.
+    pub audio_url: String,
+    /// File format.
+    pub format: &'static str,
+    /// How samples stand in the file.
+    pub bit_depth: BitDepth,
+    /// Length in seconds.
+    pub duration_secs: f64,
+    /// Sample rate in hertz.
+    pub sample_rate_hz: u32,
+    /// Gated loudness of the file in LUFS (EBU R 128); null for silence.
+    pub lufs: Option<f64>,
+    /// True peak of the file in dBTP; null for silence.
+    pub true_peak_db: Option<f64>,
+    /// Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
+    /// silent.
+    pub warnings: Vec<String>,
+    /// Proof of what was rendered.
+    pub receipt: Receipt,
+}
+
+/// Renders a project to a file, in the engine that the page plays it with.
+#[utoipa::path(post, path = "/plugins/render", tag = "plugins", params(RenderQuery), request_body = RenderRequest,
+    responses((status = 200, body = RenderAnswer), (status = 202, body = StartedTask),
+        (status = 404, description = "The caller has no such project", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 422, description = "`not_playable`, `soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 501, description = "`soundfont_render_unavailable`: no SoundFont is installed", body = Problem,
+            content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn render(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Query(query): Query<RenderQuery>,
+    JsonBytes(body): JsonBytes,
+) -> ApiResult<Response> {
+    // Long fields stay text: a request takes as much memory as its body did.
+    let request: RenderRequest = with_document(body.len(), move || parse_long(body)).await?;
+    if query.asynchronous {
+        let job = request.checked(&state, &user.id).await?;
+        return Ok(job.start(&state, &user.id).await?.into_response());
+    }
+    let weight_kib = request.project_bytes(&state, &user.id).await? / 1024;
+    let (runtime, permits) = (Handle::current(), state.exports.renders.clone());
+    let owner_id = user.id.clone();
+    let work = move |caller: &Caller| {
+        // A stored project is read here, so that requests that wait for this do not hold it.
+        let job = runtime.block_on(request.checked(&state, &user.id))?;
+        job.run(&state, &runtime, &user.id, Client::Caller(caller))
+    };
+    let answer = permits.run_for(&owner_id, weight_kib, work).await?;
+    Ok(Json(answer).into_response())
+}
+
+impl RenderRequest {
+    /// Length of the project in bytes; 0 where the caller has no such project.
+    async fn project_bytes(&self, state: &AppState, owner_id: &str) -> ApiResult<u64> {
+        match (&self.export.project, &self.export.project_id) {
+            (Some(project), _) => Ok(project.as_str().len() as u64),
+            (None, Some(id)) => projects::stored_bytes(state, owner_id, id).await,
+            (None, None) => Ok(0),
+        }
+    }
+
+    async fn checked(self, state: &AppState, owner_id: &str) -> ApiResult<ExportJob<Render>> {
+        let Self { export, format, metadata } = self;
+        refuse_unknown(export.other.iter().chain(metadata.iter().flat_map(|metadata| &metadata.other)))?;
+        let format = match format {
+            None => AudioFormat::default(),
+            Some(name) => AudioFormat::of_extension(&name).ok_or_else(|| unknown_format(&name))?,
+        };
+        let title = metadata.and_then(|metadata| metadata.title).filter(|title| !title.trim().is_empty());
+        ExportJob::new(state, owner_id, export, format, Render { title }).await
+    }
+}
+
+fn unknown_format(name: &str) -> ApiError {
+    let known = AudioFormat::EXTENSIONS.map(|extension| format!("`{extension}`"));
+    let detail = format!("The format `{name}` cannot be written; {} can.", in_words(&known));
+    ApiError::bad_request("unsupported_format", detail)
+}
+
+/// A render into a kept file.
+#[derive(Serialize, Deserialize)]
+struct Render {
+    title: Option<String>,
+}
+
+impl Export for Render {
+    const KIND: &'static str = "render";
+    const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Pcm16;
+    const UNKNOWN_BIT_DEPTH: &'static str = "unsupported_format";
+    type Answer = RenderAnswer;
+
+    fn run(self, opened: Opened<'_>) -> ApiResult<RenderAnswer> {
+        let begun = Instant::now();
+        let Opened { state, owner_id, client, ref document, ref project, options, .. } = opened;
+        let render_id = uuid::Uuid::new_v4().simple().to_string();
+        let file = RenderFile::new(owner_id, &render_id, options.format)?;
+        let mut writer = state.blobs.writer(&file.audio)?;
+        client.report(0.0, "Rendering");
+        let mut sources = opened.sources()?;
+        let report = mix::render(project, &options, &mut sources, &mut writer, &mut |share| {
+            client.report(share, "Rendering")
+        })?;
+        let soundfonts = sources.soundfonts;
+        writer.finish()?;
+        let sound_secs = report.measured.frames as f64 / f64::from(options.sample_rate_hz);
+        state.metrics.rendered("project", begun.elapsed(), sound_secs);
+        let answer = RenderAnswer {
+            audio_url: audio_url(&render_id),
+            render_id,
+            format: options.format.extension(),
+            bit_depth: options.bit_depth,
+            duration_secs: sound_secs,
+            sample_rate_hz: options.sample_rate_hz,
+            lufs: report.measured.integrated_lufs,
+            true_peak_db: report.measured.true_peak_dbtp,
+            warnings: report.warnings(),
+            receipt: receipt(document, project, &options, soundfonts, &report),
+        };
+        let title = self.title.as_deref().unwrap_or(&project.name);
+        render_files::describe(&state.blobs, &file, title, &answer.receipt.pcm_sha256)?;
+        render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
+        Ok(answer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::Method;
+    use serde_json::json;
+
+    use super::*;
+    use crate::auth::admin_id;
+    use crate::test_app::TestApp;
+
+    #[tokio::test]
+    async fn a_render_weighs_as_much_as_its_project_however_it_is_named() {
+        let app = TestApp::start().await;
+        let project = json!({ "schema_version": 1, "project_id": "p", "name": "p", "tracks": [],
+            "client": "x".repeat(100_000) });
+        app.local(Method::POST, "/api/v1/projects").json(&project).send().await.expect(201);
+        let owner_id = admin_id(&app.state).await.expect("there is one");
+        for (body, least) in [
+            (json!({ "project_id": "p" }), 100_000),
+            (json!({ "project": project }), 100_000),
+            (json!({ "project_id": "missing" }), 0),
+        ] {
+            let request: RenderRequest = parse_long(body.to_string().into()).expect("a request");
+            let bytes = request.project_bytes(&app.state, &owner_id).await.expect("reads");
+            assert!((least..=least + 10_000).contains(&bytes), "{bytes}");
+        }
+    }
+}

@@ -1,0 +1,244 @@
+//! `GET /plugins/renders/{render_id}/file`, `DELETE /plugins/renders/{render_id}`, and how finished
+//! renders are kept and checked.
+
+use std::collections::{HashMap, HashSet};
+use std::io::Read as _;
+use std::time::Duration;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::Response;
+use serde::{Deserialize, Serialize};
+
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::Path;
+use crate::file_answer::FileAnswer;
+use crate::rendering::audio_format::AudioFormat;
+use crate::rendering::pcm_sha256;
+use crate::state::AppState;
+use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan};
+
+/// Folder of the store that renders are in.
+pub(crate) const FOLDER: &str = "renders";
+
+/// Finished renders of a user that are kept; older ones make room.
+const RENDERS_KEPT: usize = 50;
+
+/// Extension of the description.
+const ABOUT: &str = "json";
+
+/// Files of renders: the sound, and what is to be known of it.
+pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &EXTENSIONS };
+
+const EXTENSIONS: [&str; AudioFormat::EXTENSIONS.len() + 1] = {
+    let mut extensions = [ABOUT; AudioFormat::EXTENSIONS.len() + 1];
+    extensions.split_at_mut(AudioFormat::EXTENSIONS.len()).0.copy_from_slice(&AudioFormat::EXTENSIONS);
+    extensions
+};
+
+/// The two files of a render. Their names carry the owner, so nobody else's id finds them.
+pub(super) struct RenderFile {
+    pub(super) audio: BlobKey,
+    about: BlobKey,
+    format: AudioFormat,
+}
+
+/// The description that is stored beside the audio.
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct About {
+    title: String,
+    pub(super) pcm_sha256: String,
+    /// Missing beside files of earlier versions.
+    #[serde(default)]
+    pub(super) format: AudioFormat,
+}
+
+impl RenderFile {
+    pub(super) fn new(owner_id: &str, render_id: &str, format: AudioFormat) -> ApiResult<Self> {
+        Self::named(&format!("{owner_id}_{render_id}"), format)
+            .map_err(|_| ApiError::not_found("render", render_id))
+    }
+
+    fn named(name: &str, format: AudioFormat) -> Result<Self, BadBlobId> {
+        Ok(Self {
+            audio: BlobKey::new(FOLDER, name, format.extension())?,
+            about: BlobKey::new(FOLDER, name, ABOUT)?,
+            format,
+        })
+    }
+}
+
+/// Where the file of a render is had.
+pub(super) fn audio_url(render_id: &str) -> String {
+    format!("/api/v1/plugins/renders/{render_id}/file")
+}
+
+/// Stores the description of a render beside its file.
+pub(super) fn describe(blobs: &Blobs, file: &RenderFile, title: &str, pcm_sha256: &str) -> ApiResult<()> {
+    let about = About { title: title.to_owned(), pcm_sha256: pcm_sha256.to_owned(), format: file.format };
+    let text = serde_json::to_vec(&about).map_err(ApiError::internal)?;
+    Ok(blobs.put(&file.about, &text)?)
+}
+
+/// Reads the description of a render; `None` where there is no such render. Blocks.
+fn read_about(blobs: &Blobs, owner_id: &str, render_id: &str) -> ApiResult<Option<About>> {
+    // The key of the description is the same for every format.
+    let file = RenderFile::new(owner_id, render_id, AudioFormat::default())?;
+    let Some(mut about) = blobs.read_stored(&file.about)? else { return Ok(None) };
+    let mut text = String::new();
+    about.read_to_string(&mut text)?;
+    Ok(Some(serde_json::from_str(&text).map_err(ApiError::internal)?))
+}
+
+/// Deletes a user's oldest renders beyond the number that is kept, and beyond `quota_bytes`
+/// together. The newest one stays however large it is: somebody waits for it.
+pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> ApiResult<()> {
+    let prefix = format!("{owner_id}_");
+    let mut audio: Vec<(AudioFormat, Entry)> = blobs
+        .entries(FOLDER)?
+        .into_iter()
+        .filter(|entry| entry.id.starts_with(&prefix))
+        .filter_map(|entry| Some((AudioFormat::of_extension(&entry.extension)?, entry)))
+        .collect();
+    audio.sort_by_key(|(_, entry)| std::cmp::Reverse(entry.stored_at));
+    let mut kept_bytes = 0_u64;
+    for (index, (format, entry)) in audio.iter().enumerate() {
+        kept_bytes = kept_bytes.saturating_add(entry.size_bytes);
+        if index >= RENDERS_KEPT || (index > 0 && kept_bytes > quota_bytes) {
+            remove(blobs, &RenderFile::named(&entry.id, *format).map_err(ApiError::internal)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes both files of a render. One that is not there is no error.
+fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
+    blobs.remove(&file.audio)?;
+    Ok(blobs.remove(&file.about)?)
+}
+
+/// The number of finished renders, and their faults in sentences. With `hashes` their samples are
+/// compared with the hash that is kept beside them. Blocks.
+///
+/// # Errors
+/// When the storage cannot be read.
+pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<String>)> {
+    let (mut count, mut faults) = (0, Vec::new());
+    for entry in blobs.entries_for_good(FOLDER)? {
+        let Some(format) = AudioFormat::of_extension(&entry.extension) else { continue };
+        let Ok(RenderFile { audio, about, .. }) = RenderFile::named(&entry.id, format) else { continue };
+        // A render without its other half is listed as belonging to nothing, unless it is just
+        // being made.
+        let Some(mut text) = blobs.read(&about)? else { continue };
+        count += 1;
+        let mut bytes = Vec::new();
+        text.read_to_end(&mut bytes)?;
+        let Ok(known) = serde_json::from_slice::<About>(&bytes) else {
+            faults.push(format!("{} is damaged: it cannot be read", about.path()));
+            continue;
+        };
+        if !hashes {
+            continue;
+        }
+        let Some(file) = blobs.read(&audio)? else { continue };
+        match pcm_sha256(format, file)? {
+            Some(found) if found == known.pcm_sha256 => {}
+            Some(found) => {
+                faults.push(format!("{} is damaged: the SHA-256 of its samples is {found}", audio.path()));
+            }
+            None => faults.push(format!(
+                "{} is damaged: it is no whole {} file",
+                audio.path(),
+                format.extension().to_uppercase()
+            )),
+        }
+    }
+    Ok((count, faults))
+}
+
+/// Files of renders that were stored so long ago and lack their other half, or whose owner is none
+/// of `owner_ids`. Blocks.
+///
+/// # Errors
+/// When the storage refuses.
+pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration) -> ApiResult<Vec<Orphan>> {
+    let entries = blobs.entries(FILES.folder)?;
+    let mut halves: HashMap<&str, usize> = HashMap::new();
+    for entry in entries.iter().filter(|entry| FILES.extensions.contains(&entry.extension.as_str())) {
+        *halves.entry(&entry.id).or_default() += 1;
+    }
+    let is_whole = |id: &str| halves.get(id) == Some(&2);
+    let is_owned = |id: &str| id.split_once('_').is_some_and(|(owner_id, _)| owner_ids.contains(owner_id));
+    let orphans =
+        entries.iter().filter(|entry| entry.age() >= age && !(is_whole(&entry.id) && is_owned(&entry.id)));
+    Ok(orphans
+        .filter_map(|entry| {
+            let key = FILES.key(&entry.file_name())?;
+            Some(Orphan { key, size_bytes: entry.size_bytes, stored_at: entry.stored_at })
+        })
+        .collect())
+}
+
+/// Bytes of the kept renders of every user, or of other files whose names begin with their owner's
+/// id, by these ids. Blocks.
+pub(crate) fn usage_of_all(blobs: &Blobs, folder: &'static str) -> ApiResult<HashMap<String, u64>> {
+    let mut usage = HashMap::new();
+    for (id, size_bytes) in blobs.sizes(folder)? {
+        if let Some((owner_id, _)) = id.split_once('_') {
+            *usage.entry(owner_id.to_owned()).or_default() += size_bytes;
+        }
+    }
+    Ok(usage)
+}
+
+/// Sends the file of a finished render.
+#[utoipa::path(get, path = "/plugins/renders/{render_id}/file", tag = "plugins",
+    params(("render_id", description = "Id of the render")),
+    responses((status = 200, description = "The file", content_type = AudioFormat::Wav.media_type(), headers(("ETag" = String))),
+        (status = 206, description = "The range that was asked for"),
+        (status = 304, description = "`If-None-Match` names the file"),
+        (status = 416, description = "The range lies outside the file"), CommonErrors))]
+pub(super) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(render_id): Path<String>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
+    let opened = tokio::task::spawn_blocking(move || -> ApiResult<_> {
+        let Some(about) = read_about(&blobs, &owner_id, &id)? else { return Ok(None) };
+        let audio = blobs.read_stored(&RenderFile::new(&owner_id, &id, about.format)?.audio)?;
+        Ok(audio.map(|audio| (audio, about)))
+    });
+    let (audio, about) = opened.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
+    let answer = FileAnswer {
+        file: audio,
+        etag: format!("\"{}\"", about.pcm_sha256),
+        media_type: about.format.media_type(),
+        save_as: Some(about.format.file_name(&about.title)),
+    };
+    answer.respond(&headers)
+}
+
+/// Deletes a finished render, whose file then takes no more room.
+#[utoipa::path(delete, path = "/plugins/renders/{render_id}", tag = "plugins",
+    params(("render_id", description = "Id of the render")),
+    responses((status = 204, description = "It is gone"), CommonErrors))]
+pub(super) async fn delete(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(render_id): Path<String>,
+) -> ApiResult<StatusCode> {
+    let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
+    let removed = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
+        let about = read_about(&blobs, &owner_id, &id)?;
+        let format = about.as_ref().map_or_else(AudioFormat::default, |about| about.format);
+        remove(&blobs, &RenderFile::new(&owner_id, &id, format)?)?;
+        Ok(about.is_some())
+    });
+    if !removed.await?? {
+        return Err(ApiError::not_found("render", &render_id));
+    }
+    Ok(StatusCode::NO_CONTENT)
+}

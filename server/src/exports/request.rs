@@ -1,0 +1,90 @@
+//! The body of every export, and its checks.
+
+use schemas::json::JsonText;
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
+use utoipa::openapi::schema::{Object, ObjectBuilder, SchemaType, Type};
+
+use crate::error::{ApiError, ApiResult};
+use crate::projects::ProjectDocument;
+use crate::rendering::audio_format::{AudioFormat, BitDepth};
+
+/// Longest tail where a request names none, in seconds.
+pub(super) const TAIL_DEFAULT_SECS: f64 = 5.0;
+
+/// The project of an export, and how its sound is written.
+#[derive(Debug, Deserialize, ToSchema)]
+#[schema(as = RenderOptions)]
+pub(super) struct ExportRequest {
+    /// A stored project; exactly one of this and `project` is given.
+    pub(super) project_id: Option<String>,
+    /// A project document.
+    #[schema(value_type = Option<ProjectDocument>)]
+    pub(super) project: Option<JsonText>,
+    /// How samples stand in the file: `pcm16`, the default of `/plugins/render`, or `float32`, the
+    /// default of the other exports.
+    #[schema(value_type = Option<BitDepth>)]
+    pub(super) bit_depth: Option<String>,
+    /// 44100, 48000 or 96000 Hz; the project's own rate by default.
+    #[schema(schema_with = rate_choices)]
+    pub(super) sample_rate_hz: Option<u32>,
+    /// Longest time in seconds that the sound may ring on after the last item; 5 by default.
+    #[schema(minimum = 0, maximum = 60)]
+    pub(super) tail_secs: Option<f64>,
+    /// Options that this version does not know.
+    #[serde(flatten)]
+    #[schema(ignore)]
+    pub(super) other: Map<String, Value>,
+}
+
+/// The rates of [`AudioFormat`], or null.
+pub(super) fn rate_choices() -> Object {
+    let rates = AudioFormat::default().sample_rates_hz().iter().map(|rate_hz| Value::from(*rate_hz));
+    let types = SchemaType::from_iter([Type::Integer, Type::Null]);
+    ObjectBuilder::new().schema_type(types).enum_values(Some(rates.chain([Value::Null]))).build()
+}
+
+/// Refuses options that this version does not know, unless they say that they are not wanted.
+///
+/// # Errors
+/// 400 `unsupported_option`, naming the first.
+pub(super) fn refuse_unknown<'a>(
+    mut options: impl Iterator<Item = (&'a String, &'a Value)>,
+) -> ApiResult<()> {
+    match options.find(|(_, value)| !is_off(value)) {
+        None => Ok(()),
+        Some((name, _)) => Err(ApiError::bad_request(
+            "unsupported_option",
+            format!("This version of Songfoundry cannot apply the option `{name}`; leave it out."),
+        )),
+    }
+}
+
+/// Whether an option says that it is not wanted.
+fn is_off(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(false) => true,
+        Value::String(text) => text.is_empty(),
+        Value::Object(fields) => fields.values().all(is_off),
+        Value::Array(values) => values.is_empty(),
+        _ => false,
+    }
+}
+
+pub(super) fn checked_rate(format: AudioFormat, sample_rate_hz: u32) -> ApiResult<u32> {
+    let refused = |detail| ApiError::bad_request("unsupported_sample_rate", detail);
+    format.check_rate(sample_rate_hz).map_err(refused)
+}
+
+/// A tail within the limit; where none is asked for, the default or the limit if that is shorter.
+pub(super) fn checked_tail(tail_secs: Option<f64>, default_secs: f64, limit_secs: u64) -> ApiResult<f64> {
+    let tail_secs = tail_secs.unwrap_or(default_secs.min(limit_secs as f64));
+    if (0.0..=limit_secs as f64).contains(&tail_secs) {
+        return Ok(tail_secs);
+    }
+    Err(ApiError::bad_request(
+        "bad_tail",
+        format!("The tail of {tail_secs:?} seconds is outside 0 to {limit_secs} seconds (SF_TAIL_MAX_SECS)."),
+    ))
+}

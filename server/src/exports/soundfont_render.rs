@@ -1,0 +1,283 @@
+//! `POST /plugins/soundfont-render`: notes and a SoundFont to audio, before any fader.
+
+use axum::extract::State;
+use axum::http::{HeaderName, HeaderValue};
+use axum::response::Response;
+use schemas::json::{JsonText, Kind, ObjectWriter, View, push_list};
+use schemas::limits::MAX_TICK;
+use serde::Deserialize;
+use serde_json::Value;
+use tokio::runtime::Handle;
+use utoipa::ToSchema;
+
+use super::request::{checked_rate, checked_tail, rate_choices};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::extract::{JsonBytes, LongFields, parse_long, read_text};
+use crate::large_answer;
+use crate::permits::Caller;
+use crate::projects::{ProjectControl, ProjectNote, ProjectSettings, ProjectTempo, RequestedProject};
+use crate::rendering::RenderError;
+use crate::rendering::audio_format::AudioFormat;
+use crate::rendering::missing::MissingPreset;
+use crate::rendering::track::{TrackChannels, TrackVoice, render_first};
+use crate::soundfonts::chosen_headers;
+use crate::state::AppState;
+use crate::storage::RoomChecked;
+
+/// Names the presets that were not there.
+const MISSING_PRESETS: HeaderName = HeaderName::from_static("x-soundfont-missing-presets");
+
+/// Format of the answer.
+const FORMAT: AudioFormat = AudioFormat::Wav;
+
+/// Rate where the request names none, in hertz.
+const SAMPLE_RATE_DEFAULT_HZ: u32 = 48_000;
+
+/// Tempo at which a tick is 1/96000 second: times in seconds become ticks without an error
+/// that a sample rate up to 96 kHz could show.
+const SECONDS_BPM: f64 = 6_000.0;
+const TICKS_PER_SECOND: f64 = 96_000.0;
+
+/// What the ticks of notes and controls are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+enum TimeBase {
+    /// 960ths of a quarter note; `tempo_map` says how long that is.
+    #[default]
+    Ticks,
+    /// Seconds: `tick` and `length_ticks` are numbers of seconds, and there is no tempo map.
+    Seconds,
+}
+
+/// Notes and what they are played with.
+#[derive(Debug, Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SoundFontRenderRequest {
+    /// Notes as in a project's MIDI item.
+    #[schema(value_type = Vec<ProjectNote>)]
+    notes: JsonText,
+    /// Controls as in a project's MIDI item.
+    #[serde(default = "empty_list")]
+    #[schema(value_type = Vec<ProjectControl>)]
+    controls: JsonText,
+    /// Bank to play; left out: the default bank, which also stands in for a missing one.
+    soundfont_id: Option<String>,
+    /// SoundFont bank number, 0 by default; 128 holds drum kits.
+    #[schema(value_type = u32, maximum = 128, required = false)]
+    bank: Option<Value>,
+    /// Program, 0 by default.
+    #[schema(value_type = u32, maximum = 127, required = false)]
+    program: Option<Value>,
+    /// Tempo changes as in a project; 120 quarter notes a minute by default.
+    #[schema(value_type = Vec<ProjectTempo>, required = false)]
+    tempo_map: Option<JsonText>,
+    /// What ticks are.
+    #[serde(default)]
+    time_base: TimeBase,
+    /// 44100, 48000 (the default) or 96000 Hz.
+    #[schema(schema_with = rate_choices)]
+    sample_rate_hz: Option<u32>,
+    /// Longest time in seconds that the sound may ring on after the last note; by default as long
+    /// as the service allows. Silence ends it.
+    tail_secs: Option<f64>,
+    /// The engine's settings as in a project.
+    #[schema(value_type = ProjectSettings, required = false)]
+    settings: Option<JsonText>,
+    /// `true`: four channels, left, right, and what the track sends to the reverb and the chorus of
+    /// a mix. They belong to no loudspeakers: the file's channel mask is 0.
+    #[serde(default)]
+    sends: bool,
+}
+
+impl LongFields for SoundFontRenderRequest {
+    const NAMES: &'static [&'static str] = &["notes", "controls", "tempo_map", "settings"];
+}
+
+fn empty_list() -> JsonText {
+    JsonText::of_value(&Value::Array(Vec::new()))
+}
+
+/// Renders notes with a SoundFont to a 32-bit float WAV file: the very samples that the engine
+/// in the page computes for a track with these notes, before its fader.
+#[utoipa::path(post, path = "/plugins/soundfont-render", tag = "plugins", request_body = SoundFontRenderRequest,
+    responses((status = 200, description = "The sound", content_type = FORMAT.media_type(), headers(
+            ("X-Soundfont-Id" = String, description = "The bank that was really played"),
+            ("X-Soundfont-Fallback" = String, description = "`true` if it stood in for another"),
+            ("X-Soundfont-Missing-Presets" = String, description = "Presets that the notes ask for and the bank lacks, and what \
+             was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none"))),
+        (status = 422, description = "`soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
+            content_type = "application/problem+json"),
+        (status = 501, description = "`soundfont_render_unavailable`: switched off, or no SoundFont is installed",
+            body = Problem, content_type = "application/problem+json"),
+        CommonErrors))]
+pub(super) async fn render(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    JsonBytes(body): JsonBytes,
+) -> ApiResult<Response> {
+    if !state.config.sound.soundfont_render {
+        return Err(ApiError::NotImplemented {
+            code: "soundfont_render_unavailable",
+            detail: "Rendering with SoundFonts is switched off here (SF_SOUNDFONT_RENDER=off).".to_owned(),
+        });
+    }
+    let (runtime, work_state, body_kib) = (Handle::current(), state.clone(), body.len() as u64 / 1024);
+    let owner_id = user.id.clone();
+    let work = move |caller: &Caller| -> ApiResult<_> {
+        // Parsed here, so that requests that wait hold no more than their bodies.
+        let request: SoundFontRenderRequest = parse_long(body)?;
+        let sample_rate_hz = checked_rate(FORMAT, request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
+        let tail_max_secs = work_state.config.limits.tail_max_secs;
+        let tail_secs = checked_tail(request.tail_secs, f64::INFINITY, tail_max_secs)?;
+        let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
+        let soundfont_id = request.soundfont_id.clone();
+        let snapshot = runtime.block_on(work_state.soundfonts.catalogue.of(&user.id))?;
+        let document = project(request)?;
+        let (_, project) = RequestedProject::Sent(document).into_project().map_err(in_terms_of_request)?;
+        let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
+        let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
+        // Without a name: the file is gone when the answer has been sent.
+        let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
+        let buffered = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));
+        let name = &chosen.soundfont.summary.soundfont_id;
+        let mut prepare = |presets: &[(u16, u8)]| {
+            work_state.soundfonts.banks.prepare(&bank, name, presets, &mut || !caller.has_gone())
+        };
+        let budget = work_state.exports.budget.share_of(&user.id);
+        let voice = TrackVoice { bank: &bank, prepare: &mut prepare, budget };
+        let mut observer = |_| !caller.has_gone();
+        let missing =
+            render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
+        Ok((large_answer::sound(&work_state, &user.id, FORMAT.media_type(), file)?, chosen, missing))
+    };
+    let (mut response, chosen, missing) = state.exports.renders.run_for(&owner_id, body_kib, work).await?;
+    response.headers_mut().extend(chosen_headers(&chosen)?);
+    response.headers_mut().insert(MISSING_PRESETS, missing_presets(&missing)?);
+    Ok(response)
+}
+
+/// The value of [`MISSING_PRESETS`].
+fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
+    let words = missing.iter().map(|one| match &one.played {
+        Some(played) => format!("{}={}:{}", one.wanted, played.bank, played.program),
+        None => format!("{}=none", one.wanted),
+    });
+    HeaderValue::from_str(&words.collect::<Vec<_>>().join(", ")).map_err(ApiError::internal)
+}
+
+/// The request as a project of one track, so that one schema judges both.
+fn project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
+    let in_seconds = request.time_base == TimeBase::Seconds;
+    if in_seconds && request.tempo_map.is_some() {
+        return Err(ApiError::bad_request(
+            "tempo_map_in_seconds",
+            "A tempo_map has no meaning where time_base is `seconds`; leave one of them out.",
+        ));
+    }
+    let bpm = if in_seconds { SECONDS_BPM } else { dsp_core::tempo::DEFAULT_BPM };
+    let events = |name: &str, list: JsonText| -> ApiResult<JsonText> {
+        if list.view().kind() != Kind::List {
+            let detail = format!("The body is not the JSON that is expected here: `{name}` is no list.");
+            return Err(ApiError::bad_request("unexpected_json", detail));
+        }
+        if in_seconds { seconds_to_ticks(&list) } else { Ok(list) }
+    };
+    let (notes, controls) = (events("notes", request.notes)?, events("controls", request.controls)?);
+    let number = |event: View<'_>, field: &str| event.get(field).and_then(View::as_number).unwrap_or(0.0);
+    // A note must begin before its item's end.
+    let note_end = |note: View<'_>| number(note, "tick") + number(note, "length_ticks").max(1.0);
+    let note_ends = notes.view().entries().map(note_end);
+    let ends = note_ends.chain(controls.view().entries().map(|control| number(control, "tick")));
+    let length_ticks = ends.fold(0.0, f64::max).clamp(0.0, f64::from(MAX_TICK)) as u64;
+
+    let mut text = String::with_capacity(notes.as_str().len() + controls.as_str().len() + 1024);
+    let mut project = ObjectWriter::new(&mut text);
+    project.json("schema_version", &schemas::SCHEMA_VERSION.to_string());
+    project.text("project_id", "soundfont-render");
+    match &request.tempo_map {
+        Some(tempo_map) => project.json("tempo_map", tempo_map.as_str()),
+        None => project.json("tempo_map", &format!(r#"[{{"tick":0,"bpm":{bpm:?}}}]"#)),
+    }
+    let tracks = project.named("tracks");
+    tracks.push('[');
+    let mut track = ObjectWriter::new(tracks);
+    track.text("id", "track");
+    track.text("kind", "instrument");
+    let mut engine = ObjectWriter::new(track.named("synth_engine"));
+    engine.text("type", "soundfont");
+    for (name, value) in [("bank", request.bank), ("program", request.program)] {
+        engine.json(name, &value.unwrap_or_else(|| 0.into()).to_string());
+    }
+    engine.end();
+    let items = track.named("items");
+    items.push('[');
+    let mut item = ObjectWriter::new(items);
+    item.text("type", "midi");
+    item.text("id", "item");
+    item.json("start_tick", "0");
+    item.json("length_ticks", &length_ticks.to_string());
+    item.json("notes", notes.as_str());
+    item.json("controls", controls.as_str());
+    item.end();
+    items.push(']');
+    track.end();
+    tracks.push(']');
+    if let Some(settings) = &request.settings {
+        project.json("settings", settings.as_str());
+    }
+    project.end();
+    read_text(text.as_bytes())
+}
+
+/// Events in seconds as events in ticks of [`SECONDS_BPM`]. Values that are no times stay, for
+/// validation to refuse.
+fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
+    let mut text = String::with_capacity(events.as_str().len());
+    push_list(&mut text, events.view().entries(), |out, event| {
+        if event.kind() != Kind::Object {
+            out.push_str(event.as_json());
+            return true;
+        }
+        let seconds = |field: &str| event.get(field).and_then(View::as_number);
+        let ticks = |secs: f64| (secs * TICKS_PER_SECOND).round();
+        let start = seconds("tick");
+        // Rounded at both ends, so that notes that meet still do.
+        let length =
+            start.zip(seconds("length_ticks")).map(|(start, length)| ticks(start + length) - ticks(start));
+        let mut object = ObjectWriter::new(out);
+        for (key, value) in event.fields() {
+            let new = match key.raw_name() {
+                "tick" => start.map(ticks),
+                "length_ticks" => length,
+                _ => None,
+            };
+            match new {
+                Some(ticks) => object.json(key.raw_name(), &Value::from(ticks).to_string()),
+                None => object.copy(key, value),
+            }
+        }
+        object.end();
+        true
+    });
+    read_text(text.as_bytes())
+}
+
+/// Pointers into the project as pointers into the request.
+fn in_terms_of_request(error: ApiError) -> ApiError {
+    let ApiError::Invalid { mut errors, .. } = error else { return error };
+    for error in &mut errors {
+        for prefix in ["/tracks/0/items/0", "/tracks/0/synth_engine"] {
+            if let Some(rest) = error.pointer.strip_prefix(prefix) {
+                error.pointer = rest.to_owned();
+            }
+        }
+    }
+    let first =
+        errors.first().map_or(String::new(), |one| format!(" First, at {}: {}", one.pointer, one.detail));
+    ApiError::Invalid {
+        code: "invalid_notes",
+        detail: format!("The notes cannot be played as they are ({} places).{first}", errors.len()),
+        errors,
+    }
+}

@@ -1,0 +1,99 @@
+//! The SoundFonts and recordings of an export.
+
+use std::collections::HashMap;
+
+use dsp_core::soundfont::Bank;
+use schemas::Project;
+use schemas::session::files_used;
+use tokio::runtime::Handle;
+
+use crate::audio;
+use crate::error::ApiResult;
+use crate::rendering::RenderError;
+use crate::rendering::budget::BudgetShare;
+use crate::rendering::missing::OpenedBank;
+use crate::rendering::sources::{Recording, Sources};
+use crate::soundfonts::Snapshot;
+use crate::state::AppState;
+
+/// The SoundFonts and recordings that a user has for a project.
+pub(super) struct ProjectSources<'a> {
+    snapshot: &'a Snapshot,
+    state: &'a AppState,
+    /// Ids of the banks that were opened.
+    pub(super) soundfonts: Vec<String>,
+    recordings: HashMap<String, Recording>,
+    owner_id: String,
+}
+
+impl<'a> ProjectSources<'a> {
+    /// Finds what `owner_id` has for a project. Blocks, and ends where `go_on` says no.
+    pub(super) fn open(
+        state: &'a AppState,
+        runtime: &Handle,
+        owner_id: &str,
+        snapshot: &'a Snapshot,
+        project: &Project,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> ApiResult<Self> {
+        let recordings = recordings(state, runtime, owner_id, project, go_on)?;
+        Ok(Self { snapshot, state, soundfonts: Vec::new(), recordings, owner_id: owner_id.to_owned() })
+    }
+}
+
+impl Sources for ProjectSources<'_> {
+    fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
+        let (bank, chosen) = self.snapshot.open(self.state, soundfont_id)?.ok_or(RenderError::NoSoundFont)?;
+        let id = chosen.soundfont.summary.soundfont_id;
+        if !self.soundfonts.contains(&id) {
+            self.soundfonts.push(id.clone());
+        }
+        Ok(Some(OpenedBank { bank, soundfont_id: id, stands_in: chosen.fallback }))
+    }
+
+    fn prepare(
+        &mut self,
+        bank: &Bank,
+        name: &str,
+        presets: &[(u16, u8)],
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<(), RenderError> {
+        self.state.soundfonts.banks.prepare(bank, name, presets, go_on)
+    }
+
+    fn bank_memory_bytes(&self) -> u64 {
+        self.state.soundfonts.banks.total_bytes()
+    }
+
+    fn recording(&mut self, server_file_id: &str) -> Option<Recording> {
+        self.recordings.get(server_file_id).cloned()
+    }
+
+    fn budget(&self) -> BudgetShare {
+        self.state.exports.budget.share_of(&self.owner_id)
+    }
+}
+
+/// The recordings of a project that its owner has. Blocks.
+fn recordings(
+    state: &AppState,
+    runtime: &Handle,
+    owner_id: &str,
+    project: &Project,
+    go_on: &mut dyn FnMut() -> bool,
+) -> ApiResult<HashMap<String, Recording>> {
+    let mut recordings = HashMap::new();
+    // One query for all: a project may name 200,000 files that nobody has.
+    let had = runtime.block_on(audio::ids(&state.db, owner_id))?;
+    for id in files_used(project).into_iter().filter(|id| had.contains(id)) {
+        // Another sampling rate takes up to a minute for each.
+        if !go_on() {
+            return Err(RenderError::Cancelled.into());
+        }
+        let opening = audio::recording(state, owner_id, &id, project.sample_rate_hz);
+        if let Some(recording) = runtime.block_on(opening)? {
+            recordings.insert(id, recording);
+        }
+    }
+    Ok(recordings)
+}

@@ -1,0 +1,189 @@
+//! `POST /multitrack/stems`: what each track adds to a mix, as files in one archive.
+
+use std::fs::File;
+use std::io;
+
+use axum::extract::State;
+use axum::http::StatusCode;
+use schemas::Project;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
+
+use super::job::{Export, ExportJob, Opened, file_stem, nothing_to_render, run_task};
+use super::request::ExportRequest;
+use super::stem_files;
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::{Json, LongFields, LongJson};
+use crate::rendering::audio_format::AudioFormat;
+use crate::rendering::missing::MissingSound;
+use crate::rendering::mix::{LeftOutOfRender, warnings};
+use crate::rendering::parts::{Part, Parts};
+use crate::state::AppState;
+use crate::storage::ensure_room;
+use crate::tasks::{Kind, StartedTask};
+
+/// Stems as a task.
+pub(crate) const STEMS: Kind = Kind { name: Stems::KIND, run: run_task::<Stems>, discard: None };
+
+/// Files from which on an entry of the archive needs the large form, in bytes: with room for a
+/// header.
+const LARGE_BYTES: u64 = u32::MAX as u64 - 65_536;
+
+/// Whose stems to render.
+#[derive(Debug, Deserialize, ToSchema)]
+pub(super) struct StemsRequest {
+    /// The project, and how.
+    #[serde(flatten)]
+    export: ExportRequest,
+    /// Ids of the tracks; by default all that play something and are not muted.
+    tracks: Option<Vec<String>>,
+}
+
+impl LongFields for StemsRequest {
+    const NAMES: &'static [&'static str] = &["project"];
+}
+
+/// Stems in an archive: the result of the task.
+#[derive(Debug, Serialize, ToSchema)]
+#[schema(as = Stems)]
+pub(super) struct StemsAnswer {
+    /// Identifies the archive.
+    stems_id: String,
+    /// Where it is. The ten newest archives of a user are kept.
+    url: String,
+    /// Its size in bytes.
+    size_bytes: u64,
+    /// Sample rate of the stems in hertz.
+    sample_rate_hz: u32,
+    /// Length of each in seconds.
+    duration_secs: f64,
+    /// The stems, in the order of their tracks.
+    stems: Vec<Stem>,
+    /// What the engine does not play of the project.
+    left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there, and what played
+    /// instead.
+    missing_sounds: Vec<MissingSound>,
+    /// The same as sentences; also that all stems are silent.
+    warnings: Vec<String>,
+}
+
+/// A stem.
+#[derive(Debug, Serialize, ToSchema)]
+pub(super) struct Stem {
+    /// Id of its track.
+    track_id: String,
+    /// Its file in the archive.
+    file_name: String,
+    /// Highest magnitude of any sample; 1 is full scale.
+    peak: f64,
+    /// Gated loudness in LUFS; null for silence.
+    lufs: Option<f64>,
+    /// True peak in dBTP; null for silence.
+    true_peak_db: Option<f64>,
+}
+
+/// Renders what each track adds to the mix into a file of its own: through its fader, its sends,
+/// its buses and groups and the master's fader, without the master's effects and limiter. All are
+/// as long and begin with the song. Where tracks share nothing but faders and reverbs they add up
+/// to the mix. The task's result is a `Stems`.
+#[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
+    responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
+        (status = 404, description = "The caller has no such project"), CommonErrors))]
+pub(super) async fn stems(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    LongJson(request): LongJson<StemsRequest>,
+) -> ApiResult<(StatusCode, Json<StartedTask>)> {
+    let operation = Stems { tracks: request.tracks };
+    let job = ExportJob::new(&state, &user.id, request.export, AudioFormat::Wav, operation).await?;
+    job.start(&state, &user.id).await
+}
+
+/// A render of each track into an archive.
+#[derive(Serialize, Deserialize)]
+struct Stems {
+    tracks: Option<Vec<String>>,
+}
+
+impl Export for Stems {
+    const KIND: &'static str = "stems";
+    type Answer = StemsAnswer;
+
+    fn run(self, opened: Opened<'_>) -> ApiResult<StemsAnswer> {
+        let Opened { state, owner_id, client, ref project, options, .. } = opened;
+        let parts = opened.parts()?;
+        let tracks = wanted(project, &parts, self.tracks)?;
+
+        // Beside the archive there is one stem at a time.
+        let bytes = parts.file_bytes(&options).saturating_mul(tracks.len() as u64 + 1);
+        ensure_room(state, opened.runtime, state.blobs.root(), bytes)?;
+        let stems_id = uuid::Uuid::new_v4().simple().to_string();
+        let key = stem_files::key(owner_id, &stems_id)?;
+        let mut writer = state.blobs.writer(&key)?;
+        let mut zip = ZipWriter::new(&mut writer);
+        let (mut stems, mut frames, mut is_silent) = (Vec::new(), 0, true);
+        for (number, &index) in tracks.iter().enumerate() {
+            let track = &project.tracks[index];
+            // By number, so that tracks of one name are told apart.
+            let file_name = options.format.file_name(&format!("{:02} {}", index + 1, file_stem(&track.name)));
+            let step = format!("Rendering {file_name}");
+            let (stem, report) = opened.render(|writer| {
+                parts.render(Part::Stem(index), &options, writer, &mut |share| {
+                    client.report((number as f64 + share) / tracks.len() as f64, &step)
+                })
+            })?;
+            let mut file = File::open(stem.temporary())?;
+            let entry = SimpleFileOptions::default()
+                .compression_method(zip::CompressionMethod::Stored)
+                .last_modified_time(zip::DateTime::default())
+                .large_file(file.metadata()?.len() >= LARGE_BYTES);
+            zip.start_file(&file_name, entry)?;
+            io::copy(&mut file, &mut zip)?;
+            let measured = report.measured;
+            (frames, is_silent) = (measured.frames, is_silent && report.is_silent);
+            stems.push(Stem {
+                track_id: track.id.clone(),
+                file_name,
+                peak: f64::from(measured.peak),
+                lufs: measured.integrated_lufs,
+                true_peak_db: measured.true_peak_dbtp,
+            });
+        }
+        zip.finish()?;
+        let size_bytes = writer.finish()?.metadata()?.len();
+        stem_files::keep_newest(&state.blobs, owner_id)?;
+        Ok(StemsAnswer {
+            url: stem_files::url(&stems_id),
+            stems_id,
+            size_bytes,
+            sample_rate_hz: options.sample_rate_hz,
+            duration_secs: frames as f64 / f64::from(options.sample_rate_hz),
+            stems,
+            left_out: parts.left_out(),
+            missing_sounds: parts.missing_sounds().to_vec(),
+            warnings: warnings(parts.missing_sounds(), is_silent),
+        })
+    }
+}
+
+/// Indices of the tracks whose stems are wanted.
+fn wanted(project: &Project, parts: &Parts, tracks: Option<Vec<String>>) -> ApiResult<Vec<usize>> {
+    let indices = match tracks {
+        None => parts.audible_tracks(),
+        Some(ids) => {
+            let index = |id: &String| project.tracks.iter().position(|track| track.id == *id);
+            let mut indices = ids
+                .iter()
+                .map(|id| index(id).ok_or_else(|| ApiError::not_found("track", id)))
+                .collect::<ApiResult<Vec<_>>>()?;
+            indices.sort_unstable();
+            indices.dedup();
+            indices
+        }
+    };
+    if indices.is_empty() { Err(nothing_to_render("The project")) } else { Ok(indices) }
+}

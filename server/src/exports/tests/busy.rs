@@ -1,0 +1,39 @@
+//! Renders that wait for others.
+
+use std::sync::Arc;
+use std::sync::mpsc;
+
+use futures_util::future::{Either, select};
+use serde_json::json;
+use tokio::sync::oneshot;
+
+use crate::test_studio::Studio;
+
+#[tokio::test]
+async fn renders_beyond_those_that_may_wait_are_told_when_to_try_again() {
+    let studio = Studio::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
+    // Something that leaves no room for another render, until `end` is dropped.
+    let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
+    let permits = Arc::clone(&studio.app.state.exports.renders);
+    let large = tokio::spawn(async move {
+        let work = move |_: &_| {
+            let _ = begun.send(());
+            let _ = ending.recv();
+            Ok(())
+        };
+        permits.run_weighted(u64::MAX, work).await
+    });
+    has_begun.await.expect("runs");
+    let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
+    let request = json!({"notes": [note], "tail_secs": 0.5});
+    let [one, other] = [(); 2].map(|()| Box::pin(studio.post("/plugins/soundfont-render", &request)));
+    let (refused, waiting) = match select(one, other).await {
+        Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
+    };
+    let detail = refused.problem(503, "busy");
+    assert!(detail.contains("renders"), "{detail}");
+    assert_eq!(refused.header("retry-after"), "5");
+    drop(end);
+    assert_eq!(waiting.await.status, 200);
+    large.await.expect("ends").expect("ran");
+}

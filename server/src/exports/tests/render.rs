@@ -1,0 +1,377 @@
+use std::time::Duration;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::auth::add_test_user;
+use crate::test_app::{Answer, TestApp};
+use crate::test_studio::{Studio, float_samples, song};
+
+const PATH: &str = "/plugins/render";
+
+async fn file(studio: &Studio, answer: &Value) -> Answer {
+    let path = answer["audio_url"].as_str().expect("an address");
+    studio.app.local(Method::GET, path).send().await
+}
+
+/// The audio bytes of a WAV file: its last chunk.
+fn audio(wav: &[u8]) -> &[u8] {
+    let place = wav.windows(4).position(|id| id == b"data").expect("a data chunk");
+    let size = u32::from_le_bytes(wav[place + 4..place + 8].try_into().unwrap()) as usize;
+    &wav[place + 8..place + 8 + size]
+}
+
+#[tokio::test]
+async fn a_project_becomes_a_file_with_a_receipt() {
+    let studio = Studio::start().await;
+    let answer =
+        studio.post(PATH, &json!({"project": song(0, 4, json!([])), "metadata": {"title": "Tïtle"}})).await;
+    let answer = answer.expect(200);
+    assert_eq!((&answer["format"], &answer["bit_depth"]), (&"wav".into(), &"pcm16".into()));
+    assert_eq!(answer["sample_rate_hz"], 48_000);
+    let duration_secs = answer["duration_secs"].as_f64().unwrap();
+    assert!((1.0..6.1).contains(&duration_secs), "{duration_secs}");
+    assert!(
+        answer["lufs"].as_f64().unwrap() < -10.0 && answer["true_peak_db"].as_f64().unwrap() < -3.0,
+        "{answer}"
+    );
+    let receipt = &answer["receipt"];
+    assert!(receipt["peak"].as_f64().unwrap() > 0.01, "{receipt}");
+    assert_eq!((&receipt["clipped_samples"], &receipt["silent_tracks"]), (&0.into(), &json!([])));
+    assert_eq!(receipt["engine_version"], env!("CARGO_PKG_VERSION"));
+    assert_eq!(receipt["project_sha256"].as_str().unwrap().len(), 64);
+    assert_eq!(receipt["song_secs"], 1.0);
+    assert_eq!(receipt["limiter"], json!({"largest_reduction_db": 0.0, "reduced_secs": 0.0}));
+    assert_eq!(
+        receipt["settings"],
+        json!({"sample_rate_hz": 48000, "bit_depth": "pcm16", "tail_secs": 5.0, "polyphony": 256,
+               "interpolation": "four_point", "velocity_to_cutoff": "as_stated",
+               "reverb": {"room": 0.5, "damping": 0.5, "width": 1.0, "level_db": 0.0},
+               "chorus": {"delay_ms": 8.0, "depth_ms": 2.5, "rate_hz": 0.4, "level_db": 0.0}, "seed": 0,
+               "soundfonts": ["timgm6mb"]})
+    );
+
+    let wav = file(&studio, &answer).await;
+    assert_eq!((wav.status.as_u16(), wav.header("content-type")), (200, "audio/wav"));
+    assert!(
+        wav.header("content-disposition").ends_with("filename*=UTF-8''T%C3%AFtle.wav"),
+        "{:?}",
+        wav.headers
+    );
+    let samples = audio(&wav.bytes);
+    assert_eq!(receipt["pcm_sha256"], format!("{:x}", Sha256::digest(samples)));
+    assert_eq!(receipt["frames"], samples.len() / 4);
+    let peak = samples
+        .chunks_exact(2)
+        .map(|b| f64::from(i16::from_le_bytes([b[0], b[1]])).abs())
+        .fold(0.0, f64::max);
+    assert!((receipt["peak"].as_f64().unwrap() - peak / 32_768.0).abs() < 1e-6);
+
+    let path = answer["audio_url"].as_str().unwrap();
+    let part = studio.app.local(Method::GET, path).header("range", "bytes=0-3").send().await;
+    assert!(part.status == 206 && part.bytes == b"RIFF");
+    let tag = wav.header("etag");
+    studio.app.local(Method::GET, path).header("if-none-match", tag).send().await.expect(304);
+}
+
+#[tokio::test]
+async fn soft_notes_are_duller_where_the_project_asks_for_the_letter_of_the_specification() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 4, json!([]));
+    project["tracks"][0]["items"][0]["notes"][0]["velocity"] = (40.0 / 127.0).into();
+    let mut treble = Vec::new();
+    for setting in ["as_stated", "specification"] {
+        project["settings"]["velocity_to_cutoff"] = setting.into();
+        let answer =
+            studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
+        assert_eq!(answer["receipt"]["settings"]["velocity_to_cutoff"], setting);
+        let samples = float_samples(&file(&studio, &answer).await.bytes);
+        let left: Vec<f32> = samples.into_iter().step_by(2).collect();
+        // The second difference: 12 dB more for each octave.
+        treble.push(left.windows(3).map(|run| (run[0] - 2.0 * run[1] + run[2]).powi(2)).sum::<f32>());
+    }
+    assert!(treble[1] < 0.5 * treble[0], "{treble:?}");
+    project["settings"]["velocity_to_cutoff"] = "other".into();
+    let refused = studio.post(PATH, &json!({"project": project})).await.expect(400);
+    assert!(refused.to_string().contains("/settings/velocity_to_cutoff"), "{refused}");
+}
+
+#[tokio::test]
+async fn a_receipt_says_what_the_limiter_took() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 4, json!([]));
+    project["master"]["volume_db"] = 24.into();
+    let answer = studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
+    let limiter = &answer["receipt"]["limiter"];
+    let reduction_db = limiter["largest_reduction_db"].as_f64().expect("decibels");
+    // The limiter leaves a signal below its ceiling unchanged.
+    project["master"]["volume_db"] = 0.into();
+    let soft = studio.post(PATH, &json!({"project": project, "bit_depth": "float32"})).await.expect(200);
+    let soft_peak_db = 20.0 * soft["receipt"]["peak"].as_f64().expect("a peak").log10();
+    assert!((reduction_db - (soft_peak_db + 24.0 + 3.0)).abs() < 0.02, "{limiter}, {soft_peak_db} dBFS");
+    let reduced_secs = limiter["reduced_secs"].as_f64().expect("seconds");
+    let duration_secs = answer["duration_secs"].as_f64().expect("seconds");
+    assert!(reduced_secs > 0.05 && reduced_secs < duration_secs, "{limiter}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_task_gives_the_same() {
+    let studio = Studio::start().await;
+    let request = json!({"project": song(0, 4, json!([])), "bit_depth": "float32", "sample_rate_hz": 44100});
+    let direct = studio.post(PATH, &request).await.expect(200);
+    let started = studio.post(&format!("{PATH}?async=true"), &request).await.expect(202);
+    assert!(studio.app.state.tasks.drained(Duration::from_secs(60)).await);
+    let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
+    assert_eq!((&task["kind"], &task["state"]), (&"render".into(), &"succeeded".into()));
+    let result = &task["result"];
+    assert_eq!(result["receipt"], direct["receipt"]);
+    assert_ne!(result["render_id"], direct["render_id"]);
+    assert_eq!(audio(&file(&studio, result).await.bytes), audio(&file(&studio, &direct).await.bytes));
+
+    let broken = json!({"project": {"schema_version": 1, "project_id": "p"}});
+    let started = studio.post(&format!("{PATH}?async=true"), &broken).await.expect(202);
+    assert!(studio.app.state.tasks.drained(Duration::from_secs(60)).await);
+    let task = studio.get(&format!("/tasks/{}", started["task_id"].as_str().unwrap())).await.expect(200);
+    assert_eq!((&task["state"], &task["error"]["code"]), (&"failed".into(), &"invalid_project".into()));
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_render_can_be_cancelled() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 48, json!([]));
+    // An hour of it: nothing would end before the test asks.
+    let item = &mut project["tracks"][0]["items"][0];
+    item["length_ticks"] = 6_912_000.into();
+    item["notes"] = (0..7_000)
+        .map(|beat| json!({"tick": beat * 960, "length_ticks": 960, "pitch": 60, "velocity": 1}))
+        .collect();
+    let started = studio.post(&format!("{PATH}?async=true"), &json!({"project": project})).await.expect(202);
+    let path = format!("/tasks/{}", started["task_id"].as_str().unwrap());
+    loop {
+        let task = studio.get(&path).await.expect(200);
+        if task["progress"].as_f64().unwrap() > 0.0 {
+            assert_eq!((&task["state"], &task["message"]), (&"running".into(), &"Rendering".into()));
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    studio.app.local(Method::DELETE, &format!("/api/v1{path}")).send().await.expect(200);
+    assert!(studio.app.state.tasks.drained(Duration::from_secs(20)).await, "it goes on");
+    assert_eq!(studio.get(&path).await.expect(200)["state"], "cancelled");
+    let renders = studio.app.state.config.storage.dir.join("blobs/renders");
+    assert_eq!(std::fs::read_dir(renders).unwrap().count(), 0, "it leaves nothing behind");
+}
+
+#[tokio::test]
+async fn a_stored_project_is_rendered_for_its_owner_only() {
+    let studio = Studio::start().await;
+    studio.post("/projects", &song(0, 0, json!([]))).await.expect(201);
+    let answer = studio.post(PATH, &json!({"project_id": "song"})).await.expect(200);
+    assert!(file(&studio, &answer).await.header("content-disposition").contains("S%C3%B6ng.wav"));
+    studio.post(PATH, &json!({"project_id": "nothing"})).await.problem(404, "not_found");
+
+    add_test_user(&studio.app.state, "other", "correct horse battery").await;
+    let body = json!({"username": "other", "password": "correct horse battery"});
+    let login = studio.app.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await.expect(200);
+    let token = login["access_token"].as_str().unwrap();
+    let call = studio.app.remote(Method::GET, answer["audio_url"].as_str().unwrap());
+    call.token(token).send().await.problem(404, "not_found");
+    let call = studio.app.remote(Method::POST, "/api/v1/plugins/render").token(token);
+    call.json(&json!({"project_id": "song"})).send().await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn a_render_is_deleted_by_its_owner_only() {
+    let studio = Studio::start().await;
+    let answer = studio.post(PATH, &json!({"project": song(0, 0, json!([]))})).await.expect(200);
+    let render = format!("/plugins/renders/{}", answer["render_id"].as_str().unwrap());
+    let delete = |path: String| studio.app.local(Method::DELETE, &format!("/api/v1{path}")).send();
+
+    add_test_user(&studio.app.state, "other", "correct horse battery").await;
+    let body = json!({"username": "other", "password": "correct horse battery"});
+    let login = studio.app.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await.expect(200);
+    let others = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
+    others.token(login["access_token"].as_str().unwrap()).send().await.problem(404, "not_found");
+    let anonymous = studio.app.remote(Method::DELETE, &format!("/api/v1{render}"));
+    anonymous.send().await.problem(401, "token_missing");
+
+    file(&studio, &answer).await;
+    delete(render.clone()).await.expect(204);
+    studio.get(&format!("{render}/file")).await.problem(404, "not_found");
+    delete(render).await.problem(404, "not_found");
+    delete("/plugins/renders/..%2Fx".to_owned()).await.problem(404, "not_found");
+}
+
+#[tokio::test]
+async fn no_id_leads_out_of_the_store() {
+    let studio = Studio::start().await;
+    for id in ["nothing", "..%2F..%2Fsongfoundry", "%2Fetc%2Fpasswd", "a.b", "%00", "%C3%A9"] {
+        studio.get(&format!("/plugins/renders/{id}/file")).await.problem(404, "not_found");
+    }
+}
+
+#[tokio::test]
+async fn tracks_that_should_sound_and_do_not_are_named() {
+    let studio = Studio::start().await;
+    let mut project = song(0, 0, json!([]));
+    let mut silent = project["tracks"][0].clone();
+    silent["id"] = "silenced by a controller".into();
+    silent["items"][0]["controls"] = json!([{"tick": 0, "type": "cc", "controller": 7, "value": 0}]);
+    let mut muted = project["tracks"][0].clone();
+    muted["id"] = "muted".into();
+    muted["mute"] = true.into();
+    let mut plugin = project["tracks"][0].clone();
+    plugin["id"] = "plugin".into();
+    plugin["synth_engine"] = json!({"type": "vst3", "plugin_id": "x"});
+    project["tracks"].as_array_mut().unwrap().extend([silent, muted, plugin]);
+    let answer = studio.post(PATH, &json!({"project": project})).await.expect(200);
+    assert_eq!(answer["receipt"]["silent_tracks"], json!(["silenced by a controller", "plugin"]));
+
+    let empty = json!({"schema_version": 1, "project_id": "p", "tracks": []});
+    let answer = studio.post(PATH, &json!({"project": empty, "bit_depth": "float32"})).await.expect(200);
+    assert_eq!((&answer["lufs"], &answer["true_peak_db"]), (&Value::Null, &Value::Null));
+    assert_eq!(file(&studio, &answer).await.status, 200);
+}
+
+#[tokio::test]
+async fn items_reach_every_bank() {
+    let studio = Studio::start().await;
+    let hash = async |project: &Value| {
+        studio.post(PATH, &json!({"project": project})).await.expect(200)["receipt"]["pcm_sha256"].clone()
+    };
+    let drums = song(128, 0, json!([]));
+    let piano = song(0, 0, json!([]));
+    let (of_drums, of_piano) = (hash(&drums).await, hash(&piano).await);
+    assert_ne!(of_drums, of_piano);
+    let mut from_piano = piano;
+    from_piano["tracks"][0]["items"][0]["soundfont_bank"] = 128.into();
+    assert_eq!(hash(&from_piano).await, of_drums);
+    let mut from_drums = drums;
+    from_drums["tracks"][0]["items"][0]["soundfont_bank"] = 0.into();
+    assert_eq!(hash(&from_drums).await, of_piano);
+}
+
+#[tokio::test]
+async fn what_cannot_be_done_is_named() {
+    let studio = Studio::start().await;
+    let project = song(0, 0, json!([]));
+    let check = async |extra: Value, status: u16, code: &str| {
+        let mut request = json!({"project": project});
+        request.as_object_mut().unwrap().extend(extra.as_object().unwrap().clone());
+        studio.post(PATH, &request).await.problem(status, code)
+    };
+    check(json!({"project_id": "song"}), 400, "one_project").await;
+    check(json!({"project": null}), 400, "one_project").await;
+    check(json!({"format": "mp3"}), 400, "unsupported_format").await;
+    check(json!({"bit_depth": "pcm24"}), 400, "unsupported_format").await;
+    check(json!({"sample_rate_hz": 22050}), 400, "unsupported_sample_rate").await;
+    check(json!({"tail_secs": 60.5}), 400, "bad_tail").await;
+    let detail = check(json!({"tail_secs": 1e308}), 400, "bad_tail").await;
+    assert!(detail.contains("1e308") && detail.contains("0 to 60 seconds"), "{detail}");
+    check(json!({"tail_secs": "long"}), 400, "unexpected_json").await;
+    let detail = check(json!({"normalize": {"lufs": -14}}), 400, "unsupported_option").await;
+    assert!(detail.contains("`normalize`"), "{detail}");
+    check(json!({"metadata": {"isrc": "QM0001"}}), 400, "unsupported_option").await;
+    check(json!({"project": {"schema_version": 99}}), 400, "invalid_project").await;
+    check(json!({"project": {"schema_version": 1, "project_id": "p", "tracks": 5}}), 400, "invalid_project")
+        .await;
+    let mut long = song(0, 0, json!([]));
+    long["tracks"][0]["items"][0]["length_ticks"] = 1_000_000_000.into();
+    check(json!({"project": long}), 422, "too_long").await;
+    // What is switched off may be said.
+    let request =
+        json!({"project": project, "noise_shaping": false, "normalize": null, "metadata": {"artist": ""}});
+    studio.post(PATH, &request).await.expect(200);
+}
+
+#[tokio::test]
+async fn old_renders_make_room() {
+    let studio = Studio::start().await;
+    let empty = json!({"project": {"schema_version": 1, "project_id": "p", "tracks": []}});
+    let first = studio.post(PATH, &empty).await.expect(200);
+    for _ in 0..50 {
+        studio.post(PATH, &empty).await.expect(200);
+    }
+    assert_eq!(file(&studio, &first).await.status, 404);
+    let folder = studio.app.state.config.storage.dir.join("blobs/renders");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 100, "an audio file and its description each");
+}
+
+#[tokio::test]
+async fn renders_take_only_so_much_and_the_newest_stays() {
+    let app = TestApp::with(&[("SF_RENDERS_QUOTA_BYTES", "1000000")]).await;
+    let item = json!({"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 5_760, "notes": []});
+    let track = json!({"id": "t", "name": "T", "kind": "instrument", "items": [item]});
+    // Three seconds: 576 044 bytes.
+    let project = json!({"schema_version": 1, "project_id": "p", "tracks": [track]});
+    let body = json!({ "project": project, "tail_secs": 0.0 });
+    let mut urls = Vec::new();
+    for _ in 0..2 {
+        let made = app.local(Method::POST, "/api/v1/plugins/render").json(&body).send().await.expect(200);
+        urls.push(made["audio_url"].as_str().expect("an address").to_owned());
+    }
+    app.local(Method::GET, &urls[0]).send().await.problem(404, "not_found");
+    assert_eq!(app.local(Method::GET, &urls[1]).send().await.status, 200);
+}
+
+/// A valid project of as many delays as there may be effects: two gigabytes.
+fn many_delays() -> Value {
+    let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
+    let bus = |number: usize| {
+        let effects: Vec<Value> = (0..50).map(effect).collect();
+        json!({ "id": format!("b{number}"), "kind": "bus", "effects": effects })
+    };
+    let buses: Vec<Value> = (0..20).map(bus).collect();
+    json!({ "schema_version": 1, "project_id": "large", "tracks": buses })
+}
+
+#[tokio::test]
+async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name() {
+    let app = TestApp::start().await;
+    let body = json!({ "project": many_delays() });
+    let detail = app
+        .local(Method::POST, "/api/v1/plugins/render")
+        .json(&body)
+        .send()
+        .await
+        .problem(422, "too_much_memory");
+    assert!(detail.contains("1000 delay effects need 2"), "{detail}");
+    assert!(detail.contains("360 MiB (SF_RENDER_MEMORY_BYTES)"), "{detail}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_song_that_takes_hours_is_refused_and_others_render_beside_it() {
+    let app = TestApp::with(&[("SF_RENDER_MAX_SECS", "1")]).await;
+    let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "reverb" });
+    let item = json!({ "type": "midi", "id": "m", "start_tick": 0, "length_ticks": 10_000_000, "notes": [] });
+    let effects: Vec<Value> = (0..64).map(effect).collect();
+    let track = |number: usize| json!({ "id": format!("t{number}"), "kind": "instrument", "items": [item], "effects": effects });
+    let project =
+        json!({ "schema_version": 1, "project_id": "long", "tracks": (0..6).map(track).collect::<Vec<_>>() });
+    let body = json!({ "project": project });
+    // As many at once as there could run at all.
+    let long = (0..4).map(|_| app.local(Method::POST, "/api/v1/plugins/render").json(&body).send());
+    let token = app.token_of_new_user("bob").await;
+    let short = json!({ "project": { "tracks": [{ "id": "b", "kind": "bus" }] }, "tail_secs": 0 });
+    let of_bob = app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&short).send();
+    let (long, of_bob) = tokio::join!(futures_util::future::join_all(long), of_bob);
+    of_bob.expect(200);
+    for answer in long {
+        let detail = answer.problem(422, "too_much_work");
+        assert!(detail.contains("a render may take 1 (SF_RENDER_MAX_SECS)"), "{detail}");
+    }
+}
+
+#[tokio::test]
+async fn eight_large_renders_take_turns() {
+    // Each needs about 45 MB, so only one of them fits.
+    let app = TestApp::with(&[("SF_RENDER_MEMORY_BYTES", "67108864")]).await;
+    let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
+    let bus = json!({ "id": "b", "kind": "bus", "effects": (0..20).map(effect).collect::<Vec<Value>>() });
+    let body = json!({ "project": { "tracks": [bus] }, "tail_secs": 0 });
+    let renders = (0..8).map(|_| app.local(Method::POST, "/api/v1/plugins/render").json(&body).send());
+    for answer in futures_util::future::join_all(renders).await {
+        answer.expect(200);
+    }
+}

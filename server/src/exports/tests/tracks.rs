@@ -1,0 +1,374 @@
+//! Mixes, stems and frozen tracks through the real router, compared sample by sample.
+
+use std::io::{Cursor, Read as _};
+use std::time::Duration;
+
+use axum::http::Method;
+use serde_json::{Value, json};
+
+use crate::audio::test_files::sine_wav;
+use crate::audio::tests::{UPLOAD, with_form};
+use crate::test_app::Answer;
+use crate::test_studio::{Studio, float_samples, peak};
+
+const MIXDOWN: &str = "/multitrack/mixdown";
+const STEMS: &str = "/multitrack/stems";
+const FREEZE: &str = "/multitrack/freeze";
+
+/// What is left where two ways to the same sound are subtracted may not exceed this: -120 dBFS.
+const NULL_PEAK: f32 = 1e-6;
+
+/// Starts a task and waits for its end.
+async fn finished(studio: &Studio, path: &str, body: &Value) -> Value {
+    let started = studio.post(path, body).await.expect(202);
+    assert!(studio.app.state.tasks.drained(Duration::from_secs(120)).await);
+    studio.get(&format!("/tasks/{}", started["task_id"].as_str().expect("an id"))).await.expect(200)
+}
+
+async fn result(studio: &Studio, path: &str, body: &Value) -> Value {
+    let task = finished(studio, path, body).await;
+    assert_eq!(task["state"], "succeeded", "{task}");
+    task["result"].clone()
+}
+
+async fn failure(studio: &Studio, path: &str, body: &Value) -> Value {
+    let task = finished(studio, path, body).await;
+    assert_eq!(task["state"], "failed", "{task}");
+    task["error"].clone()
+}
+
+/// The mix as the page's export gives it.
+async fn mix(studio: &Studio, project: &Value) -> Vec<f32> {
+    let request = json!({ "project": project, "bit_depth": "float32" });
+    let answer = studio.post("/plugins/render", &request).await.expect(200);
+    assert_eq!(answer["receipt"]["left_out"], json!([]));
+    let file = studio.app.local(Method::GET, answer["audio_url"].as_str().expect("an address")).send().await;
+    let samples = float_samples(&file.bytes);
+    assert!(
+        (0.05..0.7).contains(&peak(&samples)),
+        "{}: heard, and left alone by the limiter",
+        peak(&samples)
+    );
+    samples
+}
+
+/// The highest magnitude of what differs, as far as the shorter of the two goes.
+fn difference(one: &[f32], other: &[f32]) -> f32 {
+    one.iter().zip(other).fold(0.0, |highest, (one, other)| (one - other).abs().max(highest))
+}
+
+fn notes(pitches: &[u8]) -> Value {
+    let note = |(place, pitch): (usize, &u8)| json!({ "tick": 480 * place, "length_ticks": 420, "pitch": pitch, "velocity": 0.6 });
+    let notes: Vec<Value> = pitches.iter().enumerate().map(note).collect();
+    json!([{ "type": "midi", "id": "m", "start_tick": 0, "length_ticks": 480 * pitches.len(), "notes": notes }])
+}
+
+fn engine(bank: u8, program: u8) -> Value {
+    json!({ "type": "soundfont", "bank": bank, "program": program })
+}
+
+fn effect(id: &str, name: &str, params: Value) -> Value {
+    json!({ "id": id, "type": "builtin", "name": name, "params": params })
+}
+
+/// A song with instruments, a recording, a bus with a reverb and a group; with effects and
+/// automation.
+async fn song(studio: &Studio) -> Value {
+    let sound = sine_wav(330.0, 48_000, 0.8);
+    let uploaded = with_form(studio.app.local(Method::POST, UPLOAD), &[("tone.wav", &sound)]).send().await;
+    let file_id = uploaded.expect(201)["files"][0]["id"].clone();
+    let moving = json!([{ "target": "volume_db", "points": [
+        { "tick": 0, "value": -20 }, { "tick": 960, "value": -2 }, { "tick": 1900, "value": -9 }] }]);
+    json!({
+        "schema_version": 1, "project_id": "song", "name": "Söng", "master": { "volume_db": -3 },
+        "tracks": [
+            { "id": "piano", "name": "Piano/1", "kind": "instrument", "synth_engine": engine(0, 0), "pan": 0.5,
+              "volume_db": -8, "items": notes(&[60, 64, 67, 72]), "automation": moving },
+            { "id": "drums", "name": "Drums", "kind": "instrument", "synth_engine": engine(128, 0), "volume_db": -10,
+              "items": notes(&[36, 42, 38, 42]),
+              "effects": [effect("limit", "limiter", json!({ "ceiling_dbtp": -6 }))] },
+            { "id": "bass", "name": "Bass", "kind": "instrument", "synth_engine": engine(0, 33), "volume_db": -9,
+              "items": notes(&[36, 36, 43, 36]), "output": "group" },
+            { "id": "voice", "name": "Voice", "kind": "audio", "volume_db": -14, "pan": -0.4,
+              "items": [{ "type": "audio", "id": "a", "start_tick": 240, "source": { "server_file_id": file_id } }],
+              "effects": [effect("c", "compressor", json!({ "threshold_db": -20, "ratio": 4 })),
+                  effect("d", "delay", json!({ "mix": 0.3, "feedback": 0.3 }))],
+              "sends": [{ "to": "room", "level_db": -6 }] },
+            { "id": "silent", "name": "Muted", "kind": "instrument", "synth_engine": engine(0, 80), "mute": true,
+              "items": notes(&[90]) },
+            { "id": "room", "name": "Room", "kind": "bus", "volume_db": -2,
+              "effects": [effect("r", "reverb", json!({ "mix": 1, "decay_secs": 0.6 }))] },
+            { "id": "group", "name": "Group", "kind": "group", "volume_db": -1, "items": [] },
+        ],
+    })
+}
+
+fn track<'p>(project: &'p Value, id: &str) -> &'p Value {
+    project["tracks"].as_array().expect("tracks").iter().find(|track| track["id"] == id).expect("the track")
+}
+
+async fn file(studio: &Studio, file: &Value) -> Vec<f32> {
+    let path = format!("/audio/{}/file", file["id"].as_str().expect("an id"));
+    float_samples(&studio.get(&path).await.bytes)
+}
+
+/// Stems of an archive by their names.
+fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<f32>)> {
+    let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).expect("an archive");
+    (0..zip.len())
+        .map(|number| {
+            let mut entry = zip.by_index(number).expect("an entry");
+            let mut wav = Vec::new();
+            entry.read_to_end(&mut wav).expect("reads");
+            (entry.name().expect("a name").into_owned(), float_samples(&wav))
+        })
+        .collect()
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stems_add_up_to_the_mix() {
+    let studio = Studio::start().await;
+    let project = song(&studio).await;
+    let whole = mix(&studio, &project).await;
+    let made = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
+    let storage = studio.get("/admin/storage").await.expect(200);
+    assert!(storage["render_disk_bytes"].as_u64() > made["size_bytes"].as_u64(), "{storage}");
+    let answer = studio.app.local(Method::GET, made["url"].as_str().expect("an address")).send().await;
+    assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/zip"));
+    assert_eq!(made["size_bytes"], answer.bytes.len());
+    let stems = unpacked(&answer.bytes);
+    let names: Vec<&str> = stems.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["01 Piano_1.wav", "02 Drums.wav", "03 Bass.wav", "04 Voice.wav"]);
+    let told: Vec<&Value> =
+        made["stems"].as_array().expect("stems").iter().map(|stem| &stem["track_id"]).collect();
+    assert_eq!(told, ["piano", "drums", "bass", "voice"]);
+    let length = stems[0].1.len();
+    assert_eq!(made["duration_secs"], length as f64 / 2.0 / 48_000.0);
+    assert!(stems.iter().all(|(_, samples)| samples.len() == length) && length >= whole.len());
+    let mut sum = vec![0.0; length];
+    for (name, samples) in &stems {
+        assert!(peak(samples) > 0.01, "{name}");
+        sum.iter_mut().zip(samples).for_each(|(sum, sample)| *sum += sample);
+    }
+    let left = difference(&sum, &whole);
+    assert!(left < NULL_PEAK, "{left}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_loud_stem_is_not_limited_and_solo_and_master_effects_do_not_count() {
+    let studio = Studio::start().await;
+    let mut project = song(&studio).await;
+    let quiet = json!({ "project": project, "tracks": ["drums"] });
+    let made = result(&studio, STEMS, &quiet).await;
+    let quiet = unpacked(&studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes);
+    project["master"] = json!({ "volume_db": 21, "effects": [effect("x", "saturator", json!({}))] });
+    project["tracks"][0]["solo"] = true.into();
+    project["tracks"][1]["volume_db"] = 4.into();
+    let made = result(&studio, STEMS, &json!({ "project": project, "tracks": ["drums"] })).await;
+    let loud = unpacked(&studio.app.local(Method::GET, made["url"].as_str().unwrap()).send().await.bytes);
+    let factor = 10_f32.powf(38.0 / 20.0);
+    let scaled: Vec<f32> = quiet[0].1.iter().map(|sample| sample * factor).collect();
+    assert!(peak(&loud[0].1) > 1.0, "{}", peak(&loud[0].1));
+    let left = difference(&loud[0].1, &scaled);
+    assert!(left < 1e-5, "{left}");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_frozen_track_sounds_as_it_did() {
+    let studio = Studio::start().await;
+    let mut project = song(&studio).await;
+    let before = mix(&studio, &project).await;
+    for (id, stage) in [
+        ("voice", "before_fader"),
+        ("drums", "before_fader"),
+        ("bass", "before_fader"),
+        ("piano", "after_fader"),
+    ] {
+        let request = json!({ "project": project, "track_id": id, "stage": stage, "tail_secs": 6 });
+        let frozen = result(&studio, FREEZE, &request).await;
+        assert_eq!(frozen["project"], Value::Null, "a result holds no whole project");
+        let mut changed = project.clone();
+        let tracks = changed["tracks"].as_array_mut().expect("tracks");
+        *tracks.iter_mut().find(|track| track["id"] == id).expect("the track") = frozen["track"].clone();
+        let now = track(&changed, id);
+        assert_eq!((&now["kind"], &now["output"]), (&json!("audio"), &track(&project, id)["output"]));
+        assert_eq!(now["items"][0]["server_file_id"], frozen["file"]["id"]);
+        assert_eq!(now["effects"], Value::Null);
+        // Each is frozen beside those that are already.
+        project = changed;
+        let after = mix(&studio, &project).await;
+        let left = difference(&after, &before);
+        assert!(left < NULL_PEAK, "{id}: {left}");
+    }
+    // Once the fader is in the sound, what is sent before it cannot be had any more.
+    let mut sending = project.clone();
+    sending["tracks"][0]["sends"] = json!([{ "to": "room", "level_db": -6, "pre_fader": true }]);
+    let id = sending["tracks"][0]["id"].clone();
+    let request = json!({ "project": sending, "track_id": id, "stage": "after_fader" });
+    let refusal = failure(&studio, FREEZE, &request).await;
+    assert_eq!(refusal["code"], "send_before_fader", "{refusal}");
+    assert_eq!(track(&project, "voice")["sends"][0]["to"], "room");
+    assert_eq!(track(&project, "piano")["automation"], json!([]));
+    studio.post("/projects", &project).await.expect(201);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_mixdown_is_the_mix_as_a_file_for_clips() {
+    let studio = Studio::start().await;
+    let project = song(&studio).await;
+    studio.post("/projects", &project).await.expect(201);
+    let whole = mix(&studio, &project).await;
+    let made = result(&studio, MIXDOWN, &json!({ "project_id": "song", "name": "Bounce 1/2" })).await;
+    assert_eq!(made["file"]["name"], "Bounce 1_2.wav");
+    assert!(
+        made["lufs"].as_f64().is_some_and(|lufs| lufs < 0.0) && made["true_peak_db"].is_number(),
+        "{made}"
+    );
+    assert_eq!(file(&studio, &made["file"]).await, whole);
+    let listed = studio.get("/audio").await.expect(200);
+    assert_eq!(listed["items"][0]["id"], made["file"]["id"]);
+    let request = json!({ "project_id": "song", "bit_depth": "pcm16", "sample_rate_hz": 44100 });
+    let made = result(&studio, MIXDOWN, &request).await;
+    assert_eq!(
+        (&made["file"]["sample_rate_hz"], &made["file"]["name"]),
+        (&json!(44_100), &json!("Söng.wav"))
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn silent_stems_and_a_silent_frozen_track_say_so() {
+    let studio = Studio::start().await;
+    let item = json!({ "type": "audio", "id": "a", "start_tick": 0, "source": { "server_file_id": "gone" } });
+    let mut project = song(&studio).await;
+    project["tracks"]
+        .as_array_mut()
+        .expect("tracks")
+        .push(json!({ "id": "gone", "kind": "audio", "items": [item] }));
+    let silent = |result: &Value| {
+        let warnings = result["warnings"].as_array().expect("warnings");
+        warnings.iter().filter(|text| text.as_str().is_some_and(|text| text.contains("silent"))).count()
+    };
+    // Dither is no sound.
+    let request = |more: Value| {
+        let mut request = json!({ "project": project, "bit_depth": "pcm16", "tail_secs": 0 });
+        request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        request
+    };
+    for (path, of_track, expected) in [
+        (STEMS, json!({ "tracks": ["gone"] }), 1),
+        (STEMS, json!({ "tracks": ["gone", "voice"] }), 0),
+        (FREEZE, json!({ "track_id": "gone" }), 1),
+        (FREEZE, json!({ "track_id": "voice" }), 0),
+    ] {
+        let result = result(&studio, path, &request(of_track.clone())).await;
+        assert_eq!(silent(&result), expected, "{path} {of_track}: {}", result["warnings"]);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_cannot_be_rendered_says_why() {
+    let studio = Studio::start().await;
+    let empty = json!({ "schema_version": 1, "project_id": "x", "tracks": [
+        { "id": "t", "kind": "instrument", "items": [] }] });
+    let request = |path: &str, more: Value| {
+        let mut request = json!({ "project": empty });
+        if path == FREEZE {
+            request["track_id"] = "t".into();
+        }
+        request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
+        request
+    };
+    for path in [MIXDOWN, STEMS, FREEZE] {
+        studio.post(path, &request(path, json!({ "project": null }))).await.problem(400, "one_project");
+        studio
+            .post(path, &request(path, json!({ "project": null, "project_id": "none" })))
+            .await
+            .problem(404, "not_found");
+        studio
+            .post(path, &request(path, json!({ "sample_rate_hz": 8000 })))
+            .await
+            .problem(400, "unsupported_sample_rate");
+        let detail =
+            studio.post(path, &request(path, json!({ "tail_secs": 900 }))).await.problem(400, "bad_tail");
+        assert!(detail.contains("900") && detail.contains("SF_TAIL_MAX_SECS"), "{detail}");
+        studio
+            .post(path, &request(path, json!({ "bit_depth": "pcm12" })))
+            .await
+            .problem(400, "unexpected_json");
+        for (name, value) in
+            [("normalize", json!({ "lufs": -14 })), ("gain_db", json!(3)), ("track", json!("t"))]
+        {
+            let answer = studio.post(path, &request(path, json!({ name: value }))).await;
+            let detail = answer.problem(400, "unsupported_option");
+            assert!(detail.contains(&format!("`{name}`")), "{path}: {detail}");
+        }
+        let invalid = failure(&studio, path, &request(path, json!({ "project": { "tracks": 7 } }))).await;
+        assert_eq!((&invalid["code"], &invalid["status"]), (&json!("invalid_project"), &json!(400)));
+        studio
+            .app
+            .remote(Method::POST, &format!("/api/v1{path}"))
+            .json(&request(path, json!({})))
+            .send()
+            .await
+            .problem(401, "token_missing");
+    }
+    studio.post(FREEZE, &json!({ "project": empty })).await.problem(400, "unexpected_json");
+    studio.post(FREEZE, &request(FREEZE, json!({ "stage": "later" }))).await.problem(400, "unexpected_json");
+    assert_eq!(failure(&studio, STEMS, &request(STEMS, json!({}))).await["code"], "nothing_to_render");
+    assert_eq!(failure(&studio, FREEZE, &request(FREEZE, json!({}))).await["code"], "nothing_to_render");
+    let missing = failure(&studio, FREEZE, &request(FREEZE, json!({ "track_id": "gone" }))).await;
+    assert!(
+        missing["code"] == "not_found" && missing["detail"].as_str().unwrap().contains("`gone`"),
+        "{missing}"
+    );
+    assert_eq!(
+        failure(&studio, STEMS, &request(STEMS, json!({ "tracks": ["gone"] }))).await["code"],
+        "not_found"
+    );
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stems_are_their_owners_alone_and_the_newest_are_kept() {
+    let studio = Studio::start().await;
+    let request = json!({ "project": song(&studio).await, "tracks": ["voice"], "tail_secs": 0 });
+    let first = result(&studio, STEMS, &request).await;
+    let path = first["url"].as_str().expect("an address").to_owned();
+    let token = studio.app.token_of_new_user("ada").await;
+    studio.app.remote(Method::GET, &path).token(&token).send().await.problem(404, "not_found");
+    studio.app.remote(Method::GET, &path).send().await.problem(401, "token_missing");
+    let got: Answer = studio.app.local(Method::GET, &path).header("range", "bytes=0-3").send().await;
+    assert_eq!((got.status.as_u16(), got.bytes.as_slice()), (206, &b"PK\x03\x04"[..]));
+    for id in ["none", "..%2F..%2Fx"] {
+        studio.get(&format!("/multitrack/stems/{id}/file")).await.problem(404, "not_found");
+    }
+    for _ in 0..10 {
+        result(&studio, STEMS, &request).await;
+    }
+    studio.app.local(Method::GET, &path).send().await.problem(404, "not_found");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn stems_leave_room_on_the_disk() {
+    let studio = Studio::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
+    let project = crate::test_studio::song(0, 0, json!([]));
+    assert_eq!(failure(&studio, STEMS, &json!({ "project": project })).await["code"], "storage_full");
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name() {
+    let studio = Studio::with(&[("SF_RENDER_MEMORY_BYTES", "67108864")]).await;
+    let delays: Vec<Value> = (0..50).map(|n| effect(&format!("d{n}"), "delay", json!({}))).collect();
+    let track = json!({ "id": "t", "kind": "instrument", "synth_engine": engine(0, 0), "items": notes(&[60]),
+        "effects": delays });
+    let project = json!({ "schema_version": 1, "project_id": "large", "tracks": [track] });
+    for path in [MIXDOWN, STEMS, FREEZE] {
+        let mut request = json!({ "project": project });
+        if path == FREEZE {
+            request["track_id"] = "t".into();
+        }
+        let refusal = failure(&studio, path, &request).await;
+        assert_eq!((&refusal["code"], &refusal["status"]), (&json!("too_much_memory"), &json!(422)));
+        let detail = refusal["detail"].as_str().expect("a detail");
+        assert!(detail.contains("50 delay effects need") && detail.contains("52 MiB"), "{path}: {detail}");
+    }
+}

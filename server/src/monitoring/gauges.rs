@@ -1,0 +1,62 @@
+//! What is looked up when somebody asks for the numbers.
+
+use std::sync::Mutex;
+use std::sync::PoisonError;
+use std::time::{Duration, Instant};
+
+use crate::error::ApiResult;
+use crate::exports::{STEM_FILES, render_files};
+use crate::state::AppState;
+use crate::{audio, db, disk, soundfonts};
+
+/// How long sums of stored files are believed: with object storage each is a long list.
+const SUMS_FRESH: Duration = Duration::from_secs(60);
+
+/// When the sums were last made, in this process.
+#[derive(Debug, Default)]
+pub(crate) struct SumsMade(Mutex<Option<Instant>>);
+
+impl SumsMade {
+    /// Whether it is time to make them again; if so, that is taken as done.
+    fn are_due(&self) -> bool {
+        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let due = made.is_none_or(|at| at.elapsed() >= SUMS_FRESH);
+        if due {
+            *made = Some(Instant::now());
+        }
+        due
+    }
+}
+
+/// Brings the numbers up to date that nobody counts along.
+pub(super) async fn look(state: &AppState) -> ApiResult<()> {
+    let metrics = &state.metrics;
+    let unfinished = state.tasks.unfinished_by_kind().await?;
+    metrics.set_tasks(unfinished.into_iter().map(|(kind, state, count)| (kind, state.as_str(), count)).collect());
+    let (open, idle) = (u64::from(state.db.size()), state.db.num_idle() as u64);
+    let max = u64::from(state.config.storage.database_limits.connections_max);
+    metrics.set_connections(idle, open.saturating_sub(idle), max);
+    if let Some(free_bytes) = disk::free_bytes(&state.config.storage.dir)? {
+        metrics.set_disk_free(free_bytes);
+    }
+    if !state.sums_made.are_due() {
+        return Ok(());
+    }
+    let blobs = state.blobs.clone();
+    let sums = tokio::task::spawn_blocking(move || -> ApiResult<_> {
+        let sum = |folder| -> ApiResult<u64> {
+            Ok(blobs.sizes(folder)?.iter().map(|(_, size_bytes)| size_bytes).sum())
+        };
+        Ok([
+            ("audio", sum(audio::FOLDER)?),
+            ("soundfonts", sum(soundfonts::FILES.folder)?),
+            ("renders", sum(render_files::FOLDER)?),
+            ("stems", sum(STEM_FILES.folder)?),
+        ])
+    });
+    for (kind, size_bytes) in sums.await?? {
+        metrics.set_storage(kind, size_bytes);
+    }
+    metrics.set_storage("database", db::size_bytes(&state.db).await?);
+    Ok(())
+}

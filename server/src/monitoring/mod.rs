@@ -1,0 +1,47 @@
+//! `/metrics`: numbers for Prometheus, in the OpenMetrics text format.
+//!
+//! Counters and histograms are this process's own, from its start; sums of the database and the
+//! disk are looked up for each answer. `SF_METRICS` says who may read.
+
+mod gauges;
+
+use axum::Router;
+use axum::extract::{FromRequestParts as _, Request, State};
+use axum::http::header;
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::get;
+
+pub(crate) use gauges::SumsMade;
+
+use crate::auth::Admin;
+use crate::config::MetricsAccess;
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+
+/// Kind of the text that Prometheus reads.
+const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+/// The route, outside the API's prefix.
+pub(crate) fn routes() -> Router<AppState> {
+    Router::new().route("/metrics", get(read))
+}
+
+async fn read(State(state): State<AppState>, request: Request) -> ApiResult<Response> {
+    match state.config.metrics {
+        MetricsAccess::Open => {}
+        MetricsAccess::Off => {
+            let detail = "Metrics are switched off here (SF_METRICS=off).".to_owned();
+            return Err(ApiError::NotFound { code: "metrics_off", detail });
+        }
+        MetricsAccess::Guarded => {
+            let (mut parts, _) = request.into_parts();
+            Admin::from_request_parts(&mut parts, &state).await?;
+        }
+    }
+    gauges::look(&state).await?;
+    let text = state.metrics.text()?;
+    Ok(([(header::CONTENT_TYPE, OPENMETRICS), (header::CACHE_CONTROL, "no-store")], text).into_response())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,25 @@
+//! SoundFonts in the folders of users.
+
+use std::path::PathBuf;
+
+use super::dirs::{PlaceNames, store};
+use super::modules::{Limits, search};
+use crate::config::Config;
+use crate::soundfonts::{ExtraFiles, Search};
+
+/// Searches the folders of all users for SoundFonts.
+pub(crate) fn soundfont_files(config: &Config) -> ExtraFiles {
+    let names = PlaceNames::new(config);
+    Box::new(move |db| {
+        let names = names.clone();
+        Box::pin(async move {
+            let paths: Vec<PathBuf> = store::of_all(&db).await?.into_iter().map(PathBuf::from).collect();
+            let search: Search = Box::new(move || {
+                let places = names.places();
+                let found = search(&paths, Limits::default(), &|real| places.allow(real));
+                found.soundfonts.into_iter().map(|one| one.path).collect()
+            });
+            Ok(search)
+        })
+    })
+}

@@ -1,0 +1,91 @@
+//! The project that the body of a request means: a stored one by its id, or a document.
+
+use schemas::Project;
+use schemas::json::JsonText;
+use serde::{Deserialize, Serialize};
+
+use super::{checked_document, load_document, with_stored_document};
+use crate::error::{ApiError, ApiResult};
+use crate::extract::with_document;
+use crate::state::AppState;
+
+/// The project of a request, loaded but not checked: the thread that works on it checks it.
+#[derive(Serialize, Deserialize)]
+pub(crate) enum RequestedProject {
+    /// A stored document, which was checked when it was saved.
+    Stored(JsonText),
+    /// A document that came with the request.
+    Sent(JsonText),
+}
+
+impl RequestedProject {
+    /// Loads the project of a request that names exactly one, by id or as a document.
+    ///
+    /// # Errors
+    /// 400 `one_project`; 404 if the user has no such project.
+    pub(crate) async fn load(
+        state: &AppState,
+        owner_id: &str,
+        project_id: Option<String>,
+        project: Option<JsonText>,
+    ) -> ApiResult<Self> {
+        match (project_id, project) {
+            (Some(id), None) => Ok(Self::Stored(load_document(state, owner_id, &id).await?)),
+            (None, Some(document)) => Ok(Self::Sent(document)),
+            _ => Err(not_one_project()),
+        }
+    }
+
+    /// Works on the same project on a thread that may block: requests that wait for the thread do
+    /// not hold a stored project.
+    ///
+    /// # Errors
+    /// Those of [`Self::load`], and those of the work.
+    pub(crate) async fn with<T: Send + 'static>(
+        state: &AppState,
+        owner_id: &str,
+        project_id: Option<String>,
+        project: Option<JsonText>,
+        work: impl FnOnce(Self) -> ApiResult<T> + Send + 'static,
+    ) -> ApiResult<T> {
+        match (project_id, project) {
+            (Some(id), None) => {
+                let work = |document| work(Self::Stored(document));
+                with_stored_document(state, owner_id, &id, work).await
+            }
+            (None, Some(document)) => {
+                with_document(document.as_str().len(), move || work(Self::Sent(document))).await
+            }
+            _ => Err(not_one_project()),
+        }
+    }
+
+    /// Length of the document in bytes.
+    pub(crate) fn size_bytes(&self) -> usize {
+        match self {
+            Self::Stored(document) | Self::Sent(document) => document.as_str().len(),
+        }
+    }
+
+    /// The checked document, and the project that it describes. Blocks.
+    ///
+    /// # Errors
+    /// 400 `invalid_project`; 422 `not_playable`.
+    pub(crate) fn into_project(self) -> ApiResult<(JsonText, Project)> {
+        let document = match self {
+            Self::Stored(document) | Self::Sent(document) => checked_document(&document)?,
+        };
+        let project = schemas::read::project(&document).map_err(|error| ApiError::Unprocessable {
+            code: "not_playable",
+            detail: format!("The project cannot be read: {error}"),
+        })?;
+        Ok((document, project))
+    }
+}
+
+fn not_one_project() -> ApiError {
+    ApiError::bad_request(
+        "one_project",
+        "The body names exactly one project, by `project_id` or as `project`.",
+    )
+}

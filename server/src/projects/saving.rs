@@ -1,0 +1,65 @@
+//! Stores documents as projects: within the quota, and only over the revision that they started
+//! from.
+
+use futures_util::future::BoxFuture;
+
+use super::Saved;
+use super::document::Document;
+use super::store::{self, InsertOutcome, SaveOutcome};
+use crate::error::{ApiError, ApiResult};
+use crate::state::AppState;
+
+/// Runs after a document was stored, with its owner and its text.
+pub(crate) type OnSaved = for<'a> fn(&'a AppState, &'a str, &'a str) -> BoxFuture<'a, ()>;
+
+/// Stores a new project; `None` if its id is taken.
+///
+/// # Errors
+/// 507 beyond the quota; when the database refuses.
+pub(crate) async fn insert(
+    state: &AppState,
+    owner_id: &str,
+    document: &Document,
+) -> ApiResult<Option<Saved>> {
+    match store::insert(&state.db, owner_id, document, state.document_quota).await? {
+        InsertOutcome::Saved(saved) => {
+            (state.project_saved)(state, owner_id, &document.text).await;
+            Ok(Some(saved))
+        }
+        InsertOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
+        InsertOutcome::Taken => Ok(None),
+    }
+}
+
+/// Stores the next revision of a project.
+///
+/// # Errors
+/// 404 without such a project, 412 if `expected` is not its revision, 507 beyond the quota.
+pub(super) async fn save_next(
+    state: &AppState,
+    owner_id: &str,
+    document: &Document,
+    expected: i64,
+) -> ApiResult<Saved> {
+    match store::save(&state.db, owner_id, document, expected, state.document_quota).await? {
+        SaveOutcome::Saved(saved) => {
+            (state.project_saved)(state, owner_id, &document.text).await;
+            Ok(saved)
+        }
+        SaveOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
+        SaveOutcome::Missing => Err(ApiError::not_found("project", &document.project_id)),
+        SaveOutcome::Stale(current) => Err(ApiError::PreconditionFailed {
+            code: "stale_revision",
+            detail: format!(
+                "This save started from revision {expected}, and the project is at revision {current} by now; \
+                 nothing was overwritten."
+            ),
+        }),
+    }
+}
+
+/// 507: the user's projects would take more than they may.
+fn quota_exceeded(state: &AppState, document: &Document, used_bytes: u64) -> ApiError {
+    let (quota_bytes, needed_bytes) = (state.document_quota.quota_bytes(), document.text.len() as u64);
+    ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes, is_exact: true }
+}

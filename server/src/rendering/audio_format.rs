@@ -1,0 +1,163 @@
+//! File formats of rendered sound: the one place that knows their names, extensions, media types,
+//! bit depths and sample rates. `encoder.rs` writes them.
+
+use dsp_core::wav::SampleFormat;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
+
+/// File formats.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+#[schema(as = Format)]
+pub enum AudioFormat {
+    /// WAV.
+    #[default]
+    Wav,
+}
+
+/// How samples stand in an exported file.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub enum BitDepth {
+    /// 16-bit integers with TPDF dither.
+    #[default]
+    Pcm16,
+    /// 32-bit floats, as the engine computed them.
+    Float32,
+}
+
+impl AudioFormat {
+    /// Every format.
+    pub const ALL: &[Self] = &[Self::Wav];
+
+    /// Extensions of all formats.
+    pub(crate) const EXTENSIONS: [&str; Self::ALL.len()] = {
+        let mut extensions = [""; Self::ALL.len()];
+        let mut index = 0;
+        while index < extensions.len() {
+            extensions[index] = Self::ALL[index].extension();
+            index += 1;
+        }
+        extensions
+    };
+
+    /// Name in requests and extension of files, without the dot.
+    #[must_use]
+    pub const fn extension(self) -> &'static str {
+        match self {
+            Self::Wav => "wav",
+        }
+    }
+
+    /// Media type of the files.
+    #[must_use]
+    pub const fn media_type(self) -> &'static str {
+        match self {
+            Self::Wav => "audio/wav",
+        }
+    }
+
+    /// Bit depths that the format can hold.
+    #[must_use]
+    pub const fn bit_depths(self) -> &'static [BitDepth] {
+        match self {
+            Self::Wav => BitDepth::ALL,
+        }
+    }
+
+    /// Sample rates at which files are rendered, in hertz, ascending.
+    #[must_use]
+    pub const fn sample_rates_hz(self) -> &'static [u32] {
+        match self {
+            Self::Wav => &[44_100, 48_000, 96_000],
+        }
+    }
+
+    /// The format with this extension or name, in any case.
+    #[must_use]
+    pub fn of_extension(extension: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.extension().eq_ignore_ascii_case(extension))
+    }
+
+    /// The name of a file.
+    pub(crate) fn file_name(self, stem: &str) -> String {
+        format!("{stem}.{}", self.extension())
+    }
+
+    /// The sample rate, if the format has it.
+    ///
+    /// # Errors
+    /// A sentence that names the rates.
+    pub(crate) fn check_rate(self, sample_rate_hz: u32) -> Result<u32, String> {
+        match self.sample_rates_hz().contains(&sample_rate_hz) {
+            true => Ok(sample_rate_hz),
+            false => Err(format!(
+                "The sample rate {sample_rate_hz} Hz is not one of {} Hz.",
+                in_words(self.sample_rates_hz())
+            )),
+        }
+    }
+}
+
+impl BitDepth {
+    const ALL: &'static [Self] = &[Self::Pcm16, Self::Float32];
+
+    /// Name in requests.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pcm16 => "pcm16",
+            Self::Float32 => "float32",
+        }
+    }
+
+    /// The bit depth of this name, in any case.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|depth| depth.name().eq_ignore_ascii_case(name))
+    }
+}
+
+impl From<BitDepth> for SampleFormat {
+    fn from(depth: BitDepth) -> Self {
+        match depth {
+            BitDepth::Pcm16 => Self::Pcm16,
+            BitDepth::Float32 => Self::Float32,
+        }
+    }
+}
+
+/// A list of at least two as `1, 2 and 3`.
+pub(crate) fn in_words(list: &[impl ToString]) -> String {
+    let words: Vec<String> = list.iter().map(ToString::to_string).collect();
+    match words.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, others)) => format!("{} and {last}", others.join(", ")),
+        None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn requests_files_and_json_use_one_name() {
+        for format in AudioFormat::ALL {
+            assert_eq!(serde_json::to_value(format).expect("JSON"), format.extension());
+            assert_eq!(AudioFormat::of_extension(&format.extension().to_uppercase()), Some(*format));
+            for depth in format.bit_depths() {
+                assert_eq!(serde_json::to_value(depth).expect("JSON"), depth.name());
+                assert_eq!(BitDepth::of_name(&depth.name().to_uppercase()), Some(*depth));
+            }
+        }
+        assert_eq!((AudioFormat::of_extension("mp3"), BitDepth::of_name("pcm24")), (None, None));
+    }
+
+    #[test]
+    fn an_unknown_rate_names_the_known_ones() {
+        assert_eq!(AudioFormat::Wav.check_rate(48_000), Ok(48_000));
+        let error = AudioFormat::Wav.check_rate(8_000).expect_err("is refused");
+        assert_eq!(error, "The sample rate 8000 Hz is not one of 44100, 48000 and 96000 Hz.");
+    }
+}

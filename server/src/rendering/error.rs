@@ -1,0 +1,163 @@
+//! Why something could not be rendered, and how the API answers it.
+
+use dsp_core::session::MixerError;
+use dsp_core::soundfont::BankError;
+use dsp_core::wav::WavError;
+use schemas::session::SessionError;
+
+use crate::error::ApiError;
+
+/// Why something could not be rendered.
+#[derive(Debug, thiserror::Error)]
+pub enum RenderError {
+    /// The project has no session.
+    #[error("the project cannot be played: {0}")]
+    Session(#[from] SessionError),
+    /// The engine refused the session.
+    #[error("the engine cannot play the project: {0}")]
+    Mixer(#[from] MixerError),
+    /// The engine refused one track.
+    #[error("the engine cannot play the notes: {0}")]
+    Synth(#[from] dsp_core::synth::SynthError),
+    /// The loudness meter does not know the sample rate.
+    #[error(transparent)]
+    Loudness(#[from] dsp_core::loudness::LoudnessError),
+    /// The engine's rate does not become the file's.
+    #[error(transparent)]
+    Resample(#[from] dsp_core::resample::ResampleError),
+    /// The file could not be written.
+    #[error(transparent)]
+    Wav(#[from] WavError),
+    /// A bank could not be opened.
+    #[error("the SoundFont `{name}` cannot be used: {reason}")]
+    Bank {
+        /// Id or file name of the bank.
+        name: String,
+        /// What is wrong with it.
+        reason: BankProblem,
+    },
+    /// Its SoundFonts do not fit into memory together.
+    #[error(
+        "the SoundFonts of the song ({names}) need {needed_mib} MiB of memory together; SoundFonts may take \
+         {limit_mib} MiB (SF_BANK_CACHE_BYTES)"
+    )]
+    Banks {
+        /// Ids or file names of the banks.
+        names: String,
+        /// What they need, in MiB.
+        needed_mib: u64,
+        /// The limit in MiB.
+        limit_mib: u64,
+    },
+    /// It takes longer than a render may.
+    #[error(
+        "rendering this takes about {expected_secs} seconds, and a render may take {limit_secs} (SF_RENDER_MAX_SECS)"
+    )]
+    TooMuchWork {
+        /// How long it takes, as far as its speed says, in seconds.
+        expected_secs: u64,
+        /// The limit in seconds.
+        limit_secs: u64,
+    },
+    /// It would need more memory than renders may have.
+    #[error(
+        "rendering this needs about {needed_mib} MiB of memory, and a song may have {limit_mib} MiB \
+         (SF_RENDER_MEMORY_BYTES); {largest} need {largest_mib} MiB of that"
+    )]
+    TooMuchMemory {
+        /// What it needs, in MiB.
+        needed_mib: u64,
+        /// What a song may have, in MiB.
+        limit_mib: u64,
+        /// What needs most, with its number.
+        largest: String,
+        /// How much that is, in MiB.
+        largest_mib: u64,
+    },
+    /// The song does not fit into a WAV file.
+    #[error("the song lasts {song_secs} seconds, and a WAV file of this kind holds at most {limit_secs}")]
+    TooLong {
+        /// Length of the song in seconds.
+        song_secs: u64,
+        /// The limit in seconds.
+        limit_secs: u64,
+    },
+    /// Not even a default bank is there.
+    #[error("no SoundFont is installed that could play the notes")]
+    NoSoundFont,
+    /// Somebody asked to stop.
+    #[error("the render was cancelled")]
+    Cancelled,
+}
+
+/// What is wrong with a bank's file.
+#[derive(Debug, thiserror::Error)]
+pub enum BankProblem {
+    /// It cannot be read.
+    #[error("its file cannot be read: {0}")]
+    Io(#[from] std::io::Error),
+    /// It holds something wrong.
+    #[error(transparent)]
+    Content(#[from] BankError),
+    /// It takes more memory than is accepted.
+    #[error("it needs {needed_mib} MiB of memory; at most {limit_mib} MiB are accepted ({setting})")]
+    TooLarge {
+        /// What it needs, in MiB.
+        needed_mib: u64,
+        /// The limit in MiB.
+        limit_mib: u64,
+        /// The setting of the limit.
+        setting: &'static str,
+    },
+    /// There is no memory left for it now.
+    #[error(
+        "it needs {needed_mib} MiB of memory, and SoundFonts that are being played fill the {limit_mib} MiB that all \
+         may take (SF_BANK_CACHE_BYTES); try again in a moment"
+    )]
+    MemoryInUse {
+        /// What it needs, in MiB.
+        needed_mib: u64,
+        /// The limit in MiB.
+        limit_mib: u64,
+    },
+}
+
+/// Seconds after which the memory for SoundFonts may be free again.
+const BANK_RETRY_SECS: u64 = 10;
+
+impl From<RenderError> for ApiError {
+    fn from(error: RenderError) -> Self {
+        let code = match &error {
+            RenderError::Session(_) | RenderError::Mixer(_) | RenderError::Synth(_) => "not_playable",
+            RenderError::Loudness(_) | RenderError::Resample(_) => "not_playable",
+            RenderError::Bank { reason: BankProblem::MemoryInUse { .. }, .. } => {
+                return Self::Busy { detail: error.to_string(), retry_after_secs: BANK_RETRY_SECS };
+            }
+            RenderError::Bank { .. } | RenderError::Banks { .. } => "soundfont_unusable",
+            RenderError::TooMuchMemory { .. } => "too_much_memory",
+            RenderError::TooMuchWork { .. } => "too_much_work",
+            RenderError::TooLong { .. } | RenderError::Wav(WavError::TooLong { .. }) => "too_long",
+            RenderError::NoSoundFont => return no_soundfont(),
+            RenderError::Cancelled => {
+                return Self::Conflict { code: "cancelled", detail: error.to_string() };
+            }
+            RenderError::Wav(WavError::Io(_)) => {
+                return match error {
+                    RenderError::Wav(WavError::Io(io)) => io.into(),
+                    other => Self::internal(other),
+                };
+            }
+        };
+        Self::Unprocessable { code, detail: error.to_string() }
+    }
+}
+
+/// 501 where no SoundFont is installed or uploaded.
+fn no_soundfont() -> ApiError {
+    ApiError::NotImplemented {
+        code: "soundfont_render_unavailable",
+        detail: "No SoundFont is there that could play the notes: upload one, put an SF2 or SF3 file into one of the folders \
+                 of SF_SOUNDFONT_DIRS, or install the package timgm6mb-soundfont."
+            .to_owned(),
+    }
+}

@@ -1,0 +1,25 @@
+//! How a render is written.
+
+use dsp_core::wav::SampleFormat;
+
+use super::audio_format::{AudioFormat, BitDepth};
+
+/// How a project is to be rendered.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct MixOptions {
+    /// Sample rate of the file in hertz.
+    pub sample_rate_hz: u32,
+    /// Format of the file.
+    pub format: AudioFormat,
+    /// How samples stand in the file.
+    pub bit_depth: BitDepth,
+    /// Longest time in seconds that the sound may ring on after the last item.
+    pub tail_secs: f64,
+}
+
+impl MixOptions {
+    /// How the engine encodes the samples.
+    pub(super) fn sample_format(&self) -> SampleFormat {
+        self.bit_depth.into()
+    }
+}

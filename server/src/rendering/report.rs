@@ -1,0 +1,74 @@
+//! The report of a finished render.
+
+use dsp_core::limiter::Reduction;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+use super::measure::Measured;
+use super::missing::MissingSound;
+
+/// A finished render.
+#[derive(Debug, Clone, PartialEq)]
+pub struct MixReport {
+    /// Measurements of the file.
+    pub measured: Measured,
+    /// Samples beyond full scale before they were clipped to it.
+    pub clipped_samples: u64,
+    /// Ids of tracks that should have been heard and were not.
+    pub silent_tracks: Vec<String>,
+    /// What the engine does not play of the project.
+    pub left_out: Vec<LeftOutOfRender>,
+    /// SoundFonts and presets that the project names and that are not there.
+    pub missing_sounds: Vec<MissingSound>,
+    /// Whether the file is silent.
+    pub is_silent: bool,
+    /// Where the last item ends, in seconds; the rest of the file is its tail.
+    pub song_secs: f64,
+    /// Gain reduction of the mix limiter.
+    pub limiter: LimiterReport,
+}
+
+/// Gain reduction of the mix limiter, at the project's own sample rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
+pub struct LimiterReport {
+    /// Largest reduction in decibels; 0 where the mix stayed below the ceiling of -3 dBFS.
+    pub largest_reduction_db: f64,
+    /// For how long the mix was reduced by more than 0.1 dB, in seconds of the song.
+    pub reduced_secs: f64,
+}
+
+impl LimiterReport {
+    pub(super) fn new(reduction: Reduction, sample_rate_hz: u32) -> Self {
+        let least_gain = f64::from(reduction.least_gain);
+        Self {
+            largest_reduction_db: if least_gain < 1.0 { -20.0 * least_gain.log10() } else { 0.0 },
+            reduced_secs: reduction.frames as f64 / f64::from(sample_rate_hz),
+        }
+    }
+}
+
+/// Warning about a silent render.
+const SILENT: &str = "The whole render is silent: it never exceeds -100 dBFS.";
+
+impl MixReport {
+    /// Warnings about the file, as sentences.
+    #[must_use]
+    pub fn warnings(&self) -> Vec<String> {
+        warnings(&self.missing_sounds, self.is_silent)
+    }
+}
+
+/// Warnings about a render as sentences: missing sounds, and whether the file is silent.
+#[must_use]
+pub fn warnings(missing: &[MissingSound], is_silent: bool) -> Vec<String> {
+    missing.iter().map(MissingSound::in_words).chain(is_silent.then(|| SILENT.to_owned())).collect()
+}
+
+/// Something of a project that is not in a render.
+#[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
+pub struct LeftOutOfRender {
+    /// JSON pointer to it.
+    pub pointer: String,
+    /// Why.
+    pub reason: String,
+}

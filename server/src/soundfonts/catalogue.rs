@@ -1,0 +1,146 @@
+//! Keeps what is in the folders in mind, and adds what users have uploaded.
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::time::Duration;
+
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+
+use super::scan::Scanner;
+use super::snapshot::Snapshot;
+use super::{id_of_name, store};
+use crate::config::{Config, SoundConfig};
+use crate::db::Db;
+use crate::error::ApiError;
+use crate::state::AppState;
+
+/// How often the folders are searched for new and changed files.
+const SCAN_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Searches for SoundFont files on a thread that may block.
+pub(crate) type Search = Box<dyn FnOnce() -> Vec<PathBuf> + Send>;
+
+/// Prepares a search for SoundFont files outside of the folders in the settings.
+pub(crate) type ExtraFiles = Box<dyn Fn(Db) -> BoxFuture<'static, Result<Search, ApiError>> + Send + Sync>;
+
+/// Searches the SoundFont folders and remembers what is in them; knows what users have uploaded.
+pub struct Catalogue {
+    db: Db,
+    extra_files: ExtraFiles,
+    scanner: Arc<Mutex<Scanner>>,
+    snapshot: Arc<RwLock<Option<Arc<Snapshot>>>>,
+}
+
+impl std::fmt::Debug for Catalogue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Catalogue").finish_non_exhaustive()
+    }
+}
+
+impl Catalogue {
+    /// A catalogue of the folders in the settings and of `extra_files`, not searched yet.
+    pub(crate) fn new(config: &Config, db: Db, extra_files: ExtraFiles) -> Self {
+        let preferred = config.sound.default_soundfont.as_deref().map(id_of_name);
+        Self {
+            db,
+            extra_files,
+            scanner: Arc::new(Mutex::new(Scanner::new(config.sound.soundfont_dirs.clone(), preferred))),
+            snapshot: Arc::default(),
+        }
+    }
+
+    /// The SoundFonts of a user now: the system's as in [`Self::current`], and their own, which no
+    /// other user ever sees.
+    ///
+    /// # Errors
+    /// As [`Self::current`].
+    pub async fn of(&self, owner_id: &str) -> Result<Arc<Snapshot>, ApiError> {
+        let system = self.current().await?;
+        let own = store::of_owner(&self.db, owner_id).await?;
+        if own.is_empty() { Ok(system) } else { Ok(Arc::new(system.with_uploads(&own)?)) }
+    }
+
+    /// The system's as the last scan found them; the first caller waits for the first scan.
+    ///
+    /// # Errors
+    /// As [`Self::rescan`].
+    pub async fn current(&self) -> Result<Arc<Snapshot>, ApiError> {
+        if let Some(snapshot) = self.known() {
+            return Ok(snapshot);
+        }
+        let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
+        let extra_files = (self.extra_files)(self.db.clone()).await?;
+        let first_scan = move || {
+            let mut scanner = scanner.lock().unwrap_or_else(PoisonError::into_inner);
+            // Somebody else's scan may have ended while this one waited for its turn.
+            let done = known.read().unwrap_or_else(PoisonError::into_inner).clone();
+            done.unwrap_or_else(|| publish(&mut scanner, extra_files, &known))
+        };
+        Ok(tokio::task::spawn_blocking(first_scan).await?)
+    }
+
+    /// Searches the folders now.
+    ///
+    /// # Errors
+    /// When the thread of the scan fails, or the database does not say where users have plugins.
+    pub async fn rescan(&self) -> Result<Arc<Snapshot>, ApiError> {
+        let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
+        let extra_files = (self.extra_files)(self.db.clone()).await?;
+        let scan =
+            move || publish(&mut scanner.lock().unwrap_or_else(PoisonError::into_inner), extra_files, &known);
+        Ok(tokio::task::spawn_blocking(scan).await?)
+    }
+
+    /// The result of the last scan, if there was one.
+    #[must_use]
+    pub fn known(&self) -> Option<Arc<Snapshot>> {
+        self.snapshot.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn publish(
+    scanner: &mut Scanner,
+    extra_files: Search,
+    known: &RwLock<Option<Arc<Snapshot>>>,
+) -> Arc<Snapshot> {
+    let snapshot = Arc::new(scanner.scan(extra_files()));
+    *known.write().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&snapshot));
+    snapshot
+}
+
+/// Keeps the catalogue current until the service stops.
+pub async fn keep_scanning(state: AppState, stop: CancellationToken) {
+    let mut is_first = true;
+    loop {
+        match state.soundfonts.catalogue.rescan().await {
+            Ok(found) if is_first => {
+                warn_of_default(&state.config.sound, &found);
+                is_first = false;
+            }
+            Ok(_) => {}
+            Err(error) => tracing::error!(%error, "the scan for SoundFonts failed"),
+        }
+        tokio::select! {
+            () = stop.cancelled() => return,
+            () = tokio::time::sleep(SCAN_INTERVAL) => {}
+        }
+    }
+}
+
+/// Warns if a setting names a default SoundFont that is not among those that a scan found.
+fn warn_of_default(sound: &SoundConfig, found: &Snapshot) {
+    let Some(named) = &sound.default_soundfont else { return };
+    if found.find(&id_of_name(named)).is_some_and(|one| one.summary.usable) {
+        return;
+    }
+    match found.default_soundfont() {
+        Some(other) => {
+            let instead = &other.summary.soundfont_id;
+            tracing::warn!(
+                "SF_DEFAULT_SOUNDFONT is `{named}`, which is not there or not usable; `{instead}` is used"
+            );
+        }
+        None => tracing::warn!("SF_DEFAULT_SOUNDFONT is `{named}`, and no usable SoundFont is installed"),
+    }
+}

@@ -1,0 +1,53 @@
+//! `DELETE /plugins/soundfonts/{sf_id}`.
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
+use tokio::runtime::Handle;
+
+use super::{SoundFontSource, id_of_name, import};
+use crate::audit::{self, Action};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors};
+use crate::extract::Path;
+use crate::reserve;
+use crate::state::AppState;
+
+/// Says whose SoundFont has the id now.
+const SOUNDFONT_INSTEAD: HeaderName = HeaderName::from_static("x-soundfont-instead");
+
+/// Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with
+/// 403, unless the caller has one of the same id, which then goes; those of other users are not
+/// there.
+#[utoipa::path(delete, path = "/plugins/soundfonts/{sf_id}", tag = "plugins",
+    params(("sf_id", description = "Id of the SoundFont")),
+    responses((status = 204, description = "It is gone", headers(
+            ("X-Soundfont-Instead" = String, description = "`system` if a SoundFont of the system has this id now; else left out"))),
+        CommonErrors))]
+pub(crate) async fn delete(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(soundfont_id): Path<String>,
+) -> ApiResult<(StatusCode, HeaderMap)> {
+    let id = id_of_name(&soundfont_id);
+    let deleting = || {
+        let (state, runtime, owner_id, id) = (state.clone(), Handle::current(), user.id.clone(), id.clone());
+        async move { tokio::task::spawn_blocking(move || import::delete(&state, &runtime, &owner_id, &id)).await? }
+    };
+    let deleted = reserve::making_room(&state, deleting).await?;
+    let rest = state.soundfonts.catalogue.of(&user.id).await?;
+    let is_systems = rest.find(&id).is_some_and(|one| one.summary.source == SoundFontSource::System);
+    if !deleted {
+        return Err(match is_systems {
+            true => ApiError::Forbidden {
+                code: "system_soundfont",
+                detail: format!(
+                    "The SoundFont `{id}` lies in a folder of the machine and cannot be deleted from here."
+                ),
+            },
+            false => ApiError::not_found("SoundFont", &soundfont_id),
+        });
+    }
+    audit::record(&state.db, &user.who(), Action::SoundfontDeleted, &id, "").await;
+    let instead = is_systems.then_some((SOUNDFONT_INSTEAD, HeaderValue::from_static("system")));
+    Ok((StatusCode::NO_CONTENT, instead.into_iter().collect()))
+}

@@ -1,0 +1,127 @@
+//! `GET /plugins/soundfonts/download/{sf_id}`.
+
+use std::fs::File;
+use std::io::ErrorKind;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{IntoResponse as _, Response};
+
+use super::preset_list::{self, DownloadQuery};
+use super::{BankFile, Chosen, reduced};
+use crate::auth::CurrentUser;
+use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
+use crate::etag;
+use crate::extract::{Path, Query};
+use crate::file_answer::FileAnswer;
+use crate::rendering::banks::Version;
+use crate::state::AppState;
+
+const SOUNDFONT_ID: HeaderName = HeaderName::from_static("x-soundfont-id");
+const SOUNDFONT_FALLBACK: HeaderName = HeaderName::from_static("x-soundfont-fallback");
+
+/// Sends a SoundFont: the caller's own before the system's, the SF2 where there is also an SF3, and
+/// the default bank where there is none of that id or it cannot be played.
+#[utoipa::path(get, path = "/plugins/soundfonts/download/{sf_id}", tag = "plugins",
+    params(("sf_id", description = "Id of the SoundFont"), DownloadQuery),
+    responses((status = 200, description = "The file", content_type = "application/octet-stream", headers(
+            ("ETag" = String), ("X-Soundfont-Id" = String, description = "The bank that is really sent"),
+            ("X-Soundfont-Fallback" = String, description = "`true` if it stands in for another"))),
+        (status = 206, description = "The range that was asked for"),
+        (status = 304, description = "`If-None-Match` names the current file"),
+        (status = 416, description = "The range lies outside the file"),
+        (status = 422, description = "`bad_presets` or `soundfont_unusable`", body = Problem,
+            content_type = "application/problem+json"), CommonErrors))]
+pub(crate) async fn read(
+    State(state): State<AppState>,
+    user: CurrentUser,
+    Path(soundfont_id): Path<String>,
+    Query(query): Query<DownloadQuery>,
+    headers: HeaderMap,
+) -> ApiResult<Response> {
+    let presets = query.presets.as_deref().map(preset_list::parse).transpose()?;
+    let chosen = choose(&state, &user.id, &soundfont_id).await?;
+    let mut response = match presets {
+        None => whole(&state, &chosen, &headers).await?,
+        Some(presets) => reduced_to(&state, &chosen, presets, &headers).await?,
+    };
+    response.headers_mut().extend(chosen_headers(&chosen)?);
+    Ok(response)
+}
+
+/// The bank to send to a user for an id, as its file is now.
+async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResult<Chosen> {
+    let none = || ApiError::NotFound {
+        code: "no_soundfont",
+        detail: "No SoundFont is there that could be sent.".to_owned(),
+    };
+    let catalogue = &state.soundfonts.catalogue;
+    let chosen = catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(none)?;
+    let BankFile::InFolder { path, version: scanned } = chosen.soundfont.file.clone() else {
+        return Ok(chosen);
+    };
+    let facts = tokio::task::spawn_blocking(move || std::fs::metadata(path)).await?;
+    if facts.is_ok_and(|facts| Version::of(&facts) == scanned) {
+        return Ok(chosen);
+    }
+    catalogue.rescan().await?;
+    catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(none)
+}
+
+async fn whole(state: &AppState, chosen: &Chosen, headers: &HeaderMap) -> ApiResult<Response> {
+    let (blobs, bank_file) = (state.blobs.clone(), chosen.soundfont.file.clone());
+    let opening = tokio::task::spawn_blocking(move || match bank_file {
+        BankFile::InFolder { path, .. } => File::open(path),
+        BankFile::Stored(key) => blobs.read(&key)?.ok_or_else(|| ErrorKind::NotFound.into()),
+    });
+    let file = opening.await?.map_err(|error| {
+        if error.kind() == ErrorKind::NotFound {
+            ApiError::not_found("SoundFont", &chosen.soundfont.summary.soundfont_id)
+        } else {
+            error.into()
+        }
+    })?;
+    let tag = chosen.soundfont.summary.content_hash.as_deref().unwrap_or_default();
+    answer(file, tag).respond(headers)
+}
+
+async fn reduced_to(
+    state: &AppState,
+    chosen: &Chosen,
+    presets: Vec<(u16, u8)>,
+    headers: &HeaderMap,
+) -> ApiResult<Response> {
+    let soundfont = &chosen.soundfont;
+    let tag = reduced::tag(soundfont.summary.content_hash.as_deref().unwrap_or_default(), &presets);
+    let etag = format!("\"{tag}\"");
+    if etag::matches_none(headers, &etag) {
+        // Known without making it again.
+        let etag = HeaderValue::from_str(&etag).map_err(ApiError::internal)?;
+        let cache_control = HeaderValue::from_static("private, no-cache");
+        let fields = [(header::ETAG, etag), (header::CACHE_CONTROL, cache_control)];
+        return Ok((StatusCode::NOT_MODIFIED, fields).into_response());
+    }
+    let file = state.soundfonts.reduced.open(state, soundfont.clone(), presets, &tag).await?;
+    answer(file, &tag).respond(headers)
+}
+
+fn answer(file: File, tag: &str) -> FileAnswer {
+    FileAnswer { file, etag: format!("\"{tag}\""), media_type: "application/octet-stream", save_as: None }
+}
+
+/// The headers that name the bank that was really used.
+pub(crate) fn chosen_headers(chosen: &Chosen) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
+    // Letters outside ASCII cannot stand in a header; they are sent percent-encoded.
+    let id: String = chosen
+        .soundfont
+        .summary
+        .soundfont_id
+        .bytes()
+        .map(|byte| if byte.is_ascii() { char::from(byte).to_string() } else { format!("%{byte:02X}") })
+        .collect();
+    let fallback = HeaderValue::from_static(if chosen.fallback { "true" } else { "false" });
+    Ok([
+        (SOUNDFONT_ID, HeaderValue::from_str(&id).map_err(ApiError::internal)?),
+        (SOUNDFONT_FALLBACK, fallback),
+    ])
+}

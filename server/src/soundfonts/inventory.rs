@@ -1,0 +1,20 @@
+//! Which files of uploaded SoundFonts must be there.
+
+use super::store;
+use crate::db::Db;
+use crate::error::ApiResult;
+use crate::storage::Expected;
+
+/// Every file that the database speaks of.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
+    let mut expected = Vec::new();
+    for (content, format) in store::contents(db).await? {
+        let key = store::key(&content.sha256, format)?;
+        let size_bytes = content.size_bytes;
+        expected.push(Expected { key, size_bytes, is_growing: false, sha256: Some(content.sha256) });
+    }
+    Ok(expected)
+}

@@ -1,0 +1,205 @@
+//! SoundFonts of users in the database.
+//!
+//! Every statement that answers a user names the owner: a SoundFont of somebody else does not exist
+//! here.
+
+use std::collections::HashMap;
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use super::{BankFile, Preset, SkippedParts, SoundFont, SoundFontFormat, SoundFontSource, SoundFontSummary};
+use crate::clock;
+use crate::db::Db;
+use crate::error::{ApiError, ApiResult};
+use crate::storage::{BlobKey, FileKind};
+
+/// Files of uploaded SoundFonts.
+pub(crate) const FILES: FileKind = FileKind { folder: "soundfonts", extensions: &["sf2", "sf3"] };
+
+/// A SoundFont that a user has uploaded.
+#[derive(Debug, Clone)]
+pub(super) struct Uploaded {
+    pub(super) soundfont_id: String,
+    pub(super) name: String,
+    pub(super) content: Content,
+    pub(super) format: SoundFontFormat,
+    pub(super) presets: Vec<Preset>,
+    pub(super) skipped: SkippedParts,
+}
+
+/// The bytes of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Content {
+    /// SHA-256 in hexadecimal.
+    pub(super) sha256: String,
+    pub(super) size_bytes: u64,
+}
+
+/// Usage of a user's SoundFonts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct SoundFontUsage {
+    /// Files, each content once.
+    pub(crate) files: u64,
+    /// Their size in bytes.
+    pub(crate) bytes: u64,
+}
+
+/// The stored file of a content.
+pub(super) fn key(sha256: &str, format: SoundFontFormat) -> ApiResult<BlobKey> {
+    BlobKey::new(FILES.folder, sha256, format.extension()).map_err(ApiError::internal)
+}
+
+impl Uploaded {
+    /// Its stored file.
+    pub(super) fn key(&self) -> ApiResult<BlobKey> {
+        key(&self.content.sha256, self.format)
+    }
+
+    /// The same as the catalogue has it.
+    pub(super) fn soundfont(&self) -> ApiResult<SoundFont> {
+        Ok(SoundFont {
+            summary: SoundFontSummary {
+                soundfont_id: self.soundfont_id.clone(),
+                name: self.name.clone(),
+                source: SoundFontSource::Upload,
+                format: self.format,
+                size_bytes: self.content.size_bytes,
+                content_hash: Some(self.content.sha256.clone()),
+                default: false,
+                usable: true,
+                problem: None,
+                skipped: self.skipped.clone(),
+                others: Vec::new(),
+            },
+            presets: self.presets.clone(),
+            file: BankFile::Stored(self.key()?),
+        })
+    }
+
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        let (presets, skipped): (String, String) = (row.try_get("presets")?, row.try_get("skipped")?);
+        let bad = |error: serde_json::Error| sqlx::Error::Decode(error.into());
+        Ok(Self {
+            soundfont_id: row.try_get("soundfont_id")?,
+            name: row.try_get("name")?,
+            content: Content::from_row(row)?,
+            format: format(row)?,
+            presets: serde_json::from_str(&presets).map_err(bad)?,
+            skipped: serde_json::from_str(&skipped).map_err(bad)?,
+        })
+    }
+}
+
+impl Content {
+    fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
+        Ok(Self { sha256: row.try_get("sha256")?, size_bytes: count(row, "size_bytes")? })
+    }
+}
+
+fn format(row: &AnyRow) -> Result<SoundFontFormat, sqlx::Error> {
+    let text: String = row.try_get("format")?;
+    SoundFontFormat::of_extension(&text)
+        .ok_or_else(|| sqlx::Error::Decode(format!("`{text}` is no format of SoundFonts").into()))
+}
+
+fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
+    row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
+}
+
+/// A user's SoundFonts, by ascending id and each id's SF2 before its SF3.
+pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<Uploaded>, sqlx::Error> {
+    let rows =
+        sqlx::query("SELECT * FROM soundfonts WHERE owner_id = $1").bind(owner_id).fetch_all(db).await?;
+    let mut own = rows.iter().map(Uploaded::from_row).collect::<Result<Vec<_>, _>>()?;
+    // Not by the database, which may sort text by the rules of a language.
+    own.sort_by(|one, other| (&one.soundfont_id, one.format).cmp(&(&other.soundfont_id, other.format)));
+    Ok(own)
+}
+
+/// Stores a SoundFont of a user, and replaces the one of that id and format.
+pub(super) async fn put(db: &Db, owner_id: &str, one: &Uploaded) -> Result<(), sqlx::Error> {
+    let bad = |error: serde_json::Error| sqlx::Error::Encode(error.into());
+    sqlx::query(
+        "INSERT INTO soundfonts (owner_id, soundfont_id, format, sha256, size_bytes, name, presets, skipped, \
+         uploaded_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
+         ON CONFLICT (owner_id, soundfont_id, format) DO UPDATE SET sha256 = excluded.sha256, \
+         size_bytes = excluded.size_bytes, name = excluded.name, presets = excluded.presets, \
+         skipped = excluded.skipped, uploaded_at = excluded.uploaded_at",
+    )
+    .bind(owner_id)
+    .bind(&one.soundfont_id)
+    .bind(one.format.extension())
+    .bind(&one.content.sha256)
+    .bind(i64::try_from(one.content.size_bytes).unwrap_or(i64::MAX))
+    .bind(&one.name)
+    .bind(serde_json::to_string(&one.presets).map_err(bad)?)
+    .bind(serde_json::to_string(&one.skipped).map_err(bad)?)
+    .bind(clock::now_text())
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+/// Deletes what a user has uploaded under an id, and says which contents that were.
+pub(super) async fn delete(
+    db: &Db,
+    owner_id: &str,
+    soundfont_id: &str,
+) -> Result<Vec<(String, SoundFontFormat)>, sqlx::Error> {
+    let rows = sqlx::query(
+        "DELETE FROM soundfonts WHERE owner_id = $1 AND soundfont_id = $2 RETURNING sha256, format",
+    )
+    .bind(owner_id)
+    .bind(soundfont_id)
+    .fetch_all(db)
+    .await?;
+    rows.iter().map(|row| Ok((row.try_get("sha256")?, format(row)?))).collect()
+}
+
+/// Whether anybody has a SoundFont of this content.
+pub(super) async fn is_had(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
+    let found = sqlx::query("SELECT sha256 FROM soundfonts WHERE sha256 = $1 LIMIT 1").bind(sha256);
+    Ok(found.fetch_optional(db).await?.is_some())
+}
+
+/// All contents, each once.
+pub(super) async fn contents(db: &Db) -> Result<Vec<(Content, SoundFontFormat)>, sqlx::Error> {
+    let rows =
+        sqlx::query("SELECT DISTINCT sha256, format, size_bytes FROM soundfonts").fetch_all(db).await?;
+    rows.iter().map(|row| Ok((Content::from_row(row)?, format(row)?))).collect()
+}
+
+/// Bytes that a user's SoundFonts take on the disk, each content once.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
+    let row = sqlx::query(
+        "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) AS used \
+         FROM (SELECT DISTINCT sha256, size_bytes FROM soundfonts WHERE owner_id = $1) AS contents",
+    )
+    .bind(owner_id)
+    .fetch_one(db)
+    .await?;
+    count(&row, "used")
+}
+
+/// Usage of all users, by their ids. Content that several users have counts for each of them.
+///
+/// # Errors
+/// When the database refuses.
+pub(crate) async fn usage_of_all(db: &Db) -> ApiResult<HashMap<String, SoundFontUsage>> {
+    let rows = sqlx::query(
+        "SELECT owner_id, CAST(COUNT(*) AS BIGINT) AS files, CAST(SUM(size_bytes) AS BIGINT) AS used \
+         FROM (SELECT DISTINCT owner_id, sha256, size_bytes FROM soundfonts) AS contents GROUP BY owner_id",
+    )
+    .fetch_all(db)
+    .await?;
+    let mut usage = HashMap::with_capacity(rows.len());
+    for row in &rows {
+        let one = SoundFontUsage { files: count(row, "files")?, bytes: count(row, "used")? };
+        usage.insert(row.try_get("owner_id")?, one);
+    }
+    Ok(usage)
+}

@@ -1,0 +1,120 @@
+//! Downloads of banks that are reduced to some presets.
+
+use std::fs;
+
+use axum::http::Method;
+use dsp_core::soundfont::{Bank, SampleEncoding};
+use serde_json::json;
+
+use crate::test_studio::{BANK, SF3, Studio, float_samples, peak};
+
+fn presets(file: &[u8]) -> Vec<(u16, u16)> {
+    let bank = Bank::from_bytes(file).expect("a bank");
+    assert_eq!((bank.summary().encoding, bank.skipped_total()), (SampleEncoding::Pcm, 0));
+    bank.summary().presets.iter().map(|preset| (preset.bank, preset.program)).collect()
+}
+
+#[tokio::test]
+async fn a_bank_is_sent_with_the_presets_that_are_asked_for() {
+    let studio = Studio::start().await;
+    let path = "/plugins/soundfonts/download/timgm6mb?presets=128:0,0:0,0:5,0:0";
+    let answer = studio.get(path).await;
+    assert_eq!((answer.status.as_u16(), answer.header("x-soundfont-id")), (200, "timgm6mb"));
+    assert_eq!(answer.header("content-length"), answer.bytes.len().to_string());
+    assert_eq!(presets(&answer.bytes), [(0, 0), (0, 5), (128, 0)]);
+    let whole = fs::metadata(BANK).unwrap().len();
+    assert!((answer.bytes.len() as u64) < whole / 4, "{} of {whole} bytes", answer.bytes.len());
+
+    let tag = answer.header("etag").to_owned();
+    let again = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0,0:5,128:0").await;
+    assert!(again.header("etag") == tag && again.bytes == answer.bytes, "the order does not matter");
+    let call = studio.app.local(Method::GET, &format!("/api/v1{path}"));
+    let unchanged = call.header("if-none-match", &tag).send().await;
+    assert_eq!((unchanged.status.as_u16(), unchanged.header("etag")), (304, &*tag));
+    let other = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
+    assert_ne!(other.header("etag"), tag);
+    let part = studio.app.local(Method::GET, &format!("/api/v1{path}")).header("range", "bytes=0-3");
+    assert_eq!(part.send().await.bytes, b"RIFF"[..]);
+}
+
+#[tokio::test]
+async fn compressed_samples_are_sent_decoded() {
+    let studio = Studio::empty(&[]).await;
+    studio.link(SF3.as_ref(), "MuseScore_General_Lite.sf3");
+    let catalogue = studio.catalogue().await;
+    let bank = &catalogue["soundfonts"][0];
+    assert_eq!((&bank["format"], &bank["default"]), (&"sf3".into(), &true.into()), "{bank}");
+    let id = "musescoregenerallite";
+    let answer = studio.get(&format!("/plugins/soundfonts/download/{id}?presets=0:0,128:0")).await;
+    assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
+    assert_eq!(presets(&answer.bytes), [(0, 0), (128, 0)]);
+    let whole = studio.get(&format!("/plugins/soundfonts/download/{id}")).await;
+    assert!(whole.bytes == fs::read(SF3).unwrap(), "without presets, the file as it is");
+
+    // What the service renders with the SF3 is what the reduced SF2 sounds like.
+    let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
+    let request = |id: &str| json!({"notes": [note], "soundfont_id": id, "tail_secs": 0.5});
+    let of_sf3 = studio.post("/plugins/soundfont-render", &request(id)).await;
+    fs::write(studio.path("reduced.sf2"), &answer.bytes).unwrap();
+    studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
+    let of_sf2 = studio.post("/plugins/soundfont-render", &request("reduced")).await;
+    assert_eq!(of_sf2.header("x-soundfont-id"), "reduced");
+    assert!(peak(&float_samples(&of_sf3.bytes)) > 0.01);
+    assert!(of_sf3.bytes == of_sf2.bytes);
+}
+
+#[tokio::test]
+async fn a_preset_that_is_not_there_stands_for_the_one_that_is_played() {
+    let studio = Studio::start().await;
+    let get =
+        async |list: &str| studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={list}")).await;
+    assert_eq!(presets(&get("77:5").await.bytes), [(0, 5)]);
+    assert_eq!(presets(&get("65535:127").await.bytes), [(128, 0)]);
+}
+
+#[tokio::test]
+async fn lists_that_are_none_are_refused() {
+    let studio = Studio::start().await;
+    for list in ["", "0", "0:0,", "0:128", "65536:0", "a:b", "0:0;0:1", "-1:0", "0:0%00"] {
+        let answer = studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={list}")).await;
+        let detail = answer.problem(422, "bad_presets");
+        assert!(detail.contains("entry"), "{list}: {detail}");
+    }
+    let many = vec!["0:0"; 5_000].join(",");
+    let answer = studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={many}")).await;
+    answer.problem(422, "bad_presets");
+}
+
+#[tokio::test]
+async fn reduced_banks_are_kept_within_their_limit_and_follow_their_file() {
+    let studio = Studio::with(&[("SF_REDUCED_BANKS_BYTES", "1")]).await;
+    let get = async || studio.get("/plugins/soundfonts/download/bank?presets=0:0").await;
+    fs::copy(BANK, studio.path("bank.sf2")).unwrap();
+    studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
+    let first = get().await;
+    assert_eq!((first.status.as_u16(), first.header("x-soundfont-fallback")), (200, "false"));
+    let folder = studio.app.state.config.storage.dir.join("blobs/reduced-soundfonts");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "sent, and not kept");
+    assert!(get().await.bytes == first.bytes, "made again");
+
+    // Another file of that name, which no scan has seen yet.
+    let mut bytes = fs::read(BANK).unwrap();
+    bytes.extend(*b"junk\0\0\0\0");
+    fs::write(studio.path("new"), bytes).unwrap();
+    fs::rename(studio.path("new"), studio.path("bank.sf2")).unwrap();
+    let second = get().await;
+    assert_eq!(second.status, 200);
+    assert_ne!(second.header("etag"), first.header("etag"));
+}
+
+#[tokio::test]
+async fn a_reduced_bank_that_needs_too_much_memory_is_refused_by_name() {
+    let studio = Studio::with(&[("SF_BANK_CACHE_BYTES", "4194304")]).await;
+    let all: Vec<String> = (0..128).map(|program| format!("0:{program}")).collect();
+    let path = format!("/plugins/soundfonts/download/timgm6mb?presets={}", all.join(","));
+    let detail = studio.get(&path).await.problem(422, "soundfont_unusable");
+    assert!(detail.contains("`timgm6mb`") && detail.contains("4 MiB"), "{detail}");
+    assert!(detail.contains("SF_BANK_CACHE_BYTES"), "{detail}");
+    let one = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
+    assert_eq!(presets(&one.bytes), [(0, 0)]);
+}

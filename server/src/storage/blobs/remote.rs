@@ -1,0 +1,198 @@
+//! Object storage that speaks S3.
+
+use std::io::{self, Write};
+use std::path::Path as FilePath;
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::StreamExt as _;
+use object_store::aws::AmazonS3Builder;
+use object_store::buffered::BufWriter;
+use object_store::path::Path;
+use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
+use tokio::io::AsyncWriteExt as _;
+use tokio::runtime::Handle;
+
+use super::{Entry, split_name};
+use crate::config::S3Config;
+
+/// How long one request may take, and all tries of it together.
+const REQUEST_WITHIN: Duration = Duration::from_secs(120);
+const TRIES_WITHIN: Duration = Duration::from_secs(180);
+const RETRIES_MAX: usize = 6;
+
+/// A bucket, or what in it begins with a prefix. Its functions block: they are for threads that
+/// may.
+#[derive(Debug, Clone)]
+pub struct Remote {
+    store: Arc<dyn ObjectStore>,
+    prefix: String,
+    runtime: Handle,
+    /// Requests for the size of one file.
+    #[cfg(test)]
+    pub(super) sizes_asked: Arc<std::sync::atomic::AtomicUsize>,
+}
+
+impl Remote {
+    /// Opens a bucket and sees whether it answers.
+    ///
+    /// # Errors
+    /// When it does not, or the settings do not fit.
+    pub async fn open(config: &S3Config) -> anyhow::Result<Self> {
+        // A second time there is nothing to do.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let mut builder = AmazonS3Builder::new()
+            .with_bucket_name(&config.bucket)
+            .with_region(&config.region)
+            .with_client_options(ClientOptions::new().with_timeout(REQUEST_WITHIN).with_allow_http(true))
+            .with_retry(RetryConfig {
+                max_retries: RETRIES_MAX,
+                retry_timeout: TRIES_WITHIN,
+                ..RetryConfig::default()
+            });
+        if let Some(endpoint) = &config.endpoint {
+            builder = builder.with_endpoint(endpoint);
+        }
+        if let Some((id, secret)) = &config.key {
+            builder = builder.with_access_key_id(id).with_secret_access_key(secret.reveal());
+        }
+        let store: Arc<dyn ObjectStore> = Arc::new(builder.build()?);
+        let remote = Self {
+            store,
+            prefix: config.prefix.clone(),
+            runtime: Handle::current(),
+            #[cfg(test)]
+            sizes_asked: Arc::default(),
+        };
+        let mut first = remote.store.list(Some(&remote.folder("any")));
+        first.next().await.transpose()?;
+        drop(first);
+        Ok(remote)
+    }
+
+    /// Object storage in the memory of this process.
+    #[cfg(test)]
+    pub(crate) fn in_memory() -> Self {
+        let store = Arc::new(object_store::memory::InMemory::new());
+        let (prefix, runtime) = ("songs".to_owned(), Handle::current());
+        Self { store, prefix, runtime, sizes_asked: Arc::default() }
+    }
+
+    fn folder(&self, folder: &str) -> Path {
+        Path::from(format!("{}/{folder}", self.prefix))
+    }
+
+    fn location(&self, folder: &str, name: &str) -> Path {
+        Path::from(format!("{}/{folder}/{name}", self.prefix))
+    }
+
+    /// Stores a file, whole or not at all.
+    pub(super) fn put(&self, folder: &str, name: &str, file: &FilePath) -> io::Result<()> {
+        let location = self.location(folder, name);
+        self.runtime.block_on(async {
+            let mut source = tokio::fs::File::open(file).await?;
+            let mut writer = BufWriter::new(Arc::clone(&self.store), location);
+            match tokio::io::copy(&mut source, &mut writer).await {
+                Ok(_) => writer.shutdown().await,
+                Err(error) => {
+                    // The parts of it that came are of no use, and what failed is more to be known.
+                    let _ = writer.abort().await;
+                    Err(error)
+                }
+            }
+        })
+    }
+
+    /// Writes a stored file to `writer`; false if there is none.
+    pub(super) fn fetch(&self, folder: &str, name: &str, writer: &mut impl Write) -> io::Result<bool> {
+        let location = self.location(folder, name);
+        self.runtime.block_on(async {
+            let mut pieces = match self.store.get(&location).await {
+                Err(object_store::Error::NotFound { .. }) => return Ok(false),
+                found => found?.into_stream(),
+            };
+            while let Some(piece) = pieces.next().await {
+                writer.write_all(&piece?)?;
+            }
+            writer.flush()?;
+            Ok(true)
+        })
+    }
+
+    /// Removes a stored file, if there is one.
+    pub(super) fn remove(&self, folder: &str, name: &str) -> io::Result<()> {
+        match self.runtime.block_on(self.store.delete(&self.location(folder, name))) {
+            Err(object_store::Error::NotFound { .. }) => Ok(()),
+            other => Ok(other?),
+        }
+    }
+
+    /// Whether a file is stored.
+    pub(super) fn has(&self, folder: &str, name: &str) -> io::Result<bool> {
+        Ok(self.size_bytes(&format!("{folder}/{name}"))?.is_some())
+    }
+
+    /// Size of a stored file in bytes, by its path; `None` if there is none.
+    pub(super) fn size_bytes(&self, path: &str) -> io::Result<Option<u64>> {
+        #[cfg(test)]
+        self.sizes_asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        match self.runtime.block_on(self.store.head(&self.folder(path))) {
+            Err(object_store::Error::NotFound { .. }) => Ok(None),
+            other => Ok(other.map(|found| Some(found.size))?),
+        }
+    }
+
+    /// Names of the folders in a folder.
+    pub(super) fn folders(&self, folder: &str) -> io::Result<Vec<String>> {
+        let found = self.runtime.block_on(self.store.list_with_delimiter(Some(&self.folder(folder))))?;
+        let names = found.common_prefixes.iter().filter_map(|path| path.filename());
+        Ok(names.map(str::to_owned).collect())
+    }
+
+    /// Gives a stored file another name; false if there is none. The store copies it and removes
+    /// the first one.
+    pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<bool> {
+        let whole = |name: &str| Path::from(format!("{}/{name}", self.prefix));
+        match self.runtime.block_on(self.store.rename(&whole(from), &whole(to))) {
+            Err(object_store::Error::NotFound { .. }) => Ok(false),
+            other => Ok(other.map(|()| true)?),
+        }
+    }
+
+    /// Every stored file below a folder, by its path from there, and its size in bytes.
+    pub(super) fn below(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
+        self.runtime.block_on(async {
+            let start = self.folder(folder);
+            let mut found = Vec::new();
+            let mut objects = self.store.list(Some(&start));
+            while let Some(object) = objects.next().await {
+                let object = object?;
+                if let Some(parts) = object.location.prefix_match(&start) {
+                    let parts: Vec<_> = parts.map(|part| part.as_ref().to_owned()).collect();
+                    found.push((parts.join("/"), object.size));
+                }
+            }
+            Ok(found)
+        })
+    }
+
+    /// The stored files of a folder.
+    pub(super) fn entries(&self, folder: &str) -> io::Result<Vec<Entry>> {
+        self.runtime.block_on(async {
+            let mut found = Vec::new();
+            let mut objects = self.store.list(Some(&self.folder(folder)));
+            while let Some(object) = objects.next().await {
+                let object = object?;
+                if let Some((id, extension)) = object.location.filename().and_then(split_name) {
+                    found.push(Entry {
+                        id,
+                        extension,
+                        stored_at: object.last_modified.into(),
+                        size_bytes: object.size,
+                    });
+                }
+            }
+            Ok(found)
+        })
+    }
+}

@@ -1,0 +1,42 @@
+//! Quotas of single users in the database.
+
+use sqlx::Row as _;
+use sqlx::any::AnyRow;
+
+use crate::db::Db;
+
+fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
+    row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
+}
+
+/// All quotas of single users, by their ids.
+pub(super) async fn quotas(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
+    let rows = sqlx::query("SELECT owner_id, quota_bytes FROM audio_quotas").fetch_all(db).await?;
+    rows.iter().map(|row| Ok((row.try_get("owner_id")?, count(row, "quota_bytes")?))).collect()
+}
+
+/// A user's own quota.
+pub(super) async fn quota(db: &Db, owner_id: &str) -> Result<Option<u64>, sqlx::Error> {
+    let row = sqlx::query("SELECT quota_bytes FROM audio_quotas WHERE owner_id = $1")
+        .bind(owner_id)
+        .fetch_optional(db)
+        .await?;
+    row.as_ref().map(|row| count(row, "quota_bytes")).transpose()
+}
+
+pub(super) async fn put_quota(db: &Db, owner_id: &str, quota_bytes: u64) -> Result<(), sqlx::Error> {
+    sqlx::query(
+        "INSERT INTO audio_quotas (owner_id, quota_bytes) VALUES ($1, $2) \
+         ON CONFLICT (owner_id) DO UPDATE SET quota_bytes = excluded.quota_bytes",
+    )
+    .bind(owner_id)
+    .bind(i64::try_from(quota_bytes).unwrap_or(i64::MAX))
+    .execute(db)
+    .await?;
+    Ok(())
+}
+
+pub(super) async fn delete_quota(db: &Db, owner_id: &str) -> Result<(), sqlx::Error> {
+    sqlx::query("DELETE FROM audio_quotas WHERE owner_id = $1").bind(owner_id).execute(db).await?;
+    Ok(())
+}

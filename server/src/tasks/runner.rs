@@ -1,0 +1,57 @@
+//! How tasks get to the threads that run them: on a desktop within the process, in a server
+//! deployment through a queue that many processes share.
+//!
+//! A [`Delivery`] is an offer, not a right: whoever gets one asks the database for the task
+//! (`tasks/store.rs`), which gives each attempt to one of them. So nothing depends on a delivery
+//! coming once; and what never came is offered again.
+
+mod queue;
+mod store;
+mod threads;
+
+use std::time::Duration;
+
+pub(crate) use queue::Queue;
+pub(super) use threads::Threads;
+
+use super::delivery::{Deliver, Delivery};
+use crate::error::ApiError;
+
+/// Where deliveries go.
+#[derive(Debug)]
+pub(super) enum Runner {
+    /// To threads of this process.
+    Threads(Threads),
+    /// To any process that works on the queue.
+    Queue(Queue),
+}
+
+impl Runner {
+    /// Offers a task after a while.
+    ///
+    /// # Errors
+    /// 503 when the queue does not take it.
+    pub(super) async fn offer(
+        &self,
+        tasks: &impl Deliver,
+        delivery: Delivery,
+        delay: Duration,
+    ) -> Result<(), ApiError> {
+        match self {
+            Self::Queue(queue) => queue.push(&delivery, delay).await,
+            Self::Threads(threads) if delay.is_zero() => {
+                let tasks = tasks.clone();
+                threads.push(move || tasks.deliver(&delivery));
+                Ok(())
+            }
+            Self::Threads(threads) => {
+                let (tasks, threads) = (tasks.clone(), threads.clone());
+                tokio::spawn(async move {
+                    tokio::time::sleep(delay).await;
+                    threads.push(move || tasks.deliver(&delivery));
+                });
+                Ok(())
+            }
+        }
+    }
+}

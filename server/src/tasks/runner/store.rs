@@ -1,0 +1,17 @@
+//! The tables of `apalis` in the database.
+
+use apalis_postgres::PgPool;
+
+/// Removes the offers of a queue that were dealt with, and its workers that are gone, once so many
+/// seconds have passed.
+pub(super) async fn delete_old(pool: &PgPool, queue: &str, kept_secs: f64) -> Result<(), sqlx::Error> {
+    for statement in [
+        "DELETE FROM apalis.jobs WHERE job_type = $1 AND status IN ('Done', 'Killed') \
+         AND done_at < now() - make_interval(secs => $2)",
+        "DELETE FROM apalis.workers w WHERE w.worker_type = $1 AND w.last_seen < now() - make_interval(secs => $2) \
+         AND NOT EXISTS (SELECT 1 FROM apalis.jobs j WHERE j.lock_by = w.id)",
+    ] {
+        sqlx::query(statement).bind(queue).bind(kept_secs).execute(pool).await?;
+    }
+    Ok(())
+}
