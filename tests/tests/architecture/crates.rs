@@ -1,4 +1,4 @@
-//! The dependency law of ARCHITECTURE.md, checked against what cargo knows.
+//! Which crate may use which, checked against what cargo knows.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
@@ -23,7 +23,7 @@ const FOREIGN_TO_THE_ENGINE: &[&str] = &["serde_json", "tokio", "axum", "tracing
 fn metadata() -> serde_json::Value {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version", "1", "--locked", "--offline"])
-        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
+        .current_dir(super::ROOT)
         .output()
         .expect("cargo runs");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));

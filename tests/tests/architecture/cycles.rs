@@ -1,0 +1,88 @@
+//! Cycles of imports.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::path::Path;
+
+use crate::imports::Imports;
+use crate::sources::Sources;
+
+/// Who imports from whom.
+pub(crate) type Edges<N> = BTreeMap<N, BTreeSet<N>>;
+
+/// The cycles between the source files of a crate, as text. `roots` put the crate together, so
+/// they may import everything.
+pub(crate) fn between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
+    let sources = Sources::read(folder);
+    let edges = Imports::of(&sources).edges(&sources, roots);
+    let named: Edges<String> = edges
+        .into_iter()
+        .map(|(module, others)| (module.join("::"), others.iter().map(|other| other.join("::")).collect()))
+        .collect();
+    cycles(&named).into_iter().map(|cycle| cycle.join(" -> ")).collect()
+}
+
+/// For each node that is part of a cycle, the shortest one, unless it shares a node with one that
+/// is listed already. Each begins and ends with the same node.
+pub(crate) fn cycles<N: Ord + Clone>(edges: &Edges<N>) -> Vec<Vec<N>> {
+    let mut listed: BTreeSet<&N> = BTreeSet::new();
+    let mut cycles: Vec<Vec<N>> = Vec::new();
+    for start in edges.keys() {
+        let Some(cycle) = shortest(edges, start) else { continue };
+        if cycle.iter().any(|node| listed.contains(node)) {
+            continue;
+        }
+        listed.extend(&cycle);
+        cycles.push(cycle.into_iter().cloned().collect());
+    }
+    cycles
+}
+
+/// The shortest way from a node back to it.
+fn shortest<'e, N: Ord>(edges: &'e Edges<N>, start: &'e N) -> Option<Vec<&'e N>> {
+    let mut from: BTreeMap<&N, &N> = BTreeMap::new();
+    let mut queue = VecDeque::from([start]);
+    while let Some(node) = queue.pop_front() {
+        for next in edges.get(node).into_iter().flatten() {
+            if next == start {
+                let mut way = vec![start, node];
+                while let Some(before) = from.get(way[way.len() - 1]).filter(|_| way[way.len() - 1] != start)
+                {
+                    way.push(before);
+                }
+                way.dedup();
+                way.reverse();
+                return Some(if way.len() == 1 { vec![start, start] } else { way });
+            }
+            if !from.contains_key(next) {
+                from.insert(next, node);
+                queue.push_back(next);
+            }
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(edges: &[(&str, &str)], expected: &[&str]) {
+        let mut all: Edges<&str> = Edges::new();
+        for (from, to) in edges {
+            all.entry(from).or_default().insert(to);
+        }
+        let found: Vec<String> = cycles(&all).iter().map(|cycle| cycle.join(" -> ")).collect();
+        assert_eq!(found, expected, "{edges:?}");
+    }
+
+    #[test]
+    fn the_shortest_cycles_are_found() {
+        check(&[("a", "b"), ("b", "c"), ("a", "c")], &[]);
+        check(&[("a", "b"), ("b", "a")], &["a -> b -> a"]);
+        check(&[("a", "b"), ("b", "c"), ("c", "a")], &["a -> b -> c -> a"]);
+        check(&[("a", "b"), ("b", "c"), ("c", "d"), ("d", "b"), ("c", "b")], &["b -> c -> b"]);
+        check(&[("a", "b"), ("b", "a"), ("c", "d"), ("d", "c")], &["a -> b -> a", "c -> d -> c"]);
+        check(&[("a", "a")], &["a -> a"]);
+    }
+}

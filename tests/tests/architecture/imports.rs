@@ -1,0 +1,281 @@
+//! What the modules of a crate name of each other: in `use` declarations, and by paths in the code.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::sources::{ModulePath, Sources};
+
+/// Renamings behind each other that are followed at most.
+const RENAMINGS_MAX: usize = 16;
+
+/// A path within the crate, as a module names it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Import {
+    /// The path, from the root of the crate.
+    pub(crate) path: Vec<String>,
+    /// The name that it gets here.
+    name: String,
+    /// Whether others may use that name: `pub use`, with whatever visibility.
+    is_exported: bool,
+}
+
+/// The imports of all modules of a crate.
+#[derive(Debug)]
+pub(crate) struct Imports {
+    pub(crate) of_module: BTreeMap<ModulePath, Vec<Import>>,
+    exported: BTreeMap<(ModulePath, String), Vec<String>>,
+}
+
+impl Imports {
+    pub(crate) fn of(sources: &Sources) -> Self {
+        let of_module: BTreeMap<ModulePath, Vec<Import>> =
+            sources.modules.keys().map(|path| (path.clone(), imports_of(sources, path))).collect();
+        let exported = of_module
+            .iter()
+            .flat_map(|(path, imports)| {
+                let exported = imports.iter().filter(|import| import.is_exported);
+                exported.map(|import| ((path.clone(), import.name.clone()), import.path.clone()))
+            })
+            .collect();
+        Self { of_module, exported }
+    }
+
+    /// The module whose file defines what a path names, whatever re-exports it.
+    pub(crate) fn definition(&self, sources: &Sources, path: &[String]) -> ModulePath {
+        let mut path = path.to_vec();
+        for _ in 0..RENAMINGS_MAX {
+            let module = sources.module_of(&path).to_vec();
+            let Some(name) = path.get(module.len()) else { return module };
+            let Some(original) = self.exported.get(&(module.clone(), name.clone())) else { return module };
+            path = [original.as_slice(), &path[module.len() + 1..]].concat();
+        }
+        panic!("re-exports go round in a circle at {}", path.join("::"));
+    }
+
+    /// Whether a module exports this path by a `pub use`.
+    pub(crate) fn exports(&self, path: &[String]) -> bool {
+        path.split_last()
+            .is_some_and(|(name, module)| self.exported.contains_key(&(module.to_vec(), name.clone())))
+    }
+
+    /// Which modules each module imports from, by the files that define what it names.
+    ///
+    /// A module of a folder may name what is below it: that is how a folder shows its parts. So may
+    /// the modules in `roots`, which put the crate together.
+    pub(crate) fn edges(
+        &self,
+        sources: &Sources,
+        roots: &[&str],
+    ) -> BTreeMap<ModulePath, BTreeSet<ModulePath>> {
+        let is_root = |module: &ModulePath| roots.contains(&module.join("::").as_str());
+        let modules = self.of_module.iter().filter(|(module, _)| !is_root(module));
+        modules
+            .map(|(module, imports)| {
+                let defined = imports.iter().map(|import| self.definition(sources, &import.path));
+                (module.clone(), defined.filter(|other| !other.starts_with(module)).collect())
+            })
+            .collect()
+    }
+}
+
+fn imports_of(sources: &Sources, module: &ModulePath) -> Vec<Import> {
+    let (declarations, rest) = use_declarations(&sources.modules[module].parts.code);
+    let mut imports = Vec::new();
+    for (tree, is_exported) in declarations {
+        for (path, name) in leaves(&tree) {
+            imports.extend(from_root(sources, module, &path).map(|path| Import { path, name, is_exported }));
+        }
+    }
+    imports.extend(paths(&rest).filter_map(|path| {
+        let path = from_root(sources, module, &path)?;
+        Some(Import { name: path.last().cloned().unwrap_or_default(), path, is_exported: false })
+    }));
+    imports
+}
+
+/// A path from the root of the crate; `None` for a path of another crate.
+fn from_root(sources: &Sources, module: &[String], path: &[String]) -> Option<Vec<String>> {
+    let (first, rest) = path.split_first()?;
+    match first.as_str() {
+        "crate" => Some(rest.to_vec()),
+        "self" => Some([module, rest].concat()),
+        "super" => {
+            let parent = &module[..module.len().checked_sub(1)?];
+            match rest.first().map(String::as_str) {
+                Some("super") => from_root(sources, parent, rest),
+                _ => Some([parent, rest].concat()),
+            }
+        }
+        _ => {
+            let child = [module, std::slice::from_ref(first)].concat();
+            sources.modules.contains_key(&child).then(|| [module, path].concat())
+        }
+    }
+}
+
+/// The trees of the `use` declarations with their visibility, and the code without them.
+fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
+    let (mut declarations, mut rest) = (Vec::new(), String::new());
+    let mut code = code;
+    while let Some(at) = find_word(code, "use") {
+        let (before, from) = code.split_at(at);
+        let tree = &from["use".len()..];
+        // `impl Trait + use<'a>` is none.
+        let Some(end) = tree.find(';').filter(|_| !tree.trim_start().starts_with('<')) else {
+            rest.push_str(&code[..at + "use".len()]);
+            code = tree;
+            continue;
+        };
+        let last_word = before.trim_end();
+        let is_exported = last_word.ends_with("pub")
+            || (last_word.ends_with(')')
+                && last_word.rsplit_once("pub").is_some_and(|(_, scope)| {
+                    let scope = scope.trim();
+                    scope.starts_with('(') && scope.matches(')').count() == 1
+                }));
+        declarations.push((tree[..end].to_owned(), is_exported));
+        rest.push_str(before);
+        code = &tree[end + 1..];
+    }
+    rest.push_str(code);
+    (declarations, rest)
+}
+
+fn find_word(text: &str, word: &str) -> Option<usize> {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    text.match_indices(word)
+        .map(|(at, _)| at)
+        .find(|at| !text[..*at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word))
+}
+
+/// The paths of a `use` tree, each with the name that it gets.
+fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
+    let tree = tree.trim();
+    let Some((prefix, list)) = tree.split_once('{') else {
+        let (path, name) = match tree.split_once(" as ") {
+            Some((path, name)) => (segments(path), Some(name.trim().to_owned())),
+            None => (segments(tree), None),
+        };
+        let name = name.or_else(|| path.last().cloned()).unwrap_or_default();
+        return vec![(path, name)];
+    };
+    let prefix = segments(prefix);
+    let list = list.rsplit_once('}').map_or(list, |(list, _)| list);
+    let mut found = Vec::new();
+    for part in split_list(list) {
+        for (path, name) in leaves(part) {
+            if path == ["self"] {
+                let name = if name == "self" { prefix.last().cloned().unwrap_or_default() } else { name };
+                found.push((prefix.clone(), name));
+            } else {
+                found.push(([prefix.as_slice(), &path].concat(), name));
+            }
+        }
+    }
+    found
+}
+
+fn segments(path: &str) -> Vec<String> {
+    // A star imports from the module before it.
+    path.split("::")
+        .map(str::trim)
+        .filter(|part| !part.is_empty() && *part != "*")
+        .map(str::to_owned)
+        .collect()
+}
+
+/// The parts of a list between the commas that are in no braces.
+fn split_list(list: &str) -> Vec<&str> {
+    let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
+    for (at, letter) in list.char_indices() {
+        match letter {
+            '{' => depth += 1,
+            '}' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(&list[start..at]);
+                start = at + 1;
+            }
+            _ => {}
+        }
+    }
+    parts.push(&list[start..]);
+    parts.retain(|part| !part.trim().is_empty());
+    parts
+}
+
+/// Paths of at least two segments in code.
+fn paths(code: &str) -> impl Iterator<Item = Vec<String>> {
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut found = Vec::new();
+    let mut rest = code;
+    while let Some(start) = rest.find(is_word) {
+        let mut path = Vec::new();
+        let is_inner = rest[..start].trim_end().ends_with("::");
+        rest = &rest[start..];
+        loop {
+            let end = rest.find(|letter| !is_word(letter)).unwrap_or(rest.len());
+            path.push(rest[..end].to_owned());
+            rest = &rest[end..];
+            let Some(after) = rest.trim_start().strip_prefix("::").map(str::trim_start) else { break };
+            if !after.starts_with(is_word) {
+                break;
+            }
+            rest = after;
+        }
+        if path.len() > 1 && !is_inner {
+            found.push(path);
+        }
+    }
+    found.into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use super::*;
+
+    fn sources(files: &[(&str, &str)]) -> Sources {
+        Sources::of(files.iter().map(|(file, text)| (PathBuf::from(file), (*text).to_owned())))
+    }
+
+    #[track_caller]
+    fn check(code: &str, expected: &[&str]) {
+        let sources = sources(&[("lib.rs", ""), ("a/mod.rs", ""), ("a/b.rs", code), ("a/b/c.rs", "")]);
+        let imports = imports_of(&sources, &vec!["a".to_owned(), "b".to_owned()]);
+        let found: Vec<String> = imports.iter().map(|import| import.path.join("::")).collect();
+        assert_eq!(found, expected, "{code}");
+    }
+
+    #[test]
+    fn paths_are_found_in_every_form() {
+        check("use crate::x::Y;", &["x::Y"]);
+        check("use super::Y; use super::super::Z;", &["a::Y", "Z"]);
+        check("use crate::x::{self, Y, z::{A, B as C}};", &["x", "x::Y", "x::z::A", "x::z::B"]);
+        check("use self::c::D; pub use c::E; use serde::F;", &["a::b::c::D", "a::b::c::E"]);
+        check("use super::*;", &["a"]);
+        check("fn f() { crate::x::g(super::h::<T>()) }", &["x::g", "a::h"]);
+        check("fn f() { c::g(); std::mem::take(x) }", &["a::b::c::g"]);
+        check("fn f() -> impl Trait + use<'_> { } use crate::x;", &["x"]);
+        check("use crate :: x ::\n Y ;", &["x::Y"]);
+    }
+
+    #[test]
+    fn a_definition_is_found_behind_re_exports() {
+        let sources = sources(&[
+            ("lib.rs", ""),
+            ("a/mod.rs", "mod b; pub(crate) use b::{Thing as Other, deeper};"),
+            ("a/b.rs", "pub mod deeper; pub use deeper::Thing;"),
+            ("a/b/deeper.rs", ""),
+        ]);
+        let imports = Imports::of(&sources);
+        for (path, expected) in [
+            ("a::Other", "a::b::deeper"),
+            ("a::deeper::run", "a::b::deeper"),
+            ("a::b::Thing", "a::b::deeper"),
+            ("a::Own", "a"),
+        ] {
+            let path: Vec<String> = path.split("::").map(str::to_owned).collect();
+            assert_eq!(imports.definition(&sources, &path).join("::"), expected);
+        }
+    }
+}

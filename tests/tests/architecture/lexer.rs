@@ -1,0 +1,258 @@
+//! Rust source without its comments and tests, and apart from it its string literals.
+
+/// A source file, taken apart.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(crate) struct Parts {
+    /// The code: each comment is a blank, and each literal is empty.
+    pub(crate) code: String,
+    /// The contents of the string literals.
+    pub(crate) literals: Vec<String>,
+    /// Child modules that are compiled for tests only.
+    pub(crate) test_modules: Vec<String>,
+}
+
+/// Takes a source file apart. Items under `#[cfg(test)]` are left out.
+pub(crate) fn take_apart(source: &str) -> Parts {
+    let mut parts = Parts::default();
+    let tokens = Lexer { rest: source }.collect::<Vec<_>>();
+    let mut kept = tokens.as_slice();
+    while let [first, rest @ ..] = kept {
+        if starts_test_item(kept) {
+            let item = item_length(kept);
+            let text: String = kept[..item].iter().map(Token::code).collect();
+            parts.test_modules.extend(module_declared(&text).map(str::to_owned));
+            kept = &kept[item..];
+            continue;
+        }
+        parts.code.push_str(first.code());
+        if let Token::Literal(text) = first {
+            parts.literals.push((*text).to_owned());
+        }
+        kept = rest;
+    }
+    parts
+}
+
+/// A piece of a source file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Token<'s> {
+    /// One character, or one word.
+    Code(&'s str),
+    /// The content of a string literal.
+    Literal(&'s str),
+    Comment,
+    /// A character literal.
+    Letter,
+}
+
+impl<'s> Token<'s> {
+    fn code(&self) -> &'s str {
+        match self {
+            Self::Code(text) => text,
+            Self::Literal(_) => "\"\"",
+            Self::Comment => " ",
+            Self::Letter => "' '",
+        }
+    }
+}
+
+struct Lexer<'s> {
+    rest: &'s str,
+}
+
+impl<'s> Lexer<'s> {
+    /// Takes `length` bytes off, and of these shows those between `from` and `to`.
+    fn take(&mut self, length: usize, from: usize, to: usize) -> &'s str {
+        let (taken, rest) = self.rest.split_at(length.min(self.rest.len()));
+        self.rest = rest;
+        taken.get(from..to.min(taken.len())).unwrap_or_default()
+    }
+
+    fn comment(&mut self) -> bool {
+        if self.rest.starts_with("//") {
+            self.take(self.rest.find('\n').unwrap_or(self.rest.len()), 0, 0);
+            return true;
+        }
+        if !self.rest.starts_with("/*") {
+            return false;
+        }
+        let (mut depth, mut at) = (0_usize, 0);
+        while at < self.rest.len() {
+            let here = &self.rest.as_bytes()[at..];
+            if here.starts_with(b"/*") {
+                (depth, at) = (depth + 1, at + 2);
+            } else if here.starts_with(b"*/") {
+                (depth, at) = (depth - 1, at + 2);
+                if depth == 0 {
+                    break;
+                }
+            } else {
+                at += 1;
+            }
+        }
+        self.take(at, 0, 0);
+        true
+    }
+
+    fn string(&mut self) -> Option<&'s str> {
+        let prefix = [0, 1].into_iter().find(|length| {
+            let is_known = *length == 0 || self.rest.starts_with(['b', 'c']);
+            is_known && self.rest.get(*length..).is_some_and(|text| text.starts_with('"'))
+        })?;
+        let body = &self.rest[prefix + 1..];
+        let mut is_escaped = false;
+        let end = body.bytes().position(|byte| {
+            let ends = byte == b'"' && !is_escaped;
+            is_escaped = byte == b'\\' && !is_escaped;
+            ends
+        });
+        let end = prefix + 1 + end.unwrap_or(body.len());
+        Some(self.take(end + 1, prefix + 1, end))
+    }
+
+    fn raw_string(&mut self) -> Option<&'s str> {
+        let prefix = ["r", "br", "cr"].into_iter().find(|prefix| {
+            let after = self.rest.strip_prefix(prefix).unwrap_or_default();
+            after.trim_start_matches('#').starts_with('"')
+        })?;
+        let after = &self.rest[prefix.len()..];
+        let hashes = after.len() - after.trim_start_matches('#').len();
+        let start = prefix.len() + hashes + 1;
+        let end_mark = format!("\"{}", "#".repeat(hashes));
+        let end = start + self.rest[start..].find(&end_mark).unwrap_or(self.rest.len() - start);
+        Some(self.take(end + end_mark.len(), start, end))
+    }
+
+    /// A character literal, and no lifetime.
+    fn letter(&mut self) -> bool {
+        let Some(body) = self.rest.strip_prefix('\'') else { return false };
+        let mut letters = body.char_indices();
+        let length = match letters.next() {
+            Some((_, '\\')) => body[2.min(body.len())..].find('\'').map(|end| end + 2),
+            Some(_) => letters.next().filter(|(_, second)| *second == '\'').map(|(end, _)| end),
+            None => None,
+        };
+        length.is_some_and(|length| {
+            self.take(length + 2, 0, 0);
+            true
+        })
+    }
+}
+
+impl<'s> Iterator for Lexer<'s> {
+    type Item = Token<'s>;
+
+    fn next(&mut self) -> Option<Token<'s>> {
+        let first = self.rest.chars().next()?;
+        if self.comment() {
+            return Some(Token::Comment);
+        }
+        if let Some(text) = self.raw_string().or_else(|| self.string()) {
+            return Some(Token::Literal(text));
+        }
+        if self.letter() {
+            return Some(Token::Letter);
+        }
+        let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+        let length = match is_word(first) {
+            true => self.rest.find(|letter| !is_word(letter)).unwrap_or(self.rest.len()),
+            false => first.len_utf8(),
+        };
+        Some(Token::Code(self.take(length, 0, length)))
+    }
+}
+
+/// The words and signs at the start, without blanks.
+fn significant<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = (usize, &'t str)> {
+    tokens
+        .iter()
+        .enumerate()
+        .map(|(at, token)| (at, token.code()))
+        .filter(|(_, code)| !code.trim().is_empty())
+}
+
+/// Whether an attribute begins here that compiles its item for tests only.
+fn starts_test_item(tokens: &[Token<'_>]) -> bool {
+    let starts_with = |signs: &[&str]| {
+        significant(tokens).map(|(_, code)| code).take(signs.len()).eq(signs.iter().copied())
+    };
+    starts_with(&["#", "[", "cfg", "(", "test", ")", "]"])
+        || starts_with(&["#", "[", "cfg", "(", "all", "(", "test"])
+}
+
+/// Tokens of the item that begins here with its attributes: to its `;`, to its closing brace, or in a
+/// list to its comma.
+fn item_length(tokens: &[Token<'_>]) -> usize {
+    let (mut braces, mut brackets, mut angles) = (0_i32, 0_i32, 0_i32);
+    let mut before = "";
+    for (at, code) in significant(tokens) {
+        match code {
+            "{" => braces += 1,
+            "}" => {
+                braces -= 1;
+                let next = significant(&tokens[at + 1..]).next().map(|(_, code)| code);
+                // A `use` or a constant goes on to its semicolon.
+                if braces == 0 && next != Some(";") {
+                    return at + 1;
+                }
+            }
+            "[" | "(" if braces == 0 => brackets += 1,
+            "]" | ")" if braces == 0 => brackets -= 1,
+            "<" if braces == 0 => angles += 1,
+            ">" if braces == 0 && before != "-" && before != "=" => angles -= 1,
+            ";" if braces == 0 && brackets == 0 => return at + 1,
+            "," if braces == 0 && brackets == 0 && angles == 0 => return at + 1,
+            _ => {}
+        }
+        // The end of the list in which the item is the last one.
+        if braces < 0 || brackets < 0 {
+            return at;
+        }
+        before = code;
+    }
+    tokens.len()
+}
+
+/// The name in `mod name;`.
+fn module_declared(item: &str) -> Option<&str> {
+    let mut words = item.split_whitespace().rev();
+    let name = words.next()?.strip_suffix(';')?;
+    (words.next() == Some("mod")).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(source: &str, code: &str, literals: &[&str], test_modules: &[&str]) {
+        let parts = take_apart(source);
+        assert_eq!(parts.code.split_whitespace().collect::<Vec<_>>().join(" "), code, "{source}");
+        assert_eq!(parts.literals, literals, "{source}");
+        assert_eq!(parts.test_modules, test_modules, "{source}");
+    }
+
+    #[test]
+    fn comments_and_literals_are_no_code() {
+        check("use a; // use b;\nuse c;", "use a; use c;", &[], &[]);
+        check("a /* use /* b */ c */ d", "a d", &[], &[]);
+        check(r#"f("use \" x", b"y");"#, r#"f("", "");"#, &[r#"use \" x"#, "y"], &[]);
+        check("f(r#\"a \" b\"#, c)", r#"f("", c)"#, &["a \" b"], &[]);
+        check("fn f<'a>(x: &'a str) { '\"' == '\\'' }", "fn f<'a>(x: &'a str) { ' ' == ' ' }", &[], &[]);
+        check("r#type.r()", "r#type.r()", &[], &[]);
+    }
+
+    #[test]
+    fn tests_are_left_out() {
+        check("a; #[cfg(test)] mod tests; b;", "a; b;", &[], &["tests"]);
+        check("a; #[cfg(test)]\npub(crate) mod sounds;", "a;", &[], &["sounds"]);
+        check("#[cfg(test)] mod tests { use super::*; fn f() { \"x\" } } b", "b", &[], &[]);
+        check("#[cfg(test)] use crate::{a, b}; c", "c", &[], &[]);
+        check("[&a, #[cfg(test)] &b::c, &d]", "[&a, &d]", &[], &[]);
+        check("[&a, #[cfg(test)] &b::c]", "[&a,]", &[], &[]);
+        check("#[cfg(test)] const ALL: &[A] = &[x!()]; d", "d", &[], &[]);
+        check("#[cfg(all(test, unix))] fn f() {} g", "g", &[], &[]);
+        check("#[cfg(test)] fn f(a: A, b: B) -> Result<C, D> { e } g", "g", &[], &[]);
+        check("#[cfg(test)] const X: S<A, B> = S { a }; g", "g", &[], &[]);
+    }
+}

@@ -1,0 +1,219 @@
+//! The rules of the server: slices with stores of their own, which import in one direction.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use crate::cycles::{Edges, between_files, cycles};
+use crate::imports::{Import, Imports};
+use crate::sources::{ModulePath, Sources};
+
+/// Modules that put the server together: they may import every slice.
+const ROOTS: &[&str] = &["router", "state"];
+
+/// The struct whose fields are the services of the slices, in `state.rs`.
+const SERVICES: &str = "pub struct Services {";
+
+/// How SQL statements begin.
+const STATEMENTS: &[&str] =
+    &["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH ", "CREATE ", "ALTER ", "DROP ", "PRAGMA "];
+
+/// Functions of `sqlx` that take a statement.
+const QUERIES: &[&str] = &["sqlx::query", "sqlx::raw_sql", "QueryBuilder"];
+
+fn folder() -> PathBuf {
+    Path::new(crate::ROOT).join("server/src")
+}
+
+#[test]
+fn files_import_in_one_direction() {
+    assert_eq!(between_files(&folder(), ROOTS), [""; 0], "files of the server import each other in cycles");
+}
+
+#[test]
+fn slices_import_in_one_direction() {
+    let sources = Sources::read(&folder());
+    let found = cycles(&between_slices(&sources, &Imports::of(&sources)));
+    let found: Vec<String> = found.iter().map(|cycle| cycle.join(" -> ")).collect();
+    assert_eq!(found, [""; 0], "slices of the server import each other in cycles");
+}
+
+#[test]
+fn sql_stands_in_stores() {
+    let found = sql_outside_stores(&Sources::read(&folder()));
+    assert_eq!(found, [""; 0], "SQL belongs into the `store.rs` of its slice");
+}
+
+#[test]
+fn slices_use_of_others_what_these_export() {
+    let sources = Sources::read(&folder());
+    let found = private_imports(&sources, &Imports::of(&sources));
+    assert_eq!(found, [""; 0], "a slice uses what the `mod.rs` of another does not export");
+}
+
+/// Which top-level modules import from which, by names and by the services in the state.
+fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
+    let services = services(sources, imports);
+    let mut edges: Edges<String> = Edges::new();
+    let slice = |module: &ModulePath| module.first().cloned().unwrap_or_default();
+    for (module, others) in imports.edges(sources, ROOTS) {
+        let own = slice(&module);
+        let code = &sources.modules[&module].parts.code;
+        let used = services.iter().filter(|(field, _)| uses_service(code, field)).map(|(_, module)| module);
+        let others: Vec<String> =
+            others.iter().chain(used).map(&slice).filter(|other| *other != own).collect();
+        // What stands in `lib.rs` belongs to no slice.
+        edges.entry(own).or_default().extend(others.into_iter().filter(|other| !other.is_empty()));
+    }
+    edges
+}
+
+/// The fields of the state, and the modules that define their types.
+fn services(sources: &Sources, imports: &Imports) -> BTreeMap<String, ModulePath> {
+    let state = vec!["state".to_owned()];
+    let Some(module) = sources.modules.get(&state) else { return BTreeMap::new() };
+    let fields = module.parts.code.split_once(SERVICES).map_or("", |(_, after)| after);
+    let fields = fields.split_once("\n}").map_or(fields, |(fields, _)| fields);
+    let is_word = |letter: char| letter.is_alphanumeric() || letter == '_';
+    let mut services = BTreeMap::new();
+    for field in fields.lines() {
+        let Some((name, kind)) = field.split_once(": ") else { continue };
+        let name = name.rsplit(|letter| !is_word(letter)).next().unwrap_or_default();
+        for word in kind.split(|letter| !is_word(letter)) {
+            let import = imports.of_module[&state]
+                .iter()
+                .find(|import| import.path.last().is_some_and(|last| last == word));
+            if let Some(Import { path, .. }) = import {
+                services.insert(name.to_owned(), imports.definition(sources, path));
+            }
+        }
+    }
+    services
+}
+
+/// Whether code reads a field of a variable whose name ends in `state`.
+fn uses_service(code: &str, field: &str) -> bool {
+    let reads = |after: &str| {
+        let after = after.trim_start().strip_prefix('.').map(str::trim_start);
+        let rest = after.and_then(|after| after.strip_prefix(field));
+        rest.is_some_and(|rest| !rest.starts_with(|letter: char| letter.is_alphanumeric() || letter == '_'))
+    };
+    code.match_indices("state").any(|(at, word)| reads(&code[at + word.len()..]))
+}
+
+/// Whether a file may hold SQL: the store of a slice, a part of it, or the module of databases.
+fn may_hold_sql(file: &Path) -> bool {
+    file.starts_with("db")
+        || file.file_name().is_some_and(|name| name == "store.rs")
+        || file.parent().is_some_and(|folder| folder.ends_with("store"))
+}
+
+fn sql_outside_stores(sources: &Sources) -> Vec<String> {
+    let mut found = Vec::new();
+    for module in sources.modules.values().filter(|module| !may_hold_sql(&module.file)) {
+        let file = module.file.display();
+        let statements = module
+            .parts
+            .literals
+            .iter()
+            .filter(|text| STATEMENTS.iter().any(|start| text.trim_start().starts_with(start)));
+        found.extend(statements.map(|text| format!("{file}: {}", text.chars().take(60).collect::<String>())));
+        let code = module.parts.code.split_whitespace().collect::<String>();
+        found.extend(
+            QUERIES.iter().filter(|query| code.contains(*query)).map(|query| format!("{file}: {query}")),
+        );
+    }
+    found.sort();
+    found
+}
+
+/// Imports of a slice from another that name one of its private modules, or its store.
+fn private_imports(sources: &Sources, imports: &Imports) -> Vec<String> {
+    let mut found = Vec::new();
+    for (module, own) in &imports.of_module {
+        for path in own.iter().map(|import| &import.path) {
+            if path.first() == module.first() {
+                continue;
+            }
+            let modules = sources.module_of(path);
+            let is_private =
+                |depth: &usize| !is_open(sources, &modules[..*depth]) && !imports.exports(&path[..*depth]);
+            if let Some(depth) = (2..=modules.len()).find(is_private) {
+                let (module, path, private) =
+                    (module.join("::"), path.join("::"), modules[..depth].join("::"));
+                found.push(format!("{module} uses {path}: {private} is private"));
+            }
+        }
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Whether a module is declared for the whole crate, and is no store.
+fn is_open(sources: &Sources, module: &[String]) -> bool {
+    let Some((name, parent)) = module.split_last() else { return true };
+    let code = &sources.modules[parent].parts.code;
+    let declared = code.lines().map(str::trim).find(|line| line.ends_with(&format!("mod {name};")));
+    name != "store"
+        && declared.is_some_and(|line| line.starts_with("pub mod") || line.starts_with("pub(crate) mod"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn sources(files: &[(&str, &str)]) -> Sources {
+        Sources::of(files.iter().map(|(file, text)| (PathBuf::from(file), (*text).to_owned())))
+    }
+
+    #[test]
+    fn sql_is_found_wherever_it_stands() {
+        let sources = sources(&[
+            ("lib.rs", ""),
+            ("a/mod.rs", "const X: &str = \"SELECT 1 FROM a\";"),
+            ("a/store.rs", "const X: &str = \"SELECT 1 FROM a\";"),
+            ("a/store/more.rs", "fn f() { sqlx::query(X) }"),
+            ("a/words.rs", "const X: &str = \"UPDATES of a\";"),
+            ("a/built.rs", "fn f() { sqlx::\n  query_as(x) }"),
+            ("db/mod.rs", "const X: &str = \"PRAGMA y\";"),
+        ]);
+        assert_eq!(sql_outside_stores(&sources), ["a/built.rs: sqlx::query", "a/mod.rs: SELECT 1 FROM a"]);
+    }
+
+    #[test]
+    fn what_a_slice_does_not_export_is_private() {
+        let sources = sources(&[
+            ("lib.rs", ""),
+            (
+                "a/mod.rs",
+                "mod inner;\nmod make;\npub(crate) mod open;\npub(crate) mod store;\n\
+                 pub(crate) use inner::Thing;\npub(crate) use make::make;",
+            ),
+            ("a/inner.rs", ""),
+            ("a/make.rs", ""),
+            ("a/open.rs", ""),
+            ("a/store.rs", ""),
+            (
+                "b.rs",
+                "use crate::a::{Thing, make, open::run, inner::Thing as Other}; use crate::a::store::get;",
+            ),
+        ]);
+        let found = private_imports(&sources, &Imports::of(&sources));
+        assert_eq!(
+            found,
+            ["b uses a::inner::Thing: a::inner is private", "b uses a::store::get: a::store is private"]
+        );
+    }
+
+    #[test]
+    fn a_slice_reaches_another_through_the_state() {
+        let sources = sources(&[
+            ("lib.rs", ""),
+            ("state.rs", "use crate::a::Audio;\npub struct Services {\n    pub(crate) audio: Audio,\n}\n"),
+            ("a.rs", "use crate::b::Thing;"),
+            ("b.rs", "fn f(state: &AppState) { state.audio.run() }"),
+        ]);
+        let edges = between_slices(&sources, &Imports::of(&sources));
+        assert_eq!(cycles(&edges), [["a", "b", "a"].map(str::to_owned)]);
+    }
+}
