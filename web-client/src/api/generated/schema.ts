@@ -2078,7 +2078,7 @@ export interface components {
             folders: components["schemas"]["Folder"][] | null;
         };
         /**
-         * @description File formats, for the API's description.
+         * @description File formats.
          * @enum {string}
          */
         Format: "wav";
@@ -3320,29 +3320,11 @@ export interface components {
             /** @description Title. */
             title?: string | null;
         };
-        /** @description The project of a request, and how it is rendered. */
+        /** @description The project of an export, and how its sound is written. */
         RenderOptions: {
             /** @description A stored project; exactly one of this and `project` is given. */
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
-            bit_depth?: components["schemas"]["BitDepth"] | null;
-            /**
-             * Format: int32
-             * @description 44100, 48000 or 96000 Hz; the project's own rate by default.
-             */
-            sample_rate_hz?: number | null;
-            /**
-             * Format: double
-             * @description Longest time in seconds that the sound may ring on after the last item; 5 by default.
-             */
-            tail_secs?: number | null;
-        };
-        /** @description What to render, and how. */
-        RenderRequest: {
-            /** @description A stored project; exactly one of this and `project` is given. */
-            project_id?: string | null;
-            project?: components["schemas"]["Project"] | null;
-            format?: components["schemas"]["Format"] | null;
             bit_depth?: components["schemas"]["BitDepth"] | null;
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
@@ -3351,6 +3333,10 @@ export interface components {
              * @description Longest time in seconds that the sound may ring on after the last item; 5 by default.
              */
             tail_secs?: number | null;
+        };
+        /** @description What to render, and how. */
+        RenderRequest: components["schemas"]["RenderOptions"] & {
+            format?: components["schemas"]["Format"] | null;
             metadata?: components["schemas"]["RenderMetadata"] | null;
         };
         /** @description What to fill in. */
