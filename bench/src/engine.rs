@@ -1,6 +1,7 @@
 //! The engine by itself: no file is read or written while it is timed.
 
-use dsp_core::session::{Mixer, Session, Slots};
+use dsp_core::mixer::{Mixer, Slots};
+use dsp_core::session::Session;
 use serde::{Deserialize, Serialize};
 
 use crate::{SongAndBank, process, song};

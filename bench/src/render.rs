@@ -6,7 +6,7 @@ use std::io::BufWriter;
 use std::path::PathBuf;
 
 use dsp_core::dither::NoiseShaping;
-use dsp_core::session::{OfflineRender, TailConfig};
+use dsp_core::render::{OfflineRender, TailConfig};
 use dsp_core::wav::{SampleFormat, WavWriter};
 
 use crate::{SongAndBank, song};

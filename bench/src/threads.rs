@@ -2,7 +2,8 @@
 
 use std::time::Instant;
 
-use dsp_core::session::{Alone, Crew, OfflineRender, Session, TailConfig};
+use dsp_core::render::{OfflineRender, RenderThreads, SingleThread, TailConfig};
+use dsp_core::session::Session;
 use serde::{Deserialize, Serialize};
 
 use songfoundry_server::rendering::crew::Threads;
@@ -47,10 +48,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let session = sixteen_tracks(song::session(&args.input.song)?)?;
     let banks = [Some(song::bank_for(&session, &args.input.bank)?)];
     let threads = Threads::new(args.threads);
-    let crew: &dyn Crew = match &threads {
+    let crew: &dyn RenderThreads = match &threads {
         Some(threads) if args.threads > 1 => threads,
         None if args.threads > 1 => anyhow::bail!("the system gives no {} threads", args.threads),
-        _ => &Alone,
+        _ => &SingleThread,
     };
     let start = Instant::now();
     let mut render = OfflineRender::new(&session, &banks, TailConfig { max_secs: 0.0 })?;

@@ -28,7 +28,6 @@ extern crate alloc;
 
 pub mod analysis;
 pub mod block;
-pub mod chain;
 pub mod dither;
 pub mod downmix;
 mod dsp;
@@ -39,7 +38,9 @@ mod lookahead;
 #[cfg(feature = "std")]
 pub mod loudness;
 pub mod meters;
+pub mod mixer;
 pub mod peaks;
+pub mod render;
 pub mod resample;
 pub mod session;
 pub mod simd;

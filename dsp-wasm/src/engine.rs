@@ -1,29 +1,29 @@
-//! The audio thread's half: banks, a mixer, and the buffers that both sides see.
+//! The engine on the audio thread: banks, audio, a mixer, and buffers that JavaScript reads and
+//! writes.
 
 use std::sync::Arc;
 
 use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::effects::{EffectKind, effect_kind};
 use dsp_core::meters::{MasterMeter, SPECTRUM_BANDS};
-use dsp_core::session::{
-    Audio, AudioSlot, EffectOwner, EffectSettings, Event, Mixer, Session, Slots, TrackMix, Underruns,
-};
+use dsp_core::mixer::{EffectOwner, Mixer, Slots, TrackMix, Underruns, WantedAudio};
+use dsp_core::session::{Audio, AudioSlot, EffectSettings, Event, Session};
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
 
-use crate::arrivals::Arrivals;
+use crate::incoming_files::IncomingFiles;
 
-/// Most banks that can be held at a time.
+/// Number of bank slots.
 const MAX_BANKS: usize = 64;
 
-/// Most pieces of audio that can be held at a time.
+/// Number of audio slots.
 const MAX_AUDIO: usize = 4096;
 
-/// Numbers of the meters of the master before those of its spectrum.
+/// Values of the master's meters before those of the spectrum.
 const METER_FIGURES: usize = 8;
 
-/// Plays sessions. All sound goes through buffers in this module's memory, whose addresses
-/// are asked for once: nothing is allocated while it plays.
+/// Plays sessions. Audio passes through buffers in the memory of this module, whose addresses are
+/// fixed: nothing is allocated during playback.
 #[wasm_bindgen]
 pub struct WasmEngine {
     banks: Vec<Option<Bank>>,
@@ -35,11 +35,11 @@ pub struct WasmEngine {
     peaks: Vec<f32>,
     rms: Vec<f32>,
     underruns: Underruns,
-    /// There while somebody watches.
+    /// Present while the page shows the meters.
     meter: Option<Box<MasterMeter>>,
     readings: [f32; METER_FIGURES + SPECTRUM_BANDS],
-    arriving_banks: Arrivals,
-    arriving_audio: Arrivals,
+    incoming_banks: IncomingFiles,
+    incoming_audio: IncomingFiles,
 }
 
 #[wasm_bindgen]
@@ -64,17 +64,17 @@ impl WasmEngine {
             underruns: Underruns::default(),
             meter: None,
             readings: [f32::NEG_INFINITY; METER_FIGURES + SPECTRUM_BANDS],
-            arriving_banks: Arrivals::new("the sound bank"),
-            arriving_audio: Arrivals::new("the audio"),
+            incoming_banks: IncomingFiles::new("the sound bank"),
+            incoming_audio: IncomingFiles::new("the audio"),
         })
     }
 
-    /// Loads a bank from the bytes of an SF2 file into a slot below 64, and lets the tracks that
-    /// wait for it sound. The engine keeps the bytes.
+    /// Loads a bank from the bytes of an SF2 file into a slot below 64. Tracks of that slot become
+    /// audible. The engine keeps the bytes.
     ///
     /// # Errors
     ///
-    /// A message that says what is wrong with the bank.
+    /// A message that names the fault of the bank.
     #[wasm_bindgen(js_name = loadBank)]
     pub fn load_bank(&mut self, slot: usize, file: Vec<u8>) -> Result<(), JsError> {
         check_slot(slot)?;
@@ -83,114 +83,112 @@ impl WasmEngine {
             self.banks.resize(slot + 1, None);
         }
         self.banks[slot] = Some(bank);
-        self.go_on()
+        self.update_slots()
     }
 
-    /// Makes room for a bank's file of so many bytes that arrives in pieces, which
-    /// [`Self::add_to_bank`] takes and [`Self::end_bank`] loads. What was there of an earlier one
-    /// for the slot goes.
+    /// Begins to receive a bank's file of `size_bytes` bytes in pieces: [`Self::add_to_bank`] appends
+    /// one, and [`Self::end_bank`] loads the file. Replaces an unfinished file for the slot.
     ///
     /// # Errors
     ///
-    /// A message if there is no such slot or no memory.
+    /// A message if the slot does not exist, or there is not enough memory.
     #[wasm_bindgen(js_name = beginBank)]
     pub fn begin_bank(&mut self, slot: usize, size_bytes: usize) -> Result<(), JsError> {
         check_slot(slot)?;
-        self.arriving_banks.begin(slot, size_bytes)
+        self.incoming_banks.begin(slot, size_bytes)
     }
 
-    /// Takes the next piece of a bank's file; small enough ones can be taken between two blocks
-    /// without being heard.
+    /// Appends the next piece of a bank's file. Pieces of 64 KiB do not interrupt playback.
     ///
     /// # Errors
     ///
-    /// A message if no bank was begun for the slot, or it is longer than it was said to be; what
-    /// was there of it then goes.
+    /// A message if no bank was begun for the slot, or the file is larger than announced; it is then
+    /// removed.
     #[wasm_bindgen(js_name = addToBank)]
     pub fn add_to_bank(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
-        self.arriving_banks.add(slot, piece)
+        self.incoming_banks.add(slot, piece)
     }
 
-    /// Loads a bank whose file has arrived, as [`Self::load_bank`] does.
+    /// Loads a bank whose file has arrived; see [`Self::load_bank`].
     ///
     /// # Errors
     ///
-    /// A message if the file is not whole, or what is wrong with the bank.
+    /// A message if the file is incomplete, or that names the fault of the bank.
     #[wasm_bindgen(js_name = endBank)]
     pub fn end_bank(&mut self, slot: usize) -> Result<(), JsError> {
-        let file = self.arriving_banks.end(slot)?;
+        let file = self.incoming_banks.end(slot)?;
         self.load_bank(slot, file)
     }
 
-    /// Lets the bank in a slot go, and what has arrived of one. Tracks that play it fall silent.
+    /// Removes the bank in a slot, and an unfinished file for it. Its tracks become silent.
     ///
     /// # Errors
     ///
-    /// A message if the session cannot go on without it.
+    /// A message if the session cannot be played without it.
     #[wasm_bindgen(js_name = dropBank)]
     pub fn drop_bank(&mut self, slot: usize) -> Result<(), JsError> {
-        self.arriving_banks.drop(slot);
+        self.incoming_banks.remove(slot);
         match self.banks.get_mut(slot) {
             Some(bank) => *bank = None,
             None => return Ok(()),
         }
-        self.go_on()
+        self.update_slots()
     }
 
-    /// Makes room for audio of so many bytes in a slot below 4096, that is to be there whole: what
-    /// clips play, or an impulse response. It arrives in pieces, which [`Self::add_to_audio`] takes
-    /// and [`Self::end_audio`] lets sound. What was there of an earlier arrival for the slot goes;
-    /// what the slot holds sounds on until then.
+    /// Begins to receive an audio file of `size_bytes` bytes as a whole, for a slot below 4096: for
+    /// clips, or an impulse response. [`Self::add_to_audio`] appends a piece, and
+    /// [`Self::end_audio`] makes the file audible. Replaces an unfinished file for the slot; the
+    /// audio that the slot holds remains audible until then.
     ///
     /// # Errors
     ///
-    /// A message if there is no such slot or no memory.
+    /// A message if the slot does not exist, or there is not enough memory.
     #[wasm_bindgen(js_name = beginAudio)]
     pub fn begin_audio(&mut self, slot: usize, size_bytes: usize) -> Result<(), JsError> {
         check_audio_slot(slot)?;
-        self.arriving_audio.begin(slot, size_bytes)
+        self.incoming_audio.begin(slot, size_bytes)
     }
 
-    /// Takes the next piece of audio, as [`Self::add_to_bank`] does of a bank: little-endian 32-bit
-    /// floats at the engine's sample rate, channels interleaved.
+    /// Appends the next piece of an audio file: little-endian 32-bit floats at the engine's sample
+    /// rate, channels interleaved. See [`Self::add_to_bank`].
     ///
     /// # Errors
     ///
-    /// A message if none was begun for the slot, or it is longer than it was said to be; what was
-    /// there of it then goes.
+    /// A message if no file was begun for the slot, or it is larger than announced; it is then
+    /// removed.
     #[wasm_bindgen(js_name = addToAudio)]
     pub fn add_to_audio(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
-        self.arriving_audio.add(slot, piece)
+        self.incoming_audio.add(slot, piece)
     }
 
-    /// Lets audio of one or two channels sound that has arrived.
+    /// Makes a received audio file of one or two channels audible.
     ///
     /// # Errors
     ///
-    /// A message if it is not whole or has other channels.
+    /// A message if the file is incomplete, or has another number of channels.
     #[wasm_bindgen(js_name = endAudio)]
     pub fn end_audio(&mut self, slot: usize, channels: u16) -> Result<(), JsError> {
-        let bytes = self.arriving_audio.end(slot)?;
+        let bytes = self.incoming_audio.end(slot)?;
         let data = 0..bytes.len();
         self.set_audio(slot, Some(AudioSlot::Whole(Audio::from_shared(Arc::new(bytes), data, channels)?)))
     }
 
-    /// Says that a slot below 4096 holds audio of so many frames that is handed over as it is
-    /// wanted: see [`Self::wanted_audio`]. What was on its way there goes.
+    /// Makes a slot below 4096 hold streamed audio of `frames` frames: see [`Self::wanted_audio`].
+    /// Removes an unfinished file for the slot.
     ///
     /// # Errors
     ///
-    /// A message if there is no such slot.
+    /// A message if the slot does not exist.
     #[wasm_bindgen(js_name = streamAudio)]
     pub fn stream_audio(&mut self, slot: usize, frames: f64) -> Result<(), JsError> {
         self.set_audio(slot, Some(AudioSlot::Streamed { frames: frames as u64 }))
     }
 
-    /// Lets the audio in a slot go, and what is on its way there. Clips that play it fall silent.
+    /// Removes the audio in a slot, and an unfinished file for it. Its clips become silent.
     ///
     /// # Errors
     ///
-    /// A message if there is no such slot.
+    /// A message if the slot does not exist.
     #[wasm_bindgen(js_name = dropAudio)]
     pub fn drop_audio(&mut self, slot: usize) -> Result<(), JsError> {
         self.set_audio(slot, None)
@@ -198,43 +196,43 @@ impl WasmEngine {
 
     fn set_audio(&mut self, slot: usize, audio: Option<AudioSlot>) -> Result<(), JsError> {
         check_audio_slot(slot)?;
-        self.arriving_audio.drop(slot);
+        self.incoming_audio.remove(slot);
         if self.audio.len() <= slot {
             self.audio.resize(slot + 1, None);
         }
         self.audio[slot] = audio;
-        self.go_on()
+        self.update_slots()
     }
 
-    /// An effect of the session that plays, which hands have moved as well as what sounds: it is
-    /// what goes on when a bank or audio arrives.
+    /// The settings of an effect. Commands change them along with the mixer, because the session is
+    /// applied again when a bank or audio arrives.
     fn effect_mut(
         &mut self,
-        track_place: Option<usize>,
+        track: Option<usize>,
         effect: usize,
     ) -> Option<(&'static EffectKind, &mut EffectSettings)> {
-        let effects = match track_place {
-            Some(place) => &mut self.session.tracks.get_mut(place)?.effects,
+        let effects = match track {
+            Some(index) => &mut self.session.tracks.get_mut(index)?.effects,
             None => &mut self.session.master_effects,
         };
-        // The mixer counts those that it has.
+        // Indices count the effects that the mixer has.
         effects.iter_mut().filter_map(|settings| Some((effect_kind(&settings.kind)?, settings))).nth(effect)
     }
 
-    /// Goes on with the same session after a change of what its slots hold.
-    fn go_on(&mut self) -> Result<(), JsError> {
+    /// Applies a change of the banks and audio in the slots.
+    fn update_slots(&mut self) -> Result<(), JsError> {
         let slots = Slots { banks: &self.banks, audio: &self.audio };
         Ok(self.mixer.set_session(&self.session, slots)?)
     }
 
-    /// What clips will want of audio that is handed over: six numbers for each. Track place, clip,
-    /// slot, frame of the source, frames wanted, frames that are still there; the fewer of these,
-    /// the more urgent. The same is wanted until [`Self::fill_audio`] brings it.
+    /// The blocks of streamed audio that clips need, six numbers each: index of the track, index of
+    /// the clip, slot, first frame in the source, length in frames, and frames available before the
+    /// block is needed. A block is listed until [`Self::fill_audio`] delivers it.
     #[wasm_bindgen(js_name = wantedAudio)]
     pub fn wanted_audio(&self) -> Vec<f64> {
-        let numbers = |wanted: dsp_core::session::WantedAudio| {
+        let numbers = |wanted: WantedAudio| {
             [
-                wanted.track_place as f64,
+                wanted.track as f64,
                 wanted.clip as f64,
                 f64::from(wanted.audio_slot),
                 wanted.source_frame as f64,
@@ -245,15 +243,14 @@ impl WasmEngine {
         self.mixer.wanted_audio().flat_map(numbers).collect()
     }
 
-    /// Hands over audio that was wanted; slot and frame of the source as they stood there. May be
-    /// less than was wanted. All clips that want it now take it; what nobody wants any more is
-    /// passed over.
+    /// Delivers a block of streamed audio, which may be shorter than wanted; slot and frame as in
+    /// [`Self::wanted_audio`]. Audio that no clip needs any longer is ignored.
     #[wasm_bindgen(js_name = fillAudio)]
     pub fn fill_audio(&mut self, slot: u32, source_frame: f64, left: &[f32], right: &[f32]) {
         self.mixer.fill_audio(slot, source_frame as u64, [left, right]);
     }
 
-    /// How often audio was wanted and not there in time, since the engine was made.
+    /// Number of interruptions because streamed audio was late, since the engine was created.
     #[wasm_bindgen(js_name = audioUnderruns)]
     pub fn audio_underruns(&mut self) -> f64 {
         let Underruns { events, frames } = self.mixer.take_underruns();
@@ -262,12 +259,12 @@ impl WasmEngine {
         self.underruns.events as f64
     }
 
-    /// Goes on with a session that [`compile_session`](crate::compile::compile_session) made.
+    /// Continues with a session that [`compile_session`](crate::compile::compile_session) made.
     ///
     /// # Errors
     ///
-    /// A message if the bytes are no session or the session cannot be played; the engine then
-    /// plays on as it was.
+    /// A message if the bytes are not a session, or it cannot be played; the engine then continues
+    /// with the old one.
     #[wasm_bindgen(js_name = setSession)]
     pub fn set_session(&mut self, bytes: &[u8]) -> Result<(), JsError> {
         let session: Session = postcard::from_bytes(bytes)?;
@@ -278,13 +275,13 @@ impl WasmEngine {
         Ok(())
     }
 
-    /// Starts at the current position.
+    /// Plays from the current position.
     pub fn play(&mut self) {
         self.mixer.play();
-        self.measure_from_the_start();
+        self.reset_meters_at_start();
     }
 
-    /// Stands still; notes ring out.
+    /// Stops; notes are released.
     pub fn stop(&mut self) {
         self.mixer.stop();
     }
@@ -292,11 +289,11 @@ impl WasmEngine {
     /// Moves to a frame of the session.
     pub fn seek(&mut self, frame: f64) {
         self.mixer.seek(frame as u64);
-        self.measure_from_the_start();
+        self.reset_meters_at_start();
     }
 
-    /// Lets the meters begin anew where the session plays from its start.
-    fn measure_from_the_start(&mut self) {
+    /// Resets the meters when the session plays from its start.
+    fn reset_meters_at_start(&mut self) {
         if self.mixer.is_playing() && self.mixer.position() == 0 {
             self.meter.iter_mut().for_each(|meter| meter.reset());
         }
@@ -308,122 +305,122 @@ impl WasmEngine {
         self.mixer.position() as f64
     }
 
-    /// Whether the session moves.
+    /// Whether the session plays.
     #[wasm_bindgen(getter)]
     pub fn playing(&self) -> bool {
         self.mixer.is_playing()
     }
 
-    /// Frames by which the output lags the session.
+    /// Latency of the output in frames.
     #[wasm_bindgen(getter, js_name = latencyFrames)]
     pub fn latency_frames(&self) -> usize {
         self.mixer.latency_frames()
     }
 
-    /// Strikes a key now. `velocity` is 1 to 127.
+    /// Presses a key. `velocity` is 1 to 127.
     #[wasm_bindgen(js_name = noteOn)]
-    pub fn note_on(&mut self, track_place: usize, key: u8, velocity: u8) {
-        self.mixer.live(track_place, Event::NoteOn { key: key.min(127), velocity: velocity.clamp(1, 127) });
+    pub fn note_on(&mut self, track: usize, key: u8, velocity: u8) {
+        self.mixer.play_event(track, Event::NoteOn { key: key.min(127), velocity: velocity.clamp(1, 127) });
     }
 
-    /// Lets a key go now.
+    /// Releases a key.
     #[wasm_bindgen(js_name = noteOff)]
-    pub fn note_off(&mut self, track_place: usize, key: u8) {
-        self.mixer.live(track_place, Event::NoteOff { key: key.min(127) });
+    pub fn note_off(&mut self, track: usize, key: u8) {
+        self.mixer.play_event(track, Event::NoteOff { key: key.min(127) });
     }
 
-    /// Ends every note of every track with its release.
+    /// Releases all notes of all tracks.
     #[wasm_bindgen(js_name = allNotesOff)]
     pub fn all_notes_off(&mut self) {
         self.mixer.release_all();
     }
 
-    /// Moves a track's fader (a linear gain), pan (-1 to 1), mute and solo.
+    /// Sets a track's fader (a linear gain), pan (-1 to 1), mute and solo.
     #[wasm_bindgen(js_name = setTrackMix)]
-    pub fn set_track_mix(&mut self, track_place: usize, gain: f32, pan: f32, mute: bool, solo: bool) {
-        self.mixer.set_track_mix(track_place, &TrackMix { gain, pan, mute, solo });
-        if let Some(track) = self.session.tracks.get_mut(track_place) {
-            (track.gain, track.pan, track.mute, track.solo) = (gain, pan, mute, solo);
+    pub fn set_track_mix(&mut self, track: usize, gain: f32, pan: f32, mute: bool, solo: bool) {
+        self.mixer.set_track_mix(track, &TrackMix { gain, pan, mute, solo });
+        if let Some(settings) = self.session.tracks.get_mut(track) {
+            (settings.gain, settings.pan, settings.mute, settings.solo) = (gain, pan, mute, solo);
         }
     }
 
-    /// Moves a send of a track, by its place among those, to a linear gain.
+    /// Sets the send at an index of a track to a linear gain.
     #[wasm_bindgen(js_name = setSendGain)]
-    pub fn set_send_gain(&mut self, track_place: usize, send: usize, gain: f32) {
-        self.mixer.set_send_gain(track_place, send, gain);
-        let track = self.session.tracks.get_mut(track_place);
-        if let Some(send) = track.and_then(|track| track.sends.get_mut(send)) {
+    pub fn set_send_gain(&mut self, track: usize, send: usize, gain: f32) {
+        self.mixer.set_send_gain(track, send, gain);
+        let settings = self.session.tracks.get_mut(track);
+        if let Some(send) = settings.and_then(|track| track.sends.get_mut(send)) {
             send.gain = gain;
         }
     }
 
-    /// Place of an effect of a track, or of the master where no track is named, by its id.
-    #[wasm_bindgen(js_name = effectPlace)]
-    pub fn effect_place(&self, track_place: Option<usize>, id: &str) -> Option<usize> {
-        self.mixer.effect_place(owner(track_place), id)
+    /// Index of an effect of a track, or of the master without a track, by its id.
+    #[wasm_bindgen(js_name = effectIndex)]
+    pub fn effect_index(&self, track: Option<usize>, id: &str) -> Option<usize> {
+        self.mixer.effect_index(owner(track), id)
     }
 
-    /// Moves a parameter of an effect, by its place in the table of the effect's kind, to a value
-    /// in its unit.
+    /// Sets a parameter of an effect, by its index in the table of the effect's kind, to a value in
+    /// its unit.
     #[wasm_bindgen(js_name = setEffectParameter)]
     pub fn set_effect_parameter(
         &mut self,
-        track_place: Option<usize>,
+        track: Option<usize>,
         effect: usize,
         parameter: usize,
         value: f64,
     ) {
-        self.mixer.set_effect_parameter(owner(track_place), effect, parameter, value);
-        if let Some((kind, settings)) = self.effect_mut(track_place, effect) {
-            let unsaid = kind.parameters.iter().skip(settings.values.len());
-            settings.values.extend(unsaid.map(|parameter| parameter.default));
-            settings.values.get_mut(parameter).into_iter().for_each(|own| *own = value);
+        self.mixer.set_effect_parameter(owner(track), effect, parameter, value);
+        if let Some((kind, settings)) = self.effect_mut(track, effect) {
+            let missing = kind.parameters.iter().skip(settings.values.len());
+            settings.values.extend(missing.map(|parameter| parameter.default));
+            settings.values.get_mut(parameter).into_iter().for_each(|old| *old = value);
         }
     }
 
-    /// Passes the sound around one effect, or no longer.
+    /// Bypasses an effect, or no longer.
     #[wasm_bindgen(js_name = setEffectBypass)]
-    pub fn set_effect_bypass(&mut self, track_place: Option<usize>, effect: usize, bypass: bool) {
-        self.mixer.set_effect_bypass(owner(track_place), effect, bypass);
-        if let Some((_, settings)) = self.effect_mut(track_place, effect) {
+    pub fn set_effect_bypass(&mut self, track: Option<usize>, effect: usize, bypass: bool) {
+        self.mixer.set_effect_bypass(owner(track), effect, bypass);
+        if let Some((_, settings)) = self.effect_mut(track, effect) {
             settings.bypass = bypass;
         }
     }
 
-    /// Passes the sound around all effects of a track or of the master, or no longer.
+    /// Bypasses all effects of a track or of the master, or no longer.
     #[wasm_bindgen(js_name = setBypass)]
-    pub fn set_bypass(&mut self, track_place: Option<usize>, bypass: bool) {
-        self.mixer.set_bypass(owner(track_place), bypass);
-        if let Some(track) = track_place.and_then(|place| self.session.tracks.get_mut(place)) {
-            track.bypass = bypass;
+    pub fn set_bypass(&mut self, track: Option<usize>, bypass: bool) {
+        self.mixer.set_bypass(owner(track), bypass);
+        if let Some(settings) = track.and_then(|index| self.session.tracks.get_mut(index)) {
+            settings.bypass = bypass;
         }
     }
 
-    /// How much an effect turns its input down now, in decibels, where it does such a thing.
+    /// Current gain reduction of an effect in decibels; nothing for effects that have none.
     #[wasm_bindgen(js_name = gainReductionDb)]
-    pub fn gain_reduction_db(&self, track_place: Option<usize>, effect: usize) -> Option<f32> {
-        self.mixer.gain_reduction_db(owner(track_place), effect)
+    pub fn gain_reduction_db(&self, track: Option<usize>, effect: usize) -> Option<f32> {
+        self.mixer.gain_reduction_db(owner(track), effect)
     }
 
-    /// Moves the master fader to a linear gain.
+    /// Sets the master fader to a linear gain.
     #[wasm_bindgen(js_name = setMasterGain)]
     pub fn set_master_gain(&mut self, gain: f32) {
         self.mixer.set_master_gain(gain);
         self.session.master_gain = gain;
     }
 
-    /// Whether a track's sound comes from its input buffers instead of its notes.
+    /// Whether a track plays its input buffers instead of its notes.
     #[wasm_bindgen(js_name = setTakesInput)]
-    pub fn set_takes_input(&mut self, track_place: usize, takes_input: bool) {
-        self.mixer.set_takes_input(track_place, takes_input);
+    pub fn set_takes_input(&mut self, track: usize, takes_input: bool) {
+        self.mixer.set_takes_input(track, takes_input);
     }
 
-    /// Address of a track's input buffers, four of 256 floats one behind the other: left, right,
-    /// and what it sends to the reverb and to the chorus. To be filled before each
-    /// [`Self::process`]; 0 for a track that takes none.
+    /// Address of a track's four contiguous input buffers of 256 floats: left, right, reverb send and
+    /// chorus send. The caller fills them before each [`Self::process`]. 0 for a track without
+    /// external input.
     #[wasm_bindgen(js_name = trackInput)]
-    pub fn track_input(&mut self, track_place: usize) -> *const f32 {
-        self.mixer.track_input(track_place).map_or(std::ptr::null(), |input| input.as_ptr().cast())
+    pub fn track_input(&mut self, track: usize) -> *const f32 {
+        self.mixer.track_input(track).map_or(std::ptr::null(), |input| input.as_ptr().cast())
     }
 
     /// Address of the left output buffer of 256 floats.
@@ -447,8 +444,7 @@ impl WasmEngine {
         }
     }
 
-    /// Measures the master from now on, or no longer: then it costs nothing, and what was measured
-    /// is gone.
+    /// Starts or stops measuring the master. Stopping discards the measurement.
     #[wasm_bindgen(js_name = watchMeters)]
     pub fn watch_meters(&mut self, watch: bool) {
         if watch != self.meter.is_some() {
@@ -456,16 +452,16 @@ impl WasmEngine {
         }
     }
 
-    /// Begins integrated loudness and peaks of the master anew, as playing from the start does.
+    /// Resets integrated loudness and peaks of the master, as playing from the start does.
     #[wasm_bindgen(js_name = resetMeters)]
     pub fn reset_meters(&mut self) {
         self.meter.iter_mut().for_each(|meter| meter.restart());
     }
 
-    /// Writes what the meters of the master show and returns its address: momentary, short-term and
+    /// Writes the values of the master's meters and returns their address: momentary, short-term and
     /// integrated loudness in LUFS, true peak in dBTP, sample peak in dBFS, correlation, RMS of
     /// left and right in decibels, and the levels of the 31 third octaves from 20 Hz to 20 kHz in
-    /// decibels. While nobody watches it stays as it was.
+    /// decibels. Unchanged while the meters are not watched.
     #[wasm_bindgen(js_name = readMeters)]
     pub fn read_meters(&mut self) -> *const f32 {
         if let Some(meter) = &self.meter {
@@ -481,47 +477,47 @@ impl WasmEngine {
                 readings.rms_db[1],
             ];
             let all = figures.iter().chain(&readings.spectrum_db);
-            self.readings.iter_mut().zip(all).for_each(|(place, value)| *place = *value as f32);
+            self.readings.iter_mut().zip(all).for_each(|(reading, value)| *reading = *value as f32);
         }
         self.readings.as_ptr()
     }
 
-    /// How many numbers [`Self::read_meters`] writes.
+    /// Number of values that [`Self::read_meters`] writes.
     #[wasm_bindgen(getter, js_name = meterCount)]
     pub fn meter_count(&self) -> usize {
         self.readings.len()
     }
 
-    /// Writes the highest magnitudes since the last call to [`Self::peaks`].
+    /// Writes the sample peaks since the last call, for [`Self::peaks`].
     #[wasm_bindgen(js_name = takePeaks)]
     pub fn take_peaks(&mut self) {
         self.mixer.take_peaks(&mut self.peaks);
     }
 
-    /// Address of the peaks that were taken last: left and right of each track, then of the master,
-    /// as many as [`Self::peak_count`].
+    /// Address of the peaks of the last [`Self::take_peaks`]: left and right of each track, then of
+    /// the master; [`Self::peak_count`] values.
     pub fn peaks(&self) -> *const f32 {
         self.peaks.as_ptr()
     }
 
-    /// Writes the roots of the mean squares since the last call and returns their address: as many
-    /// as peaks, in the same order.
+    /// Writes the RMS levels since the last call and returns their address: as many as peaks, in the
+    /// same order.
     #[wasm_bindgen(js_name = takeRms)]
     pub fn take_rms(&mut self) -> *const f32 {
         self.mixer.take_rms(&mut self.rms);
         self.rms.as_ptr()
     }
 
-    /// How many [`Self::peaks`] there are.
+    /// Number of [`Self::peaks`].
     #[wasm_bindgen(getter, js_name = peakCount)]
     pub fn peak_count(&self) -> usize {
         self.peaks.len()
     }
 }
 
-/// The effects of a track, or of the master where none is named.
-fn owner(track_place: Option<usize>) -> EffectOwner {
-    track_place.map_or(EffectOwner::Master, EffectOwner::Track)
+/// The owner of effects: a track, or the master without one.
+fn owner(track: Option<usize>) -> EffectOwner {
+    track.map_or(EffectOwner::Master, EffectOwner::Track)
 }
 
 fn check_slot(slot: usize) -> Result<(), JsError> {
@@ -535,5 +531,5 @@ fn check_audio_slot(slot: usize) -> Result<(), JsError> {
     if slot < MAX_AUDIO {
         return Ok(());
     }
-    Err(JsError::new(&format!("the engine holds at most {MAX_AUDIO} pieces of audio")))
+    Err(JsError::new(&format!("the engine holds at most {MAX_AUDIO} audio files")))
 }

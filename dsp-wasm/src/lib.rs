@@ -7,7 +7,7 @@
 //! [compiles]: compile::compile_session
 //! [plays]: engine::WasmEngine
 
-mod arrivals;
 pub mod compile;
 pub mod engine;
+mod incoming_files;
 mod memory;

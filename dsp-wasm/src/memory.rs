@@ -1,6 +1,7 @@
 //! Whether a session fits into the page's memory.
 
-use dsp_core::session::{AudioSlot, MixerError, Session, Slots};
+use dsp_core::mixer::{MixerError, Slots};
+use dsp_core::session::{AudioSlot, Session};
 
 /// Memory that the engine may need for one session, in bytes: as much as the service renders by
 /// default. WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, while a

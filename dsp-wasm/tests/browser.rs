@@ -7,7 +7,7 @@ mod fingerprint;
 #[path = "../../dsp-core/tests/engine/small_bank.rs"]
 mod small_bank;
 
-use dsp_core::session::{OfflineRender, TailConfig};
+use dsp_core::render::{OfflineRender, TailConfig};
 use dsp_wasm::compile::{compile_session, gain_from_db, presets_used};
 use dsp_wasm::engine::WasmEngine;
 use schemas::Project;

@@ -4,6 +4,7 @@
 //! deliberately absent: no slice reads another slice's tables, no handler does arithmetic on
 //! samples, and no plugin is ever loaded into this process.
 
+mod active_requests;
 pub mod admin;
 pub mod ai_presets;
 pub mod ai_proxy;
@@ -73,7 +74,6 @@ mod storage_lock;
 pub mod system;
 pub mod tasks;
 mod turns;
-mod under_way;
 pub mod user_config;
 
 #[cfg(test)]

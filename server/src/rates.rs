@@ -276,22 +276,40 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_visitor_by_a_proxy_has_only_so_many_requests_under_way() {
+    async fn a_visitor_by_a_proxy_has_a_limited_number_of_active_requests() {
         let settings = [("SF_TRUSTED_PROXIES", "192.0.2.77"), ("SF_CONNECTIONS_PER_ADDRESS", "2")];
         let app = TestApp::with(&settings).await;
         let ada = app.token_of_new_user("ada").await;
         let ask = |address: &str| app.remote(Method::GET, PATH).header("x-forwarded-for", address);
         let take = |connection: &str| {
             let address = "198.51.100.7".parse().expect("an address");
-            app.state.under_way.begin(&Client { address, connection: connection.to_owned() }).expect("free")
+            let client = Client { address, connection: connection.to_owned() };
+            let request = app.state.active_requests.begin_for_address(&client).expect("free");
+            // Its body has arrived: it gives way to no other request.
+            let _body = request.watch_body(axum::body::Body::empty());
+            request
         };
-        let under_way = [take("a"), take("b")];
+        let active = [take("a"), take("b")];
         let refusal = ask("198.51.100.7").send().await;
         assert!(refusal.problem(503, "busy").contains("SF_CONNECTIONS_PER_ADDRESS"));
         ask("198.51.100.8").send().await.problem(401, "token_missing");
         ask("198.51.100.7").token(&ada).send().await.expect(200);
-        drop(under_way);
+        drop(active);
         ask("198.51.100.7").send().await.problem(401, "token_missing");
+    }
+
+    #[tokio::test]
+    async fn an_account_has_a_limited_number_of_active_requests() {
+        let app = TestApp::with(&[("SF_ACTIVE_REQUESTS_PER_ACCOUNT", "2")]).await;
+        let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
+        let id = app.state.tokens.check(&ada).expect("a valid token").sub;
+        let begin = || app.state.active_requests.begin_for_account(&id).expect("below the limit");
+        let active = [begin(), begin()];
+        let refusal = app.remote(Method::GET, PATH).token(&ada).send().await;
+        assert!(refusal.problem(503, "busy").contains("SF_ACTIVE_REQUESTS_PER_ACCOUNT"));
+        app.remote(Method::GET, PATH).token(&bob).send().await.expect(200);
+        drop(active);
+        app.remote(Method::GET, PATH).token(&ada).send().await.expect(200);
     }
 
     #[tokio::test]

@@ -40,8 +40,8 @@ use crate::query_names::{QueryNames, refuse_unknown};
 use crate::state::AppState;
 use crate::{
     admin, ai_presets, ai_proxy, audio, auth, body_pace, bundles, compression, cors, docs, exports, files,
-    health, held_answers, media, metrics, monitoring, multitrack, page, panics, plugins, presets, projects, request_log,
-    soundfonts, system, tasks, user_config,
+    health, held_answers, media, metrics, monitoring, multitrack, page, panics, plugins, presets, projects,
+    request_log, soundfonts, system, tasks, user_config,
 };
 
 /// Head of the OpenAPI document.
@@ -90,7 +90,8 @@ pub fn build(state: AppState) -> Router {
         .layer(middleware::from_fn(refuse_names))
         .layer(middleware::from_fn_with_state(state.clone(), held_answers::limit))
         .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
-    let routes = api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(monitoring::routes());
+    let routes =
+        api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(monitoring::routes());
     finish(routes.fallback(page::fallback), state)
 }
 

@@ -8,6 +8,7 @@ use std::time::Instant;
 use anyhow::Context as _;
 use tokio_util::sync::CancellationToken;
 
+use crate::active_requests::ActiveRequests;
 use crate::ai_proxy::AiProxy;
 use crate::audio::{self, Audio};
 use crate::auth::passwords::Passwords;
@@ -34,7 +35,6 @@ use crate::soundfonts::{self, SoundFonts};
 use crate::storage::{Blobs, DocumentBytes, DocumentQuota, Remote, Sharing, Storage, UsedBytes};
 use crate::storage_lock::StorageLock;
 use crate::tasks::{self, Kinds, Tasks};
-use crate::under_way::UnderWay;
 
 /// The services behind the handlers. A slice that keeps something in memory (a cache, a scanner)
 /// adds it as a field here and opens it in [`AppState::open`].
@@ -79,7 +79,7 @@ pub struct Services {
     /// How often everybody has asked.
     pub rates: Rates,
     /// Requests under way of visitors by a proxy.
-    pub(crate) under_way: UnderWay,
+    pub(crate) active_requests: ActiveRequests,
     /// Files of the page.
     pub(crate) page_files: PageFiles,
     /// Room for deleting on a full disk.
@@ -195,7 +195,10 @@ impl AppState {
             sums_made: SumsMade::default(),
             started: Started::now(),
             rates: Rates::new(config.limits.requests),
-            under_way: UnderWay::new(config.network.connections.max_per_address),
+            active_requests: ActiveRequests::new(
+                config.network.connections.max_per_address,
+                config.network.connections.max_requests_per_account,
+            ),
             page_files: PageFiles::default(),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
                 .context("cannot prepare the way to language models")?,

@@ -1,4 +1,4 @@
-/** The engine on the audio thread: takes commands, fills buffers, reports where it is. */
+/** The engine on the audio thread: carries out commands, fills buffers and reports its state. */
 import { initSync, WasmEngine } from '../pkg/dsp_wasm.js';
 import { LoadGauge } from './load-gauge';
 import {
@@ -14,20 +14,20 @@ import {
   type WantedAudio,
 } from './protocol';
 
-/** Frames that the engine's buffers hold. */
+/** Length of the engine's buffers in frames. */
 const BLOCK_FRAMES = 256;
-/** Bytes of one of them, of 32-bit floats. */
+/** Length of a buffer in bytes. */
 const BLOCK_BYTES = 4 * BLOCK_FRAMES;
-/** Numbers by which the engine says what a clip wants. */
+/** Numbers for each block of streamed audio in the engine's list. */
 const WANTED_NUMBERS = 6;
 /** Frames between two reports: 31 a second at 48 kHz. */
 const REPORT_FRAMES = 1536;
-/** Reports of the meters in a second. */
-const METERS_A_SECOND = 10;
-/** Places of the engine's meter figures; the spectrum follows them. */
+/** Meter reports per second. */
+const METER_REPORTS_PER_SECOND = 10;
+/** Index of the spectrum in the engine's meter values. */
 const METER_SPECTRUM = 8;
 
-/** A channel of a track that plays audio from outside, and the engine's buffer for it. */
+/** A channel of a track with external input, and the engine's buffer for it. */
 type Input = { audio: Float32Array; buffer: Float32Array };
 
 export class EngineHost {
@@ -47,14 +47,13 @@ export class EngineHost {
   readonly #meterFrames: number;
   #framesToMeters = 0;
   #metersWatched = false;
-  /** Where the engine is to move with the next command or block. */
-  #soughtFrame: number | undefined;
+  /** The frame of a pending seek. */
+  #seekFrame: number | undefined;
   #meters = new Float32Array(0);
-  #broken = false;
+  #hasFailed = false;
 
   /**
-   * `post` sends a report to the page; a report's memory is used again after it returns.
-   * `nowMs` is a clock.
+   * `post` sends a report to the page; the report's memory is reused afterwards. `nowMs` is a clock.
    */
   constructor(
     module: WebAssembly.Module,
@@ -65,15 +64,15 @@ export class EngineHost {
     this.#memory = initSync({ module }).memory;
     this.#engine = new WasmEngine(sampleRateHz);
     this.#post = post;
-    this.#meterFrames = sampleRateHz / METERS_A_SECOND;
+    this.#meterFrames = sampleRateHz / METER_REPORTS_PER_SECOND;
     this.#gauge = new LoadGauge(sampleRateHz, nowMs);
-    this.#findBuffers();
+    this.#updateViews();
   }
 
   /** Carries out a command. May allocate; never called while `render` runs. */
-  take(command: EngineCommand): void {
-    if (this.#broken) {
-      if ('request' in command) this.#reply(command.request, 'the engine has stopped; reload the page');
+  receive(command: EngineCommand): void {
+    if (this.#hasFailed) {
+      if ('request' in command) this.#reply(command.request, 'the engine has failed; reload the page');
       return;
     }
     try {
@@ -81,15 +80,15 @@ export class EngineHost {
       this.#carryOut(command);
     } catch (error) {
       const detail = error instanceof Error ? error.message : String(error);
-      if (error instanceof WebAssembly.RuntimeError) this.#break(detail);
+      if (error instanceof WebAssembly.RuntimeError) this.#fail(detail);
       if ('request' in command) this.#reply(command.request, detail);
     }
-    this.#findBuffers();
+    this.#updateViews();
   }
 
-  /** Fills the next frames of the output, any number of them. Allocates nothing. */
+  /** Renders the next frames, any number of them. Allocates nothing. */
   render(left: Float32Array, right: Float32Array): void {
-    if (this.#broken) return;
+    if (this.#hasFailed) return;
     this.#gauge.begin(left.length);
     try {
       this.#seek();
@@ -97,7 +96,7 @@ export class EngineHost {
         this.#renderBlock(left, right, done, Math.min(BLOCK_FRAMES, left.length - done));
       }
     } catch (error) {
-      this.#break(error instanceof Error ? error.message : String(error));
+      this.#fail(error instanceof Error ? error.message : String(error));
     }
     this.#gauge.end();
     this.#framesToReport -= left.length;
@@ -136,38 +135,38 @@ export class EngineHost {
         engine.stop();
         break;
       case 'seek':
-        this.#soughtFrame = command.frame;
+        this.#seekFrame = command.frame;
         break;
       case 'noteOn':
-        this.#withTrack(command.trackId, (place) => engine.noteOn(place, command.key, command.velocity));
+        this.#withTrack(command.trackId, (track) => engine.noteOn(track, command.key, command.velocity));
         break;
       case 'noteOff':
-        this.#withTrack(command.trackId, (place) => engine.noteOff(place, command.key));
+        this.#withTrack(command.trackId, (track) => engine.noteOff(track, command.key));
         break;
       case 'allNotesOff':
         engine.allNotesOff();
         break;
       case 'setTrackMix': {
         const { gain, pan, mute, solo } = command.mix;
-        this.#withTrack(command.trackId, (place) => engine.setTrackMix(place, gain, pan, mute, solo));
+        this.#withTrack(command.trackId, (track) => engine.setTrackMix(track, gain, pan, mute, solo));
         break;
       }
       case 'setMasterGain':
         engine.setMasterGain(command.gain);
         break;
       case 'setSendGain':
-        this.#withTrack(command.trackId, (place) => engine.setSendGain(place, command.send, command.gain));
+        this.#withTrack(command.trackId, (track) => engine.setSendGain(track, command.send, command.gain));
         break;
       case 'setEffectParameter':
-        this.#withEffect(command, (place, effect) =>
-          engine.setEffectParameter(place, effect, command.parameter, command.value),
+        this.#withEffect(command, (track, effect) =>
+          engine.setEffectParameter(track, effect, command.parameter, command.value),
         );
         break;
       case 'setEffectBypass':
-        this.#withEffect(command, (place, effect) => engine.setEffectBypass(place, effect, command.bypass));
+        this.#withEffect(command, (track, effect) => engine.setEffectBypass(track, effect, command.bypass));
         break;
       case 'setBypass':
-        this.#withOwner(command.trackId, (place) => engine.setBypass(place, command.bypass));
+        this.#withOwner(command.trackId, (track) => engine.setBypass(track, command.bypass));
         break;
       case 'watchReductions':
         this.#watched = command.effects;
@@ -209,18 +208,18 @@ export class EngineHost {
   }
 
   /**
-   * Moves to where the last command wants to. Not at once: while somebody drags the playhead, commands come faster than
-   * sound is wanted, and each may take longer than a block.
+   * Carries out the last seek, before the next block or other command. While a user drags the playhead, seeks arrive
+   * faster than blocks, and each may take longer than a block.
    */
   #seek(): void {
-    if (this.#soughtFrame === undefined) return;
-    this.#engine.seek(this.#soughtFrame);
-    this.#soughtFrame = undefined;
+    if (this.#seekFrame === undefined) return;
+    this.#engine.seek(this.#seekFrame);
+    this.#seekFrame = undefined;
   }
 
   #renderBlock(left: Float32Array, right: Float32Array, start: number, frames: number): void {
     const engine = this.#engine;
-    if (this.#left.length === 0) this.#findBuffers();
+    if (this.#left.length === 0) this.#updateViews();
     if (engine.playing) this.#feedInputs(engine.position, frames);
     engine.process(frames);
     for (let frame = 0; frame < frames; frame++) {
@@ -235,26 +234,26 @@ export class EngineHost {
     }
   }
 
-  /** Tells the engine which tracks play audio from outside, after a change of tracks or audio. */
+  /** Tells the engine which tracks have external input, after a change of tracks or audio. */
   #assignInputs(): void {
-    this.#trackIds.forEach((id, place) => this.#engine.setTakesInput(place, this.#audioOf.has(id)));
+    this.#trackIds.forEach((id, track) => this.#engine.setTakesInput(track, this.#audioOf.has(id)));
     for (const id of this.#audioOf.keys()) {
       if (!this.#trackIds.includes(id)) this.#audioOf.delete(id);
     }
   }
 
-  /** Looks at the engine's buffers anew: growing memory moves them. */
-  #findBuffers(): void {
-    if (this.#broken) return;
+  /** Creates the views of the engine's buffers: growing memory detaches the old ones. */
+  #updateViews(): void {
+    if (this.#hasFailed) return;
     const { buffer } = this.#memory;
     const block = (address: number): Float32Array<ArrayBuffer> => new Float32Array(buffer as ArrayBuffer, address, BLOCK_FRAMES);
     this.#left = block(this.#engine.outputLeft());
     this.#right = block(this.#engine.outputRight());
     this.#inputs = [];
-    this.#trackIds.forEach((id, place) => {
+    this.#trackIds.forEach((id, track) => {
       const audio = this.#audioOf.get(id);
       if (!audio) return;
-      const address = this.#engine.trackInput(place);
+      const address = this.#engine.trackInput(track);
       if (address === 0) return;
       [audio.left, audio.right, audio.reverb, audio.chorus].forEach((channel, number) => {
         this.#inputs.push({ audio: channel, buffer: block(address + number * BLOCK_BYTES) });
@@ -270,7 +269,7 @@ export class EngineHost {
 
   #report(): void {
     this.#framesToReport = REPORT_FRAMES;
-    if (this.#broken) return;
+    if (this.#hasFailed) return;
     const engine = this.#engine;
     const { values } = this.#status;
     values[STATUS_FRAME] = Math.max(0, engine.position - (engine.playing ? engine.latencyFrames : 0));
@@ -280,21 +279,21 @@ export class EngineHost {
     engine.takePeaks();
     values.set(this.#peaks, STATUS_PEAKS);
     this.#post(this.#status);
-    this.#askForAudio();
+    this.#reportWantedAudio();
     if (this.#watched.length > 0) this.#reportReductions();
   }
 
   #reportReductions(): void {
     const db = new Float32Array(this.#watched.length).fill(NaN);
     this.#watched.forEach((name, index) => {
-      this.#withEffect(name, (place, effect) => (db[index] = this.#engine.gainReductionDb(place, effect) ?? NaN));
+      this.#withEffect(name, (track, effect) => (db[index] = this.#engine.gainReductionDb(track, effect) ?? NaN));
     });
     this.#post({ type: 'reductions', db });
   }
 
   #reportMeters(): void {
     this.#framesToMeters = this.#meterFrames;
-    if (this.#broken) return;
+    if (this.#hasFailed) return;
     this.#engine.readMeters();
     const [momentaryLufs = 0, shortTermLufs = 0, integratedLufs = 0, truePeakDbtp = 0, samplePeakDbfs = 0, correlation = 0, left = 0, right = 0] =
       this.#meters;
@@ -311,44 +310,44 @@ export class EngineHost {
     });
   }
 
-  /** Says what clips will want of audio that is handed over. */
-  #askForAudio(): void {
+  /** Reports the blocks of streamed audio that clips need. */
+  #reportWantedAudio(): void {
     const numbers = this.#engine.wantedAudio();
     const wanted: WantedAudio[] = [];
     for (let start = 0; start < numbers.length; start += WANTED_NUMBERS) {
-      const [place = 0, clip = 0, slot = 0, sourceFrame = 0, frames = 0, aheadFrames = 0] =
+      const [track = 0, clip = 0, slot = 0, sourceFrame = 0, frames = 0, aheadFrames = 0] =
         numbers.subarray(start, start + WANTED_NUMBERS);
-      const trackId = this.#trackIds[place];
+      const trackId = this.#trackIds[track];
       if (trackId === undefined) continue;
       wanted.push({ trackId, clip, slot, sourceFrame, frames, aheadFrames });
     }
     if (wanted.length > 0) this.#post({ type: 'wanted', wanted });
   }
 
-  /** Does something with a track, or with the master, which has no place. */
-  #withOwner(trackId: string | null, act: (place: number | undefined) => void): void {
+  /** Calls `act` with the index of a track, or without one for the master. */
+  #withOwner(trackId: string | null, act: (track: number | undefined) => void): void {
     if (trackId === null) act(undefined);
     else this.#withTrack(trackId, act);
   }
 
-  #withEffect(name: EffectName, act: (place: number | undefined, effect: number) => void): void {
-    this.#withOwner(name.trackId, (place) => {
-      const effect = this.#engine.effectPlace(place, name.effectId);
-      if (effect !== undefined) act(place, effect);
+  #withEffect(name: EffectName, act: (track: number | undefined, effect: number) => void): void {
+    this.#withOwner(name.trackId, (track) => {
+      const effect = this.#engine.effectIndex(track, name.effectId);
+      if (effect !== undefined) act(track, effect);
     });
   }
 
-  #withTrack(trackId: string, act: (place: number) => void): void {
-    const place = this.#trackIds.indexOf(trackId);
-    if (place >= 0) act(place);
+  #withTrack(trackId: string, act: (track: number) => void): void {
+    const track = this.#trackIds.indexOf(trackId);
+    if (track >= 0) act(track);
   }
 
   #reply(request: number, error?: string): void {
     this.#post(error === undefined ? { type: 'reply', request } : { type: 'reply', request, error });
   }
 
-  #break(detail: string): void {
-    this.#broken = true;
+  #fail(detail: string): void {
+    this.#hasFailed = true;
     this.#post({ type: 'failed', detail });
   }
 }

@@ -1,5 +1,5 @@
-/** The AudioWorklet's shell: everything it does is {@link EngineHost}'s. */
-// The audio thread has no TextDecoder, which the engine's bindings need from the start.
+/** The AudioWorklet's shell around {@link EngineHost}. */
+// The audio thread has no TextDecoder, which the engine's bindings need.
 import 'fast-text-encoding';
 import { EngineHost } from './engine-host';
 import { PROCESSOR_NAME, type EngineCommand, type ProcessorOptions } from './protocol';
@@ -10,7 +10,7 @@ class EngineProcessor extends AudioWorkletProcessor {
   constructor(options: { processorOptions: ProcessorOptions }) {
     super();
     this.#host = new EngineHost(options.processorOptions.module, sampleRate, (report) => this.port.postMessage(report));
-    this.port.onmessage = (event: MessageEvent<EngineCommand>) => this.#host.take(event.data);
+    this.port.onmessage = (event: MessageEvent<EngineCommand>) => this.#host.receive(event.data);
   }
 
   process(_inputs: Float32Array[][], outputs: Float32Array[][]): boolean {

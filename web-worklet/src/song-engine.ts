@@ -17,7 +17,7 @@ import {
   type WantedAudio,
 } from './protocol';
 
-/** What an engine is started with. */
+/** Options to start an engine. */
 export type EngineOptions = {
   sampleRateHz: number;
   /** Address of the bundled `processor.ts`. */
@@ -26,29 +26,29 @@ export type EngineOptions = {
   wasmUrl: string;
 };
 
-/** Where a track's fader, pan and switches stand. */
+/** Fader, pan, mute and solo of a track. */
 export type TrackMix = { gainDb: number; pan: number; mute: boolean; solo: boolean };
 
-/** Where the engine is. */
+/** The state of the engine. */
 export type EngineStatus = {
-  /** The frame of the session that is heard. */
+  /** The frame of the session that is audible. */
   frame: number;
   playing: boolean;
   /** Left and right of each track in the session's order, then of the master; linear. */
   peaks: Float32Array;
-  /** Share of the audio's time that rendering takes. */
+  /** Rendering time as a fraction of the audio's duration. */
   load: number;
   /** Drop-outs since the engine started. */
   underruns: number;
 };
 
-/** What a project became. */
+/** A compiled project. */
 export type SessionInfo = { lengthFrames: number; trackIds: string[] };
 
 /** Why there is no sound. */
 export type UnavailableReason = 'insecure_context' | 'no_audio_worklet' | 'no_wasm' | 'not_loaded';
 
-/** The browser, or the address of the page, rules the engine out. */
+/** The browser, or the address of the page, does not allow the engine. */
 export class EngineUnavailableError extends Error {
   readonly reason: UnavailableReason;
 
@@ -59,16 +59,16 @@ export class EngineUnavailableError extends Error {
   }
 }
 
-/** Banks that the engine holds at most. */
+/** Number of bank slots of the engine. */
 export const MAX_BANKS = 64;
-/** Bytes of a file that are handed over at a time: copying them takes a small part of a render quantum. */
+/** Bytes of a file sent at a time: copying them takes a small part of a render quantum. */
 const PIECE_BYTES = 64 * 1024;
 
-/** Audio that the engine has: its slot, its length at the engine's rate, the rate of its file, and how it comes. */
+/** An audio file of the engine; `frames` at the engine's sample rate. */
 type AudioFile = { slot: number; frames: number; fileRateHz: number; isStreamed: boolean };
 
-/** The parts of a piece that are handed over one by one. */
-function* cut(chunk: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
+/** Cuts a chunk into pieces. */
+function* piecesOf(chunk: Uint8Array): Generator<Uint8Array<ArrayBuffer>> {
   for (let start = 0; start < chunk.length; start += PIECE_BYTES) yield chunk.slice(start, start + PIECE_BYTES);
 }
 
@@ -76,11 +76,11 @@ type PendingReply = { resolve: () => void; reject: (error: Error) => void };
 
 const EMPTY_PROJECT: Project = { schema_version: 1, project_id: 'empty', tracks: [] };
 
-/** The engine in an AudioWorklet of its own, connected to the loudspeakers. */
+/** The engine in an AudioWorklet, connected to the loudspeakers. */
 export class SongEngine {
-  /** The context that it plays in, at the sample rate asked for. */
+  /** Its audio context, at the requested sample rate. */
   readonly context: AudioContext;
-  /** Where its sound comes out; connected to the context's destination. */
+  /** Its output, connected to the context's destination. */
   readonly output: AudioNode;
   readonly #port: MessagePort;
   readonly #slots = new Map<string, number>();
@@ -93,7 +93,7 @@ export class SongEngine {
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
   #requests = 0;
-  /** Why it answers no more. */
+  /** Why it no longer answers. */
   #end: string | null = null;
 
   private constructor(context: AudioContext, node: AudioWorkletNode) {
@@ -101,7 +101,7 @@ export class SongEngine {
     this.output = node;
     this.#port = node.port;
     this.#session = compileSession(EMPTY_PROJECT, {}, undefined, context.sampleRate, undefined);
-    this.#port.onmessage = (event: MessageEvent<EngineReport>) => this.#take(event.data);
+    this.#port.onmessage = (event: MessageEvent<EngineReport>) => this.#receive(event.data);
     node.onprocessorerror = () => this.#fail('the audio thread stopped the engine');
     node.connect(context.destination);
   }
@@ -115,7 +115,7 @@ export class SongEngine {
       throw new EngineUnavailableError('no_wasm', 'this browser does not run WebAssembly');
     }
     if (!globalThis.isSecureContext) {
-      throw new EngineUnavailableError('insecure_context', 'browsers give sound only to HTTPS pages and localhost');
+      throw new EngineUnavailableError('insecure_context', 'browsers allow sound only on HTTPS pages and localhost');
     }
     const context = new AudioContext({ sampleRate: options.sampleRateHz, latencyHint: 'interactive' });
     try {
@@ -143,48 +143,46 @@ export class SongEngine {
     }
   }
 
-  /** Whether it was closed or broke: then it takes nothing any more. */
+  /** Whether it was closed or has failed: it then ignores commands. */
   get ended(): boolean {
     return this.#end !== null;
   }
 
   /**
-   * The presets that each track can ask its SoundFont for, by the tracks' order: bank and program
-   * numbers such as `128:0`, none for a track without a SoundFont. Notes do not matter.
+   * The presets that each track may select in its SoundFont, in the order of the tracks: bank and program numbers such
+   * as `128:0`; none for a track without a SoundFont. Notes are ignored.
    */
   presetsUsed(project: Project): string[][] {
     return presetsUsed(project).map((text) => (text === '' ? [] : text.split(',')));
   }
 
   /**
-   * Keeps a place for a bank under an id: projects set from now on may name it, and their tracks
-   * sound when it is loaded.
-   * @throws {Error} when the engine has no place left.
+   * Reserves a slot for a bank. Projects set from now on may use its id; their tracks become audible when it is loaded.
+   * @throws {Error} when all slots are in use.
    */
   addBank(bankId: string): void {
     if (this.#slots.has(bankId)) return;
     const taken = new Set(this.#slots.values());
-    const slot = Array.from({ length: MAX_BANKS }, (_, place) => place).find((place) => !taken.has(place));
+    const slot = Array.from({ length: MAX_BANKS }, (_, index) => index).find((index) => !taken.has(index));
     if (slot === undefined) throw new Error(`the engine holds at most ${MAX_BANKS} sound banks`);
     this.#slots.set(bankId, slot);
   }
 
   /**
-   * Loads the SF2 file of a bank that has a place, piece by piece as they come, while everything
-   * else sounds on. Rejects with what is wrong with the file.
+   * Loads the SF2 file of a bank that has a slot, while playback continues. Rejects with the fault of the file.
    */
   async loadBank(bankId: string, sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const slot = this.#slots.get(bankId);
-    if (slot === undefined) throw new Error(`the sound bank ${bankId} has no place in the engine`);
+    if (slot === undefined) throw new Error(`the sound bank ${bankId} has no slot in the engine`);
     await this.#ask((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
     for await (const chunk of pieces) {
       if (this.ended) break;
-      for (const piece of cut(chunk)) this.#send({ type: 'addToBank', slot, piece }, [piece.buffer]);
+      for (const piece of piecesOf(chunk)) this.#send({ type: 'addToBank', slot, piece }, [piece.buffer]);
     }
     await this.#ask((request) => this.#send({ type: 'endBank', request, slot }));
   }
 
-  /** Lets a bank and its place go; nothing if there is none. Tracks that play it fall silent. */
+  /** Removes a bank and its slot, if there is one. Its tracks become silent. */
   dropBank(bankId: string): void {
     const slot = this.#slots.get(bankId);
     if (slot === undefined) return;
@@ -193,10 +191,10 @@ export class SongEngine {
   }
 
   /**
-   * Takes the audio of a file of the service, at the engine's sample rate, whole: what clips play, or an
-   * impulse response. It comes in pieces of little-endian 32-bit floats, channels interleaved, while everything else
-   * sounds on, also what was handed over of the same file. Projects set from now on may name it. Resolves without it when
-   * it is dropped meanwhile; rejects with what is wrong with it: if it was handed over as it is wanted, it goes on to be.
+   * Loads an audio file as a whole, for clips or as an impulse response: little-endian 32-bit floats at the engine's
+   * sample rate, channels interleaved. Playback continues meanwhile, also of a file that was streamed before. Projects set
+   * from now on may use its id. Resolves without loading if the file is removed meanwhile. Rejects with the fault of the
+   * file; a file that was streamed before is then streamed again.
    */
   async loadAudio(
     fileId: string,
@@ -205,36 +203,36 @@ export class SongEngine {
     pieces: AsyncIterable<Uint8Array>,
   ): Promise<void> {
     const wasStreamed = this.#audio.get(fileId)?.isStreamed;
-    const file = this.#takeSlot(fileId, { frames, fileRateHz, isStreamed: false });
+    const file = this.#assignSlot(fileId, { frames, fileRateHz, isStreamed: false });
     const { slot } = file;
     const sizeBytes = frames * channels * Float32Array.BYTES_PER_ELEMENT;
-    // The slot may hold another file later.
-    const dropped = (): boolean => this.#audio.get(fileId) !== file;
+    // The slot may hold another file by then.
+    const isRemoved = (): boolean => this.#audio.get(fileId) !== file;
     try {
       await this.#ask((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
       for await (const chunk of pieces) {
-        if (this.ended || dropped()) break;
-        for (const piece of cut(chunk)) this.#send({ type: 'addToAudio', slot, piece }, [piece.buffer]);
+        if (this.ended || isRemoved()) break;
+        for (const piece of piecesOf(chunk)) this.#send({ type: 'addToAudio', slot, piece }, [piece.buffer]);
       }
-      if (!dropped()) await this.#ask((request) => this.#send({ type: 'endAudio', request, slot, channels }));
+      if (!isRemoved()) await this.#ask((request) => this.#send({ type: 'endAudio', request, slot, channels }));
     } catch (error) {
-      // What has come of it goes. The file keeps its place, as sessions may name it.
-      if (!dropped() && wasStreamed) await this.streamAudio(fileId, frames, fileRateHz);
-      else if (!dropped()) this.#send({ type: 'dropAudio', slot });
+      // The pieces are removed. The file keeps its slot, because sessions may use its id.
+      if (!isRemoved() && wasStreamed) await this.streamAudio(fileId, frames, fileRateHz);
+      else if (!isRemoved()) this.#send({ type: 'dropAudio', slot });
       throw error;
     }
   }
 
   /**
-   * Says that a file of the service, of so many frames at the engine's sample rate, is handed over as it is
-   * wanted: see `onWantedAudio`. Projects set from now on may name it.
+   * Streams an audio file of `frames` frames at the engine's sample rate: see `onWantedAudio`. Projects set from now on
+   * may use its id.
    */
   async streamAudio(fileId: string, frames: number, fileRateHz: number): Promise<void> {
-    const { slot } = this.#takeSlot(fileId, { frames, fileRateHz, isStreamed: true });
+    const { slot } = this.#assignSlot(fileId, { frames, fileRateHz, isStreamed: true });
     await this.#ask((request) => this.#send({ type: 'streamAudio', request, slot, frames }));
   }
 
-  /** Lets the audio of a file go; nothing if there is none. Clips that play it fall silent. */
+  /** Removes an audio file, if there is one. Its clips become silent. */
   dropAudio(fileId: string): void {
     const file = this.#audio.get(fileId);
     if (!file) return;
@@ -242,40 +240,39 @@ export class SongEngine {
     this.#send({ type: 'dropAudio', slot: file.slot });
   }
 
-  /** Hands over audio that was wanted, from the frame that was named on; may be less. The arrays are taken over. */
+  /** Delivers a block of streamed audio, which may be shorter than wanted. The arrays are transferred. */
   fillAudio(wanted: WantedAudio, left: Float32Array, right: Float32Array): void {
     const { slot, sourceFrame } = wanted;
     const transfer = left.buffer === right.buffer ? [left.buffer] : [left.buffer, right.buffer];
     this.#send({ type: 'fillAudio', slot, sourceFrame, left, right }, transfer);
   }
 
-  /** The id of the file whose audio is in a slot. */
+  /** The id of the file in a slot. */
   audioIn(slot: number): string | undefined {
     return [...this.#audio].find(([, file]) => file.slot === slot)?.[0];
   }
 
   /**
-   * Calls `listener` with what clips will want of audio that is handed over, about 30 times a second while
-   * there is any, until the function it returns is called. The same is wanted until it comes.
+   * Calls `listener` about 30 times a second with the blocks of streamed audio that clips need, until the returned
+   * function is called. A block is listed until it is delivered.
    */
   onWantedAudio(listener: (wanted: WantedAudio[]) => void): () => void {
     this.#wantedListeners.add(listener);
     return () => this.#wantedListeners.delete(listener);
   }
 
-  #takeSlot(fileId: string, facts: Omit<AudioFile, 'slot'>): AudioFile {
+  #assignSlot(fileId: string, properties: Omit<AudioFile, 'slot'>): AudioFile {
     const taken = new Set([...this.#audio.values()].map((file) => file.slot));
     const free = Array.from({ length: taken.size + 1 }, (_, slot) => slot).find((slot) => !taken.has(slot));
     const slot = this.#audio.get(fileId)?.slot ?? free ?? 0;
-    const file = { slot, ...facts };
+    const file = { slot, ...properties };
     this.#audio.set(fileId, file);
     return file;
   }
 
   /**
-   * Goes on with a project from where it is. A track's `soundfont_id` names a bank; tracks whose bank
-   * is not loaded, or that name none, are silent. Rejects when the project cannot be played; the
-   * old one then plays on.
+   * Continues with a project at its position. Tracks whose bank is not loaded, or that have no `soundfont_id`, are silent.
+   * Rejects when the project cannot be played; the old one then continues.
    */
   async setProject(project: Project): Promise<SessionInfo> {
     const slots = Object.fromEntries(this.#slots);
@@ -292,56 +289,56 @@ export class SongEngine {
     return { lengthFrames: session.lengthFrames, trackIds };
   }
 
-  /** Moves a track's fader, pan, mute and solo, gliding. */
+  /** Sets a track's fader, pan, mute and solo, by a short ramp. */
   setTrackMix(trackId: string, mix: TrackMix): void {
     const { gainDb, pan, mute, solo } = mix;
     this.#send({ type: 'setTrackMix', trackId, mix: { gain: gainFromDb(gainDb), pan, mute, solo } });
   }
 
-  /** Moves a send of a track, by its place among those, gliding. */
+  /** Sets the send at an index of a track, by a short ramp. */
   setSendGain(trackId: string, send: number, gainDb: number): void {
     this.#send({ type: 'setSendGain', trackId, send, gain: gainFromDb(gainDb) });
   }
 
   /**
-   * Moves a parameter of an effect, by its place in the table of the effect's kind, to a value in its unit;
-   * without a track the effect is the master's.
+   * Sets a parameter of an effect, by its index in the table of the effect's kind, to a value in its unit. Without a track
+   * the effect is the master's.
    */
   setEffectParameter(trackId: string | null, effectId: string, parameter: number, value: number): void {
     this.#send({ type: 'setEffectParameter', trackId, effectId, parameter, value });
   }
 
-  /** Passes the sound around an effect, or no longer. */
+  /** Bypasses an effect, or no longer. */
   setEffectBypass(trackId: string | null, effectId: string, bypass: boolean): void {
     this.#send({ type: 'setEffectBypass', trackId, effectId, bypass });
   }
 
-  /** Passes the sound around all effects of a track or of the master, or no longer. */
+  /** Bypasses all effects of a track or of the master, or no longer. */
   setBypass(trackId: string | null, bypass: boolean): void {
     this.#send({ type: 'setBypass', trackId, bypass });
   }
 
-  /** Moves the master fader, gliding. */
+  /** Sets the master fader, by a short ramp. */
   setMasterGain(gainDb: number): void {
     this.#send({ type: 'setMasterGain', gain: gainFromDb(gainDb) });
   }
 
   /**
-   * Lets a track play audio that was rendered elsewhere, before its fader, instead of its notes;
-   * null goes back to the notes. The arrays are taken over.
+   * Makes a track play audio instead of its notes, before its fader; null returns to the notes. The arrays are
+   * transferred.
    */
   setTrackAudio(trackId: string, audio: TrackAudio | null): void {
     const transfer = audio ? [audio.left, audio.right, audio.reverb, audio.chorus].map((channel) => channel.buffer) : [];
     this.#send({ type: 'setTrackAudio', trackId, audio }, transfer as ArrayBuffer[]);
   }
 
-  /** Plays from the current position, once the browser lets sound out. */
+  /** Plays from the current position, once the browser allows sound. */
   async play(): Promise<void> {
     if (this.context.state === 'suspended') await this.context.resume();
     this.#send({ type: 'play' });
   }
 
-  /** Stands still; notes ring out. */
+  /** Stops; notes are released. */
   stop(): void {
     this.#send({ type: 'stop' });
   }
@@ -351,49 +348,49 @@ export class SongEngine {
     this.#send({ type: 'seek', frame });
   }
 
-  /** Strikes a key of a track now; `velocity` is 0..1. */
+  /** Presses a key of a track; `velocity` is 0 to 1. */
   noteOn(trackId: string, key: number, velocity: number): void {
     const midiVelocity = Math.min(127, Math.max(1, Math.round(velocity * 127)));
     this.#send({ type: 'noteOn', trackId, key, velocity: midiVelocity });
   }
 
-  /** Lets a key of a track go. */
+  /** Releases a key of a track. */
   noteOff(trackId: string, key: number): void {
     this.#send({ type: 'noteOff', trackId, key });
   }
 
-  /** Ends every note with its release. */
+  /** Releases all notes. */
   allNotesOff(): void {
     this.#send({ type: 'allNotesOff' });
   }
 
   /**
-   * What an equalizer does to sines of some frequencies once its parameters rest, in decibels. `values` are
-   * those of its parameters in the order of the kind's table.
+   * The magnitude response of an equalizer at some frequencies, in decibels. `values` are those of its parameters in the
+   * order of the kind's table.
    */
   equalizerResponse(values: Float64Array, frequenciesHz: Float64Array): Float64Array {
     return equalizerResponse(values, frequenciesHz, this.context.sampleRate);
   }
 
-  /** The frame nearest to a tick of the current project, as the engine counts. */
+  /** The frame of a tick of the current project, in the engine's rounding. */
   tickToFrame(tick: number): number {
     return this.#session.tickToFrame(tick);
   }
 
-  /** The tick that sounds at a frame of the current project. */
+  /** The tick at a frame of the current project. */
   frameToTick(frame: number): number {
     return this.#session.frameToTick(frame);
   }
 
-  /** Calls `listener` about 30 times a second until the function it returns is called. */
+  /** Calls `listener` about 30 times a second until the returned function is called. */
   onStatus(listener: (status: EngineStatus) => void): () => void {
     this.#statusListeners.add(listener);
     return () => this.#statusListeners.delete(listener);
   }
 
   /**
-   * Calls `listener` about 30 times a second with how much some effects turn their input down, in decibels
-   * in their order, NaN where there is no such thing; in place of those that were watched before.
+   * Calls `listener` about 30 times a second with the gain reductions of some effects in decibels, in their order; NaN for
+   * effects that have none. Replaces the effects that were watched before.
    */
   watchReductions(effects: EffectName[], listener: (db: Float32Array) => void): void {
     this.#onReductions = listener;
@@ -401,8 +398,8 @@ export class SongEngine {
   }
 
   /**
-   * Calls `listener` ten times a second with what the master's meters measure, until the function it returns is
-   * called. The engine measures only while there is a listener.
+   * Calls `listener` ten times a second with the values of the master's meters, until the returned function is called. The
+   * engine measures only while there is a listener.
    */
   onMeters(listener: (meters: MasterMeters) => void): () => void {
     if (this.#meterListeners.size === 0) this.#send({ type: 'watchMeters', watch: true });
@@ -414,18 +411,18 @@ export class SongEngine {
     };
   }
 
-  /** Begins integrated loudness and peaks of the master's meters anew, as playing from the start does. */
+  /** Resets integrated loudness and peaks of the master's meters, as playing from the start does. */
   resetMeters(): void {
     this.#send({ type: 'resetMeters' });
   }
 
-  /** Calls `listener` if the engine breaks; it is silent from then on. */
+  /** Calls `listener` if the engine fails; it then stays silent. */
   onFailure(listener: (detail: string) => void): () => void {
     this.#failureListeners.add(listener);
     return () => this.#failureListeners.delete(listener);
   }
 
-  /** Ends the engine and lets its memory go. */
+  /** Ends the engine and frees its memory. */
   async close(): Promise<void> {
     this.#fail('the engine was closed');
     this.#statusListeners.clear();
@@ -451,7 +448,7 @@ export class SongEngine {
     });
   }
 
-  #take(report: EngineReport): void {
+  #receive(report: EngineReport): void {
     switch (report.type) {
       case 'reply': {
         const pending = this.#pending.get(report.request);

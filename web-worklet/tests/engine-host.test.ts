@@ -40,22 +40,22 @@ class Bench {
   readonly host = new EngineHost(module, 48_000, (report) => this.reports.push(structuredClone(report)));
   #request = 0;
 
-  take(command: EngineCommand): void {
-    this.host.take(command);
+  receive(command: EngineCommand): void {
+    this.host.receive(command);
   }
 
   /** Sends a command that is answered and returns the error in the answer. */
   ask(command: { type: 'loadBank'; bytes: Uint8Array } | { type: 'setSession'; project: Project }): string | undefined {
     const request = ++this.#request;
     if (command.type === 'loadBank') {
-      this.take({ type: 'beginBank', request: -request, slot: 0, sizeBytes: command.bytes.length });
+      this.receive({ type: 'beginBank', request: -request, slot: 0, sizeBytes: command.bytes.length });
       for (let start = 0; start < command.bytes.length; start += 50_000) {
-        this.take({ type: 'addToBank', slot: 0, piece: command.bytes.subarray(start, start + 50_000) });
+        this.receive({ type: 'addToBank', slot: 0, piece: command.bytes.subarray(start, start + 50_000) });
       }
-      this.take({ type: 'endBank', request, slot: 0 });
+      this.receive({ type: 'endBank', request, slot: 0 });
     } else {
       const { bytes, trackIds } = compileSession(command.project, { bank: 0 }, undefined, 48_000, undefined);
-      this.take({ type: 'setSession', request, bytes, trackIds });
+      this.receive({ type: 'setSession', request, bytes, trackIds });
     }
     return this.errorOf(request);
   }
@@ -64,11 +64,11 @@ class Bench {
   loadAudio(slot: number, samples: Float32Array): string | undefined {
     const bytes = new Uint8Array(samples.buffer);
     const request = ++this.#request;
-    this.take({ type: 'beginAudio', request: -request, slot, sizeBytes: bytes.length });
+    this.receive({ type: 'beginAudio', request: -request, slot, sizeBytes: bytes.length });
     for (let start = 0; start < bytes.length; start += 50_001) {
-      this.take({ type: 'addToAudio', slot, piece: bytes.subarray(start, start + 50_001) });
+      this.receive({ type: 'addToAudio', slot, piece: bytes.subarray(start, start + 50_001) });
     }
-    this.take({ type: 'endAudio', request, slot, channels: 1 });
+    this.receive({ type: 'endAudio', request, slot, channels: 1 });
     return this.errorOf(request);
   }
 
@@ -105,33 +105,33 @@ describe('EngineHost', () => {
   it('plays a session, stops, and repeats it to the bit', () => {
     const bench = withPiano();
     expect(peak(bench.render(4_800))).toBe(0);
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'play' });
     const first = bench.render(24_000);
     expect(peak(first)).toBeGreaterThan(0.01);
-    bench.take({ type: 'stop' });
-    bench.take({ type: 'seek', frame: 0 });
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'stop' });
+    bench.receive({ type: 'seek', frame: 0 });
+    bench.receive({ type: 'play' });
     expect(bench.render(24_000, 384)).toEqual(first);
   });
 
   it('moves to the last of the frames that are sought, before what is asked next', () => {
     const [dragged, bench] = [withPiano(), withPiano()];
     for (const one of [dragged, bench]) {
-      one.take({ type: 'play' });
+      one.receive({ type: 'play' });
       one.render(4_800);
     }
-    for (const frame of [90_000, 40, 12_000]) dragged.take({ type: 'seek', frame });
-    bench.take({ type: 'seek', frame: 12_000 });
+    for (const frame of [90_000, 40, 12_000]) dragged.receive({ type: 'seek', frame });
+    bench.receive({ type: 'seek', frame: 12_000 });
     expect(dragged.render(4_800)).toEqual(bench.render(4_800));
     // A seek cuts notes, but not those that begin after it.
-    dragged.take({ type: 'seek', frame: 200_000 });
-    dragged.take({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
+    dragged.receive({ type: 'seek', frame: 200_000 });
+    dragged.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
     expect(peak(dragged.render(9_600))).toBeGreaterThan(0.01);
   });
 
   it('reports position, playing and peaks', () => {
     const bench = withPiano();
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'play' });
     bench.render(12_000);
     const status = bench.reports.filter((report) => report.type === 'status').at(-1);
     if (status?.type !== 'status') throw new Error('no status');
@@ -143,10 +143,10 @@ describe('EngineHost', () => {
 
   it('plays keys of a track while it stands still', () => {
     const bench = withPiano();
-    bench.take({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
-    bench.take({ type: 'noteOn', trackId: 'nobody', key: 64, velocity: 100 });
+    bench.receive({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
+    bench.receive({ type: 'noteOn', trackId: 'nobody', key: 64, velocity: 100 });
     expect(peak(bench.render(9_600))).toBeGreaterThan(0.01);
-    bench.take({ type: 'noteOff', trackId: 'piano', key: 64 });
+    bench.receive({ type: 'noteOff', trackId: 'piano', key: 64 });
     expect(peak(bench.render(480_000).subarray(470_000))).toBeLessThan(1e-3);
   });
 
@@ -155,14 +155,14 @@ describe('EngineHost', () => {
     const left = new Float32Array(48_000).fill(0.25);
     const right = new Float32Array(48_000).fill(-0.25);
     const silent = new Float32Array(48_000);
-    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right, reverb: silent, chorus: silent } });
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right, reverb: silent, chorus: silent } });
+    bench.receive({ type: 'play' });
     const heard = bench.render(4_800);
     expect(heard[100]).toBe(0.25);
     expect(heard[4_799]).toBe(0.25);
-    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left: silent, right: silent, reverb: left, chorus: silent } });
+    bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: silent, right: silent, reverb: left, chorus: silent } });
     expect(peak(bench.render(9_600).subarray(4_800))).toBeGreaterThan(0.01);
-    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: null });
+    bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: null });
     const after = bench.render(4_800).subarray(200);
     expect(peak(after)).toBeGreaterThan(0.01);
     expect(new Set(after).size).toBeGreaterThan(1_000);
@@ -170,9 +170,9 @@ describe('EngineHost', () => {
 
   it('answers a damaged bank and a damaged session with what is wrong, and plays on', () => {
     const bench = withPiano();
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'play' });
     expect(bench.ask({ type: 'loadBank', bytes: new Uint8Array(16) })).toContain('not a SoundFont');
-    bench.take({ type: 'setSession', request: 99, bytes: new Uint8Array([255, 255]), trackIds: [] });
+    bench.receive({ type: 'setSession', request: 99, bytes: new Uint8Array([255, 255]), trackIds: [] });
     expect(bench.reports.find((report) => report.type === 'reply' && report.request === 99)).toHaveProperty('error');
     expect(peak(bench.render(24_000))).toBeGreaterThan(0.01);
   });
@@ -180,28 +180,28 @@ describe('EngineHost', () => {
   it('says which bank did not arrive whole, and lets one go', () => {
     const bench = withPiano();
     const error = (request: number): string | undefined => bench.errorOf(request);
-    bench.take({ type: 'beginBank', request: 101, slot: 1, sizeBytes: 10 });
-    bench.take({ type: 'addToBank', slot: 1, piece: new Uint8Array(4) });
-    bench.take({ type: 'endBank', request: 102, slot: 1 });
-    expect([error(101), error(102)]).toEqual([undefined, expect.stringContaining('broke off after 4 of 10 bytes')]);
-    bench.take({ type: 'beginBank', request: 103, slot: 64, sizeBytes: 10 });
+    bench.receive({ type: 'beginBank', request: 101, slot: 1, sizeBytes: 10 });
+    bench.receive({ type: 'addToBank', slot: 1, piece: new Uint8Array(4) });
+    bench.receive({ type: 'endBank', request: 102, slot: 1 });
+    expect([error(101), error(102)]).toEqual([undefined, expect.stringContaining('ended after 4 of 10 bytes')]);
+    bench.receive({ type: 'beginBank', request: 103, slot: 64, sizeBytes: 10 });
     expect(error(103)).toContain('at most 64');
-    bench.take({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
+    bench.receive({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
     expect(peak(bench.render(9_600))).toBeGreaterThan(0.01);
-    bench.take({ type: 'dropBank', slot: 0 });
+    bench.receive({ type: 'dropBank', slot: 0 });
     bench.render(480_000);
-    bench.take({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
+    bench.receive({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
     expect(peak(bench.render(9_600))).toBeLessThan(1e-6);
   });
 
   it('shows the same peaks while files arrive', () => {
     const peaks = (arriving: boolean): number[][] => {
       const bench = withPiano();
-      bench.take({ type: 'beginAudio', request: 91, slot: 0, sizeBytes: 1_000_000 });
-      bench.take({ type: 'play' });
+      bench.receive({ type: 'beginAudio', request: 91, slot: 0, sizeBytes: 1_000_000 });
+      bench.receive({ type: 'play' });
       for (let quantum = 0; quantum < 96; quantum++) {
         bench.render(128);
-        if (arriving) bench.take({ type: 'addToAudio', slot: 0, piece: new Uint8Array(1_000) });
+        if (arriving) bench.receive({ type: 'addToAudio', slot: 0, piece: new Uint8Array(1_000) });
       }
       return bench.reports.flatMap((report) => (report.type === 'status' ? [[...report.values.slice(STATUS_PEAKS)]] : []));
     };
@@ -215,26 +215,26 @@ describe('EngineHost', () => {
     const item = { type: 'audio' as const, id: 'take', start_tick: 0, source: { server_file_id: 'file' } };
     const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: [item] }] };
     const { bytes, trackIds } = compileSession(clips, {}, undefined, 48_000, { file: { slot: 3, frames: 48_000, fileRateHz: 48_000 } });
-    bench.take({ type: 'setSession', request: 90, bytes, trackIds });
+    bench.receive({ type: 'setSession', request: 90, bytes, trackIds });
     expect(bench.loadAudio(3, new Float32Array(48_000).fill(0.125))).toBeUndefined();
     const arrive = (sizeBytes: number, pieces: number[], channels: number): string | undefined => {
       const request = bench.reports.length + 1_000;
-      bench.take({ type: 'beginAudio', request: -request, slot: 3, sizeBytes });
-      for (const length of pieces) bench.take({ type: 'addToAudio', slot: 3, piece: new Uint8Array(length) });
-      bench.take({ type: 'endAudio', request, slot: 3, channels });
+      bench.receive({ type: 'beginAudio', request: -request, slot: 3, sizeBytes });
+      for (const length of pieces) bench.receive({ type: 'addToAudio', slot: 3, piece: new Uint8Array(length) });
+      bench.receive({ type: 'endAudio', request, slot: 3, channels });
       return bench.errorOf(request);
     };
-    expect(arrive(10, [4], 1)).toContain('the audio broke off after 4 of 10 bytes');
-    // What is longer than it was said to be is gone by its end.
-    expect(arrive(10, [8, 4], 1)).toContain('the audio was not begun there');
+    expect(arrive(10, [4], 1)).toContain('the audio ended after 4 of 10 bytes');
+    // A file that is larger than announced is removed.
+    expect(arrive(10, [8, 4], 1)).toContain('the audio was not begun for slot');
     expect(arrive(24, [24], 3)).toContain('3 channels');
-    bench.take({ type: 'endAudio', request: 95, slot: 3, channels: 1 });
+    bench.receive({ type: 'endAudio', request: 95, slot: 3, channels: 1 });
     expect(bench.errorOf(95)).toContain('was not begun');
-    bench.take({ type: 'beginAudio', request: 96, slot: 4_096, sizeBytes: 8 });
+    bench.receive({ type: 'beginAudio', request: 96, slot: 4_096, sizeBytes: 8 });
     expect(bench.errorOf(96)).toContain('at most 4096');
-    bench.take({ type: 'beginAudio', request: 97, slot: 3, sizeBytes: 0xffff_fff0 });
-    expect(bench.errorOf(97)).toContain('there is no memory for the audio of 4294967280 bytes');
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'beginAudio', request: 97, slot: 3, sizeBytes: 0xffff_fff0 });
+    expect(bench.errorOf(97)).toContain('there is not enough memory for the audio of 4294967280 bytes');
+    bench.receive({ type: 'play' });
     expect(peak(bench.render(4_800))).toBe(0.125);
   });
 
@@ -250,8 +250,8 @@ describe('EngineHost', () => {
     const settings = { reverb: { level_db: -144 }, chorus: { level_db: -144 } };
     expect(bench.ask({ type: 'setSession', project: { ...project, settings, tracks: [{ ...track, effects }] } })).toBeUndefined();
     const named = (effectId: string) => ({ trackId: 'piano', effectId });
-    bench.take({ type: 'watchReductions', effects: [named('squeeze'), named('trim'), named('none'), { trackId: null, effectId: 'none' }] });
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'watchReductions', effects: [named('squeeze'), named('trim'), named('none'), { trackId: null, effectId: 'none' }] });
+    bench.receive({ type: 'play' });
     bench.render(9_600);
     const squeezed = peak(bench.render(2_400));
     const report = bench.reports.findLast((one) => one.type === 'reductions');
@@ -259,13 +259,13 @@ describe('EngineHost', () => {
     expect(report.db[0]).toBeGreaterThan(6);
     expect([...report.db].slice(1)).toEqual([NaN, NaN, NaN]);
 
-    bench.take({ type: 'setEffectBypass', ...named('squeeze'), bypass: true });
+    bench.receive({ type: 'setEffectBypass', ...named('squeeze'), bypass: true });
     bench.render(4_800);
     expect(peak(bench.render(4_800))).toBeGreaterThan(2 * squeezed);
-    bench.take({ type: 'setEffectParameter', ...named('trim'), parameter: 0, value: -144 });
+    bench.receive({ type: 'setEffectParameter', ...named('trim'), parameter: 0, value: -144 });
     bench.render(4_800);
     expect(peak(bench.render(4_800))).toBeLessThan(1e-4);
-    bench.take({ type: 'watchReductions', effects: [] });
+    bench.receive({ type: 'watchReductions', effects: [] });
     const before = bench.reports.filter((one) => one.type === 'reductions').length;
     bench.render(9_600);
     expect(bench.reports.filter((one) => one.type === 'reductions')).toHaveLength(before);
@@ -279,7 +279,7 @@ describe('EngineHost', () => {
     // What instruments send to the shared effects does not pass their own.
     const settings = { reverb: { level_db: -144 }, chorus: { level_db: -144 } };
     expect(bench.ask({ type: 'setSession', project: { ...project, settings, tracks: [{ ...track, effects }] } })).toBeUndefined();
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'play' });
     const loud = peak(bench.render(9_600));
     expect(loud).toBeGreaterThan(0.01);
     const arrivals = [
@@ -298,12 +298,12 @@ describe('EngineHost', () => {
     ];
     for (const [moved, back] of quiet) {
       for (const arrive of arrivals) {
-        bench.take({ type: 'seek', frame: 0 });
-        bench.take(moved);
+        bench.receive({ type: 'seek', frame: 0 });
+        bench.receive(moved);
         bench.render(4_800);
         arrive();
         expect(peak(bench.render(4_800)), `${JSON.stringify(moved)} after something arrived`).toBeLessThan(1e-3 * loud);
-        bench.take(back);
+        bench.receive(back);
       }
     }
   });
@@ -318,12 +318,12 @@ describe('EngineHost', () => {
     };
     const sine = Float32Array.from({ length: 144_000 }, (_, frame) => 10 ** (-23 / 20) * Math.sin((2 * Math.PI * frame) / 48));
     const silent = new Float32Array(sine.length);
-    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
+    bench.receive({ type: 'play' });
     bench.render(9_600);
     expect(count()).toBe(0);
 
-    bench.take({ type: 'watchMeters', watch: true });
+    bench.receive({ type: 'watchMeters', watch: true });
     bench.render(96_000);
     expect(count()).toBeGreaterThanOrEqual(19);
     expect(count()).toBeLessThanOrEqual(21);
@@ -339,27 +339,27 @@ describe('EngineHost', () => {
     expect(heard.spectrumDb[17]).toBeCloseTo(-23, 1);
     expect(heard.spectrumDb[10]).toBeLessThan(-80);
 
-    bench.take({ type: 'stop' });
+    bench.receive({ type: 'stop' });
     bench.render(48_000);
     expect(last().momentaryLufs).toBeLessThan(-70);
     expect(last().integratedLufs).toBeCloseTo(heard.integratedLufs, 4);
-    bench.take({ type: 'resetMeters' });
+    bench.receive({ type: 'resetMeters' });
     bench.render(9_600);
     expect([last().integratedLufs, last().truePeakDbtp]).toEqual([-Infinity, -Infinity]);
 
     const half = sine.map((value) => value / 2);
-    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left: half, right: silent, reverb: silent, chorus: silent } });
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: half, right: silent, reverb: silent, chorus: silent } });
+    bench.receive({ type: 'play' });
     bench.render(24_000);
     // Half the amplitude, in one channel of two: 9 dB less.
     expect(last().integratedLufs).toBeCloseTo(-32.03, 1);
     expect([last().correlation, last().rmsDb[1]]).toEqual([0, -Infinity]);
-    bench.take({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
-    bench.take({ type: 'seek', frame: 0 });
+    bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: sine, right: sine, reverb: silent, chorus: silent } });
+    bench.receive({ type: 'seek', frame: 0 });
     bench.render(48_000);
     expect(last().integratedLufs).toBeCloseTo(-23, 1);
 
-    bench.take({ type: 'watchMeters', watch: false });
+    bench.receive({ type: 'watchMeters', watch: false });
     const before = count();
     bench.render(48_000);
     expect(count()).toBe(before);
@@ -374,31 +374,31 @@ describe('EngineHost', () => {
     const tracks = [{ ...piano, effects: [utility] }, { id: 'bus', kind: 'bus' as const }];
     expect(bench.ask({ type: 'setSession', project: { ...project, tracks, master: { effects: [utility] } } })).toBeUndefined();
     const strike = (): number => {
-      bench.take({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
+      bench.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
       const heard = peak(bench.render(9_600));
-      bench.take({ type: 'allNotesOff' });
+      bench.receive({ type: 'allNotesOff' });
       bench.render(96_000);
       return heard;
     };
     const loud = strike();
     expect(loud).toBeGreaterThan(0.01);
     const mix = { gain: 1, pan: 0, mute: false, solo: false };
-    bench.take({ type: 'setTrackMix', trackId: 'bus', mix: { ...mix, solo: true } });
+    bench.receive({ type: 'setTrackMix', trackId: 'bus', mix: { ...mix, solo: true } });
     bench.render(4_800);
     expect(strike()).toBeLessThan(1e-4);
-    bench.take({ type: 'setTrackMix', trackId: 'bus', mix });
+    bench.receive({ type: 'setTrackMix', trackId: 'bus', mix });
     for (const trackId of ['piano', null]) {
       const name = { trackId, effectId: 'level' };
-      bench.take({ type: 'setEffectParameter', ...name, parameter: 0, value: -60 });
+      bench.receive({ type: 'setEffectParameter', ...name, parameter: 0, value: -60 });
       bench.render(4_800);
       // What an instrument sends to the shared reverb does not pass its track's effects.
       expect(strike()).toBeLessThan(trackId === null ? loud / 500 : loud / 2);
-      bench.take({ type: 'setEffectBypass', ...name, bypass: true });
+      bench.receive({ type: 'setEffectBypass', ...name, bypass: true });
       bench.render(4_800);
       expect(strike()).toBeGreaterThan(loud * 0.9);
     }
-    bench.take({ type: 'setEffectParameter', trackId: 'nobody', effectId: 'level', parameter: 0, value: -60 });
-    bench.take({ type: 'setBypass', trackId: null, bypass: false });
+    bench.receive({ type: 'setEffectParameter', trackId: 'nobody', effectId: 'level', parameter: 0, value: -60 });
+    bench.receive({ type: 'setBypass', trackId: null, bypass: false });
   });
 
   it('asks for the audio of clips, and plays what it is given', () => {
@@ -409,9 +409,9 @@ describe('EngineHost', () => {
     const audio = { file: { slot: 3, frames: 48_000, fileRateHz: 48_000 } };
     const session = compileSession(clips, {}, undefined, 48_000, audio);
     expect([session.lengthFrames, session.leftOut]).toEqual([48_000, []]);
-    bench.take({ type: 'setSession', request: 90, bytes: session.bytes, trackIds: session.trackIds });
-    bench.take({ type: 'streamAudio', request: 91, slot: 3, frames: 48_000 });
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'setSession', request: 90, bytes: session.bytes, trackIds: session.trackIds });
+    bench.receive({ type: 'streamAudio', request: 91, slot: 3, frames: 48_000 });
+    bench.receive({ type: 'play' });
     bench.render(1_536);
     const asked = bench.reports.filter((report) => report.type === 'wanted').at(-1);
     if (asked?.type !== 'wanted') throw new Error('nothing is wanted');
@@ -419,11 +419,11 @@ describe('EngineHost', () => {
     expect(wanted).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
     if (!wanted) throw new Error('nothing is wanted');
     const half = new Float32Array(wanted.frames).fill(0.25);
-    bench.take({ type: 'fillAudio', slot: 3, sourceFrame: wanted.sourceFrame, left: half, right: half });
+    bench.receive({ type: 'fillAudio', slot: 3, sourceFrame: wanted.sourceFrame, left: half, right: half });
     expect(peak(bench.render(4_800))).toBe(0.25);
     expect(bench.loadAudio(3, new Float32Array(48_000).fill(0.125))).toBeUndefined();
     expect(peak(bench.render(4_800).subarray(2_400))).toBe(0.125);
-    bench.take({ type: 'dropAudio', slot: 3 });
+    bench.receive({ type: 'dropAudio', slot: 3 });
     expect(peak(bench.render(4_800).subarray(2_400))).toBe(0);
     expect(bench.reports.filter((report) => report.type === 'reply').every((report) => report.error === undefined)).toBe(true);
   });
@@ -435,9 +435,9 @@ describe('EngineHost', () => {
     const set = (ids: string[]): void => {
       const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: ids.map(take) }] };
       const { bytes, trackIds } = compileSession(clips, {}, undefined, 48_000, audio);
-      bench.take({ type: 'setSession', request: 90, bytes, trackIds });
+      bench.receive({ type: 'setSession', request: 90, bytes, trackIds });
     };
-    for (const { slot, frames } of Object.values(audio)) bench.take({ type: 'streamAudio', request: 91, slot, frames });
+    for (const { slot, frames } of Object.values(audio)) bench.receive({ type: 'streamAudio', request: 91, slot, frames });
     set(['one', 'two']);
     bench.render(1_536);
     const asked = bench.reports.filter((report) => report.type === 'wanted').at(-1);
@@ -446,9 +446,9 @@ describe('EngineHost', () => {
     set(['two']);
     for (const { slot, sourceFrame, frames } of asked.wanted) {
       const piece = new Float32Array(frames).fill(slot === 4 ? 0.25 : 0.5);
-      bench.take({ type: 'fillAudio', slot, sourceFrame, left: piece, right: piece });
+      bench.receive({ type: 'fillAudio', slot, sourceFrame, left: piece, right: piece });
     }
-    bench.take({ type: 'play' });
+    bench.receive({ type: 'play' });
     expect(peak(bench.render(9_600))).toBe(0.25);
     expect(bench.reports.filter((report) => report.type === 'reply').every((report) => report.error === undefined)).toBe(true);
   });

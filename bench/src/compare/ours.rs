@@ -1,6 +1,7 @@
 //! Our engine, playing the notes that FluidSynth plays: dry, before fader and limiter.
 
-use dsp_core::session::{Event, Instrument, Session, TailConfig, Track, TrackEvent, TrackRender};
+use dsp_core::render::{TailConfig, TrackRender};
+use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 use super::Sound;

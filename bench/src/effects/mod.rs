@@ -10,7 +10,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context as _;
-use dsp_core::session::{Audio, AudioSlot, Session, Slots};
+use dsp_core::mixer::Slots;
+use dsp_core::session::{Audio, AudioSlot, Session};
 use dsp_core::soundfont::Bank;
 use schemas::session::presets_used;
 

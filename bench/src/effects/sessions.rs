@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use dsp_core::session::{Clip, OfflineRender, Session, TailConfig, Track};
+use dsp_core::render::{OfflineRender, TailConfig};
+use dsp_core::session::{Clip, Session, Track};
 use dsp_core::soundfont::Bank;
 
 use super::settings::{kinds, with, working};

@@ -57,7 +57,7 @@ pub(super) fn with(kind: &str, changed: &[(&str, f64)]) -> anyhow::Result<Effect
     let described = effect_kind(kind).with_context(|| format!("no effect {kind:?}"))?;
     let mut values: Vec<f64> = described.parameters.iter().map(|parameter| parameter.default).collect();
     for (id, value) in changed {
-        let place = described.parameter_place(id).with_context(|| format!("{kind} has no {id:?}"))?;
+        let place = described.parameter_index(id).with_context(|| format!("{kind} has no {id:?}"))?;
         values[place] = *value;
     }
     Ok(EffectSettings {

@@ -328,7 +328,7 @@ fn midi(bytes: usize) -> Vec<u8> {
 
 #[cfg(test)]
 mod tests {
-    use dsp_core::session::Slots;
+    use dsp_core::mixer::Slots;
     use schemas::json::JsonText;
     use schemas::validate::validate;
 

@@ -7,8 +7,8 @@ const HALF_LIFE_SECS: f64 = 0.001;
 /// Offsets below this end: -120 dBFS.
 const SILENT: f32 = 1e-6;
 
-/// Where one signal replaces another, adds the offset between the two to the new one, and lets it
-/// decay exponentially.
+/// Adds the offset between two signals to the one that replaces the other, and lets it decay
+/// exponentially.
 pub(crate) struct Declicker<const CHANNELS: usize = 2> {
     last_output: [f32; CHANNELS],
     offset: [f32; CHANNELS],

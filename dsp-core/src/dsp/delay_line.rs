@@ -1,55 +1,186 @@
-//! Delay by a fixed number of frames.
+//! Delay by a number of frames that may change while signal passes.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Delays one channel by a fixed number of frames.
+use super::smoothed_value::SmoothedValue;
+
+/// Delays one channel.
+///
+/// A new delay takes over by a crossfade, as soon as the line holds enough of its input. The
+/// output neither clicks nor pauses.
 #[derive(Debug, Clone)]
 pub(crate) struct DelayLine {
-    /// A ring of the last values.
-    values: Vec<f32>,
-    /// Where the next value is read, and then replaced by the one that comes in.
-    index: usize,
+    /// The ring that is read, then those that take over from it, in this order. Behind
+    /// [`Self::active`] are rings that were in use before: processing must not free memory.
+    rings: Vec<Ring>,
+    active: usize,
+    /// Gain of the ring that is read while the next one takes over.
+    crossfade: SmoothedValue,
+    fade_frames: u32,
     /// Frames during which the output may still be anything but silence if the input is silent.
     tail_frames: usize,
+}
+
+/// The last values of the input, as many as the delay has frames.
+#[derive(Debug, Clone)]
+struct Ring {
+    values: Vec<f32>,
+    /// Index of the oldest value: the next output, which the next input replaces.
+    index: usize,
+    /// Frames of input until every value is one of the input's.
+    missing_frames: usize,
+}
+
+impl Ring {
+    fn new(frames: usize) -> Self {
+        Self { values: vec![0.0; frames], index: 0, missing_frames: 0 }
+    }
+
+    /// A ring of another length with the newest values of this one.
+    fn resized(&self, frames: usize) -> Self {
+        let count = self.values.len();
+        let kept_frames = count.min(frames);
+        let mut ring = Self::new(frames);
+        for age in 1..=kept_frames {
+            ring.values[frames - age] = self.values[(self.index + count - age) % count];
+        }
+        ring.missing_frames = frames - kept_frames + self.missing_frames.min(kept_frames);
+        ring
+    }
+
+    /// Takes a value and returns the one that is due.
+    fn push(&mut self, value: f32) -> f32 {
+        self.missing_frames = self.missing_frames.saturating_sub(1);
+        let Some(oldest) = self.values.get_mut(self.index) else { return value };
+        let output = core::mem::replace(oldest, value);
+        self.advance(1);
+        output
+    }
+
+    fn advance(&mut self, frames: usize) {
+        self.index += frames;
+        if self.index == self.values.len() {
+            self.index = 0;
+        }
+    }
+
+    fn clear(&mut self) {
+        self.values.fill(0.0);
+        (self.index, self.missing_frames) = (0, 0);
+    }
 }
 
 impl DelayLine {
     /// A delay of `frames` frames, filled with silence.
     pub(crate) fn new(frames: usize) -> Self {
-        Self { values: vec![0.0; frames], index: 0, tail_frames: 0 }
+        Self {
+            rings: vec![Ring::new(frames)],
+            active: 1,
+            crossfade: SmoothedValue::new(1.0),
+            fade_frames: 0,
+            tail_frames: 0,
+        }
     }
 
-    /// The delay in frames.
+    /// The delay in frames; while it changes, the new one.
     pub(crate) fn frames(&self) -> usize {
-        self.values.len()
+        self.rings[self.active - 1].values.len()
+    }
+
+    /// Changes the delay. The crossfade takes `fade_frames` frames.
+    pub(crate) fn set_frames(&mut self, frames: usize, fade_frames: u32) {
+        if self.frames() == frames {
+            return;
+        }
+        let is_fading = self.active > 1 && self.crossfade.value() < 1.0;
+        self.rings.truncate(if is_fading { 2 } else { 1 });
+        let longest = self.rings.iter().max_by_key(|ring| ring.values.len());
+        self.rings.extend(longest.map(|ring| ring.resized(frames)));
+        self.active = self.rings.len();
+        if !is_fading {
+            self.fade_frames = fade_frames;
+            self.start_crossfade();
+        }
+    }
+
+    fn start_crossfade(&mut self) {
+        self.crossfade = SmoothedValue::new(1.0);
+        self.crossfade.set(0.0, self.fade_frames);
+    }
+
+    /// Whether the delay changes.
+    pub(crate) fn is_changing(&self) -> bool {
+        self.active > 1
+    }
+
+    /// Whether the output equals the input.
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.is_changing() && self.frames() == 0
     }
 
     /// Delays values in place.
     pub(crate) fn process(&mut self, mut values: &mut [f32]) {
-        self.tail_frames = self.frames();
-        while !values.is_empty() && !self.values.is_empty() {
-            let part = values.len().min(self.values.len() - self.index);
+        self.tail_frames = self.longest_frames();
+        if self.is_changing() {
+            values.iter_mut().for_each(|value| *value = self.next(*value));
+            return;
+        }
+        let ring = &mut self.rings[0];
+        while !values.is_empty() && !ring.values.is_empty() {
+            let part = values.len().min(ring.values.len() - ring.index);
             let (now, later) = values.split_at_mut(part);
-            now.swap_with_slice(&mut self.values[self.index..self.index + part]);
-            self.index = (self.index + part) % self.values.len();
+            now.swap_with_slice(&mut ring.values[ring.index..ring.index + part]);
+            ring.advance(part);
             values = later;
         }
     }
 
     /// Delays `values` times `gain` and adds the output to `sum`, a slice of the same length.
     pub(crate) fn process_into(&mut self, mut sum: &mut [f32], mut values: &[f32], gain: f32) {
-        self.tail_frames = self.frames();
-        while !values.is_empty() && !self.values.is_empty() {
-            let part = values.len().min(self.values.len() - self.index);
-            let held = &mut self.values[self.index..self.index + part];
+        self.tail_frames = self.longest_frames();
+        if self.is_changing() {
+            sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += self.next(value * gain));
+            return;
+        }
+        let ring = &mut self.rings[0];
+        if ring.values.is_empty() {
+            return sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value * gain);
+        }
+        while !values.is_empty() {
+            let part = values.len().min(ring.values.len() - ring.index);
+            let held = &mut ring.values[ring.index..ring.index + part];
             for ((sum, held), value) in sum.iter_mut().zip(held).zip(values) {
                 *sum += *held;
                 *held = value * gain;
             }
-            self.index = (self.index + part) % self.values.len();
+            ring.advance(part);
             (sum, values) = (&mut sum[part..], &values[part..]);
         }
+    }
+
+    /// The next output while the delay changes.
+    fn next(&mut self, input: f32) -> f32 {
+        let [current, following @ ..] = &mut self.rings[..self.active] else { return input };
+        let mut output = current.push(input);
+        let Some((next, queued)) = following.split_first_mut() else { return output };
+        let next_output = next.push(input);
+        queued.iter_mut().for_each(|ring| _ = ring.push(input));
+        if next.missing_frames == 0 {
+            let gain = self.crossfade.next() as f32;
+            output = output * gain + next_output * (1.0 - gain);
+            if self.crossfade.is_steady() {
+                self.rings[..self.active].rotate_left(1);
+                self.active -= 1;
+                // For a delay that was set meanwhile.
+                self.start_crossfade();
+            }
+        }
+        output
+    }
+
+    fn longest_frames(&self) -> usize {
+        self.rings[..self.active].iter().map(|ring| ring.values.len()).max().unwrap_or(0)
     }
 
     /// Whether the output may be anything but silence while the input is silent.
@@ -65,6 +196,7 @@ impl DelayLine {
             self.process_into(sum, silence, 1.0);
             self.tail_frames = tail_frames;
         }
+        self.settle_if_silent();
     }
 
     /// [`Self::process`] for silent input; replaces `values` by the output.
@@ -75,12 +207,21 @@ impl DelayLine {
             self.process(values);
             self.tail_frames = tail_frames;
         }
+        self.settle_if_silent();
     }
 
-    /// Fills the line with silence.
+    /// Ends a change at once if no signal is in the line, and the input is silent.
+    pub(crate) fn settle_if_silent(&mut self) {
+        if self.is_changing() && !self.is_ringing() {
+            self.clear();
+        }
+    }
+
+    /// Fills the line with silence, and ends a change.
     pub(crate) fn clear(&mut self) {
-        self.values.fill(0.0);
-        self.index = 0;
+        self.rings[..self.active].rotate_right(1);
+        self.active = 1;
+        self.rings[0].clear();
         self.tail_frames = 0;
     }
 }
@@ -137,5 +278,69 @@ mod tests {
                 assert!(values.iter().copied().eq(expected), "{frames} frames in calls of {call_frames}");
             }
         }
+    }
+
+    /// The outputs of a line whose delay changes before some frames, for a rising input.
+    fn outputs(first_frames: usize, changes: &[(usize, usize)], call_frames: usize) -> Vec<f32> {
+        let mut delay = DelayLine::new(first_frames);
+        let mut values: Vec<f32> = (1..=60).map(|value| value as f32).collect();
+        for (frame, value) in values.iter_mut().enumerate() {
+            if let Some((_, frames)) = changes.iter().find(|(at, _)| *at == frame) {
+                delay.set_frames(*frames, 4);
+            }
+            if call_frames == 1 {
+                delay.process(core::slice::from_mut(value));
+            } else {
+                let (mut sum, input) = ([0.0], [*value]);
+                delay.process_into(&mut sum, &input, 1.0);
+                *value = sum[0];
+            }
+        }
+        assert!(!delay.is_changing());
+        values
+    }
+
+    #[test]
+    fn a_new_delay_takes_over_once_it_holds_enough_input_and_without_a_step() {
+        for (from, to) in [(0, 6), (6, 0), (3, 8), (8, 3), (0, 1)] {
+            for method in [1, 2] {
+                let values = outputs(from, &[(20, to)], method);
+                let expected = |frame: usize, delay: usize| (frame + 1 - delay) as f32;
+                for (frame, before) in values.iter().copied().enumerate() {
+                    let after = frame as f32 + 1.0 - to as f32;
+                    if frame < 20 {
+                        assert_eq!(before, if frame < from { 0.0 } else { expected(frame, from) });
+                    } else if frame >= 20 + to.saturating_sub(from) + 4 {
+                        assert_eq!(before, after, "{from} to {to}, frame {frame}");
+                    }
+                }
+                let steps = values.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+                assert!(steps.fold(0.0, f32::max) <= 3.0, "{from} to {to}: {values:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_delay_that_changes_again_meanwhile_ends_at_the_last_one() {
+        for second in [21, 22, 24, 26, 28] {
+            let values = outputs(2, &[(20, 6), (second, 1)], 1);
+            assert_eq!(values[50], 50.0, "{second}");
+            let steps = values.windows(2).map(|pair| (pair[1] - pair[0]).abs());
+            assert!(steps.fold(0.0, f32::max) <= 3.0, "{second}: {values:?}");
+        }
+    }
+
+    #[test]
+    fn a_silent_line_changes_at_once() {
+        let mut delay = DelayLine::new(2);
+        delay.process(&mut [1.0]);
+        delay.set_frames(3, 100);
+        let mut values = [0.0; 8];
+        delay.drain(&mut values);
+        assert!((values[1] - 1.0).abs() < 0.02, "{values:?}");
+        assert!(!delay.is_changing() && delay.frames() == 3);
+        let mut values = [1.0, 0.0, 0.0, 0.0];
+        delay.process(&mut values);
+        assert_eq!(values, [0.0, 0.0, 0.0, 1.0]);
     }
 }

@@ -1,9 +1,9 @@
-//! The discrete Fourier transform, the same bits on every target.
+//! The discrete Fourier transform, with the same bits on every target.
 //!
-//! Stockham's self-sorting form with four branches at a time (C. Van Loan, "Computational
-//! Frameworks for the Fast Fourier Transform", SIAM 1992, sections 1.7 and 2.4). Real and imaginary
-//! parts lie apart, so that inner loops run over neighbours. Factors come from `libm` in double
-//! precision.
+//! The algorithm is Stockham's self-sorting form of radix 4 (C. Van Loan, "Computational Frameworks
+//! for the Fast Fourier Transform", SIAM 1992, sections 1.7 and 2.4). Real and imaginary parts are
+//! separate, so that inner loops access consecutive values. Twiddle factors come from `libm` in
+//! double precision.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,11 +13,11 @@ use wide::f32x4;
 
 use crate::simd::{on_best_instructions, transpose};
 
-/// A transform of one size, with its room to work.
+/// A transform of one size, with its buffers.
 #[derive(Debug, Clone)]
 pub(crate) struct Fft {
     size: usize,
-    /// Of each pass but the last, from the longest: its factors.
+    /// Twiddle factors of each pass but the last, the longest first.
     passes: Vec<Factors>,
     scratch: [Vec<f32>; 2],
 }
@@ -39,16 +39,16 @@ impl Factors {
 
     /// The same factor four times.
     #[inline(always)]
-    fn splat(&self, place: usize) -> [Complex; 3] {
-        let power = |[re, im]: &[Vec<f32>; 2]| (f32x4::splat(re[place]), f32x4::splat(im[place]));
+    fn splat(&self, index: usize) -> [Complex; 3] {
+        let power = |[re, im]: &[Vec<f32>; 2]| (f32x4::splat(re[index]), f32x4::splat(im[index]));
         let [first, second, third] = &self.powers;
         [power(first), power(second), power(third)]
     }
 
-    /// Four factors in a row.
+    /// Four consecutive factors.
     #[inline(always)]
-    fn load(&self, place: usize) -> [Complex; 3] {
-        let power = |[re, im]: &[Vec<f32>; 2]| (load(re, place), load(im, place));
+    fn load(&self, index: usize) -> [Complex; 3] {
+        let power = |[re, im]: &[Vec<f32>; 2]| (load(re, index), load(im, index));
         let [first, second, third] = &self.powers;
         [power(first), power(second), power(third)]
     }
@@ -61,8 +61,8 @@ type Complex = (f32x4, f32x4);
 type Parts<'a> = (&'a mut [f32], &'a mut [f32]);
 
 impl Fft {
-    /// A transform of `size` complex values: a power of two, at least 16; other sizes are rounded
-    /// up to that.
+    /// A transform of `size` complex values: a power of two, at least 16. Any other size is rounded
+    /// up.
     pub(crate) fn new(size: usize) -> Self {
         let size = size.next_power_of_two().max(16);
         let lengths = core::iter::successors(Some(size), |length| Some(length / 4));
@@ -73,7 +73,7 @@ impl Fft {
         }
     }
 
-    /// How many complex values it takes.
+    /// Number of complex values.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
@@ -86,9 +86,9 @@ impl Fft {
 
     #[inline(always)]
     fn forward_here(&mut self, re: &mut [f32], im: &mut [f32]) {
-        let Self { size, passes, scratch: [other_re, other_im] } = self;
+        let Self { size, passes, scratch: [scratch_re, scratch_im] } = self;
         let mut from: Parts<'_> = (&mut re[..*size], &mut im[..*size]);
-        let mut to: Parts<'_> = (other_re, other_im);
+        let mut to: Parts<'_> = (scratch_re, scratch_im);
         let (mut stride, mut swapped) = (1, false);
         for factors in &*passes {
             if stride == 1 {
@@ -99,7 +99,7 @@ impl Fft {
             (stride, swapped) = (stride * 4, !swapped);
             core::mem::swap(&mut from, &mut to);
         }
-        // What came in is `to` now if the passes were odd in number.
+        // After an odd number of passes, `to` is the caller's buffer.
         match (stride < *size, swapped) {
             (true, true) => pass_of_two(&from, &mut to),
             (true, false) => pass_of_two_in_place(&mut from),
@@ -124,16 +124,16 @@ on_best_instructions! {
 }
 
 #[inline(always)]
-fn load(values: &[f32], place: usize) -> f32x4 {
-    match values[place..][..4] {
+fn load(values: &[f32], index: usize) -> f32x4 {
+    match values[index..][..4] {
         [a, b, c, d] => f32x4::new([a, b, c, d]),
         _ => f32x4::ZERO,
     }
 }
 
 #[inline(always)]
-fn store(values: &mut [f32], place: usize, four: f32x4) {
-    values[place..][..4].copy_from_slice(&four.to_array());
+fn store(values: &mut [f32], index: usize, four: f32x4) {
+    values[index..][..4].copy_from_slice(&four.to_array());
 }
 
 #[inline(always)]
@@ -141,7 +141,7 @@ fn times((a_re, a_im): Complex, (b_re, b_im): Complex) -> Complex {
     (a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re)
 }
 
-/// The transform of four values, four times, and then the factors.
+/// Four transforms of four values, multiplied by the factors.
 #[inline(always)]
 fn four_branches([a, b, c, d]: [Complex; 4], [w1, w2, w3]: [Complex; 3]) -> [Complex; 4] {
     let (sum_ac, less_ac) = ((a.0 + c.0, a.1 + c.1), (a.0 - c.0, a.1 - c.1));
@@ -155,19 +155,19 @@ fn four_branches([a, b, c, d]: [Complex; 4], [w1, w2, w3]: [Complex; 3]) -> [Com
     ]
 }
 
-/// The pass of stride 1: four neighbours come from four branches and go to four places each.
+/// The pass of stride 1, which gathers from four branches and scatters to four consecutive outputs.
 #[inline(always)]
 fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Factors) {
     let quarter = re.len() / 4;
-    for place in (0..quarter).step_by(4) {
-        let input = |part: usize| (load(re, place + part * quarter), load(im, place + part * quarter));
-        let factors = factors.load(place);
+    for index in (0..quarter).step_by(4) {
+        let input = |part: usize| (load(re, index + part * quarter), load(im, index + part * quarter));
+        let factors = factors.load(index);
         let [a, b, c, d] = four_branches([input(0), input(1), input(2), input(3)], factors);
         let output_re = transpose([a.0, b.0, c.0, d.0]);
         let output_im = transpose([a.1, b.1, c.1, d.1]);
         for part in 0..4 {
-            store(to_re, 4 * (place + part), output_re[part]);
-            store(to_im, 4 * (place + part), output_im[part]);
+            store(to_re, 4 * (index + part), output_re[part]);
+            store(to_im, 4 * (index + part), output_im[part]);
         }
     }
 }
@@ -180,22 +180,22 @@ fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, fac
     for (branch, (to_re, to_im)) in outputs.enumerate() {
         let factors = factors.splat(branch);
         let input = |part: usize| {
-            let place = branch * stride + part * quarter;
-            (&re[place..][..stride], &im[place..][..stride])
+            let index = branch * stride + part * quarter;
+            (&re[index..][..stride], &im[index..][..stride])
         };
         let (a, b, c, d) = (input(0), input(1), input(2), input(3));
-        for place in (0..stride).step_by(4) {
-            let four = |(re, im): (&[f32], &[f32])| (load(re, place), load(im, place));
+        for index in (0..stride).step_by(4) {
+            let four = |(re, im): (&[f32], &[f32])| (load(re, index), load(im, index));
             let output = four_branches([four(a), four(b), four(c), four(d)], factors);
             for (part, (re, im)) in output.into_iter().enumerate() {
-                store(to_re, part * stride + place, re);
-                store(to_im, part * stride + place, im);
+                store(to_re, part * stride + index, re);
+                store(to_im, part * stride + index, im);
             }
         }
     }
 }
 
-/// The last pass where the size is no power of four.
+/// The last pass of radix 2, for a size that is no power of four.
 #[inline(always)]
 fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
     let half = re.len() / 2;
@@ -207,7 +207,7 @@ fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
     }
 }
 
-/// As [`pass_of_two`], in place.
+/// The pass of [`pass_of_two`], in place.
 #[inline(always)]
 fn pass_of_two_in_place((re, im): &mut Parts<'_>) {
     let half = re.len() / 2;

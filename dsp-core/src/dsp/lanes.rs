@@ -1,11 +1,12 @@
-//! Lanes numbers that are computed together, lane by lane, with the same bits on every target.
+//! Eight values that are computed together, lane by lane, with the same bits on every target.
 //!
-//! Elsewhere the compiler makes vectors of the loops over arrays, as wide as the instructions that
-//! are chosen. For WebAssembly it does not, so there the vectors are written out.
+//! On native targets the compiler vectorizes loops over arrays, as wide as the enabled instructions
+//! allow. It does not do so for WebAssembly, where the vectors are written out. Nothing here fuses,
+//! reorders or estimates.
 
 use core::ops::{Add, Mul, Sub};
 
-/// Number of values.
+/// Number of values that are computed together, on every target.
 pub(crate) const LANES: usize = 8;
 
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
@@ -36,10 +37,10 @@ mod target {
             Self(self.0.map(f32::abs))
         }
 
-        /// The higher value of each lane; that of `other` where one of them is not a number.
+        /// The higher value of each lane; `other`'s value where either is not a number.
         #[inline(always)]
         pub(crate) fn higher(self, other: Self) -> Self {
-            self.with(other, |a, b| if a > b { a } else { b })
+            self.zip(other, |a, b| if a > b { a } else { b })
         }
 
         /// Whether every lane is a number and at most `limit`.
@@ -49,24 +50,24 @@ mod target {
         }
 
         #[inline(always)]
-        pub(super) fn plus(self, other: Self) -> Self {
-            self.with(other, |a, b| a + b)
+        pub(crate) fn plus(self, other: Self) -> Self {
+            self.zip(other, |a, b| a + b)
         }
 
         #[inline(always)]
-        pub(super) fn minus(self, other: Self) -> Self {
-            self.with(other, |a, b| a - b)
+        pub(crate) fn minus(self, other: Self) -> Self {
+            self.zip(other, |a, b| a - b)
         }
 
         #[inline(always)]
-        pub(super) fn times(self, other: Self) -> Self {
-            self.with(other, |a, b| a * b)
+        pub(crate) fn times(self, other: Self) -> Self {
+            self.zip(other, |a, b| a * b)
         }
 
         #[inline(always)]
-        fn with(mut self, other: Self, of: impl Fn(f32, f32) -> f32) -> Self {
+        fn zip(mut self, other: Self, combine: impl Fn(f32, f32) -> f32) -> Self {
             for (a, b) in self.0.iter_mut().zip(other.0) {
-                *a = of(*a, b);
+                *a = combine(*a, b);
             }
             self
         }
@@ -105,11 +106,11 @@ mod target {
             Self(self.0.map(|four| f32x4_abs(four)))
         }
 
-        /// The higher value of each lane; that of `other` where one of them is not a number.
+        /// The higher value of each lane; `other`'s value where either is not a number.
         #[inline(always)]
         pub(crate) fn higher(self, other: Self) -> Self {
             // `pmax(a, b)` is b where a is less, and a elsewhere.
-            other.with(self, |a, b| f32x4_pmax(a, b))
+            other.zip(self, |a, b| f32x4_pmax(a, b))
         }
 
         /// Whether every lane is a number and at most `limit`.
@@ -120,24 +121,24 @@ mod target {
         }
 
         #[inline(always)]
-        pub(super) fn plus(self, other: Self) -> Self {
-            self.with(other, |a, b| f32x4_add(a, b))
+        pub(crate) fn plus(self, other: Self) -> Self {
+            self.zip(other, |a, b| f32x4_add(a, b))
         }
 
         #[inline(always)]
-        pub(super) fn minus(self, other: Self) -> Self {
-            self.with(other, |a, b| f32x4_sub(a, b))
+        pub(crate) fn minus(self, other: Self) -> Self {
+            self.zip(other, |a, b| f32x4_sub(a, b))
         }
 
         #[inline(always)]
-        pub(super) fn times(self, other: Self) -> Self {
-            self.with(other, |a, b| f32x4_mul(a, b))
+        pub(crate) fn times(self, other: Self) -> Self {
+            self.zip(other, |a, b| f32x4_mul(a, b))
         }
 
         #[inline(always)]
-        fn with(self, other: Self, of: impl Fn(v128, v128) -> v128) -> Self {
+        fn zip(self, other: Self, combine: impl Fn(v128, v128) -> v128) -> Self {
             let ([a, b], [other_a, other_b]) = (self.0, other.0);
-            Self([of(a, other_a), of(b, other_b)])
+            Self([combine(a, other_a), combine(b, other_b)])
         }
     }
 }
@@ -149,6 +150,13 @@ impl Lanes {
     #[inline(always)]
     pub(crate) fn zero() -> Self {
         Self::splat(0.0)
+    }
+
+    /// The sum of all lanes, always added in this order.
+    #[inline(always)]
+    pub(crate) fn sum(self) -> f32 {
+        let [a, b, c, d, e, f, g, h] = self.to_array();
+        ((a + e) + (c + g)) + ((b + f) + (d + h))
     }
 }
 
@@ -170,6 +178,15 @@ impl Sub for Lanes {
     }
 }
 
+impl Mul for Lanes {
+    type Output = Self;
+
+    #[inline(always)]
+    fn mul(self, other: Self) -> Self {
+        self.times(other)
+    }
+}
+
 impl Mul<f32> for Lanes {
     type Output = Self;
 
@@ -179,12 +196,37 @@ impl Mul<f32> for Lanes {
     }
 }
 
+/// Values of a generic type and number, with element-wise operators, which the compiler vectorizes.
+#[derive(Debug, Clone, Copy)]
+pub struct ArrayLanes<T, const W: usize>(pub(crate) [T; W]);
+
+macro_rules! element_wise {
+    ($trait:ident, $method:ident, $operator:tt) => {
+        impl<T: Copy + $trait<Output = T>, const W: usize> $trait for ArrayLanes<T, W> {
+            type Output = Self;
+
+            #[inline(always)]
+            fn $method(self, other: Self) -> Self {
+                let mut result = self;
+                for lane in 0..W {
+                    result.0[lane] = self.0[lane] $operator other.0[lane];
+                }
+                result
+            }
+        }
+    };
+}
+
+element_wise!(Add, add, +);
+element_wise!(Sub, sub, -);
+element_wise!(Mul, mul, *);
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_compared_one_by_one() {
+    fn lanes_are_compared_individually() {
         let values = [1.0, -2.0, 0.0, -0.0, f32::NAN, f32::INFINITY, -1e-30, 3.5];
         let lanes = Lanes::new(values);
         assert_eq!(
@@ -192,6 +234,7 @@ mod tests {
             [1.0, -0.5, 0.0, 0.0, -0.5, f32::INFINITY, -1e-30, 3.5]
         );
         assert!(!lanes.are_at_most(f32::INFINITY));
+        assert_eq!(Lanes::new([1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0]).sum(), 36.0);
         let numbers = Lanes::new([1.0, -2.0, 0.0, -0.0, -9.0, 1.5, -1e-30, 1.25]);
         assert!(numbers.are_at_most(1.5) && !numbers.are_at_most(1.49));
     }

@@ -32,13 +32,12 @@ pub(crate) fn sinc(x: f64) -> f64 {
     }
 }
 
-/// The shape of the Kaiser window whose filters attenuate their stop band by this many decibels,
-/// above 50.
+/// The beta of the Kaiser window for a stop-band attenuation in decibels, above 50.
 fn kaiser_beta(attenuation_db: f64) -> f64 {
     0.1102 * (attenuation_db - 8.7)
 }
 
-/// The impulse response of a low-pass filter: a sinc of unity gain under a Kaiser window.
+/// The impulse response of a low-pass filter: a sinc of unity gain with a Kaiser window.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WindowedSinc {
     /// Frequency at which the response is halved, as a fraction of the sample rate.

@@ -1,84 +1,96 @@
-//! Bit crusher: fewer bits, fewer samples a second.
+//! Bit crusher: reduces bit depth and sample rate.
 //!
-//! A value is rounded to the nearest multiple of `2^(1 - bits)`: so many bits over a full scale of
-//! -1 to 1, 0 among its steps (mid-tread). A lower sample rate takes a frame whenever a period of
-//! it has passed on the session's clock, and holds it: each frame taken sounds until the next.
-//! Where that rate moves, the places of a period depend on all of its past; so now and then they
-//! are set to where they would be, had the rate always been this one. Filters before and after,
-//! where they are wanted, keep what lies above half that rate from folding down, and its images
-//! from sounding. Silence is not dithered: it stays silence.
+//! The quantiser rounds to multiples of `2^(1 - bits)`: a full scale of -1 to 1 has `2^bits` steps,
+//! with one at 0 (mid-tread). The sample-and-hold takes a frame at each period of the reduced rate
+//! on the session's clock. While the rate moves, the phase of that clock depends on its past. At
+//! fixed frames it is therefore set to the phase that the current rate alone gives.
+//!
+//! Optional low-pass filters before and after the reduction remove aliases and images. Silence has
+//! no dither, so that it stays silent.
 
 use wide::f64x2;
 
-use super::best::best;
-use super::section::{Frame, Frames, Section, Shape, in_a_row, warp};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
+use super::effect::{Effect, EffectConfig, EffectKind, Group};
+use super::memory::inline_bytes;
+use super::parameter::Unit;
+use super::params::{ParameterEnum, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use crate::dsp::control::CONTROL_FRAMES;
+use crate::dsp::filter_section::{Section, Shape, process_in_series, warp};
+use crate::dsp::smoothed_value::SmoothedValue;
+use crate::dsp::stereo_frames::{Frame, Frames};
 
-/// At this rate, as at any above the session's, every frame is taken.
-const FASTEST_HZ: f64 = 48_000.0;
+/// At this rate, and at any rate above the session's, the sample-and-hold takes every frame.
+const MAX_RATE_HZ: f64 = 48_000.0;
 
-const BITS: usize = 0;
-const RATE: usize = 1;
-const ANTI_ALIAS: usize = 2;
-const DITHER: usize = 3;
-
-/// Coarse steps in level and time.
+/// Reduction of bit depth and sample rate.
 pub(super) static BIT_CRUSHER: EffectKind = EffectKind {
     id: "bit_crusher",
     name: "Bit crusher",
-    parameters: &[
-        Parameter::linear("bits", "Bits", Unit::Bits, [1.0, 24.0], 10.0),
-        Parameter::logarithmic("rate_hz", "Sample rate", Unit::Hertz, [200.0, FASTEST_HZ], 12_000.0),
-        Parameter::switch("anti_alias", "Anti-alias filters", false),
-        Parameter::switch("dither", "Dither", false),
-        Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
-    ],
+    group: Group::Tone,
+    parameters: BitCrusherParam::TABLE,
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| best(BitCrusher::new(config)),
-    memory_bytes: memory::inline_bytes::<BitCrusher>,
+    make: |config| with_simd_dispatch(BitCrusher::new(config)),
+    memory_bytes: inline_bytes::<BitCrusher>,
 };
 
-/// Where the filters end, as a share of the reduced rate.
-const PASSED_SHARE: f64 = 0.4;
+parameters! {
+    /// Parameters of the bit crusher.
+    enum BitCrusherParam {
+        /// Bits of the quantiser, which may be fractional.
+        Bits = linear("bits", "Bits", Unit::Bits, [1.0, 24.0], 10.0),
+        /// Reduced sample rate.
+        RateHz = logarithmic("rate_hz", "Sample rate", Unit::Hertz, [200.0, MAX_RATE_HZ], 12_000.0),
+        /// Whether filters remove aliases and images.
+        AntiAlias = switch("anti_alias", "Anti-alias filters", false),
+        /// Whether triangular dither is added before the quantiser.
+        Dither = switch("dither", "Dither", false),
+        /// Proportion of the output; the remainder is the input.
+        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
+    }
+}
 
-/// Sections of each filter: Butterworth, 48 dB an octave.
+/// Cut-off of the filters, as a proportion of the reduced rate.
+const CUTOFF_RATIO: f64 = 0.4;
+
+/// Sections of each filter: a Butterworth filter of 48 dB per octave.
 const SECTIONS: usize = 4;
 
-/// How long the filters take to come and go, in seconds.
+/// Crossfade of the filters, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
-/// Turns of the sampling clock are counted in so many parts.
-const TURN: f64 = 18_446_744_073_709_551_616.0;
+/// A period of the sampling clock: 2^64.
+const PERIOD: f64 = 18_446_744_073_709_551_616.0;
 
-/// How far ahead the sampling clock stands: rounding of its step then never makes it late, for 2^30
-/// frames.
-const AHEAD: u64 = 1 << 40;
+/// Initial phase of the sampling clock. It keeps rounding errors of the increment from delaying the
+/// clock, for 2^30 frames.
+const INITIAL_PHASE: u64 = 1 << 40;
 
-/// At every multiple of so many frames of the session's clock, the sampling clock stands where its
-/// rate alone puts it. That is 1.4 s at 48 kHz, and 8.2 s at 8 kHz.
-const COUNTED_ANEW_FRAMES: u64 = 1 << 16;
+/// At multiples of this number of frames of the session's clock, the phase is set anew. That is
+/// every 1.4 s at 48 kHz and every 8.2 s at 8 kHz.
+const PHASE_RESET_FRAMES: u64 = 1 << 16;
 
-/// Added to and taken from a double, rounds it to a whole number, halves to even.
+/// Adding and subtracting this rounds a double to an integer, halves to even: `1.5 * 2^52`.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 struct BitCrusher {
     sample_rate_hz: f64,
     seed: u64,
     clock: u64,
-    bits: Glide,
-    rate_hz: Glide,
-    filter_share: Glide,
+    bits: SmoothedValue,
+    rate_hz: SmoothedValue,
+    filter_share: SmoothedValue,
     has_dither: bool,
-    mix: Glide,
-    /// Whether something was set since the last control place, also what is there at once.
-    was_set: bool,
-    /// Width of a quantisation step at the last control place and the next.
+    mix: SmoothedValue,
+    /// Whether a parameter was set since the last control point.
+    has_new_target: bool,
+    /// Quantisation step at the last control point and at the next.
     steps: [f64; 2],
-    /// Turns of the sampling clock before this frame, and a frame's share of a turn; `None`: all
-    /// frames are taken.
-    turn: u64,
-    turn_step: Option<u64>,
+    /// Phase of the sampling clock before this frame, and its increment per frame; `None`: every
+    /// frame is taken.
+    phase: u64,
+    phase_increment: Option<u64>,
     held: Option<Frame>,
     before: [Section; SECTIONS],
     after: [Section; SECTIONS],
@@ -86,21 +98,20 @@ struct BitCrusher {
 
 impl BitCrusher {
     fn new(config: &EffectConfig<'_>) -> Self {
-        let section = Section::new(Shape::open(1.0, 1.0));
-        let defaults = BIT_CRUSHER.parameters;
+        let section = Section::new(Shape::passthrough(1.0, 1.0));
         let mut crusher = Self {
             sample_rate_hz: f64::from(config.sample_rate_hz),
             seed: config.seed,
             clock: 0,
-            bits: Glide::new(defaults[BITS].default),
-            rate_hz: Glide::new(defaults[RATE].default),
-            filter_share: Glide::new(0.0),
+            bits: SmoothedValue::new(BitCrusherParam::Bits.default_value()),
+            rate_hz: SmoothedValue::new(BitCrusherParam::RateHz.default_value()),
+            filter_share: SmoothedValue::new(BitCrusherParam::AntiAlias.default_value()),
             has_dither: false,
-            mix: Glide::new(1.0),
-            was_set: false,
+            mix: SmoothedValue::new(BitCrusherParam::Mix.default_value()),
+            has_new_target: false,
             steps: [1.0; 2],
-            turn: 0,
-            turn_step: None,
+            phase: 0,
+            phase_increment: None,
             held: None,
             before: core::array::from_fn(|_| section.clone()),
             after: core::array::from_fn(|_| section.clone()),
@@ -113,76 +124,79 @@ impl BitCrusher {
         libm::exp2(1.0 - self.bits.value())
     }
 
-    fn turn_step(&self) -> Option<u64> {
+    fn phase_increment(&self) -> Option<u64> {
         let share = self.rate_hz.value() / self.sample_rate_hz;
-        (share < 1.0 && self.rate_hz.value() < FASTEST_HZ).then_some((share * TURN) as u64)
+        (share < 1.0 && self.rate_hz.value() < MAX_RATE_HZ).then_some((share * PERIOD) as u64)
     }
 
     fn shapes(&self) -> [Shape; SECTIONS] {
-        let share = if self.turn_step().is_some() { self.filter_share.value() } else { 0.0 };
-        let g = warp(PASSED_SHARE * self.rate_hz.value(), self.sample_rate_hz);
+        let share = if self.phase_increment().is_some() { self.filter_share.value() } else { 0.0 };
+        let g = warp(CUTOFF_RATIO * self.rate_hz.value(), self.sample_rate_hz);
         core::array::from_fn(|section| {
             let angle = (2 * section + 1) as f64 * core::f64::consts::PI / (4 * SECTIONS) as f64;
             Shape::low_pass(g, 2.0 * libm::cos(angle)).share(share)
         })
     }
 
-    /// The turn before a frame, if the rate had always been what it is.
-    fn turn_before(&self, frame: u64) -> u64 {
-        self.turn_step.unwrap_or(0).wrapping_mul(frame.wrapping_sub(1)).wrapping_add(AHEAD)
+    /// The phase before a frame, at a rate that has always been constant.
+    fn phase_before(&self, frame: u64) -> u64 {
+        self.phase_increment.unwrap_or(0).wrapping_mul(frame.wrapping_sub(1)).wrapping_add(INITIAL_PHASE)
     }
 
-    /// At the control place `frame`: what everything will be at the next.
+    /// Computes the values of the control point after `frame`.
     fn control(&mut self, frame: u64) {
         self.steps[0] = self.steps[1];
-        let moves =
-            [&self.bits, &self.rate_hz, &self.filter_share].into_iter().any(|glide| !glide.is_at_rest());
-        if core::mem::take(&mut self.was_set) || moves || self.before.iter().any(Section::is_moving) {
+        let is_ramping =
+            [&self.bits, &self.rate_hz, &self.filter_share].into_iter().any(|smoothed| !smoothed.is_steady());
+        if core::mem::take(&mut self.has_new_target)
+            || is_ramping
+            || self.before.iter().any(Section::is_moving)
+        {
             [&mut self.bits, &mut self.rate_hz, &mut self.filter_share]
                 .into_iter()
-                .for_each(|glide| glide.pass(CONTROL_FRAMES));
+                .for_each(|smoothed| smoothed.advance(CONTROL_FRAMES));
             self.steps[1] = self.step();
-            self.turn_step = self.turn_step();
+            self.phase_increment = self.phase_increment();
             let shapes = self.shapes();
             for sections in [&mut self.before, &mut self.after] {
-                sections.iter_mut().zip(&shapes).for_each(|(section, shape)| section.aim(*shape));
+                sections.iter_mut().zip(&shapes).for_each(|(section, shape)| section.ramp_to(*shape));
             }
         }
-        if frame.is_multiple_of(COUNTED_ANEW_FRAMES) {
-            self.turn = self.turn_before(frame);
+        if frame.is_multiple_of(PHASE_RESET_FRAMES) {
+            self.phase = self.phase_before(frame);
         }
-        self.before.iter_mut().chain(&mut self.after).for_each(Section::hush);
+        self.before.iter_mut().chain(&mut self.after).for_each(Section::flush_denormals);
     }
 
-    /// Two triangular values between -1 and 1, of a frame of the session.
+    /// Two values of triangular dither between -1 and 1, for a frame of the session.
     fn dither(&self, frame: u64) -> Frame {
-        // SplitMix64, started anew for each frame.
+        // SplitMix64 (S. Vigna), seeded for each frame.
         let mut mixed = self.seed ^ frame.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for factor in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {
             mixed = (mixed ^ (mixed >> 30)).wrapping_mul(factor);
         }
         mixed ^= mixed >> 31;
-        let uniform = |at: u32| f64::from((mixed >> (16 * at)) as u16) / 65_536.0;
+        let uniform = |index: u32| f64::from((mixed >> (16 * index)) as u16) / 65_536.0;
         f64x2::new([uniform(0) - uniform(1), uniform(2) - uniform(3)])
     }
 
     fn quantized(&self, value: Frame, frame: u64) -> Frame {
-        let way = (frame % CONTROL_FRAMES as u64) as f64 / CONTROL_FRAMES as f64;
-        let step = self.steps[0] + (self.steps[1] - self.steps[0]) * way;
+        let fraction = (frame % CONTROL_FRAMES as u64) as f64 / CONTROL_FRAMES as f64;
+        let step = self.steps[0] + (self.steps[1] - self.steps[0]) * fraction;
         let mut steps = value * (1.0 / step);
-        // Silence stays silence.
+        // Silence stays silent.
         if self.has_dither && value.to_array() != [0.0; 2] {
             steps += self.dither(frame);
         }
         ((steps + ROUNDING) - ROUNDING) * step
     }
 
-    /// Takes and holds frames, the first of which is `frame` of the session.
+    /// Samples and holds frames. The first is `frame` of the session.
     fn sample_and_hold(&mut self, frame: u64, audio: &mut [Frame]) {
         for (frame, value) in (frame..).zip(audio) {
-            let is_due = self.turn_step.is_none_or(|step| {
-                let (turn, passed) = self.turn.overflowing_add(step);
-                self.turn = turn;
+            let is_due = self.phase_increment.is_none_or(|step| {
+                let (phase, passed) = self.phase.overflowing_add(step);
+                self.phase = phase;
                 passed
             });
             *value = match self.held {
@@ -198,10 +212,10 @@ impl Effect for BitCrusher {
         self.clock = frame;
         [&mut self.bits, &mut self.rate_hz, &mut self.filter_share, &mut self.mix]
             .into_iter()
-            .for_each(Glide::jump);
+            .for_each(SmoothedValue::finish);
         self.steps = [self.step(); 2];
-        self.turn_step = self.turn_step();
-        self.turn = self.turn_before(frame);
+        self.phase_increment = self.phase_increment();
+        self.phase = self.phase_before(frame);
         self.held = None;
         let shapes = self.shapes();
         for sections in [&mut self.before, &mut self.after] {
@@ -209,32 +223,33 @@ impl Effect for BitCrusher {
         }
     }
 
-    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
-        self.was_set = true;
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = BitCrusherParam::from_index(parameter) else { return };
+        self.has_new_target = true;
         match parameter {
-            BITS => self.bits.set(value, glide_frames),
-            RATE => self.rate_hz.set(value, glide_frames),
-            ANTI_ALIAS => {
+            BitCrusherParam::Bits => self.bits.set(value, ramp_frames),
+            BitCrusherParam::RateHz => self.rate_hz.set(value, ramp_frames),
+            BitCrusherParam::AntiAlias => {
                 let switch_frames = (SWITCH_SECS * self.sample_rate_hz) as u32;
-                self.filter_share.set(value, glide_frames.max(switch_frames));
+                self.filter_share.set(value, ramp_frames.max(switch_frames));
             }
-            DITHER => self.has_dither = value >= 0.5,
-            _ => self.mix.set(value, glide_frames),
+            BitCrusherParam::Dither => self.has_dither = value >= 0.5,
+            BitCrusherParam::Mix => self.mix.set(value, ramp_frames),
         }
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         let frame = self.clock;
-        let place = (frame % CONTROL_FRAMES as u64) as usize;
+        let offset = (frame % CONTROL_FRAMES as u64) as usize;
         self.clock += left.len() as u64;
-        if place == 0 {
+        if offset == 0 {
             self.control(frame);
         }
-        let mut frames = Frames::of(left, right);
-        in_a_row(&mut self.before, place, frames.as_mut());
+        let mut frames = Frames::new(left, right);
+        process_in_series(&mut self.before, offset, frames.as_mut());
         self.sample_and_hold(frame, frames.as_mut());
-        in_a_row(&mut self.after, place, frames.as_mut());
+        process_in_series(&mut self.after, offset, frames.as_mut());
         frames.mix(left, right, &mut self.mix);
     }
 }

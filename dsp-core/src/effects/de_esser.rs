@@ -1,65 +1,83 @@
-//! De-esser: turns down sharp s sounds.
+//! De-esser: attenuates sibilance.
 
-use super::ballistics::Ballistics;
-use super::best::best;
-use super::butterworth::{Bands, Butterworth};
-use super::curve::GlidingCurve;
-use super::decibels::{gain, lower, peak_levels_db};
-use super::step::Step;
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
+use super::effect::{Effect, EffectConfig, EffectKind, Group};
+use super::memory::inline_bytes;
+use super::parameter::Unit;
+use super::params::{ChoiceEnum, ParameterEnum, choices, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use crate::dsp::ballistics::Ballistics;
+use crate::dsp::band_split::{BandSplit, Bands};
+use crate::dsp::control::CONTROL_FRAMES;
+use crate::dsp::control_block::ControlBlock;
+use crate::dsp::decibels::{gain, lower, peak_levels_db};
+use crate::dsp::gain_computer::SmoothedGainComputer;
+use crate::dsp::smoothed_value::SmoothedValue;
 
-/// A compressor that listens to what is above a frequency.
+/// A compressor with a high-pass filter before its detector.
 ///
-/// Split, it is a high shelf that follows the level: with what a Butterworth filter of second order
-/// leaves below, in the middle and above, the output is `below + sqrt(g) middle + g above`. With
-/// `w` the frequency in parts of `frequency_hz` its response is `sqrt((1 + g^2 w^4) / (1 + w^4))`:
-/// it falls evenly, and where nothing is turned down the output is the input.
+/// In split mode it is a dynamic high shelf. A Butterworth filter of second order gives the bands
+/// `low`, `middle` and `high`; with a gain `g`, the output is `low + sqrt(g) middle + g high`. At
+/// `w` times `frequency_hz` its magnitude is `sqrt((1 + g^2 w^4) / (1 + w^4))`, which falls
+/// monotonically. Without reduction the output equals the input.
 ///
-/// - `mode`: whether it turns down what is above the frequency, or everything.
-/// - `frequency_hz`: where what it listens to begins, 12 dB an octave.
-/// - `threshold_db`: peak level of that, in dBFS, above which it turns down, decibel for decibel (a
-///   knee 6 dB wide).
-/// - `range_db`: most that it turns down.
-/// - `listen`: lets what it listens to be heard.
-///
-/// The time constants are 0.5 ms and 40 ms: s sounds begin fast and end before the next vowel.
+/// The time constants are 0.5 ms and 40 ms: sibilance begins fast and ends before the next vowel.
 pub(super) static DE_ESSER: EffectKind = EffectKind {
     id: "de_esser",
     name: "De-esser",
-    parameters: &[
-        Parameter::choice("mode", "Mode", &["Split", "Wide"], 0),
-        Parameter::logarithmic("frequency_hz", "Frequency", Unit::Hertz, [1_000.0, 16_000.0], FREQUENCY_HZ),
-        Parameter::linear("threshold_db", "Threshold", Unit::Decibels, [-60.0, 0.0], THRESHOLD_DB),
-        Parameter::linear("range_db", "Range", Unit::Decibels, [0.0, 24.0], RANGE_DB),
-        Parameter::switch("listen", "Listen", false),
-    ],
+    group: Group::Dynamics,
+    parameters: DeEsserParam::TABLE,
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| best(DeEsser::new(config)),
-    memory_bytes: memory::inline_bytes::<DeEsser>,
+    make: |config| with_simd_dispatch(DeEsser::new(config)),
+    memory_bytes: inline_bytes::<DeEsser>,
 };
 
-const FREQUENCY_HZ: f64 = 5_500.0;
-const THRESHOLD_DB: f64 = -28.0;
-const RANGE_DB: f64 = 8.0;
+parameters! {
+    /// Parameters of the de-esser.
+    enum DeEsserParam {
+        /// Whether the reduction applies to high frequencies or to the whole signal.
+        Mode = choice("mode", "Mode", Mode::NAMES, Mode::Split as usize),
+        /// Cut-off of the detector's high-pass filter of 12 dB per octave.
+        FrequencyHz = logarithmic("frequency_hz", "Frequency", Unit::Hertz, [1_000.0, 16_000.0], 5_500.0),
+        /// Peak level of the detector's input in dBFS, above which each decibel is attenuated by
+        /// one, with a knee 6 dB wide.
+        ThresholdDb = linear("threshold_db", "Threshold", Unit::Decibels, [-60.0, 0.0], -28.0),
+        /// Maximum reduction in decibels.
+        RangeDb = linear("range_db", "Range", Unit::Decibels, [0.0, 24.0], 8.0),
+        /// Whether the output is the detector's input.
+        Listen = switch("listen", "Listen", false),
+    }
+}
+
+choices! {
+    /// The frequencies to which the reduction applies.
+    enum Mode {
+        /// Frequencies above the cut-off.
+        Split = "Split",
+        /// All frequencies.
+        Wide = "Wide",
+    }
+}
+
+/// Width of the knee in decibels, and time constants of the reduction.
 const KNEE_DB: f64 = 6.0;
 const ATTACK_MS: f64 = 0.5;
 const RELEASE_MS: f64 = 40.0;
 
-/// How long switches and choices take, in seconds.
+/// Ramp of switches and choices, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
 struct DeEsser {
     clock: u64,
     switch_frames: u32,
-    filter: Butterworth,
-    curve: GlidingCurve,
-    range_db: Glide,
+    filter: BandSplit,
+    curve: SmoothedGainComputer,
+    range_db: SmoothedValue,
     ballistics: Ballistics,
-    /// 1 while it turns down everything.
-    wide: Glide,
-    /// 1 while it lets hear what it listens to.
-    listen: Glide,
+    /// 1 in wide mode, else 0.
+    wide: SmoothedValue,
+    /// 1 while the output is the detector's input, else 0.
+    listen: SmoothedValue,
 }
 
 impl DeEsser {
@@ -68,37 +86,37 @@ impl DeEsser {
         Self {
             clock: 0,
             switch_frames: (SWITCH_SECS * f64::from(rate_hz)) as u32,
-            filter: Butterworth::new(FREQUENCY_HZ, rate_hz),
-            curve: GlidingCurve {
-                threshold_db: Glide::new(THRESHOLD_DB),
-                ratio: Glide::new(f64::INFINITY),
-                knee_db: Glide::new(KNEE_DB),
+            filter: BandSplit::new(DeEsserParam::FrequencyHz.default_value(), rate_hz),
+            curve: SmoothedGainComputer {
+                threshold_db: SmoothedValue::new(DeEsserParam::ThresholdDb.default_value()),
+                ratio: SmoothedValue::new(f64::INFINITY),
+                knee_db: SmoothedValue::new(KNEE_DB),
             },
-            range_db: Glide::new(RANGE_DB),
+            range_db: SmoothedValue::new(DeEsserParam::RangeDb.default_value()),
             ballistics: Ballistics::new(ATTACK_MS, RELEASE_MS, rate_hz),
-            wide: Glide::new(0.0),
-            listen: Glide::new(0.0),
+            wide: SmoothedValue::new(0.0),
+            listen: SmoothedValue::new(DeEsserParam::Listen.default_value()),
         }
     }
 
-    /// Lets frames pass that begin at a control place or behind one.
-    fn pass(&mut self, frames: usize) {
+    /// Advances by some frames that do not cross a control point.
+    fn advance(&mut self, frames: usize) {
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
             self.filter.refresh();
-            self.filter.hush();
+            self.filter.flush_denormals();
             self.ballistics.refresh();
-            self.ballistics.hush();
+            self.ballistics.flush_denormals();
         }
         self.clock += frames as u64;
     }
 
-    /// Turns levels into square roots of gains.
-    fn roots(&mut self, values: &mut Step, frames: usize) {
+    /// Replaces levels by square roots of gains.
+    fn roots(&mut self, values: &mut ControlBlock, frames: usize) {
         self.curve.reduce(values, frames);
-        for (value, range_db) in values.iter_mut().zip(self.range_db.step(frames)) {
+        for (value, range_db) in values.iter_mut().zip(self.range_db.next_values::<CONTROL_FRAMES>(frames)) {
             *value = lower(*value, range_db);
         }
-        self.ballistics.follow(values, frames);
+        self.ballistics.smooth(values, frames);
         values.iter_mut().for_each(|value| *value = gain(-0.5 * *value));
     }
 }
@@ -107,34 +125,41 @@ impl Effect for DeEsser {
     fn reset(&mut self, frame: u64) {
         self.clock = frame;
         self.filter.reset();
-        self.curve.jump();
-        self.range_db.jump();
+        self.curve.finish();
+        self.range_db.finish();
         self.ballistics.reset();
-        self.wide.jump();
-        self.listen.jump();
+        self.wide.finish();
+        self.listen.finish();
     }
 
-    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
-        let switch_frames = glide_frames.max(self.switch_frames);
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = DeEsserParam::from_index(parameter) else { return };
+        let switch_frames = ramp_frames.max(self.switch_frames);
         match parameter {
-            0 => self.wide.set(value, switch_frames),
-            1 => self.filter.set_frequency_hz(value, glide_frames),
-            2 => self.curve.threshold_db.set(value, glide_frames),
-            3 => self.range_db.set(value, glide_frames),
-            _ => self.listen.set(value, switch_frames),
+            DeEsserParam::Mode => {
+                let wide = match Mode::from_value(value) {
+                    Mode::Split => 0.0,
+                    Mode::Wide => 1.0,
+                };
+                self.wide.set(wide, switch_frames);
+            }
+            DeEsserParam::FrequencyHz => self.filter.set_frequency_hz(value, ramp_frames),
+            DeEsserParam::ThresholdDb => self.curve.threshold_db.set(value, ramp_frames),
+            DeEsserParam::RangeDb => self.range_db.set(value, ramp_frames),
+            DeEsserParam::Listen => self.listen.set(value, switch_frames),
         }
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         let frames = left.len();
-        self.pass(frames);
+        self.advance(frames);
         let bands: Bands<CONTROL_FRAMES> = self.filter.split([&*left, &*right]);
         let mut roots = [0.0; CONTROL_FRAMES];
         peak_levels_db(bands.high.each_ref().map(|band| &band[..]), &mut roots);
         self.roots(&mut roots, frames);
-        let wide = (!is_off(&self.wide)).then(|| self.wide.step(frames));
-        let listen = (!is_off(&self.listen)).then(|| self.listen.step(frames));
+        let wide = (!is_off(&self.wide)).then(|| self.wide.next_values::<CONTROL_FRAMES>(frames));
+        let listen = (!is_off(&self.listen)).then(|| self.listen.next_values::<CONTROL_FRAMES>(frames));
         for (channel, values) in [left, right].into_iter().enumerate() {
             let (middles, highs) = (&bands.middle[channel], &bands.high[channel]);
             let mut output = [0.0; CONTROL_FRAMES];
@@ -152,16 +177,16 @@ impl Effect for DeEsser {
         }
     }
 
-    fn rest(&mut self, frames: usize) -> bool {
-        let glides = [&self.range_db, &self.wide, &self.listen];
-        let rests = self.filter.rests()
-            && self.curve.is_at_rest()
-            && self.ballistics.rests()
-            && glides.iter().all(|glide| glide.is_at_rest());
-        if rests {
-            self.pass(frames);
+    fn skip_silence(&mut self, frames: usize) -> bool {
+        let smoothed_values = [&self.range_db, &self.wide, &self.listen];
+        let is_idle = self.filter.is_idle()
+            && self.curve.is_steady()
+            && self.ballistics.is_idle()
+            && smoothed_values.iter().all(|smoothed| smoothed.is_steady());
+        if is_idle {
+            self.advance(frames);
         }
-        rests
+        is_idle
     }
 
     fn gain_reduction_db(&self) -> Option<f32> {
@@ -169,7 +194,7 @@ impl Effect for DeEsser {
     }
 }
 
-/// Whether a switch is off and stays so.
-fn is_off(share: &Glide) -> bool {
-    share.is_at_rest() && share.target() == 0.0
+/// Whether a switch is off and steady.
+fn is_off(share: &SmoothedValue) -> bool {
+    share.is_steady() && share.target() == 0.0
 }

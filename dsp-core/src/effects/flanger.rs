@@ -1,118 +1,131 @@
-//! Flanger: a comb whose teeth move.
+//! Flanger: a comb filter with a modulated delay.
 
-use super::best::best;
-use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
-use super::fractional_line::{FractionalLine, SHORTEST_FRAMES, Taps, sum};
-use super::lfo::{Lfo, Speed, sine, turns};
+use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group};
+use super::lfo::{Lfo, Speed};
 use super::memory::inline_bytes;
-use super::mixing::flush;
-use super::{Effect, EffectConfig, EffectKind, LineSum, Parameter, Unit};
+use super::parameter::Unit;
+use super::params::{ParameterEnum, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use super::smoothed_parameters::SmoothedParameters;
+use crate::dsp::control::{ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::denormals::flush_denormal;
+use crate::dsp::fractional_delay_line::{FractionalDelayLine, SHORTEST_FRAMES, Taps, sum};
+use crate::dsp::phase::{periods, sine};
 
-/// Longest delay and widest sweep, in milliseconds.
-const LONGEST_MS: f64 = 10.0;
-const WIDEST_MS: f64 = 10.0;
+/// Longest delay and largest depth, in milliseconds.
+const MAX_DELAY_MS: f64 = 10.0;
+const MAX_DEPTH_MS: f64 = 10.0;
 
-/// A copy that is late by a short, swinging time.
+/// A copy of the input with a short, modulated delay.
 ///
-/// The delay goes from `delay_ms`, where a turn starts, to `delay_ms + depth_ms`, half a turn
-/// later, and back. The right side is ahead by `stereo_degrees`. With `mix` at 0.5 the comb has
-/// zeros at odd multiples of half the delay's inverse; negative `feedback` turns what comes back
-/// over. `mix` goes straight from the dry to the wet signal. A delay is two frames at least.
+/// The delay moves from `delay_ms` at the start of a period to `delay_ms + depth_ms` half a period
+/// later, and back. It is at least two frames. At a `mix` of 0.5, the comb filter has zeros at odd
+/// multiples of half the delay's inverse.
 pub(super) static FLANGER: EffectKind = EffectKind {
     id: "flanger",
     name: "Flanger",
-    parameters: PARAMETERS,
+    group: Group::Modulation,
+    parameters: FlangerParam::TABLE,
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| best(Flanger::new(config)),
+    make: |config| with_simd_dispatch(Flanger::new(config)),
     memory_bytes: Flanger::memory_bytes,
 };
 
-const RATE_HZ: usize = 0;
-const DELAY_MS: usize = 1;
-const DEPTH_MS: usize = 2;
-const FEEDBACK: usize = 3;
-const STEREO_DEGREES: usize = 4;
-const MIX: usize = 5;
-
-const PARAMETERS: &[Parameter] = &[
-    Parameter::logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.2),
-    Parameter::logarithmic("delay_ms", "Delay", Unit::Milliseconds, [0.1, LONGEST_MS], 0.6),
-    Parameter::linear("depth_ms", "Depth", Unit::Milliseconds, [0.0, WIDEST_MS], 3.0),
-    Parameter::linear("feedback", "Feedback", Unit::Share, [-0.95, 0.95], 0.4),
-    Parameter::linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 60.0),
-    Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.5),
-];
+parameters! {
+    /// Parameters of the flanger.
+    enum FlangerParam {
+        /// Frequency of the modulation.
+        RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.2),
+        /// Shortest delay.
+        DelayMs = logarithmic("delay_ms", "Delay", Unit::Milliseconds, [0.1, MAX_DELAY_MS], 0.6),
+        /// Difference between the longest and the shortest delay.
+        DepthMs = linear("depth_ms", "Depth", Unit::Milliseconds, [0.0, MAX_DEPTH_MS], 3.0),
+        /// Gain of the feedback. A negative gain inverts it.
+        Feedback = linear("feedback", "Feedback", Unit::Share, [-0.95, 0.95], 0.4),
+        /// Phase of the modulation on the right relative to the left.
+        StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 60.0),
+        /// Proportion of the delayed signal; the remainder is the input.
+        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.5),
+    }
+}
 
 struct Flanger {
     sample_rate_hz: f64,
-    settings: Settings<{ PARAMETERS.len() }>,
+    settings: SmoothedParameters<FlangerParam, { FlangerParam::COUNT }>,
     clock: ControlClock,
     lfo: Lfo,
-    lines: [FractionalLine; 2],
-    /// For how many frames both lines have been given silence.
+    lines: [FractionalDelayLine; 2],
+    /// Frames of silence that both delay lines have received.
     silent_frames: usize,
     taps: [Taps; 2],
-    /// Delays in frames, left and right; dry, wet, feedback.
-    ramps: [Ramp; 5],
+    /// Delays of left and right in frames; gains of dry, wet and feedback.
+    ramps: [ControlRamp; 5],
 }
 
 impl Flanger {
     fn longest_frames(sample_rate_hz: f64) -> f64 {
-        1e-3 * (LONGEST_MS + WIDEST_MS) * sample_rate_hz + SHORTEST_FRAMES
+        1e-3 * (MAX_DELAY_MS + MAX_DEPTH_MS) * sample_rate_hz + SHORTEST_FRAMES
     }
 
-    /// Two lines.
+    /// Bytes of both delay lines and of the effect.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
-        2 * FractionalLine::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
+        2 * FractionalDelayLine::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
     }
 
     fn new(config: &EffectConfig<'_>) -> Self {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
-        let line = FractionalLine::new(Self::longest_frames(sample_rate_hz));
+        let line = FractionalDelayLine::new(Self::longest_frames(sample_rate_hz));
         Self {
             sample_rate_hz,
-            settings: Settings::new(PARAMETERS),
+            settings: SmoothedParameters::new(),
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
             lines: [line.clone(), line],
             silent_frames: usize::MAX,
             taps: [Taps::NONE; 2],
-            ramps: [Ramp::default(); 5],
+            ramps: [ControlRamp::default(); 5],
         }
     }
 
     fn speed(&self) -> Speed {
-        Speed::Hertz(self.settings.get(RATE_HZ))
+        Speed::Hertz(self.settings.get(FlangerParam::RateHz))
     }
 
     fn targets(&self) -> [f64; 5] {
         let settings = &self.settings;
-        let delay = |ahead: f64| {
-            // A sine that starts a quarter of a turn late starts at its lowest.
-            let swing = 0.5 + 0.5 * sine(self.lfo.phase().wrapping_add(turns(ahead - 0.25)));
-            let late_ms = settings.get(DELAY_MS) + settings.get(DEPTH_MS) * swing;
-            (1e-3 * late_ms * self.sample_rate_hz).max(SHORTEST_FRAMES)
+        let delay = |phase_offset: f64| {
+            // A sine that starts a quarter of a period late starts at its minimum.
+            let modulation = 0.5 + 0.5 * sine(self.lfo.phase().wrapping_add(periods(phase_offset - 0.25)));
+            let delay_ms =
+                settings.get(FlangerParam::DelayMs) + settings.get(FlangerParam::DepthMs) * modulation;
+            (1e-3 * delay_ms * self.sample_rate_hz).max(SHORTEST_FRAMES)
         };
-        let mix = settings.get(MIX);
-        [delay(0.0), delay(settings.get(STEREO_DEGREES) / 360.0), 1.0 - mix, mix, settings.get(FEEDBACK)]
+        let mix = settings.get(FlangerParam::Mix);
+        [
+            delay(0.0),
+            delay(settings.get(FlangerParam::StereoDegrees) / 360.0),
+            1.0 - mix,
+            mix,
+            settings.get(FlangerParam::Feedback),
+        ]
     }
 
     fn start(&mut self) {
-        self.lfo.start(self.clock.place(), self.speed());
+        self.lfo.start(self.clock.control_point(), self.speed());
         let targets = self.targets();
-        jump_all(&mut self.ramps, targets);
+        reset_all(&mut self.ramps, targets);
     }
 
     fn step(&mut self) {
         self.settings.step();
         self.lfo.step(self.speed());
         let targets = self.targets();
-        aim_all(&mut self.ramps, Some(targets));
+        ramp_all(&mut self.ramps, Some(targets));
     }
 
-    /// What is to be done before the next frame.
+    /// Does the work that is due before the next frame.
     fn control(&mut self) {
         match self.clock.due() {
             Due::Start => {
@@ -127,63 +140,73 @@ impl Flanger {
 
 impl Effect for Flanger {
     fn reset(&mut self, frame: u64) {
-        self.settings.jump();
+        self.settings.finish();
         self.clock.reset(frame);
-        self.lines.iter_mut().for_each(FractionalLine::clear);
+        self.lines.iter_mut().for_each(FractionalDelayLine::clear);
         self.silent_frames = usize::MAX;
     }
 
-    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
-        self.settings.set(parameter, value, glide_frames);
-        if parameter == MIX && glide_frames == 0 {
-            let [_, _, dry, wet, _] = &mut self.ramps;
-            dry.jump(1.0 - value);
-            wet.jump(value);
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = FlangerParam::from_index(parameter) else { return };
+        self.settings.set(parameter, value, ramp_frames);
+        match parameter {
+            FlangerParam::Mix => {
+                if ramp_frames == 0 {
+                    let [_, _, dry, wet, _] = &mut self.ramps;
+                    dry.reset_to(1.0 - value);
+                    wet.reset_to(value);
+                }
+            }
+            FlangerParam::RateHz
+            | FlangerParam::DelayMs
+            | FlangerParam::DepthMs
+            | FlangerParam::Feedback
+            | FlangerParam::StereoDegrees => {}
         }
     }
 
-    fn counts(&self, parameter: usize) -> bool {
-        parameter == RATE_HZ
+    fn integrates(&self, parameter: usize) -> bool {
+        FlangerParam::from_index(parameter) == Some(FlangerParam::RateHz)
     }
 
-    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
-        if self.counts(parameter) {
-            self.lfo.follow(line);
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+        if self.integrates(parameter) {
+            self.lfo.set_integral(integral);
         }
     }
 
-    fn gap_frames(&self) -> usize {
-        (1e-3 * (LONGEST_MS + WIDEST_MS) * self.sample_rate_hz) as usize
+    fn longest_silence_frames(&self) -> usize {
+        (1e-3 * (MAX_DELAY_MS + MAX_DEPTH_MS) * self.sample_rate_hz) as usize
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         self.control();
         let (frames, offset) = (left.len(), self.clock.offset());
         for (taps, delay) in self.taps.iter_mut().zip(&self.ramps) {
-            taps.find(delay, offset, frames);
+            taps.compute(delay, offset, frames);
         }
         let [left_line, right_line] = &mut self.lines;
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
             let [_, _, dry, wet, feedback] = self.ramps.each_ref().map(|ramp| ramp.gain_at(offset + frame));
-            let late =
+            let delayed =
                 [sum(left_line.read(&self.taps[0], frame)), sum(right_line.read(&self.taps[1], frame))];
-            left_line.write(flush(*left + late[0] * feedback));
-            right_line.write(flush(*right + late[1] * feedback));
-            *left = *left * dry + late[0] * wet;
-            *right = *right * dry + late[1] * wet;
+            left_line.write(flush_denormal(*left + delayed[0] * feedback));
+            right_line.write(flush_denormal(*right + delayed[1] * feedback));
+            *left = *left * dry + delayed[0] * wet;
+            *right = *right * dry + delayed[1] * wet;
         }
         let is_silent = self.lines.iter().all(|line| line.ends_in_silence(frames));
         self.silent_frames = if is_silent { self.silent_frames.saturating_add(frames) } else { 0 };
-        self.clock.pass(frames);
+        self.clock.advance(frames);
     }
 
-    fn rest(&mut self, frames: usize) -> bool {
-        let rests = self.silent_frames >= self.lines[0].frames();
-        if rests {
+    fn skip_silence(&mut self, frames: usize) -> bool {
+        let is_idle = self.silent_frames >= self.lines[0].frames();
+        if is_idle {
             self.control();
-            self.clock.pass(frames);
+            self.clock.advance(frames);
         }
-        rests
+        is_idle
     }
 }

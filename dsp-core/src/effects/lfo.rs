@@ -1,65 +1,63 @@
-//! A low-frequency oscillator that keeps time with the session.
+//! A low-frequency oscillator that is synchronised to the session.
 
-use super::{CONTROL_FRAMES, LineSum, MusicalTime};
+use super::effect::{CurveSum, MusicalTime};
+use crate::dsp::control::CONTROL_FRAMES;
+use crate::dsp::phase::{Phase, periods, share_of_period};
 
-/// A place in a turn of an oscillator; a whole turn is 2^64.
-pub(crate) type Phase = u64;
-
-/// A whole turn.
-const TURN: f64 = 18_446_744_073_709_551_616.0;
-
-/// How fast an oscillator turns.
+/// The frequency of an oscillator.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Speed {
-    /// Turns a second. A turn starts at the session's first frame.
+    /// Periods per second. A period starts at the session's first frame.
     Hertz(f64),
-    /// Quarter notes a turn. A turn starts at the session's first beat.
+    /// Quarter notes per period. A period starts at the session's first beat.
     Beats(f64),
 }
 
-/// A phase that follows the session's clock or its beats.
+/// The phase of an oscillator that is synchronised to the session's clock or its beats.
 ///
-/// As long as its speed rests, its phase is that of an oscillator which has turned at this speed
-/// from the session's start on: wherever playing starts, it is the same. Where the speed changes,
-/// the phase goes on from where it is, and once the speed rests, it is pulled to where it belongs,
-/// turning by at most an eighth faster or slower. A speed in hertz that follows a line has a phase
-/// of its own at each place: all turns that it has made from the session's start on. It keeps that
-/// also while the oscillator turns by beats, and is pulled there when it no longer does.
+/// At a constant speed, the phase is that of an oscillator which has run at this speed from the
+/// session's start. The phase is thus the same wherever playback starts. A change of speed does not
+/// make the phase jump. The phase then approaches its nominal value, at a speed that differs by at
+/// most an eighth.
+///
+/// If the speed in hertz is automated, the nominal phase is the integral of the speed from the
+/// session's start. The oscillator keeps that integral while it is synchronised to beats, and
+/// approaches it afterwards.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
     sample_rate_hz: f64,
     speed: Speed,
     time: MusicalTime,
-    /// The frame at which `time` holds.
+    /// The frame to which `time` belongs.
     time_frame: u64,
-    /// The control place at which `phase` holds.
-    place: u64,
+    /// The control point to which `phase` belongs.
+    control_point: u64,
     phase: Phase,
     per_frame: Phase,
-    /// The phase that belongs to frame 0 of the session's clock.
+    /// The nominal phase at frame 0 of the session's clock.
     origin: Phase,
-    /// Where the speed in hertz follows a line.
-    counted: Option<Counted>,
+    /// The integrated speed, if the speed in hertz is automated.
+    integrated: Option<IntegratedPhase>,
 }
 
-/// The phases that belong to a control place and to the next one, by the turns that a line has
-/// made.
+/// Nominal phases at a control point and at the next one, from the integral of an automated speed.
 #[derive(Debug, Clone, Copy)]
-struct Counted {
-    place: u64,
+struct IntegratedPhase {
+    control_point: u64,
     here: Phase,
     next: Phase,
 }
 
-impl Counted {
-    fn new(line: LineSum) -> Self {
-        let [here, next] = line.value_secs.map(turns);
-        Self { place: line.place, here, next }
+impl IntegratedPhase {
+    fn new(integral: CurveSum) -> Self {
+        let [here, next] = integral.value_secs.map(periods);
+        Self { control_point: integral.frame, here, next }
     }
 
-    /// The phase that belongs to any place, where the line is level before and behind the two.
-    fn at(&self, place: u64, per_frame: Phase) -> Phase {
-        let frames = place.wrapping_sub(self.place);
+    /// The nominal phase at any control point, for a speed that is constant before and after the
+    /// two.
+    fn at(&self, control_point: u64, per_frame: Phase) -> Phase {
+        let frames = control_point.wrapping_sub(self.control_point);
         if frames.cast_signed() <= 0 {
             self.here.wrapping_add(per_frame.wrapping_mul(frames))
         } else {
@@ -69,144 +67,109 @@ impl Counted {
 }
 
 impl Lfo {
-    /// An oscillator at the session's start, at 120 quarter notes a minute.
+    /// An oscillator at the session's start, at 120 quarter notes per minute.
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         Self {
             sample_rate_hz: f64::from(sample_rate_hz),
             speed: Speed::Hertz(0.0),
             time: MusicalTime { bpm: 120.0, beat: 0.0 },
             time_frame: 0,
-            place: 0,
+            control_point: 0,
             phase: 0,
             per_frame: 0,
             origin: 0,
-            counted: None,
+            integrated: None,
         }
     }
 
-    /// The speed, in hertz, follows a line, or no longer does. Said at each control place before
-    /// the step from there.
-    pub(crate) fn follow(&mut self, line: Option<LineSum>) {
-        self.counted = line.map(Counted::new);
+    /// Sets the integral of the speed in hertz; `None` if it is not automated. The caller does so
+    /// at each control point before [`Self::step`].
+    pub(crate) fn set_integral(&mut self, integral: Option<CurveSum>) {
+        self.integrated = integral.map(IntegratedPhase::new);
     }
 
-    /// The music goes on in this time from a frame of the session's clock.
+    /// Sets the musical time of a frame of the session's clock.
     pub(crate) fn set_time(&mut self, time: MusicalTime, frame: u64) {
         (self.time, self.time_frame) = (time, frame);
-        self.find_origin();
+        self.update_origin();
     }
 
-    /// Stands at a control place, with the phase that belongs there.
-    pub(crate) fn start(&mut self, place: u64, speed: Speed) {
-        (self.place, self.speed) = (place, speed);
-        self.find_origin();
-        self.phase = self.belonging();
+    /// Moves to a control point, with the nominal phase there.
+    pub(crate) fn start(&mut self, control_point: u64, speed: Speed) {
+        (self.control_point, self.speed) = (control_point, speed);
+        self.update_origin();
+        self.phase = self.nominal_phase();
     }
 
-    /// Goes on to the next control place.
+    /// Advances to the next control point.
     pub(crate) fn step(&mut self, speed: Speed) {
-        let ahead = self.phase.wrapping_sub(self.belonging()).cast_signed();
-        let rests = speed == self.speed;
-        let turned = self.turn_to(speed);
-        let most = (turned / 8).cast_signed();
-        let pulled = if rests || self.counted.is_some() { ahead.clamp(-most, most) } else { 0 };
-        self.phase = self.phase.wrapping_add(turned).wrapping_sub(pulled.cast_unsigned());
+        let deviation = self.phase.wrapping_sub(self.nominal_phase()).cast_signed();
+        let is_speed_steady = speed == self.speed;
+        let increment = self.advance_to(speed);
+        let max_correction = (increment / 8).cast_signed();
+        let correction = if is_speed_steady || self.integrated.is_some() {
+            deviation.clamp(-max_correction, max_correction)
+        } else {
+            0
+        };
+        self.phase = self.phase.wrapping_add(increment).wrapping_sub(correction.cast_unsigned());
     }
 
-    /// Stands at the next control place with another speed, and says how far it turns until there.
-    fn turn_to(&mut self, speed: Speed) -> Phase {
-        let (place, before) = (self.place, self.per_frame);
-        self.place = place.wrapping_add(CONTROL_FRAMES as u64);
+    /// Advances to the next control point, sets the speed there, and returns the phase increment.
+    fn advance_to(&mut self, speed: Speed) -> Phase {
+        let (control_point, before) = (self.control_point, self.per_frame);
+        self.control_point = control_point.wrapping_add(CONTROL_FRAMES as u64);
         if speed != self.speed {
             self.speed = speed;
-            self.find_origin();
+            self.update_origin();
         }
-        match (self.counted, speed) {
-            (Some(counted), Speed::Hertz(_)) if counted.place == place => {
-                counted.next.wrapping_sub(counted.here)
+        match (self.integrated, speed) {
+            (Some(integrated), Speed::Hertz(_)) if integrated.control_point == control_point => {
+                integrated.next.wrapping_sub(integrated.here)
             }
             _ => before.wrapping_mul(CONTROL_FRAMES as u64),
         }
     }
 
-    /// The phase at the place it stands at.
+    /// The phase at the current control point.
     pub(crate) fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// Turns a second.
+    /// The frequency in hertz.
     pub(crate) fn rate_hz(&self) -> f64 {
-        share_of_turn(self.per_frame) * self.sample_rate_hz
+        share_of_period(self.per_frame) * self.sample_rate_hz
     }
 
-    fn find_origin(&mut self) {
+    fn update_origin(&mut self) {
         match self.speed {
             Speed::Hertz(rate_hz) => {
-                self.per_frame = turns(rate_hz / self.sample_rate_hz);
+                self.per_frame = periods(rate_hz / self.sample_rate_hz);
                 self.origin = 0;
             }
             Speed::Beats(beats) => {
-                self.per_frame = turns(self.time.bpm / (60.0 * beats * self.sample_rate_hz));
-                let here = turns(self.time.beat / beats);
+                self.per_frame = periods(self.time.bpm / (60.0 * beats * self.sample_rate_hz));
+                let here = periods(self.time.beat / beats);
                 self.origin = here.wrapping_sub(self.per_frame.wrapping_mul(self.time_frame));
             }
         }
     }
 
-    fn belonging(&self) -> Phase {
-        match (&self.counted, self.speed) {
-            (Some(counted), Speed::Hertz(_)) => counted.at(self.place, self.per_frame),
-            _ => self.origin.wrapping_add(self.per_frame.wrapping_mul(self.place)),
+    fn nominal_phase(&self) -> Phase {
+        match (&self.integrated, self.speed) {
+            (Some(integrated), Speed::Hertz(_)) => integrated.at(self.control_point, self.per_frame),
+            _ => self.origin.wrapping_add(self.per_frame.wrapping_mul(self.control_point)),
         }
     }
-}
-
-/// A phase as a share of a turn, 0 to 1.
-pub(crate) fn share_of_turn(phase: Phase) -> f64 {
-    phase as f64 * (1.0 / TURN)
-}
-
-/// So many turns as a phase; whole turns do not count.
-pub(crate) fn turns(turns: f64) -> Phase {
-    ((turns - libm::floor(turns)) * TURN) as Phase
-}
-
-/// The sine of a phase, off by at most 6e-8: a Taylor series of degree 11 over a quarter of a turn.
-pub(crate) fn sine(phase: Phase) -> f64 {
-    // Half turns from -1 to 1, then folded into the quarters around 0.
-    let half_turns = phase.cast_signed() as f64 * (2.0 / TURN);
-    let folded = if half_turns > 0.5 {
-        1.0 - half_turns
-    } else if half_turns < -0.5 {
-        -1.0 - half_turns
-    } else {
-        half_turns
-    };
-    let x = folded * core::f64::consts::PI;
-    let square = x * x;
-    let series = -1.0 / 39_916_800.0;
-    let series = 1.0 / 362_880.0 + square * series;
-    let series = -1.0 / 5_040.0 + square * series;
-    let series = 1.0 / 120.0 + square * series;
-    let series = -1.0 / 6.0 + square * series;
-    x + x * square * series
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::dsp::phase::PERIOD;
 
     #[test]
-    fn the_sine_is_a_sine() {
-        for step in -1_000..=3_000 {
-            let share = f64::from(step) / 2_000.0;
-            let expected = libm::sin(core::f64::consts::TAU * share);
-            assert!((sine(turns(share)) - expected).abs() < 6e-8, "at {share} turns");
-        }
-    }
-
-    #[test]
-    fn anywhere_it_is_as_if_it_had_run_from_the_start() {
+    fn the_phase_does_not_depend_on_where_playback_starts() {
         let mut running = Lfo::new(48_000);
         running.start(0, Speed::Hertz(0.37));
         for _ in 0..1_000 {
@@ -215,17 +178,17 @@ mod tests {
         let mut started = Lfo::new(48_000);
         started.start(32_000, Speed::Hertz(0.37));
         assert_eq!(running.phase(), started.phase());
-        assert!((started.phase() as f64 / TURN - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
+        assert!((started.phase() as f64 / PERIOD - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
     }
 
     #[test]
-    fn beats_count_from_the_first_beat_and_go_on_through_a_change_of_tempo() {
+    fn beats_start_at_the_first_beat_and_continue_through_a_change_of_tempo() {
         let mut lfo = Lfo::new(48_000);
         lfo.set_time(MusicalTime { bpm: 90.0, beat: 5.25 }, 12_345);
         lfo.start(12_320, Speed::Beats(1.5));
-        let expected = |beat: f64| (beat / 1.5).fract() * TURN;
+        let expected = |beat: f64| (beat / 1.5).fract() * PERIOD;
         let beat = 5.25 - 25.0 * 90.0 / 60.0 / 48_000.0;
-        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * TURN);
+        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * PERIOD);
         lfo.step(Speed::Beats(1.5));
         lfo.step(Speed::Beats(1.5));
         // At frame 12,384 the tempo doubles.
@@ -233,87 +196,87 @@ mod tests {
         lfo.set_time(MusicalTime { bpm: 180.0, beat }, 12_384);
         (0..100).for_each(|_| lfo.step(Speed::Beats(1.5)));
         let beat = beat + 3_200.0 * 180.0 / 60.0 / 48_000.0;
-        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * TURN);
+        assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * PERIOD);
     }
 
-    /// 1 Hz, from a frame between two control places on 20 Hz, and what that adds up to.
-    const JUMP_FRAME: u64 = 24_001;
+    /// The speed steps from 1 Hz to 20 Hz at a frame between two control points.
+    const STEP_FRAME: u64 = 24_001;
 
-    fn jumping_speed(place: u64) -> Speed {
-        Speed::Hertz(if place < JUMP_FRAME { 1.0 } else { 20.0 })
+    fn step_speed(control_point: u64) -> Speed {
+        Speed::Hertz(if control_point < STEP_FRAME { 1.0 } else { 20.0 })
     }
 
-    fn jumping_sum(place: u64) -> Option<LineSum> {
-        let secs = |frame: u64| (frame as f64 + 19.0 * frame.saturating_sub(JUMP_FRAME) as f64) / 48_000.0;
-        Some(LineSum { place, value_secs: [place, place + 32].map(secs) })
+    fn step_sum(control_point: u64) -> Option<CurveSum> {
+        let secs = |frame: u64| (frame as f64 + 19.0 * frame.saturating_sub(STEP_FRAME) as f64) / 48_000.0;
+        Some(CurveSum { frame: control_point, value_secs: [control_point, control_point + 32].map(secs) })
     }
 
-    /// Goes on along the jumping line to a place.
-    fn follow_jump(lfo: &mut Lfo, places: core::ops::Range<u64>) {
-        for place in places.step_by(CONTROL_FRAMES) {
-            lfo.follow(jumping_sum(place));
-            lfo.step(jumping_speed(place + 32));
+    /// Advances an oscillator along the stepped speed through a range of frames.
+    fn advance_through_jump(lfo: &mut Lfo, frames: core::ops::Range<u64>) {
+        for control_point in frames.step_by(CONTROL_FRAMES) {
+            lfo.set_integral(step_sum(control_point));
+            lfo.step(step_speed(control_point + 32));
         }
     }
 
     #[test]
-    fn a_speed_on_a_line_has_made_all_turns_of_the_line() {
+    fn the_phase_is_the_integral_of_an_automated_speed() {
         let mut running = Lfo::new(48_000);
-        running.follow(jumping_sum(0));
-        running.start(0, jumping_speed(0));
-        follow_jump(&mut running, 0..480_000);
+        running.set_integral(step_sum(0));
+        running.start(0, step_speed(0));
+        advance_through_jump(&mut running, 0..480_000);
         for start in [32, 24_000, 24_032, 240_000] {
             let mut started = Lfo::new(48_000);
-            started.follow(jumping_sum(start));
-            started.start(start, jumping_speed(start));
-            follow_jump(&mut started, start..480_000);
+            started.set_integral(step_sum(start));
+            started.start(start, step_speed(start));
+            advance_through_jump(&mut started, start..480_000);
             assert_eq!(running.phase(), started.phase(), "from {start}");
         }
-        let turned = 10.0 + 19.0 * (480_000 - JUMP_FRAME) as f64 / 48_000.0;
-        let off = running.phase().wrapping_sub(turns(turned)).cast_signed() as f64 / TURN;
-        assert!(off.abs() < 1e-9, "{off} turns off");
-        // Without a line it comes home.
-        running.follow(None);
+        let increment = 10.0 + 19.0 * (480_000 - STEP_FRAME) as f64 / 48_000.0;
+        let error = running.phase().wrapping_sub(periods(increment)).cast_signed() as f64 / PERIOD;
+        assert!(error.abs() < 1e-9, "{error} periods off");
+        // Without automation the phase returns to its nominal value.
+        running.set_integral(None);
         (0..20_000).for_each(|_| running.step(Speed::Hertz(20.0)));
-        let mut home = Lfo::new(48_000);
-        home.start(35_000 * 32, Speed::Hertz(20.0));
-        assert_eq!(running.phase(), home.phase());
+        let mut nominal = Lfo::new(48_000);
+        nominal.start(35_000 * 32, Speed::Hertz(20.0));
+        assert_eq!(running.phase(), nominal.phase());
     }
 
     #[test]
-    fn a_line_is_counted_while_the_beats_lead() {
-        let mut beaten = Lfo::new(48_000);
-        beaten.follow(jumping_sum(0));
-        beaten.start(0, jumping_speed(0));
-        for place in (0..96_000).step_by(CONTROL_FRAMES) {
-            beaten.follow(jumping_sum(place));
-            beaten.step(Speed::Beats(0.7));
+    fn the_integral_is_kept_while_synchronised_to_beats() {
+        let mut synchronised = Lfo::new(48_000);
+        synchronised.set_integral(step_sum(0));
+        synchronised.start(0, step_speed(0));
+        for control_point in (0..96_000).step_by(CONTROL_FRAMES) {
+            synchronised.set_integral(step_sum(control_point));
+            synchronised.step(Speed::Beats(0.7));
         }
-        let mut never = Lfo::new(48_000);
-        never.follow(jumping_sum(96_000));
-        never.start(96_000, jumping_speed(96_000));
-        assert_ne!(beaten.phase(), never.phase());
-        [&mut beaten, &mut never].into_iter().for_each(|lfo| follow_jump(lfo, 96_000..192_000));
-        assert_eq!(beaten.phase(), never.phase());
+        let mut free = Lfo::new(48_000);
+        free.set_integral(step_sum(96_000));
+        free.start(96_000, step_speed(96_000));
+        assert_ne!(synchronised.phase(), free.phase());
+        [&mut synchronised, &mut free].into_iter().for_each(|lfo| advance_through_jump(lfo, 96_000..192_000));
+        assert_eq!(synchronised.phase(), free.phase());
     }
 
     #[test]
-    fn a_change_of_speed_does_not_jump_and_the_phase_comes_home() {
+    fn a_change_of_speed_makes_no_jump_and_the_phase_returns() {
         let mut lfo = Lfo::new(48_000);
         lfo.start(0, Speed::Hertz(1.0));
         (0..7_000).for_each(|_| lfo.step(Speed::Hertz(1.0)));
         let before = lfo.phase();
         lfo.step(Speed::Hertz(1.3));
         let mut last = lfo.phase();
-        assert_eq!(last.wrapping_sub(before), turns(1.0 / 48_000.0) * 32);
+        assert_eq!(last.wrapping_sub(before), periods(1.0 / 48_000.0) * 32);
         for _ in 0..6_000 {
             lfo.step(Speed::Hertz(1.3));
-            let turned = lfo.phase().wrapping_sub(last) as f64 / (turns(1.3 / 48_000.0) * 32) as f64;
-            assert!((0.87..=1.13).contains(&turned), "{turned}");
+            let increment = lfo.phase().wrapping_sub(last) as f64 / (periods(1.3 / 48_000.0) * 32) as f64;
+            assert!((0.87..=1.13).contains(&increment), "{increment}");
             last = lfo.phase();
         }
-        let mut home = Lfo::new(48_000);
-        home.start(13_001 * 32, Speed::Hertz(1.3));
-        assert_eq!(lfo.phase(), home.phase());
+        let mut nominal = Lfo::new(48_000);
+        nominal.start(13_001 * 32, Speed::Hertz(1.3));
+        assert_eq!(lfo.phase(), nominal.phase());
     }
 }

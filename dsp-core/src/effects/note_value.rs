@@ -1,13 +1,12 @@
-//! Note values for what keeps time with the music.
+//! Note values for effects that synchronise to the tempo.
 
-/// Names of the note values, from short to long; T: triplet, D: dotted.
+/// Names of the note values, from short to long. `T` marks triplets, `D` dotted notes.
 pub(crate) const NOTE_NAMES: &[&str] = &[
     "1/32T", "1/32", "1/16T", "1/32D", "1/16", "1/8T", "1/16D", "1/8", "1/4T", "1/8D", "1/4", "1/2T", "1/4D",
     "1/2", "1/1T", "1/2D", "1/1", "1/1D", "2/1", "4/1",
 ];
 
-/// Their lengths in quarter notes: a dot adds a half, three notes of a triplet take the time of
-/// two.
+/// Lengths of the note values in quarter notes. A dot adds a half; a triplet note has two thirds.
 const NOTE_BEATS: [f64; NOTE_NAMES.len()] = [
     0.25 / 3.0,
     0.125,
@@ -31,24 +30,25 @@ const NOTE_BEATS: [f64; NOTE_NAMES.len()] = [
     16.0,
 ];
 
-/// Quarter notes of a note value, by its place among [`NOTE_NAMES`].
-pub(crate) fn note_beats(place: usize) -> f64 {
-    NOTE_BEATS[place.min(NOTE_BEATS.len() - 1)]
+/// Length in quarter notes of the note value of a parameter, whose value is an index of
+/// [`NOTE_NAMES`].
+pub(crate) fn note_beats(value: f64) -> f64 {
+    NOTE_BEATS[(value as usize).min(NOTE_BEATS.len() - 1)]
 }
 
-/// The place of a note value by its name, for defaults.
-pub(crate) const fn note_place(name: &str) -> usize {
-    let mut place = 0;
-    while place < NOTE_NAMES.len() {
-        let (a, b) = (NOTE_NAMES[place].as_bytes(), name.as_bytes());
+/// The index of a note value in [`NOTE_NAMES`], for defaults.
+pub(crate) const fn note_index(name: &str) -> usize {
+    let mut index = 0;
+    while index < NOTE_NAMES.len() {
+        let (a, b) = (NOTE_NAMES[index].as_bytes(), name.as_bytes());
         let mut letter = 0;
         while letter < a.len() && letter < b.len() && a[letter] == b[letter] {
             letter += 1;
         }
         if letter == a.len() && letter == b.len() {
-            return place;
+            return index;
         }
-        place += 1;
+        index += 1;
     }
     panic!("no such note value")
 }
@@ -58,19 +58,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_say_the_lengths() {
-        for (place, name) in NOTE_NAMES.iter().enumerate() {
+    fn names_match_the_lengths() {
+        for (index, name) in NOTE_NAMES.iter().enumerate() {
             let plain = name.trim_end_matches(['T', 'D']);
-            let (over, under) = plain.split_once('/').unwrap();
-            let whole: f64 = over.parse::<f64>().unwrap() / under.parse::<f64>().unwrap();
+            let (numerator, denominator) = plain.split_once('/').unwrap();
+            let whole: f64 = numerator.parse::<f64>().unwrap() / denominator.parse::<f64>().unwrap();
             let factor = match name.chars().last() {
                 Some('T') => 2.0 / 3.0,
                 Some('D') => 1.5,
                 _ => 1.0,
             };
-            assert!((note_beats(place) - 4.0 * whole * factor).abs() < 1e-15, "{name}");
-            assert!(place == 0 || note_beats(place) > note_beats(place - 1), "{name}");
-            assert_eq!(note_place(name), place);
+            assert!((note_beats(index as f64) - 4.0 * whole * factor).abs() < 1e-15, "{name}");
+            assert!(index == 0 || note_beats(index as f64) > note_beats(index as f64 - 1.0), "{name}");
+            assert_eq!(note_index(name), index);
         }
     }
 }

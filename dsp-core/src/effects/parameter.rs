@@ -1,13 +1,13 @@
-//! What can be set on an effect.
+//! The description of an effect's parameter.
 
-/// A parameter of an effect. Everything that shows, stores or automates it goes by this.
+/// A parameter of an effect. The page, projects and automation use this description.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameter {
-    /// Its name in projects, unit included; never changes.
+    /// Id in projects, with the unit as suffix. It never changes.
     pub id: &'static str,
-    /// What people call it.
+    /// Name for users, in English.
     pub name: &'static str,
-    /// What its value counts.
+    /// Unit of the value.
     pub unit: Unit,
     /// Lowest value.
     pub min: f64,
@@ -15,15 +15,15 @@ pub struct Parameter {
     pub max: f64,
     /// Value of a new effect.
     pub default: f64,
-    /// How a knob divides the range.
+    /// How a knob maps to the range.
     pub scale: Scale,
 }
 
-/// What the value of a parameter counts.
+/// The unit of a parameter's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize), serde(rename_all = "snake_case"))]
 pub enum Unit {
-    /// A bare number.
+    /// A number without a unit.
     Number,
     /// Decibels.
     Decibels,
@@ -33,13 +33,13 @@ pub enum Unit {
     Milliseconds,
     /// Seconds.
     Seconds,
-    /// 1 is the whole; shown as per cent.
+    /// A proportion: 1 is the whole. The page shows it in per cent.
     Share,
-    /// So many to one.
+    /// A ratio to one, such as that of a compressor.
     Ratio,
     /// Quarter notes.
     Beats,
-    /// Degrees of a turn.
+    /// Degrees of a period: 360 are a whole one.
     Degrees,
     /// Octaves.
     Octaves,
@@ -47,14 +47,14 @@ pub enum Unit {
     Bits,
 }
 
-/// How a knob divides a range.
+/// How a knob maps to a range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scale {
-    /// Equal turns add equal amounts.
+    /// Equal turns of the knob add equal amounts.
     Linear,
-    /// Equal turns multiply by equal factors; the range is above 0.
+    /// Equal turns of the knob multiply by equal factors. The range is above 0.
     Logarithmic,
-    /// One of some named values, counted from 0.
+    /// One of some named values. The value is the index of the name.
     Choice(&'static [&'static str]),
     /// Off (0) or on (1).
     Switch,
@@ -83,7 +83,7 @@ impl Parameter {
         Self { scale: Scale::Logarithmic, ..Self::linear(id, name, unit, range, default) }
     }
 
-    /// A parameter that is one of some named values, the default by its place among them.
+    /// A parameter with named values. `default` is an index of `choices`.
     pub const fn choice(
         id: &'static str,
         name: &'static str,
@@ -94,13 +94,13 @@ impl Parameter {
         Self { scale: Scale::Choice(choices), ..Self::linear(id, name, Unit::Number, range, default as f64) }
     }
 
-    /// A parameter that is off or on.
+    /// A parameter that is off (0) or on (1).
     pub const fn switch(id: &'static str, name: &'static str, default: bool) -> Self {
         let default = if default { 1.0 } else { 0.0 };
         Self { scale: Scale::Switch, ..Self::linear(id, name, Unit::Number, [0.0, 1.0], default) }
     }
 
-    /// The nearest value that the parameter can have; the default for what is no number.
+    /// The nearest value that the parameter can have; the default for NaN.
     pub fn clamp(&self, value: f64) -> f64 {
         if value.is_nan() {
             return self.default;
@@ -112,7 +112,7 @@ impl Parameter {
         }
     }
 
-    /// Whether the parameter can lie between its values, so that it can glide.
+    /// Whether the parameter has values between its steps, so that it can ramp.
     pub fn is_continuous(&self) -> bool {
         matches!(self.scale, Scale::Linear | Scale::Logarithmic)
     }

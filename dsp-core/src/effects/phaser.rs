@@ -1,87 +1,98 @@
-//! Phaser: all-passes in a row, which beside the sound make notches that move.
+//! Phaser: a series of all-pass filters, which makes moving notches in the mix with the input.
 
+use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
 use alloc::vec::Vec;
 
 use wide::f32x4;
 
-use super::best::best;
-use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
-use super::lfo::{Lfo, Speed, sine, turns};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, Parameter, Unit, memory};
+use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group};
+use super::lfo::{Lfo, Speed};
+use super::memory::inline_bytes;
+use super::parameter::Unit;
+use super::params::{ParameterEnum, choices, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use super::smoothed_parameters::SmoothedParameters;
+use crate::dsp::phase::{periods, sine};
+use crate::dsp::smoothed_value::SmoothedValue;
 
-/// All-passes of the first order in a row by the choice of stages.
-const STAGES: [usize; 5] = [4, 6, 8, 10, 12];
-const MOST_STAGES: usize = 12;
+/// Number of all-pass filters of first order, by choice.
+const STAGES: [usize; StageCount::NAMES.len()] = [4, 6, 8, 10, 12];
+const MAX_STAGES: usize = 12;
 
-/// How long a change of stages takes, in seconds.
+/// Crossfade of a change of stages, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
-/// Lowest and highest frequency of the all-passes, in hertz, however far they swing.
+/// Lowest and highest frequency of the all-pass filters in hertz, modulation included.
 const LOWEST_HZ: f64 = 20.0;
 const HIGHEST_HZ: f64 = 18_000.0;
 
-/// Entries of the table of coefficients to each octave.
+/// Entries of the table of coefficients per octave.
 const STEPS_PER_OCTAVE: f64 = 32.0;
 
-/// Four to twelve all-passes of the first order, whose frequency swings.
+/// Four to twelve all-pass filters of first order with a modulated frequency.
 ///
-/// The frequency goes from `frequency_hz` up and down by `depth_octaves`. The right side is ahead
-/// by `stereo_degrees`. n all-passes of frequency f turn a sound by n times 2 atan(f' / f), so that
-/// at a `mix` of 0.5, without `feedback`, notches are where that is an odd number of half turns: at
-/// f tan((2 k + 1) pi / (2 n)), bent by the bilinear transform. `feedback` leads what has passed
-/// back to the first, a frame later, and makes peaks between the notches. `mix` goes straight from
-/// the dry to the wet signal.
+/// The phase shift of `n` all-pass filters of frequency `f` is `n * 2 atan(f' / f)` at a frequency
+/// `f'`. At a `mix` of 0.5 without `feedback`, notches are at odd multiples of 180 degrees. Their
+/// frequencies are `f tan((2 k + 1) pi / (2 n))`, warped by the bilinear transform.
 pub(super) static PHASER: EffectKind = EffectKind {
     id: "phaser",
     name: "Phaser",
-    parameters: PARAMETERS,
+    group: Group::Modulation,
+    parameters: PhaserParam::TABLE,
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| best(Phaser::new(config)),
-    memory_bytes: memory::inline_bytes::<Phaser>,
+    make: |config| with_simd_dispatch(Phaser::new(config)),
+    memory_bytes: inline_bytes::<Phaser>,
 };
 
-const STAGE_CHOICE: usize = 0;
-const RATE_HZ: usize = 1;
-const FREQUENCY_HZ: usize = 2;
-const DEPTH_OCTAVES: usize = 3;
-const FEEDBACK: usize = 4;
-const STEREO_DEGREES: usize = 5;
-const MIX: usize = 6;
+parameters! {
+    /// Parameters of the phaser.
+    enum PhaserParam {
+        /// Number of all-pass filters.
+        Stages = choice("stages", "Stages", StageCount::NAMES, StageCount::Six as usize),
+        /// Frequency of the modulation.
+        RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.3),
+        /// Mean frequency of the all-pass filters.
+        FrequencyHz = logarithmic("frequency_hz", "Frequency", Unit::Hertz, [50.0, 8_000.0], 800.0),
+        /// Deviation of the frequency by the modulation.
+        DepthOctaves = linear("depth_octaves", "Depth", Unit::Octaves, [0.0, 4.0], 1.5),
+        /// Gain of the feedback, with a delay of a frame. It makes peaks between the notches.
+        Feedback = linear("feedback", "Feedback", Unit::Share, [-0.95, 0.95], 0.3),
+        /// Phase of the modulation on the right relative to the left.
+        StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 45.0),
+        /// Proportion of the filtered signal; the remainder is the input.
+        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.5),
+    }
+}
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::choice("stages", "Stages", &["4", "6", "8", "10", "12"], 1),
-    Parameter::logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.3),
-    Parameter::logarithmic("frequency_hz", "Frequency", Unit::Hertz, [50.0, 8_000.0], 800.0),
-    Parameter::linear("depth_octaves", "Depth", Unit::Octaves, [0.0, 4.0], 1.5),
-    Parameter::linear("feedback", "Feedback", Unit::Share, [-0.95, 0.95], 0.3),
-    Parameter::linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 45.0),
-    Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.5),
-];
+choices! {
+    /// The number of all-pass filters: see [`STAGES`].
+    enum StageCount { Four = "4", Six = "6", Eight = "8", Ten = "10", Twelve = "12" }
+}
 
-/// Coefficients of the all-passes, left and right; dry, wet, feedback.
+/// Coefficients of the all-pass filters, left and right; gains of dry, wet and feedback.
 const RAMPS: usize = 5;
 
 struct Phaser {
     sample_rate_hz: f64,
-    settings: Settings<{ PARAMETERS.len() }>,
+    settings: SmoothedParameters<PhaserParam, { PhaserParam::COUNT }>,
     clock: ControlClock,
     lfo: Lfo,
     coefficients: CoefficientTable,
-    /// Shares of the choices of stages, which add up to 1.
-    shares: [Glide; STAGES.len()],
-    ramps: [Ramp; RAMPS],
-    share_ramps: [Ramp; STAGES.len()],
-    /// All-passes that are heard between this control place and the next.
-    stages: usize,
-    /// What each all-pass keeps, left and right in the first two lanes.
-    states: [f32x4; MOST_STAGES],
-    /// What came out of the last one.
-    passed: f32x4,
+    /// Proportions of the choices of stages, which add up to 1.
+    shares: [SmoothedValue; STAGES.len()],
+    ramps: [ControlRamp; RAMPS],
+    share_ramps: [ControlRamp; STAGES.len()],
+    /// Number of active all-pass filters until the next control point.
+    active_stages: usize,
+    /// States of the all-pass filters, left and right in the first two lanes.
+    states: [f32x4; MAX_STAGES],
+    /// Output of the last all-pass filter.
+    last_output: f32x4,
 }
 
-/// The coefficient of an all-pass by the octaves of its frequency above [`LOWEST_HZ`], in straight
-/// lines between entries: up to 10 kHz the frequency is off by at most 0.11 cents.
+/// The coefficient of an all-pass filter by its frequency in octaves above [`LOWEST_HZ`]. Entries
+/// are interpolated linearly: the error is at most 0.11 cents up to 10 kHz.
 struct CoefficientTable(Vec<f64>);
 
 impl CoefficientTable {
@@ -108,109 +119,109 @@ impl Phaser {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
         let mut phaser = Self {
             sample_rate_hz,
-            settings: Settings::new(PARAMETERS),
+            settings: SmoothedParameters::new(),
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
             coefficients: CoefficientTable::new(sample_rate_hz),
-            shares: [Glide::new(0.0); STAGES.len()],
-            ramps: [Ramp::default(); RAMPS],
-            share_ramps: [Ramp::default(); STAGES.len()],
-            stages: MOST_STAGES,
-            states: [f32x4::ZERO; MOST_STAGES],
-            passed: f32x4::ZERO,
+            shares: [SmoothedValue::new(0.0); STAGES.len()],
+            ramps: [ControlRamp::default(); RAMPS],
+            share_ramps: [ControlRamp::default(); STAGES.len()],
+            active_stages: MAX_STAGES,
+            states: [f32x4::ZERO; MAX_STAGES],
+            last_output: f32x4::ZERO,
         };
-        phaser.choose(0);
+        phaser.crossfade_stages(0);
         phaser
     }
 
-    /// Goes over to the stages that are set, in so many frames.
-    fn choose(&mut self, glide_frames: u32) {
-        let choice = self.settings.choice(STAGE_CHOICE);
-        for (place, share) in self.shares.iter_mut().enumerate() {
-            share.set(if place == choice { 1.0 } else { 0.0 }, glide_frames);
+    /// Crossfades to the number of stages that is set.
+    fn crossfade_stages(&mut self, ramp_frames: u32) {
+        let choice = self.settings.choice::<StageCount>(PhaserParam::Stages) as usize;
+        for (index, share) in self.shares.iter_mut().enumerate() {
+            share.set(if index == choice { 1.0 } else { 0.0 }, ramp_frames);
         }
     }
 
     fn speed(&self) -> Speed {
-        Speed::Hertz(self.settings.get(RATE_HZ))
+        Speed::Hertz(self.settings.get(PhaserParam::RateHz))
     }
 
     fn targets(&self) -> [f64; RAMPS] {
         let settings = &self.settings;
-        let centre = libm::log2(settings.get(FREQUENCY_HZ) / LOWEST_HZ);
-        let coefficient = |ahead: f64| {
-            let swing = sine(self.lfo.phase().wrapping_add(turns(ahead)));
-            self.coefficients.at(centre + settings.get(DEPTH_OCTAVES) * swing)
+        let centre = libm::log2(settings.get(PhaserParam::FrequencyHz) / LOWEST_HZ);
+        let coefficient = |phase_offset: f64| {
+            let modulation = sine(self.lfo.phase().wrapping_add(periods(phase_offset)));
+            self.coefficients.at(centre + settings.get(PhaserParam::DepthOctaves) * modulation)
         };
-        let mix = settings.get(MIX);
+        let mix = settings.get(PhaserParam::Mix);
         [
             coefficient(0.0),
-            coefficient(settings.get(STEREO_DEGREES) / 360.0),
+            coefficient(settings.get(PhaserParam::StereoDegrees) / 360.0),
             1.0 - mix,
             mix,
-            settings.get(FEEDBACK),
+            settings.get(PhaserParam::Feedback),
         ]
     }
 
     fn start(&mut self) {
-        self.lfo.start(self.clock.place(), self.speed());
+        self.lfo.start(self.clock.control_point(), self.speed());
         let targets = self.targets();
-        jump_all(&mut self.ramps, targets);
-        jump_all(&mut self.share_ramps, self.shares.each_ref().map(Glide::value));
+        reset_all(&mut self.ramps, targets);
+        reset_all(&mut self.share_ramps, self.shares.each_ref().map(SmoothedValue::value));
     }
 
     fn step(&mut self) {
-        let stages_before = self.stages_heard();
+        let stages_before = self.count_active_stages();
         self.settings.step();
-        self.shares.iter_mut().for_each(|share| share.pass(CONTROL_FRAMES));
-        self.stages = stages_before.max(self.stages_heard());
-        // What is not heard falls silent, and what falls far below hearing becomes 0.
-        self.states[self.stages..].fill(f32x4::ZERO);
+        self.shares.iter_mut().for_each(|share| share.advance(CONTROL_FRAMES));
+        self.active_stages = stages_before.max(self.count_active_stages());
+        // Inactive stages are cleared, and inaudible states become 0.
+        self.states[self.active_stages..].fill(f32x4::ZERO);
         let floor = f32x4::splat(1e-18);
         self.states.iter_mut().for_each(|state| *state = (*state + floor) - floor);
         self.lfo.step(self.speed());
         let targets = self.targets();
-        aim_all(&mut self.ramps, Some(targets));
-        aim_all(&mut self.share_ramps, Some(self.shares.each_ref().map(Glide::value)));
+        ramp_all(&mut self.ramps, Some(targets));
+        ramp_all(&mut self.share_ramps, Some(self.shares.each_ref().map(SmoothedValue::value)));
     }
 
-    fn stages_heard(&self) -> usize {
-        let heard = self.shares.iter().zip(STAGES).filter(|(share, _)| share.value() > 0.0);
-        heard.map(|(_, stages)| stages).max().unwrap_or(MOST_STAGES)
+    fn count_active_stages(&self) -> usize {
+        let active = self.shares.iter().zip(STAGES).filter(|(share, _)| share.value() > 0.0);
+        active.map(|(_, stages)| stages).max().unwrap_or(MAX_STAGES)
     }
 
-    /// Passes some frames through so many all-passes.
+    /// Processes some frames with `N` all-pass filters.
     #[inline(always)]
-    fn pass<const N: usize>(&mut self, [left, right]: [&mut [f32]; 2]) {
-        let blends = self.share_ramps.iter().any(|share| !share.is_level());
+    fn process_stages<const N: usize>(&mut self, [left, right]: [&mut [f32]; 2]) {
+        let is_crossfading = self.share_ramps.iter().any(|share| !share.is_steady());
         let mut states: [f32x4; N] = core::array::from_fn(|stage| self.states[stage]);
-        let mut passed = self.passed;
+        let mut output = self.last_output;
         for (frame, (left, right)) in (self.clock.offset()..).zip(left.iter_mut().zip(right)) {
             let [left_coefficient, right_coefficient, dry, wet, feedback] =
                 self.ramps.each_ref().map(|ramp| ramp.gain_at(frame));
             let coefficient = f32x4::new([left_coefficient, right_coefficient, 0.0, 0.0]);
             let input = f32x4::new([*left, *right, 0.0, 0.0]);
             let floor = f32x4::splat(1e-18);
-            let mut value = ((input + passed * f32x4::splat(feedback)) + floor) - floor;
+            let mut value = ((input + output * f32x4::splat(feedback)) + floor) - floor;
             let mut blend = f32x4::ZERO;
             for (stage, state) in states.iter_mut().enumerate() {
-                let turned = *state - coefficient * value;
-                *state = value + coefficient * turned;
-                value = turned;
-                if blends && stage >= 3 && stage % 2 == 1 {
+                let filtered = *state - coefficient * value;
+                *state = value + coefficient * filtered;
+                value = filtered;
+                if is_crossfading && stage >= 3 && stage % 2 == 1 {
                     blend += value * f32x4::splat(self.share_ramps[(stage - 3) / 2].gain_at(frame));
                 }
             }
-            passed = if blends { blend } else { value };
-            let [heard_left, heard_right, ..] =
-                (input * f32x4::splat(dry) + passed * f32x4::splat(wet)).to_array();
-            (*left, *right) = (heard_left, heard_right);
+            output = if is_crossfading { blend } else { value };
+            let [left_output, right_output, ..] =
+                (input * f32x4::splat(dry) + output * f32x4::splat(wet)).to_array();
+            (*left, *right) = (left_output, right_output);
         }
         self.states[..N].copy_from_slice(&states);
-        self.passed = passed;
+        self.last_output = output;
     }
 
-    /// What is to be done before the next frame.
+    /// Does the work that is due before the next frame.
     fn control(&mut self) {
         match self.clock.due() {
             Due::Start => {
@@ -225,56 +236,67 @@ impl Phaser {
 
 impl Effect for Phaser {
     fn reset(&mut self, frame: u64) {
-        self.settings.jump();
-        self.shares.iter_mut().for_each(Glide::jump);
+        self.settings.finish();
+        self.shares.iter_mut().for_each(SmoothedValue::finish);
         self.clock.reset(frame);
         self.states.fill(f32x4::ZERO);
-        self.passed = f32x4::ZERO;
+        self.last_output = f32x4::ZERO;
     }
 
-    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
-        self.settings.set(parameter, value, glide_frames);
-        if parameter == MIX && glide_frames == 0 {
-            let [_, _, dry, wet, _] = &mut self.ramps;
-            dry.jump(1.0 - value);
-            wet.jump(value);
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = PhaserParam::from_index(parameter) else { return };
+        self.settings.set(parameter, value, ramp_frames);
+        match parameter {
+            PhaserParam::Stages => {
+                self.crossfade_stages(ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
+            }
+            PhaserParam::Mix => {
+                if ramp_frames == 0 {
+                    let [_, _, dry, wet, _] = &mut self.ramps;
+                    dry.reset_to(1.0 - value);
+                    wet.reset_to(value);
+                }
+            }
+            PhaserParam::RateHz
+            | PhaserParam::FrequencyHz
+            | PhaserParam::DepthOctaves
+            | PhaserParam::Feedback
+            | PhaserParam::StereoDegrees => {}
         }
-        if parameter == STAGE_CHOICE {
-            self.choose(glide_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32));
-        }
     }
 
-    fn counts(&self, parameter: usize) -> bool {
-        parameter == RATE_HZ
+    fn integrates(&self, parameter: usize) -> bool {
+        PhaserParam::from_index(parameter) == Some(PhaserParam::RateHz)
     }
 
-    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
-        if self.counts(parameter) {
-            self.lfo.follow(line);
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+        if self.integrates(parameter) {
+            self.lfo.set_integral(integral);
         }
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         self.control();
         let frames = left.len();
-        match self.stages {
-            4 => self.pass::<4>([left, right]),
-            6 => self.pass::<6>([left, right]),
-            8 => self.pass::<8>([left, right]),
-            10 => self.pass::<10>([left, right]),
-            _ => self.pass::<MOST_STAGES>([left, right]),
+        match self.active_stages {
+            4 => self.process_stages::<4>([left, right]),
+            6 => self.process_stages::<6>([left, right]),
+            8 => self.process_stages::<8>([left, right]),
+            10 => self.process_stages::<10>([left, right]),
+            _ => self.process_stages::<MAX_STAGES>([left, right]),
         }
-        self.clock.pass(frames);
+        self.clock.advance(frames);
     }
 
-    fn rest(&mut self, frames: usize) -> bool {
-        let rests = self.states.iter().chain([&self.passed]).all(|values| values.to_array() == [0.0; 4]);
-        if rests {
+    fn skip_silence(&mut self, frames: usize) -> bool {
+        let is_idle =
+            self.states.iter().chain([&self.last_output]).all(|values| values.to_array() == [0.0; 4]);
+        if is_idle {
             self.control();
-            self.clock.pass(frames);
+            self.clock.advance(frames);
         }
-        rests
+        is_idle
     }
 }
 
@@ -283,20 +305,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_close_to_the_formula() {
+    fn the_table_is_accurate() {
         for sample_rate_hz in [44_100.0, 96_000.0] {
             let table = CoefficientTable::new(sample_rate_hz);
-            let mut furthest_cents = 0.0_f64;
+            let mut max_error_cents = 0.0_f64;
             for step in 0..1_000 {
                 let octaves = f64::from(step) * 0.009;
                 let frequency_hz = LOWEST_HZ * libm::exp2(octaves);
                 let coefficient = table.at(octaves);
                 let warped = (1.0 - coefficient) / (1.0 + coefficient);
                 let measured_hz = libm::atan(warped) * sample_rate_hz / core::f64::consts::PI;
-                furthest_cents = furthest_cents.max((1_200.0 * libm::log2(measured_hz / frequency_hz)).abs());
+                max_error_cents =
+                    max_error_cents.max((1_200.0 * libm::log2(measured_hz / frequency_hz)).abs());
             }
-            println!("at {sample_rate_hz} Hz off by at most {furthest_cents} cents");
-            assert!(furthest_cents < 0.11);
+            println!("at {sample_rate_hz} Hz off by at most {max_error_cents} cents");
+            assert!(max_error_cents < 0.11);
         }
     }
 }

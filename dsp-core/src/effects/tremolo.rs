@@ -1,173 +1,198 @@
-//! Tremolo and auto-pan: a level that swings, on both sides together or against each other.
+//! Tremolo and auto-pan: a modulated gain, with a phase between left and right.
 
-use super::best::best;
-use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
-use super::lfo::{Lfo, Phase, Speed, share_of_turn, sine, turns};
-use super::note_value::{NOTE_NAMES, note_beats, note_place};
-use super::{
-    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, LineSum, MusicalTime, Parameter, Unit, memory,
-};
+use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group, MusicalTime};
+use super::lfo::{Lfo, Speed};
+use super::memory::inline_bytes;
+use super::note_value::{NOTE_NAMES, note_beats, note_index};
+use super::parameter::Unit;
+use super::params::{ChoiceEnum, ParameterEnum, choices, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use super::smoothed_parameters::SmoothedParameters;
+use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::phase::{Phase, periods, share_of_period, sine};
+use crate::dsp::smoothed_value::SmoothedValue;
 
-/// How long the edges of the square and the saws take, in seconds; a quarter of a turn at most.
-const EDGE_SECS: f64 = 0.006;
+/// Transition time of the square and saw shapes in seconds, limited to a quarter of a period.
+const TRANSITION_SECS: f64 = 0.006;
 
-/// How long a change of shape takes, in seconds.
+/// Crossfade of a change of shape, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
-/// A gain that swings between 1 and `1 - depth`.
+/// A gain that moves between 1 and `1 - depth`.
 ///
-/// A turn starts at the highest level: at the session's start, or, synchronised, at multiples of
-/// the note value. The right side is ahead by `stereo_degrees`; at 180 the sound goes from side to
-/// side (auto-pan). The saws fall or rise through a turn; their jumps and those of the square are
-/// edges of 6 ms, the square's and the falling saw's rising ones done when the turn starts.
+/// A period starts at the highest gain: at the session's start, or if synchronised, at multiples of
+/// the note value. The steps of the square and of the saws are transitions of 6 ms. Rising
+/// transitions of the square and of the falling saw end at the start of the period.
 pub(super) static TREMOLO: EffectKind = EffectKind {
     id: "tremolo",
     name: "Tremolo",
-    parameters: PARAMETERS,
+    group: Group::Modulation,
+    parameters: TremoloParam::TABLE,
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| best(Tremolo::new(config)),
-    memory_bytes: memory::inline_bytes::<Tremolo>,
+    make: |config| with_simd_dispatch(Tremolo::new(config)),
+    memory_bytes: inline_bytes::<Tremolo>,
 };
 
-const SYNC: usize = 0;
-const RATE_HZ: usize = 1;
-const NOTE: usize = 2;
-const SHAPE: usize = 3;
-const DEPTH: usize = 4;
-const STEREO_DEGREES: usize = 5;
+parameters! {
+    /// Parameters of the tremolo.
+    enum TremoloParam {
+        /// Whether the period is a note value.
+        Sync = switch("sync", "Sync", false),
+        /// Frequency without synchronisation.
+        RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.02, 20.0], 5.0),
+        /// Period with synchronisation.
+        Note = choice("note", "Note", NOTE_NAMES, note_index("1/8")),
+        /// Shape of the gain over a period.
+        Shape = choice("shape", "Shape", Shape::NAMES, Shape::Sine as usize),
+        /// Difference between the highest gain, which is 1, and the lowest.
+        Depth = linear("depth", "Depth", Unit::Share, [0.0, 1.0], 0.5),
+        /// Phase of the right channel relative to the left. At 180 the effect is an auto-pan.
+        StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 0.0),
+    }
+}
 
-const PARAMETERS: &[Parameter] = &[
-    Parameter::switch("sync", "Sync", false),
-    Parameter::logarithmic("rate_hz", "Rate", Unit::Hertz, [0.02, 20.0], 5.0),
-    Parameter::choice("note", "Note", NOTE_NAMES, note_place("1/8")),
-    Parameter::choice("shape", "Shape", &["Sine", "Triangle", "Square", "Saw down", "Saw up"], 0),
-    Parameter::linear("depth", "Depth", Unit::Share, [0.0, 1.0], 0.5),
-    Parameter::linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 0.0),
-];
-
-const SHAPES: usize = 5;
+choices! {
+    /// The shape of the gain over a period.
+    enum Shape {
+        Sine = "Sine",
+        Triangle = "Triangle",
+        Square = "Square",
+        SawDown = "Saw down",
+        SawUp = "Saw up",
+    }
+}
 
 struct Tremolo {
     sample_rate_hz: f64,
-    settings: Settings<{ PARAMETERS.len() }>,
+    settings: SmoothedParameters<TremoloParam, { TremoloParam::COUNT }>,
     clock: ControlClock,
     lfo: Lfo,
-    /// Shares of the shapes, which add up to 1.
-    shapes: [Glide; SHAPES],
-    /// How far left and right stand below their highest, 0 to 1.
-    drops: [Ramp; 2],
-    depth: Ramp,
+    /// Proportions of the shapes, which add up to 1.
+    shapes: [SmoothedValue; Shape::NAMES.len()],
+    /// Distance of left and right from the highest value, 0 to 1.
+    attenuations: [ControlRamp; 2],
+    depth: ControlRamp,
 }
 
 impl Tremolo {
     fn new(config: &EffectConfig<'_>) -> Self {
         Self {
             sample_rate_hz: f64::from(config.sample_rate_hz),
-            settings: Settings::new(PARAMETERS),
+            settings: SmoothedParameters::new(),
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
-            shapes: core::array::from_fn(|shape| Glide::new(if shape == 0 { 1.0 } else { 0.0 })),
-            drops: [Ramp::default(); 2],
-            depth: Ramp::default(),
+            shapes: core::array::from_fn(|shape| SmoothedValue::new(if shape == 0 { 1.0 } else { 0.0 })),
+            attenuations: [ControlRamp::default(); 2],
+            depth: ControlRamp::default(),
         }
     }
 
     fn speed(&self) -> Speed {
-        if self.settings.is_on(SYNC) {
-            Speed::Beats(note_beats(self.settings.choice(NOTE)))
+        if self.settings.is_on(TremoloParam::Sync) {
+            Speed::Beats(note_beats(self.settings.target(TremoloParam::Note)))
         } else {
-            Speed::Hertz(self.settings.get(RATE_HZ))
+            Speed::Hertz(self.settings.get(TremoloParam::RateHz))
         }
     }
 
-    fn drop_targets(&self) -> [f64; 2] {
-        let edge = (EDGE_SECS * self.lfo.rate_hz()).min(0.25);
-        [0.0, self.settings.get(STEREO_DEGREES) / 360.0].map(|ahead| {
-            let phase = self.lfo.phase().wrapping_add(turns(ahead));
-            let mut height = 0.0;
-            for (shape, share) in self.shapes.iter().enumerate() {
+    fn attenuation_targets(&self) -> [f64; 2] {
+        let transition = (TRANSITION_SECS * self.lfo.rate_hz()).min(0.25);
+        [0.0, self.settings.get(TremoloParam::StereoDegrees) / 360.0].map(|phase_offset| {
+            let phase = self.lfo.phase().wrapping_add(periods(phase_offset));
+            let mut value = 0.0;
+            for (shape, share) in Shape::ALL.iter().zip(&self.shapes) {
                 if share.value() > 0.0 {
-                    height += share.value() * shape_height(shape, phase, edge);
+                    value += share.value() * shape.value(phase, transition);
                 }
             }
-            1.0 - height
+            1.0 - value
         })
     }
 
     fn start(&mut self) {
-        self.lfo.start(self.clock.place(), self.speed());
-        let targets = self.drop_targets();
-        jump_all(&mut self.drops, targets);
-        self.depth.jump(self.settings.get(DEPTH));
+        self.lfo.start(self.clock.control_point(), self.speed());
+        let targets = self.attenuation_targets();
+        reset_all(&mut self.attenuations, targets);
+        self.depth.reset_to(self.settings.get(TremoloParam::Depth));
     }
 
     fn step(&mut self) {
         self.settings.step();
-        self.shapes.iter_mut().for_each(|share| share.pass(CONTROL_FRAMES));
+        self.shapes.iter_mut().for_each(|share| share.advance(CONTROL_FRAMES));
         self.lfo.step(self.speed());
-        let targets = self.drop_targets();
-        aim_all(&mut self.drops, Some(targets));
-        self.depth.aim(self.settings.get(DEPTH));
+        let targets = self.attenuation_targets();
+        ramp_all(&mut self.attenuations, Some(targets));
+        self.depth.ramp_to(self.settings.get(TremoloParam::Depth));
     }
 }
 
-/// How high a shape stands at a phase, from 0 to 1. Edges take a share of a turn.
-fn shape_height(shape: usize, phase: Phase, edge: f64) -> f64 {
-    let turn = share_of_turn(phase);
-    match shape {
-        0 => 0.5 + 0.5 * sine(phase.wrapping_add(1 << 62)),
-        1 => (2.0 * turn - 1.0).abs(),
-        // High in the first half; each edge ends with its half.
-        2 => {
-            let into_half = if turn < 0.5 { turn } else { turn - 0.5 };
-            let other = smooth((into_half - (0.5 - edge)) / edge);
-            if turn < 0.5 { 1.0 - other } else { other }
+impl Shape {
+    /// The value of the shape at a phase, from 0 to 1. `transition` is the transition time as a
+    /// proportion of a period.
+    fn value(self, phase: Phase, transition: f64) -> f64 {
+        let periods = share_of_period(phase);
+        match self {
+            Self::Sine => 0.5 + 0.5 * sine(phase.wrapping_add(1 << 62)),
+            Self::Triangle => (2.0 * periods - 1.0).abs(),
+            // The square is high in the first half. Each transition ends with its half.
+            Self::Square => {
+                let position_in_half = if periods < 0.5 { periods } else { periods - 0.5 };
+                let step = smooth((position_in_half - (0.5 - transition)) / transition);
+                if periods < 0.5 { 1.0 - step } else { step }
+            }
+            Self::SawDown => saw_down(periods, transition),
+            Self::SawUp => saw_down(1.0 - periods, transition),
         }
-        3 => saw_down(turn, edge),
-        _ => saw_down(1.0 - turn, edge),
     }
 }
 
-/// Straight down from 1 to 0, and up again in an edge before the turn ends.
-fn saw_down(turn: f64, edge: f64) -> f64 {
-    let bottom = 1.0 - edge;
-    if turn < bottom { 1.0 - turn / bottom } else { smooth((turn - bottom) / edge) }
+/// Falls linearly from 1 to 0, and rises again in a transition before the period ends.
+fn saw_down(periods: f64, transition: f64) -> f64 {
+    let bottom = 1.0 - transition;
+    if periods < bottom { 1.0 - periods / bottom } else { smooth((periods - bottom) / transition) }
 }
 
-/// From 0 to 1 without corners.
-fn smooth(way: f64) -> f64 {
-    let way = way.clamp(0.0, 1.0);
-    way * way * (3.0 - 2.0 * way)
+/// A smooth step from 0 to 1.
+fn smooth(fraction: f64) -> f64 {
+    let fraction = fraction.clamp(0.0, 1.0);
+    fraction * fraction * (3.0 - 2.0 * fraction)
 }
 
 impl Effect for Tremolo {
     fn reset(&mut self, frame: u64) {
-        self.settings.jump();
-        self.shapes.iter_mut().for_each(Glide::jump);
+        self.settings.finish();
+        self.shapes.iter_mut().for_each(SmoothedValue::finish);
         self.clock.reset(frame);
     }
 
-    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
-        self.settings.set(parameter, value, glide_frames);
-        if parameter == DEPTH && glide_frames == 0 {
-            self.depth.jump(value);
-        }
-        if parameter == SHAPE {
-            let glide_frames = glide_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32);
-            for (shape, share) in self.shapes.iter_mut().enumerate() {
-                share.set(if shape == value as usize { 1.0 } else { 0.0 }, glide_frames);
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = TremoloParam::from_index(parameter) else { return };
+        self.settings.set(parameter, value, ramp_frames);
+        match parameter {
+            TremoloParam::Shape => {
+                let ramp_frames = ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32);
+                let target = Shape::from_value(value);
+                for (shape, share) in Shape::ALL.iter().zip(&mut self.shapes) {
+                    share.set(if *shape == target { 1.0 } else { 0.0 }, ramp_frames);
+                }
             }
+            TremoloParam::Depth => {
+                if ramp_frames == 0 {
+                    self.depth.reset_to(value);
+                }
+            }
+            TremoloParam::Sync | TremoloParam::RateHz | TremoloParam::Note | TremoloParam::StereoDegrees => {}
         }
     }
 
-    fn counts(&self, parameter: usize) -> bool {
-        parameter == RATE_HZ
+    fn integrates(&self, parameter: usize) -> bool {
+        TremoloParam::from_index(parameter) == Some(TremoloParam::RateHz)
     }
 
-    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
-        if self.counts(parameter) {
-            self.lfo.follow(line);
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+        if self.integrates(parameter) {
+            self.lfo.set_integral(integral);
         }
     }
 
@@ -175,15 +200,15 @@ impl Effect for Tremolo {
         self.lfo.set_time(time, self.clock.frame());
     }
 
-    fn gap_frames(&self) -> usize {
-        // From one turn's highest level to that of the next.
+    fn longest_silence_frames(&self) -> usize {
+        // The gain reaches its maximum once in a period.
         let rate_hz = self.lfo.rate_hz();
-        let swings = self.settings.get(DEPTH) > 0.0 && rate_hz > 0.0;
-        if swings { (self.sample_rate_hz / rate_hz) as usize } else { 0 }
+        let is_modulated = self.settings.get(TremoloParam::Depth) > 0.0 && rate_hz > 0.0;
+        if is_modulated { (self.sample_rate_hz / rate_hz) as usize } else { 0 }
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         match self.clock.due() {
             Due::Start => {
                 self.start();
@@ -193,11 +218,11 @@ impl Effect for Tremolo {
             Due::Nothing => {}
         }
         let offset = self.clock.offset();
-        for (drop, values) in self.drops.iter().zip([&mut *left, right]) {
+        for (attenuation, values) in self.attenuations.iter().zip([&mut *left, right]) {
             for (frame, value) in values.iter_mut().enumerate() {
-                *value *= 1.0 - self.depth.gain_at(offset + frame) * drop.gain_at(offset + frame);
+                *value *= 1.0 - self.depth.gain_at(offset + frame) * attenuation.gain_at(offset + frame);
             }
         }
-        self.clock.pass(left.len());
+        self.clock.advance(left.len());
     }
 }

@@ -1,42 +1,72 @@
 //! Utility: gain, balance, polarity and channels.
 
-use super::best::best;
-use super::{Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
+use super::effect::{Effect, EffectConfig, EffectKind, Group};
+use super::memory::inline_bytes;
+use super::parameter::Unit;
+use super::params::{ChoiceEnum, ParameterEnum, choices, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use crate::dsp::smoothed_value::SmoothedValue;
 use crate::gain;
 
-/// Level, balance, polarity and channel order.
+/// Gain, balance, polarity and channel assignment.
 pub(super) static UTILITY: EffectKind = EffectKind {
     id: "utility",
     name: "Utility",
-    parameters: &[
-        Parameter::linear("gain_db", "Gain", Unit::Decibels, [-144.0, 36.0], 0.0),
-        Parameter::linear("balance", "Balance", Unit::Number, [-1.0, 1.0], 0.0),
-        Parameter::switch("invert_left", "Invert left", false),
-        Parameter::switch("invert_right", "Invert right", false),
-        Parameter::choice("channels", "Channels", &["Stereo", "Swapped", "Left", "Right", "Mono"], 0),
-    ],
+    group: Group::Utility,
+    parameters: UtilityParam::TABLE,
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| best(Utility::new(config)),
-    memory_bytes: memory::inline_bytes::<Utility>,
+    make: |config| with_simd_dispatch(Utility::new(config)),
+    memory_bytes: inline_bytes::<Utility>,
 };
 
-/// How long switches and choices take, in seconds.
+parameters! {
+    /// Parameters of the utility effect.
+    enum UtilityParam {
+        /// Gain in decibels.
+        GainDb = linear("gain_db", "Gain", Unit::Decibels, [-144.0, 36.0], 0.0),
+        /// Balance between left (-1) and right (1).
+        Balance = linear("balance", "Balance", Unit::Number, [-1.0, 1.0], 0.0),
+        /// Whether the left channel is inverted.
+        InvertLeft = switch("invert_left", "Invert left", false),
+        /// Whether the right channel is inverted.
+        InvertRight = switch("invert_right", "Invert right", false),
+        /// Assignment of the channels.
+        Channels = choice("channels", "Channels", Channels::NAMES, Channels::Stereo as usize),
+    }
+}
+
+choices! {
+    /// Assignment of input channels to output channels.
+    enum Channels {
+        Stereo = "Stereo",
+        /// Left and right swapped.
+        Swapped = "Swapped",
+        /// The left input in both outputs.
+        Left = "Left",
+        /// The right input in both outputs.
+        Right = "Right",
+        /// The mean of both inputs in both outputs.
+        Mono = "Mono",
+    }
+}
+
+/// Ramp of switches and choices, in seconds.
 const SWITCH_SECS: f64 = 0.005;
 
 /// Gains from both inputs to both outputs: left to left, right to left, left to right, right to
 /// right.
 type Matrix = [f64; 4];
 
-/// Each parameter on its way by itself, so that none of them hurries or holds up another.
+/// The effect. Each parameter has its own ramp, so that no parameter changes the ramp of another.
 struct Utility {
     switch_frames: u32,
-    gain: Glide,
+    gain: SmoothedValue,
     /// Left and right.
-    balance: [Glide; 2],
-    /// -1 where a side is inverted.
-    signs: [Glide; 2],
-    channels: [Glide; 4],
+    balance: [SmoothedValue; 2],
+    /// Polarity of left and right: -1 for an inverted channel.
+    signs: [SmoothedValue; 2],
+    channels: [SmoothedValue; 4],
 }
 
 const STEREO: Matrix = [1.0, 0.0, 0.0, 1.0];
@@ -45,14 +75,14 @@ impl Utility {
     fn new(config: &EffectConfig<'_>) -> Self {
         Self {
             switch_frames: (SWITCH_SECS * f64::from(config.sample_rate_hz)) as u32,
-            gain: Glide::new(1.0),
-            balance: [Glide::new(1.0); 2],
-            signs: [Glide::new(1.0); 2],
-            channels: STEREO.map(Glide::new),
+            gain: SmoothedValue::new(1.0),
+            balance: [SmoothedValue::new(1.0); 2],
+            signs: [SmoothedValue::new(1.0); 2],
+            channels: STEREO.map(SmoothedValue::new),
         }
     }
 
-    fn glides(&mut self) -> impl Iterator<Item = &mut Glide> {
+    fn smoothed_values(&mut self) -> impl Iterator<Item = &mut SmoothedValue> {
         let sides = self.balance.iter_mut().chain(&mut self.signs);
         [&mut self.gain].into_iter().chain(sides).chain(&mut self.channels)
     }
@@ -60,52 +90,58 @@ impl Utility {
     fn matrix(&self) -> Matrix {
         let [left, right] =
             [0, 1].map(|side| self.gain.value() * self.balance[side].value() * self.signs[side].value());
-        let [ll, rl, lr, rr] = self.channels.each_ref().map(Glide::value);
+        let [ll, rl, lr, rr] = self.channels.each_ref().map(SmoothedValue::value);
         [ll * left, rl * left, lr * right, rr * right]
     }
 }
 
-/// Which inputs go to which outputs.
-fn channels(choice: u8) -> Matrix {
-    match choice {
-        0 => STEREO,
-        1 => [0.0, 1.0, 1.0, 0.0],
-        2 => [1.0, 0.0, 1.0, 0.0],
-        3 => [0.0, 1.0, 0.0, 1.0],
-        _ => [0.5; 4],
+impl Channels {
+    /// The gains of the assignment.
+    fn matrix(self) -> Matrix {
+        match self {
+            Self::Stereo => STEREO,
+            Self::Swapped => [0.0, 1.0, 1.0, 0.0],
+            Self::Left => [1.0, 0.0, 1.0, 0.0],
+            Self::Right => [0.0, 1.0, 0.0, 1.0],
+            Self::Mono => [0.5; 4],
+        }
     }
 }
 
 impl Effect for Utility {
     fn reset(&mut self, _frame: u64) {
-        self.glides().for_each(Glide::jump);
+        self.smoothed_values().for_each(SmoothedValue::finish);
     }
 
-    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
-        let switch_frames = glide_frames.max(self.switch_frames);
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = UtilityParam::from_index(parameter) else { return };
+        let switch_frames = ramp_frames.max(self.switch_frames);
+        let sign = if value >= 0.5 { -1.0 } else { 1.0 };
         match parameter {
-            0 => self.gain.set(f64::from(gain::from_db(value)), glide_frames),
-            1 => {
+            UtilityParam::GainDb => self.gain.set(f64::from(gain::from_db(value)), ramp_frames),
+            UtilityParam::Balance => {
                 let (left, right) = gain::balance(value);
-                self.balance[0].set(f64::from(left), glide_frames);
-                self.balance[1].set(f64::from(right), glide_frames);
+                self.balance[0].set(f64::from(left), ramp_frames);
+                self.balance[1].set(f64::from(right), ramp_frames);
             }
-            2 | 3 => self.signs[parameter - 2].set(if value >= 0.5 { -1.0 } else { 1.0 }, switch_frames),
-            _ => {
-                for (glide, target) in self.channels.iter_mut().zip(channels(value as u8)) {
-                    glide.set(target, switch_frames);
+            UtilityParam::InvertLeft => self.signs[0].set(sign, switch_frames),
+            UtilityParam::InvertRight => self.signs[1].set(sign, switch_frames),
+            UtilityParam::Channels => {
+                let matrix = Channels::from_value(value).matrix();
+                for (smoothed, target) in self.channels.iter_mut().zip(matrix) {
+                    smoothed.set(target, switch_frames);
                 }
             }
         }
     }
 
-    fn is_still(&self) -> bool {
+    fn needs_no_control_points(&self) -> bool {
         true
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        if self.glides().all(|glide| glide.is_at_rest()) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+        if self.smoothed_values().all(|smoothed| smoothed.is_steady()) {
             let [ll, rl, lr, rr] = self.matrix().map(|gain| gain as f32);
             if [ll, rl, lr, rr] == [1.0, 0.0, 0.0, 1.0] {
                 return;
@@ -117,7 +153,7 @@ impl Effect for Utility {
         }
         for (left, right) in left.iter_mut().zip(right) {
             let [ll, rl, lr, rr] = self.matrix().map(|gain| gain as f32);
-            self.glides().for_each(|glide| glide.pass(1));
+            self.smoothed_values().for_each(|smoothed| smoothed.advance(1));
             (*left, *right) = (*left * ll + *right * rl, *left * lr + *right * rr);
         }
     }

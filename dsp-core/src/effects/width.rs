@@ -1,49 +1,60 @@
-//! Width: how far left and right lie apart.
+//! Width: the stereo width by mid/side processing.
 //!
-//! With `M = (L + R) / 2` and `S = (L - R) / 2`, the outputs are `M + w S'` and `M - w S'`: their
-//! sum is that of the inputs whatever the width, so that a mono listener hears no difference. `S'`
-//! is `S`, or where the lows are made mono, `S` through a Butterworth high-pass filter of 24 dB an
-//! octave.
+//! With `M = (L + R) / 2` and `S = (L - R) / 2`, the outputs are `M + w S'` and `M - w S'`. Their
+//! sum is that of the inputs at any width, so that the mono mix does not change. `S'` is `S`, or if
+//! the lows are mono, `S` through a Butterworth high-pass filter of 24 dB per octave.
 
 use wide::f64x2;
 
-use super::best::best;
-use super::section::{Section, Shape, in_a_row, warp};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, Glide, Parameter, Unit, memory};
+use super::effect::{Effect, EffectConfig, EffectKind, Group};
+use super::memory::inline_bytes;
+use super::parameter::Unit;
+use super::params::{ParameterEnum, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use crate::dsp::control::CONTROL_FRAMES;
+use crate::dsp::filter_section::{Section, Shape, process_in_series, warp};
+use crate::dsp::smoothed_value::SmoothedValue;
 
-const MONO_BELOW: usize = 2;
-
-/// Stereo width by middle and sides.
+/// Stereo width by mid/side processing.
 pub(super) static WIDTH: EffectKind = EffectKind {
     id: "width",
     name: "Width",
-    parameters: &[
-        Parameter::linear("width", "Width", Unit::Share, [0.0, 2.0], 1.0),
-        Parameter::switch("mono_below_on", "Mono below", false),
-        Parameter::logarithmic("mono_below_hz", "Mono below frequency", Unit::Hertz, [20.0, 500.0], 120.0),
-    ],
+    group: Group::Utility,
+    parameters: WidthParam::TABLE,
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| best(Width::new(config)),
-    memory_bytes: memory::inline_bytes::<Width>,
+    make: |config| with_simd_dispatch(Width::new(config)),
+    memory_bytes: inline_bytes::<Width>,
 };
 
-/// `1 / Q` of the two sections of a Butterworth filter of fourth order: `2 cos(3 pi / 8)`,
-/// `2 cos(pi / 8)`.
+parameters! {
+    /// Parameters of the width effect.
+    enum WidthParam {
+        /// Gain of the side signal: 0 is mono, 1 the input.
+        Width = linear("width", "Width", Unit::Share, [0.0, 2.0], 1.0),
+        /// Whether low frequencies are mono.
+        MonoBelowOn = switch("mono_below_on", "Mono below", false),
+        /// Frequency below which the signal is mono.
+        MonoBelowHz = logarithmic("mono_below_hz", "Mono below frequency", Unit::Hertz, [20.0, 500.0], 120.0),
+    }
+}
+
+/// `1 / Q` of both sections of a Butterworth filter of fourth order: `2 cos(3 pi / 8)` and `2
+/// cos(pi / 8)`.
 const DAMPINGS: [f64; 2] = [0.765_366_864_730_179_5, 1.847_759_065_022_573_5];
 
-/// How long the switch takes, in seconds.
+/// Ramp of the switch, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 struct Width {
     sample_rate_hz: f64,
     clock: u64,
-    width: Glide,
-    mono_share: Glide,
-    mono_below_hz: Glide,
-    /// Whether something was set since the last control place, also what is there at once.
-    was_set: bool,
-    /// What the difference of the channels goes through.
+    width: SmoothedValue,
+    mono_share: SmoothedValue,
+    mono_below_hz: SmoothedValue,
+    /// Whether a parameter was set since the last control point.
+    has_new_target: bool,
+    /// High-pass filter of the side signal.
     sections: [Section; 2],
 }
 
@@ -52,11 +63,11 @@ impl Width {
         let mut width = Self {
             sample_rate_hz: f64::from(config.sample_rate_hz),
             clock: 0,
-            width: Glide::new(1.0),
-            mono_share: Glide::new(0.0),
-            mono_below_hz: Glide::new(WIDTH.parameters[MONO_BELOW].default),
-            was_set: false,
-            sections: DAMPINGS.map(|damping| Section::new(Shape::open(1.0, damping))),
+            width: SmoothedValue::new(WidthParam::Width.default_value()),
+            mono_share: SmoothedValue::new(WidthParam::MonoBelowOn.default_value()),
+            mono_below_hz: SmoothedValue::new(WidthParam::MonoBelowHz.default_value()),
+            has_new_target: false,
+            sections: DAMPINGS.map(|damping| Section::new(Shape::passthrough(1.0, damping))),
         };
         width.reset(0);
         width
@@ -67,58 +78,64 @@ impl Width {
         DAMPINGS.map(|damping| Shape::high_pass(g, damping).share(self.mono_share.value()))
     }
 
-    /// Lets frames pass, and says how many frames behind a control place the first of them is.
-    fn pass(&mut self, frames: usize) -> usize {
-        let place = (self.clock % CONTROL_FRAMES as u64) as usize;
+    /// Advances by some frames, and returns the offset of the first of them from its control point.
+    fn advance(&mut self, frames: usize) -> usize {
+        let offset = (self.clock % CONTROL_FRAMES as u64) as usize;
         self.clock += frames as u64;
-        if place == 0 {
+        if offset == 0 {
             self.control();
         }
-        place
+        offset
     }
 
-    /// At a control place: what the filter will be at the next.
+    /// Computes the filter of the next control point.
     fn control(&mut self) {
-        let at_rest = self.mono_share.is_at_rest() && self.mono_below_hz.is_at_rest();
-        if core::mem::take(&mut self.was_set) || !at_rest || self.sections.iter().any(Section::is_moving) {
-            self.mono_share.pass(CONTROL_FRAMES);
-            self.mono_below_hz.pass(CONTROL_FRAMES);
+        let is_steady = self.mono_share.is_steady() && self.mono_below_hz.is_steady();
+        if core::mem::take(&mut self.has_new_target)
+            || !is_steady
+            || self.sections.iter().any(Section::is_moving)
+        {
+            self.mono_share.advance(CONTROL_FRAMES);
+            self.mono_below_hz.advance(CONTROL_FRAMES);
             let shapes = self.shapes();
             for (section, shape) in self.sections.iter_mut().zip(shapes) {
-                section.aim(shape);
+                section.ramp_to(shape);
             }
         }
-        self.sections.iter_mut().for_each(Section::hush);
+        self.sections.iter_mut().for_each(Section::flush_denormals);
     }
 }
 
 impl Effect for Width {
     fn reset(&mut self, frame: u64) {
         self.clock = frame;
-        [&mut self.width, &mut self.mono_share, &mut self.mono_below_hz].into_iter().for_each(Glide::jump);
+        [&mut self.width, &mut self.mono_share, &mut self.mono_below_hz]
+            .into_iter()
+            .for_each(SmoothedValue::finish);
         let shapes = self.shapes();
         for (section, shape) in self.sections.iter_mut().zip(shapes) {
             section.reset(shape);
         }
     }
 
-    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
-        self.was_set = true;
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = WidthParam::from_index(parameter) else { return };
+        self.has_new_target = true;
         match parameter {
-            0 => self.width.set(value, glide_frames),
-            1 => {
+            WidthParam::Width => self.width.set(value, ramp_frames),
+            WidthParam::MonoBelowOn => {
                 let switch_frames = (SWITCH_SECS * self.sample_rate_hz) as u32;
-                self.mono_share.set(value, glide_frames.max(switch_frames));
+                self.mono_share.set(value, ramp_frames.max(switch_frames));
             }
-            _ => self.mono_below_hz.set(value, glide_frames),
+            WidthParam::MonoBelowHz => self.mono_below_hz.set(value, ramp_frames),
         }
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
-        let place = self.pass(left.len());
-        let is_stereo = self.sections.iter().all(Section::is_open);
-        if is_stereo && self.width.is_at_rest() && self.width.target() == 1.0 {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+        let offset = self.advance(left.len());
+        let is_stereo = self.sections.iter().all(Section::is_passthrough);
+        if is_stereo && self.width.is_steady() && self.width.target() == 1.0 {
             return;
         }
         let mut sides = [f64x2::ZERO; CONTROL_FRAMES];
@@ -126,21 +143,22 @@ impl Effect for Width {
         for ((side, left), right) in sides.iter_mut().zip(&*left).zip(&*right) {
             *side = f64x2::new([(f64::from(*left) - f64::from(*right)) * 0.5, 0.0]);
         }
-        in_a_row(&mut self.sections, place, sides);
+        process_in_series(&mut self.sections, offset, sides);
         for ((side, left), right) in sides.iter().zip(left).zip(right) {
             let [side, _] = side.to_array();
-            // What comes on top of the side that is there already.
-            let own = (f64::from(*left) - f64::from(*right)) * 0.5;
-            let more = side * self.width.next() - own;
-            (*left, *right) = ((f64::from(*left) + more) as f32, (f64::from(*right) - more) as f32);
+            // The difference to the side signal that left and right already contain.
+            let dry_side = (f64::from(*left) - f64::from(*right)) * 0.5;
+            let difference = side * self.width.next() - dry_side;
+            (*left, *right) =
+                ((f64::from(*left) + difference) as f32, (f64::from(*right) - difference) as f32);
         }
     }
 
-    fn rest(&mut self, frames: usize) -> bool {
-        let rests = self.width.is_at_rest() && self.sections.iter().all(Section::is_silent);
-        if rests {
-            self.pass(frames);
+    fn skip_silence(&mut self, frames: usize) -> bool {
+        let is_idle = self.width.is_steady() && self.sections.iter().all(Section::is_silent);
+        if is_idle {
+            self.advance(frames);
         }
-        rests
+        is_idle
     }
 }

@@ -1,23 +1,13 @@
-//! The filters of a ratio.
+//! The filters of a ratio of rates.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::ResampleError;
+use super::error::{MAX_PHASES, MAX_RATE_HZ, MIN_RATE_HZ, ResampleError};
 use super::fourier::{Pair, Plan, Spectrum};
-use super::interpolation::{Interpolation, TAPS};
+use super::polyphase::{PolyphaseFilter, TAPS};
 use super::sample::Sample;
 use crate::dsp::window::{WindowedSinc, transition_width};
-
-/// Lowest rate that can be converted, in hertz.
-pub const MIN_RATE_HZ: u32 = 8_000;
-
-/// Highest rate that can be converted, in hertz.
-pub const MAX_RATE_HZ: u32 = 192_000;
-
-/// Most phases between two frames. All ratios of the usual rates stay far below: the largest, from
-/// 11.025 to 192 kHz, has 1 280.
-pub const MAX_PHASES: usize = 1 << 15;
 
 /// The filters of a ratio of rates. Resamplers of the same ratio can share them.
 #[derive(Debug, Clone)]
@@ -25,7 +15,7 @@ pub struct ResamplerFilter<S: Sample> {
     /// `output / input` is the ratio of rates, in lowest terms.
     pub(super) ratio: Ratio,
     pub(super) sharp: SharpFilter<S>,
-    pub(super) interpolation: Interpolation<S>,
+    pub(super) polyphase: PolyphaseFilter<S>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -46,19 +36,19 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 }
 
 impl<S: Sample> ResamplerFilter<S> {
-    /// Designs the filters from one rate to another, both in hertz. Between equal rates they pass
-    /// the signal as it is.
+    /// Designs the filters from one rate to another, both in hertz. For equal rates they leave the
+    /// signal unchanged.
     ///
     /// # Errors
     ///
-    /// [`ResampleError`] for rates out of range or a ratio that is too fine.
+    /// [`ResampleError`] for rates out of range or a ratio that needs too many phases.
     pub fn new(input_rate_hz: u32, output_rate_hz: u32) -> Result<Self, ResampleError> {
         for rate_hz in [input_rate_hz, output_rate_hz] {
             if !(MIN_RATE_HZ..=MAX_RATE_HZ).contains(&rate_hz) {
                 return Err(ResampleError::Rate { rate_hz });
             }
         }
-        // Above a quarter of the rate between the filters there must be nothing.
+        // The signal between the filters must have no content above a quarter of its rate.
         let factor =
             if input_rate_hz == output_rate_hz || input_rate_hz >= 2 * output_rate_hz { 1 } else { 2 };
         let second = Ratio::new(factor * input_rate_hz, output_rate_hz);
@@ -73,39 +63,38 @@ impl<S: Sample> ResamplerFilter<S> {
             SharpFilter::new(factor as usize, lower_rate)
         };
         let ratio = Ratio::new(input_rate_hz, output_rate_hz);
-        Ok(Self { ratio, sharp, interpolation: Interpolation::new(phases, second.input as usize) })
+        Ok(Self { ratio, sharp, polyphase: PolyphaseFilter::new(phases, second.input as usize) })
     }
 
-    /// Frames that so many input frames become: `frames * output rate / input rate`, rounded to
-    /// the nearest.
+    /// Number of output frames: `input_frames * output rate / input rate`, rounded to nearest.
     pub fn output_frames(&self, input_frames: u64) -> u64 {
         let (input, output) = (u128::from(self.ratio.input), u128::from(self.ratio.output));
         ((2 * u128::from(input_frames) * output + input) / (2 * input)) as u64
     }
 
-    /// Most input frames by which the output lags: what stands before that has come out.
+    /// Maximum number of input frames by which the output lags.
     pub fn lag_frames(&self) -> usize {
         self.sharp.input_frames() + TAPS
     }
 }
 
-/// The low-pass filter at the lower Nyquist frequency. It works on two blocks of input at a time,
-/// and gives as many frames, or twice as many.
+/// The low-pass filter at the lower Nyquist frequency. It processes two blocks of input at a time and
+/// outputs as many frames, or twice as many.
 #[derive(Debug, Clone)]
 pub(super) struct SharpFilter<S: Sample> {
-    /// Output frames for each input frame.
+    /// Output frames per input frame.
     pub(super) factor: usize,
-    /// Input frames before the first that an output frame depends on.
+    /// Number of input frames before an output frame on which it depends.
     pub(super) lead_frames: usize,
-    /// Input frames of a block.
+    /// Number of input frames in a block.
     pub(super) block_frames: usize,
     taps: usize,
     plan: Plan<S>,
-    /// For each phase; nothing if the signal passes as it is.
+    /// The filter of each phase; empty if the signal passes unchanged.
     spectra: Vec<Spectrum<S>>,
 }
 
-/// What the filter computes with.
+/// Buffers of the filter.
 #[derive(Debug, Clone)]
 pub(super) struct Workspace<S> {
     signals: Pair<S>,
@@ -114,7 +103,7 @@ pub(super) struct Workspace<S> {
 
 impl<S: Sample> SharpFilter<S> {
     fn new(factor: usize, lower_rate: f64) -> Self {
-        // The impulse response lasts as long in time whatever rate it is sampled at.
+        // The impulse response has the same duration at any rate.
         let taps = (libm::ceil(S::TAPS as f64 / lower_rate) as usize).next_multiple_of(2);
         // The transition ends at the lower Nyquist frequency.
         let cutoff = (0.5 - transition_width(S::ATTENUATION_DB, S::TAPS) / 2.0) * lower_rate;
@@ -124,9 +113,9 @@ impl<S: Sample> SharpFilter<S> {
         let exact_plan = Plan::<f64>::new(length);
         let spectra = (0..factor).map(|phase| {
             let mut response = vec![0.0; length];
-            for (number, value) in response.iter_mut().enumerate() {
-                // The second half of the transform's length is time before 0.
-                let time = if number < length / 2 { number as f64 } else { number as f64 - length as f64 };
+            for (index, value) in response.iter_mut().enumerate() {
+                // The second half of the transform is the time before 0.
+                let time = if index < length / 2 { index as f64 } else { index as f64 - length as f64 };
                 *value = sinc.at(time + phase as f64 / factor as f64);
             }
             exact_plan.spectrum(response)
@@ -135,7 +124,7 @@ impl<S: Sample> SharpFilter<S> {
         Self { factor, lead_frames: taps / 2 - 1, block_frames: length - taps + 1, taps, plan, spectra }
     }
 
-    /// A filter that changes nothing.
+    /// A filter that leaves the signal unchanged.
     fn none() -> Self {
         Self {
             factor: 1,
@@ -152,12 +141,12 @@ impl<S: Sample> SharpFilter<S> {
         Workspace { results: vec![silent.clone(); self.spectra.len()], signals: silent }
     }
 
-    /// Input frames of two blocks, with what they reach to.
+    /// Number of input frames on which two blocks depend.
     pub(super) fn input_frames(&self) -> usize {
         2 * self.block_frames + self.taps - 1
     }
 
-    /// Frames that two blocks become.
+    /// Number of output frames of two blocks.
     pub(super) fn output_frames(&self) -> usize {
         2 * self.block_frames * self.factor
     }
@@ -176,9 +165,9 @@ impl<S: Sample> SharpFilter<S> {
         let (first, second) = output.split_at_mut(output.len() / 2);
         let valid = self.lead_frames..self.lead_frames + self.block_frames;
         match &**results {
-            [only] => {
-                first.copy_from_slice(&only.re[valid.clone()]);
-                second.copy_from_slice(&only.im[valid]);
+            [result] => {
+                first.copy_from_slice(&result.re[valid.clone()]);
+                second.copy_from_slice(&result.im[valid]);
             }
             [even, odd] => {
                 interleave(&even.re[valid.clone()], &odd.re[valid.clone()], first);

@@ -1,9 +1,9 @@
 //! Circular convolution by fast Fourier transforms.
 //!
-//! Forwards by decimation in frequency, back by decimation in time, four points at a time (J. W.
-//! Cooley and J. W. Tukey, 1965; W. M. Gentleman and G. Sande, 1966). Between the two the spectrum
-//! stands in an order of its own, which does not matter: it is only multiplied by another in the
-//! same order. Real and imaginary parts are two real signals that do not mix.
+//! The forward transform uses decimation in frequency, the inverse one decimation in time, both with
+//! radix 4 (J. W. Cooley and J. W. Tukey, 1965; W. M. Gentleman and G. Sande, 1966). The spectrum stays
+//! in digit-reversed order, because it is only multiplied by another one in the same order. Real and
+//! imaginary parts are two independent real signals.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,43 +11,19 @@ use core::f64::consts::TAU;
 use core::ops::{Add, Mul, Sub};
 
 use super::sample::Sample;
+use crate::dsp::lanes::ArrayLanes;
 
-/// Values that are computed together in long passes.
+/// Number of values that are computed together in long passes.
 const WIDE: usize = 8;
-/// Values that are computed together in the last two passes, which work on tiles of 4 x 4 points.
+/// Number of values that are computed together in the last two passes, on tiles of 4 x 4 points.
 const NARROW: usize = 4;
-/// Points of a tile.
+/// Number of points in a tile.
 const TILE: usize = NARROW * NARROW;
 
 /// Values that are computed together.
 pub trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 
 impl<V: Copy + Add<Output = V> + Sub<Output = V> + Mul<Output = V>> Vector for V {}
-
-/// Some values that the compiler turns into registers.
-#[derive(Debug, Clone, Copy)]
-pub struct Lanes<T, const W: usize>(pub(super) [T; W]);
-
-macro_rules! element_wise {
-    ($trait:ident, $method:ident, $operator:tt) => {
-        impl<T: Sample, const W: usize> $trait for Lanes<T, W> {
-            type Output = Self;
-
-            #[inline(always)]
-            fn $method(self, other: Self) -> Self {
-                let mut result = self;
-                for lane in 0..W {
-                    result.0[lane] = self.0[lane] $operator other.0[lane];
-                }
-                result
-            }
-        }
-    };
-}
-
-element_wise!(Add, add, +);
-element_wise!(Sub, sub, -);
-element_wise!(Mul, mul, *);
 
 #[derive(Debug, Clone, Copy)]
 struct Complex<V> {
@@ -66,14 +42,14 @@ impl<V: Vector> Complex<V> {
         Self { re: self.re - other.re, im: self.im - other.im }
     }
 
-    /// With the other, turned by a quarter, added.
+    /// `self + i * other`.
     #[inline(always)]
-    fn plus_turned(self, other: Self) -> Self {
+    fn plus_rotated(self, other: Self) -> Self {
         Self { re: self.re - other.im, im: self.im + other.re }
     }
 
     #[inline(always)]
-    fn minus_turned(self, other: Self) -> Self {
+    fn minus_rotated(self, other: Self) -> Self {
         Self { re: self.re + other.im, im: self.im - other.re }
     }
 
@@ -92,73 +68,73 @@ impl<V: Vector> Complex<V> {
 #[inline(always)]
 fn four<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
     let (even, odd) = (a.plus(c), b.plus(d));
-    let (even_turned, odd_turned) = (a.minus(c), b.minus(d));
+    let (even_difference, odd_difference) = (a.minus(c), b.minus(d));
     [
         even.plus(odd),
-        even_turned.minus_turned(odd_turned),
+        even_difference.minus_rotated(odd_difference),
         even.minus(odd),
-        even_turned.plus_turned(odd_turned),
+        even_difference.plus_rotated(odd_difference),
     ]
 }
 
-/// Back from it, four times as large.
+/// The inverse transform of four points, scaled by four.
 #[inline(always)]
-fn four_back<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
+fn inverse_four<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
     let (first, second) = (a.plus(c), b.plus(d));
-    let (first_turned, second_turned) = (a.minus(c), b.minus(d));
+    let (first_difference, second_difference) = (a.minus(c), b.minus(d));
     [
         first.plus(second),
-        first_turned.plus_turned(second_turned),
+        first_difference.plus_rotated(second_difference),
         first.minus(second),
-        first_turned.minus_turned(second_turned),
+        first_difference.minus_rotated(second_difference),
     ]
 }
 
-/// The turns of the second, third and fourth quarter in a pass.
+/// The twiddle factors of the second, third and fourth quarter in a pass.
 #[derive(Debug, Clone, Copy)]
-struct Turns<V>([Complex<V>; 3]);
+struct Twiddles<V>([Complex<V>; 3]);
 
-impl<V: Vector> Turns<V> {
+impl<V: Vector> Twiddles<V> {
     #[inline(always)]
-    fn forth(&self, points: [Complex<V>; 4]) -> [Complex<V>; 4] {
+    fn forward(&self, points: [Complex<V>; 4]) -> [Complex<V>; 4] {
         let [a, b, c, d] = four(points);
         [a, b.times(self.0[0]), c.times(self.0[1]), d.times(self.0[2])]
     }
 
     #[inline(always)]
-    fn back(&self, [a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
+    fn inverse(&self, [a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
         let [one, two, three] = self.0;
-        four_back([a, b.times_conjugate(one), c.times_conjugate(two), d.times_conjugate(three)])
+        inverse_four([a, b.times_conjugate(one), c.times_conjugate(two), d.times_conjugate(three)])
     }
 }
 
-/// The turns of the points from `first` on, in blocks of `length`: cosines and negative sines.
-fn turns<T: Sample, const W: usize>(first: usize, length: usize) -> [[[T; W]; 2]; 3] {
-    let mut turns = [[[T::ZERO; W]; 2]; 3];
-    for (quarter, [cosines, sines]) in turns.iter_mut().enumerate() {
+/// The twiddle factors of the points from `first` on, in blocks of `length`: cosines and negative sines.
+fn twiddles<T: Sample, const W: usize>(first: usize, length: usize) -> [[[T; W]; 2]; 3] {
+    let mut twiddles = [[[T::ZERO; W]; 2]; 3];
+    for (quarter, [cosines, sines]) in twiddles.iter_mut().enumerate() {
         for lane in 0..W {
             let angle = TAU * ((first + lane) * (quarter + 1)) as f64 / length as f64;
             cosines[lane] = T::from_f64(libm::cos(angle));
             sines[lane] = T::from_f64(-libm::sin(angle));
         }
     }
-    turns
+    twiddles
 }
 
 /// A spectrum, tile by tile.
 #[derive(Debug, Clone)]
 pub struct Spectrum<T: Sample>(Vec<[Complex<T::Four>; 4]>);
 
-/// What transforms of one length need.
+/// Tables of a transform length.
 #[derive(Debug, Clone)]
 pub struct Plan<T: Sample> {
     length: usize,
-    /// From the longest blocks to those of 64 points.
-    passes: Vec<Vec<Turns<Lanes<T, WIDE>>>>,
-    tile: Turns<T::Four>,
+    /// Passes from the longest blocks to those of 64 points.
+    passes: Vec<Vec<Twiddles<ArrayLanes<T, WIDE>>>>,
+    tile: Twiddles<T::Four>,
 }
 
-/// Two real signals of a transform's length.
+/// Two real signals of the transform length.
 #[derive(Debug, Clone)]
 pub struct Pair<T> {
     pub(super) re: Vec<T>,
@@ -172,50 +148,50 @@ impl<T: Sample> Pair<T> {
 }
 
 impl<T: Sample> Plan<T> {
-    /// The shortest transform of at least `least` points: 64, 256, 1024 and so on.
-    pub(super) fn new(least: usize) -> Self {
+    /// The shortest transform of at least `min_length` points: 64, 256, 1024 and so on.
+    pub(super) fn new(min_length: usize) -> Self {
         let mut length = 4 * TILE;
-        while length < least {
+        while length < min_length {
             length *= 4;
         }
         let mut passes = Vec::new();
         let mut block = length;
         while block > TILE {
-            let wide = |[re, im]: [[T; WIDE]; 2]| Complex { re: Lanes(re), im: Lanes(im) };
-            let of_place = |first| Turns(turns(first, block).map(wide));
-            passes.push((0..block / 4).step_by(WIDE).map(of_place).collect());
+            let wide = |[re, im]: [[T; WIDE]; 2]| Complex { re: ArrayLanes(re), im: ArrayLanes(im) };
+            let at_point = |first| Twiddles(twiddles(first, block).map(wide));
+            passes.push((0..block / 4).step_by(WIDE).map(at_point).collect());
             block /= 4;
         }
         let narrow = |[re, im]: [[T; NARROW]; 2]| Complex { re: T::four(re), im: T::four(im) };
-        Self { length, passes, tile: Turns(turns(0, TILE).map(narrow)) }
+        Self { length, passes, tile: Twiddles(twiddles(0, TILE).map(narrow)) }
     }
 
-    /// Points of the transform.
+    /// Number of points.
     pub(super) fn length(&self) -> usize {
         self.length
     }
 
     #[inline(always)]
-    fn forth(&self, pair: &mut Pair<T>) {
+    fn forward(&self, pair: &mut Pair<T>) {
         for pass in &self.passes {
             let length = 4 * WIDE * pass.len();
             for (re, im) in pair.re.chunks_exact_mut(length).zip(pair.im.chunks_exact_mut(length)) {
                 let (mut re, mut im) = (quarters(re, pass.len()), quarters(im, pass.len()));
-                for (place, turns) in pass.iter().enumerate() {
-                    store(turns.forth(load(&re, &im, place)), &mut re, &mut im, place);
+                for (index, twiddles) in pass.iter().enumerate() {
+                    store(twiddles.forward(load(&re, &im, index)), &mut re, &mut im, index);
                 }
             }
         }
     }
 
     #[inline(always)]
-    fn back(&self, pair: &mut Pair<T>) {
+    fn inverse(&self, pair: &mut Pair<T>) {
         for pass in self.passes.iter().rev() {
             let length = 4 * WIDE * pass.len();
             for (re, im) in pair.re.chunks_exact_mut(length).zip(pair.im.chunks_exact_mut(length)) {
                 let (mut re, mut im) = (quarters(re, pass.len()), quarters(im, pass.len()));
-                for (place, turns) in pass.iter().enumerate() {
-                    store(turns.back(load(&re, &im, place)), &mut re, &mut im, place);
+                for (index, twiddles) in pass.iter().enumerate() {
+                    store(twiddles.inverse(load(&re, &im, index)), &mut re, &mut im, index);
                 }
             }
         }
@@ -223,14 +199,14 @@ impl<T: Sample> Plan<T> {
 
     /// The last two passes of a tile.
     #[inline(always)]
-    fn tile_forth(&self, re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
-        four(transposed::<T>(self.tile.forth(rows::<T>(re, im))))
+    fn tile_forward(&self, re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
+        four(transposed::<T>(self.tile.forward(rows::<T>(re, im))))
     }
 
-    /// Back from them.
+    /// The first two passes of the inverse transform of a tile.
     #[inline(always)]
-    fn tile_back(&self, points: [Complex<T::Four>; 4], re: &mut [T; TILE], im: &mut [T; TILE]) {
-        let rows = self.tile.back(transposed::<T>(four_back(points)));
+    fn tile_inverse(&self, points: [Complex<T::Four>; 4], re: &mut [T; TILE], im: &mut [T; TILE]) {
+        let rows = self.tile.inverse(transposed::<T>(inverse_four(points)));
         for (row, (re, im)) in
             rows.iter().zip(re.as_chunks_mut::<NARROW>().0.iter_mut().zip(im.as_chunks_mut::<NARROW>().0))
         {
@@ -240,22 +216,22 @@ impl<T: Sample> Plan<T> {
 }
 
 impl Plan<f64> {
-    /// The spectrum of a filter, in the order of a plan of the same length, made so that
-    /// [`convolve`] gives the signal's own level.
+    /// The spectrum of a filter in the order of a plan of the same length, scaled for [`convolve`].
     pub(super) fn spectrum<T: Sample>(&self, impulse_response: Vec<f64>) -> Spectrum<T> {
         let mut pair = Pair { im: vec![0.0; impulse_response.len()], re: impulse_response };
-        self.forth(&mut pair);
+        self.forward(&mut pair);
         let scale = 1.0 / self.length as f64;
-        let narrowed = |values: Lanes<f64, NARROW>| T::four(values.0.map(|value| T::from_f64(scale * value)));
+        let narrowed =
+            |values: ArrayLanes<f64, NARROW>| T::four(values.0.map(|value| T::from_f64(scale * value)));
         let tiles = pair.re.as_chunks::<TILE>().0.iter().zip(pair.im.as_chunks::<TILE>().0);
         let spectrum = tiles.map(|(re, im)| {
-            self.tile_forth(re, im).map(|point| Complex { re: narrowed(point.re), im: narrowed(point.im) })
+            self.tile_forward(re, im).map(|point| Complex { re: narrowed(point.re), im: narrowed(point.im) })
         });
         Spectrum(spectrum.collect())
     }
 }
 
-/// Convolves a pair of signals with several filters; the pair itself is used up.
+/// Convolves a pair of signals with several filters. It overwrites the pair.
 #[inline(always)]
 pub(super) fn convolve<T: Sample>(
     plan: &Plan<T>,
@@ -263,29 +239,28 @@ pub(super) fn convolve<T: Sample>(
     filters: &[Spectrum<T>],
     results: &mut [Pair<T>],
 ) {
-    plan.forth(signals);
+    plan.forward(signals);
     let tiles = signals.re.as_chunks::<TILE>().0.iter().zip(signals.im.as_chunks::<TILE>().0);
-    for (number, (re, im)) in tiles.enumerate() {
-        let points = plan.tile_forth(re, im);
+    for (tile, (re, im)) in tiles.enumerate() {
+        let points = plan.tile_forward(re, im);
         for (filter, result) in filters.iter().zip(&mut *results) {
-            let [a, b, c, d] = filter.0[number];
+            let [a, b, c, d] = filter.0[tile];
             let [e, f, g, h] = points;
-            let (re, im) =
-                (&mut result.re.as_chunks_mut().0[number], &mut result.im.as_chunks_mut().0[number]);
-            plan.tile_back([e.times(a), f.times(b), g.times(c), h.times(d)], re, im);
+            let (re, im) = (&mut result.re.as_chunks_mut().0[tile], &mut result.im.as_chunks_mut().0[tile]);
+            plan.tile_inverse([e.times(a), f.times(b), g.times(c), h.times(d)], re, im);
         }
     }
     for result in results {
-        plan.back(result);
+        plan.inverse(result);
     }
 }
 
 /// The quarters of a block, each in `chunks` chunks.
 #[inline(always)]
 fn quarters<T>(block: &mut [T], chunks: usize) -> [&mut [[T; WIDE]]; 4] {
-    let (first, rest) = block.as_chunks_mut().0.split_at_mut(chunks);
-    let (second, rest) = rest.split_at_mut(chunks);
-    let (third, fourth) = rest.split_at_mut(chunks);
+    let (first, remaining) = block.as_chunks_mut().0.split_at_mut(chunks);
+    let (second, remaining) = remaining.split_at_mut(chunks);
+    let (third, fourth) = remaining.split_at_mut(chunks);
     [first, second, third, &mut fourth[..chunks]]
 }
 
@@ -293,25 +268,25 @@ fn quarters<T>(block: &mut [T], chunks: usize) -> [&mut [[T; WIDE]]; 4] {
 fn load<T: Sample>(
     re: &[&mut [[T; WIDE]]; 4],
     im: &[&mut [[T; WIDE]]; 4],
-    place: usize,
-) -> [Complex<Lanes<T, WIDE>>; 4] {
-    let mut points = [Complex { re: Lanes([T::ZERO; WIDE]), im: Lanes([T::ZERO; WIDE]) }; 4];
+    index: usize,
+) -> [Complex<ArrayLanes<T, WIDE>>; 4] {
+    let mut points = [Complex { re: ArrayLanes([T::ZERO; WIDE]), im: ArrayLanes([T::ZERO; WIDE]) }; 4];
     for (point, (re, im)) in points.iter_mut().zip(re.iter().zip(im)) {
-        *point = Complex { re: Lanes(re[place]), im: Lanes(im[place]) };
+        *point = Complex { re: ArrayLanes(re[index]), im: ArrayLanes(im[index]) };
     }
     points
 }
 
 #[inline(always)]
 fn store<T: Sample>(
-    points: [Complex<Lanes<T, WIDE>>; 4],
+    points: [Complex<ArrayLanes<T, WIDE>>; 4],
     re: &mut [&mut [[T; WIDE]]; 4],
     im: &mut [&mut [[T; WIDE]]; 4],
-    place: usize,
+    index: usize,
 ) {
     for ((point, re), im) in points.iter().zip(re).zip(im) {
-        re[place] = point.re.0;
-        im[place] = point.im.0;
+        re[index] = point.re.0;
+        im[index] = point.im.0;
     }
 }
 
@@ -338,7 +313,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn convolution_is_circular_and_keeps_the_signals_apart() {
+    fn convolution_is_circular_and_keeps_the_two_signals_separate() {
         for length in [64, 256, 1_024] {
             let plan = Plan::<f64>::new(length);
             assert_eq!(plan.length(), length);

@@ -1,9 +1,10 @@
-//! The types of samples.
+//! Sample types and their inner loops.
 
 use wide::f32x4;
 
-use super::fourier::{self, Lanes, Pair, Plan, Spectrum, Vector};
-use super::interpolation::{self, Interpolation, Place};
+use super::fourier::{self, Pair, Plan, Spectrum, Vector};
+use super::polyphase::{self, PolyphaseFilter, Position};
+use crate::dsp::lanes::ArrayLanes;
 use crate::simd::{on_best_instructions, transpose};
 
 /// A type of samples that can be resampled: `f32` or `f64`.
@@ -19,27 +20,27 @@ pub trait Sample: Vector + 'static + sealed::Loops {
     fn from_f64(value: f64) -> Self;
 }
 
-/// Louder than anything, but not so loud that sums overflow.
+/// Maximum magnitude, below which sums do not overflow.
 const LOUDEST: f32 = 1e30;
 
-/// Below -500 dB; products with coefficients stay above denormal numbers.
+/// Magnitudes below -500 dBFS become 0, so that products are never denormal.
 const INAUDIBLE: f32 = 1e-25;
 
 pub(super) mod sealed {
-    use super::{Interpolation, Pair, Place, Plan, Sample, Spectrum, Vector};
+    use super::{Pair, Plan, PolyphaseFilter, Position, Sample, Spectrum, Vector};
 
-    /// What only this module implements: the inner loops, compiled for each type.
+    /// The inner loops, compiled for each type. Only this module implements it.
     pub trait Loops: Sized {
-        /// Four values as registers hold them.
+        /// Four values in registers.
         type Four: Vector + core::fmt::Debug;
 
-        /// Four values together.
+        /// Loads four values.
         fn four(values: [Self; 4]) -> Self::Four;
 
-        /// The values by themselves.
+        /// Stores four values.
         fn values(four: Self::Four) -> [Self; 4];
 
-        /// The value within bounds; silence if it is not a number, or too small to matter.
+        /// The clamped value; 0 if it is not finite or inaudible.
         fn cleaned(self) -> Self;
 
         /// The columns of four rows.
@@ -54,13 +55,13 @@ pub(super) mod sealed {
         ) where
             Self: Sample;
 
-        /// See [`mono`](super::interpolation::mono).
-        fn mono(filter: &Interpolation<Self>, place: Place, input: &[Self], output: &mut [Self]);
+        /// See [`mono`](super::polyphase::mono).
+        fn mono(filter: &PolyphaseFilter<Self>, position: Position, input: &[Self], output: &mut [Self]);
 
-        /// See [`stereo`](super::interpolation::stereo).
+        /// See [`stereo`](super::polyphase::stereo).
         fn stereo(
-            filter: &Interpolation<Self>,
-            place: Place,
+            filter: &PolyphaseFilter<Self>,
+            position: Position,
             inputs: [&[Self]; 2],
             outputs: [&mut [Self]; 2],
         );
@@ -82,20 +83,20 @@ macro_rules! sample_type {
 
         on_best_instructions! {
             fn $mono(
-                filter: &Interpolation<$type>,
-                place: Place,
+                filter: &PolyphaseFilter<$type>,
+                position: Position,
                 input: &[$type],
                 output: &mut [$type],
-            ) = interpolation::mono::<$type>;
+            ) = polyphase::mono::<$type>;
         }
 
         on_best_instructions! {
             fn $stereo(
-                filter: &Interpolation<$type>,
-                place: Place,
+                filter: &PolyphaseFilter<$type>,
+                position: Position,
                 inputs: [&[$type]; 2],
                 outputs: [&mut [$type]; 2],
-            ) = interpolation::stereo::<$type>;
+            ) = polyphase::stereo::<$type>;
         }
 
         impl Sample for $type {
@@ -143,17 +144,17 @@ macro_rules! sample_type {
                 $convolve(plan, signals, filters, results);
             }
 
-            fn mono(filter: &Interpolation<Self>, place: Place, input: &[Self], output: &mut [Self]) {
-                $mono(filter, place, input, output);
+            fn mono(filter: &PolyphaseFilter<Self>, position: Position, input: &[Self], output: &mut [Self]) {
+                $mono(filter, position, input, output);
             }
 
             fn stereo(
-                filter: &Interpolation<Self>,
-                place: Place,
+                filter: &PolyphaseFilter<Self>,
+                position: Position,
                 inputs: [&[Self]; 2],
                 outputs: [&mut [Self]; 2],
             ) {
-                $stereo(filter, place, inputs, outputs);
+                $stereo(filter, position, inputs, outputs);
             }
         }
     };
@@ -173,22 +174,22 @@ sample_type!(
 );
 sample_type!(
     f64, 160.0, 256,
-    Lanes<f64, 4>, Lanes, values, columns,
+    ArrayLanes<f64, 4>, ArrayLanes, values, columns,
     convolve_f64, mono_f64, stereo_f64
 );
 
 #[inline(always)]
-fn values(four: Lanes<f64, 4>) -> [f64; 4] {
+fn values(four: ArrayLanes<f64, 4>) -> [f64; 4] {
     four.0
 }
 
 #[inline(always)]
-fn columns([a, b, c, d]: [Lanes<f64, 4>; 4]) -> [Lanes<f64, 4>; 4] {
+fn columns([a, b, c, d]: [ArrayLanes<f64, 4>; 4]) -> [ArrayLanes<f64, 4>; 4] {
     let (a, b, c, d) = (a.0, b.0, c.0, d.0);
     [
-        Lanes([a[0], b[0], c[0], d[0]]),
-        Lanes([a[1], b[1], c[1], d[1]]),
-        Lanes([a[2], b[2], c[2], d[2]]),
-        Lanes([a[3], b[3], c[3], d[3]]),
+        ArrayLanes([a[0], b[0], c[0], d[0]]),
+        ArrayLanes([a[1], b[1], c[1], d[1]]),
+        ArrayLanes([a[2], b[2], c[2], d[2]]),
+        ArrayLanes([a[3], b[3], c[3], d[3]]),
     ]
 }

@@ -1,22 +1,22 @@
-//! Recorded audio that clips play.
+//! Audio files in memory.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-/// Bytes of a value.
+/// Bytes of a sample.
 const VALUE_BYTES: usize = 4;
 
-/// What a clip can read from.
+/// A source of audio for clips.
 #[derive(Debug, Clone)]
 pub enum AudioSlot {
-    /// Audio that is all there.
+    /// Audio that is in memory as a whole.
     Whole(Audio),
-    /// Audio that somebody else holds and hands over as it is wanted: see
-    /// [`Mixer::wanted_audio`](super::Mixer::wanted_audio).
+    /// Audio that the caller streams block by block: see
+    /// [`Mixer::wanted_audio`](crate::mixer::Mixer::wanted_audio).
     Streamed {
-        /// How long it is.
+        /// Length in frames.
         frames: u64,
     },
 }
@@ -31,7 +31,7 @@ impl AudioSlot {
     }
 }
 
-/// Why some bytes are no audio.
+/// Why bytes cannot be used as audio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AudioError {
     /// Neither mono nor stereo.
@@ -40,10 +40,10 @@ pub enum AudioError {
         /// The number of channels.
         channels: u16,
     },
-    /// The data lie outside the bytes.
-    #[error("the audio data end behind the {bytes} bytes that there are")]
+    /// The range of the samples lies outside the bytes.
+    #[error("the samples end after the last of the {bytes} bytes")]
     Range {
-        /// How many bytes there are.
+        /// Number of bytes.
         bytes: usize,
     },
 }
@@ -58,13 +58,21 @@ pub struct Audio {
     channels: u16,
 }
 
+/// Whether both read the same bytes in memory.
+impl PartialEq for Audio {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.bytes, &other.bytes)
+            && (self.start, self.frames, self.channels) == (other.start, other.frames, other.channels)
+    }
+}
+
 impl Audio {
-    /// Audio in bytes that somebody else keeps too, such as a memory map of a file, which is read
-    /// in place. `data` says where; what does not fill a frame at its end is left out.
+    /// Audio in shared bytes, such as a memory map of a file, which is read in place. `data` is the
+    /// range of the samples; an incomplete frame at its end is ignored.
     ///
     /// # Errors
     ///
-    /// [`AudioError`] for other than one or two channels, or data outside the bytes.
+    /// [`AudioError`] for other than one or two channels, or a range outside the bytes.
     pub fn from_shared(
         bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
         data: Range<usize>,
@@ -81,7 +89,7 @@ impl Audio {
         Ok(Self { bytes, start: data.start, frames, channels })
     }
 
-    /// Audio of one or two channels, of which it takes a copy; as long as the shorter.
+    /// Audio with a copy of one or two channels; as long as the shorter one.
     pub fn from_channels(left: &[f32], right: Option<&[f32]>) -> Self {
         let bytes: Vec<u8> = match right {
             Some(right) => left
@@ -102,14 +110,8 @@ impl Audio {
         self.frames
     }
 
-    /// Whether both read the same bytes.
-    pub(super) fn is_same(&self, other: &Self) -> bool {
-        Arc::ptr_eq(&self.bytes, &other.bytes)
-            && (self.start, self.frames, self.channels) == (other.start, other.frames, other.channels)
-    }
-
-    /// Left and right; of mono audio both are the same. What is no number is silence.
-    pub(super) fn channels(&self) -> [Vec<f32>; 2] {
+    /// Left and right; both are the same for mono audio. Samples that are not finite become 0.
+    pub(crate) fn channels(&self) -> [Vec<f32>; 2] {
         let frames = self.frames as usize;
         let mut channels = [alloc::vec![0.0; frames], alloc::vec![0.0; frames]];
         let [left, right] = &mut channels;
@@ -117,8 +119,8 @@ impl Audio {
         channels
     }
 
-    /// Reads frames from a place on, which lie inside.
-    pub(super) fn read(&self, frame: u64, [left, right]: [&mut [f32]; 2]) {
+    /// Reads frames from `frame` on, all of which the audio must have.
+    pub(crate) fn read(&self, frame: u64, [left, right]: [&mut [f32]; 2]) {
         let width = VALUE_BYTES * usize::from(self.channels);
         let start = self.start + frame as usize * width;
         let bytes = (*self.bytes).as_ref().get(start..start + left.len() * width).unwrap_or(&[]);

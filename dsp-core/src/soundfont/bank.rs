@@ -1,42 +1,51 @@
-//! A bank ready to be played.
+//! A bank for playback.
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 
-use super::content::{self, Content, Instrument, Preset, WavePlace};
+use super::content::{self, Content, Instrument, Preset, WaveRanges};
+use super::error::BankError;
+#[cfg(feature = "vorbis")]
+use super::location::Location;
 use super::samples::{Sample, Wave};
-#[cfg(feature = "vorbis")]
-use super::skipped::Place;
 use super::skipped::Skipped;
+use super::summary::BankSummary;
 #[cfg(feature = "vorbis")]
-use super::vorbis::Decoded;
-use super::{BankError, BankSummary};
+use super::vorbis::DecodedStreams;
 
-/// Bank number from which on a SoundFont holds drum kits (section 7.2).
+/// Lowest bank number of drum kits in a SoundFont (section 7.2).
 const DRUM_BANK: u16 = 128;
 
-/// A loaded SoundFont bank, cheap to clone and to share between renderers.
+/// A loaded SoundFont bank. Clones share its memory.
 #[derive(Clone)]
 pub struct Bank(Arc<Loaded>);
 
 struct Loaded {
     content: Content,
-    /// The file, or what was copied of it.
+    /// The file, or a copy of its sample data.
     file: Arc<dyn AsRef<[u8]> + Send + Sync>,
-    wave: WavePlace,
+    wave: WaveRanges,
     table_bytes: u64,
     #[cfg(feature = "vorbis")]
-    decoded: Decoded,
+    decoded: DecodedStreams,
+}
+
+/// Whether both share one loaded bank.
+impl PartialEq for Bank {
+    fn eq(&self, other: &Self) -> bool {
+        self.is_same(other)
+    }
 }
 
 impl Bank {
-    /// Loads a bank from the bytes of a file, of which it copies the sample data.
+    /// Loads a bank from the bytes of a file. It copies the sample data.
     ///
     /// # Errors
     ///
-    /// [`BankError`], naming what is wrong. Bad regions are no error: see [`Self::skipped`].
+    /// [`BankError`] for a file that cannot be used. Damaged parts are not errors: see
+    /// [`Self::skipped`].
     pub fn from_bytes(file: &[u8]) -> Result<Self, BankError> {
         let (content, wave) = content::read(file)?;
         let mut copy = file[wave.high.clone()].to_vec();
@@ -46,15 +55,15 @@ impl Bank {
         });
         Ok(Self(Arc::new(Loaded {
             #[cfg(feature = "vorbis")]
-            decoded: Decoded::none(content.streams.all().len()),
+            decoded: DecodedStreams::none(content.streams.all().len()),
             table_bytes: content.bytes() as u64,
             content,
             file: Arc::new(copy),
-            wave: WavePlace { high: 0..wave.high.len(), low },
+            wave: WaveRanges { high: 0..wave.high.len(), low },
         })))
     }
 
-    /// Loads a bank from the bytes of a file, which it keeps: the sample data is read in place.
+    /// Loads a bank from the bytes of a file, which it keeps. Sample data are read in place.
     ///
     /// # Errors
     ///
@@ -63,8 +72,7 @@ impl Bank {
         Self::from_shared(Arc::new(file))
     }
 
-    /// Loads a bank from the bytes of a file that somebody else keeps too, such as a memory map:
-    /// the sample data is read in place.
+    /// Loads a bank from the shared bytes of a file, such as a memory map. Sample data are read in place.
     ///
     /// # Errors
     ///
@@ -73,7 +81,7 @@ impl Bank {
         let (content, wave) = content::read((*file).as_ref())?;
         Ok(Self(Arc::new(Loaded {
             #[cfg(feature = "vorbis")]
-            decoded: Decoded::none(content.streams.all().len()),
+            decoded: DecodedStreams::none(content.streams.all().len()),
             table_bytes: content.bytes() as u64,
             content,
             file,
@@ -81,14 +89,14 @@ impl Bank {
         })))
     }
 
-    /// What the bank offers.
+    /// Name, encoding and presets.
     #[must_use]
     pub fn summary(&self) -> &BankSummary {
         &self.0.content.summary
     }
 
-    /// What the bank was loaded without, and why, in the first 1000 of [`Self::skipped_total`]
-    /// cases; then the compressed samples that could not be decoded so far.
+    /// The parts of the file that were left out, at most 1000 of [`Self::skipped_total`], then the
+    /// compressed samples that could not be decoded so far.
     #[must_use]
     pub fn skipped(&self) -> Vec<Skipped> {
         let mut skipped = self.0.content.report.entries.clone();
@@ -96,7 +104,7 @@ impl Bank {
         skipped
     }
 
-    /// How many things the bank was loaded without, and compressed samples could not be decoded.
+    /// Number of parts of the file that were left out, and of samples that could not be decoded.
     #[must_use]
     pub fn skipped_total(&self) -> usize {
         self.0.content.report.total + self.undecodable().count()
@@ -106,7 +114,7 @@ impl Bank {
     fn undecodable(&self) -> impl Iterator<Item = Skipped> {
         self.0.decoded.failures().map(|(stream, reason)| {
             let (number, name) = self.0.content.stream_samples[stream].clone();
-            Skipped { place: Place::Sample { number, name }, reason }
+            Skipped { location: Location::Sample { number, name }, reason }
         })
     }
 
@@ -115,22 +123,22 @@ impl Bank {
         core::iter::empty()
     }
 
-    /// Decodes the compressed samples of those presets that sound for these bank and program
-    /// numbers, unless they are decoded already. Of other banks, and in a build without the
-    /// feature `vorbis`, there is nothing to decode.
+    /// Decodes the compressed samples of the presets that play for these bank and program numbers.
+    /// Samples that are decoded already are skipped. Without the feature `vorbis` and for PCM banks it
+    /// does nothing.
     ///
-    /// A damaged sample is no error: it stays silent, and [`Self::skipped`] names it.
+    /// A damaged sample is not an error: it stays silent, and [`Self::skipped`] reports it.
     ///
     /// # Errors
     ///
-    /// [`BankError::TooLong`] if the decoded samples would fill more than 1 GiB, and
-    /// [`BankError::TooCostly`] if it would take too long to begin with them.
+    /// [`BankError::TooLong`] if the decoded samples would need more than 1 GiB, and
+    /// [`BankError::TooCostly`] if their headers would take too long to read.
     pub fn prepare(&self, presets: &[(u16, u8)]) -> Result<(), BankError> {
         self.prepare_while(presets, &mut || true)
     }
 
-    /// The same as long as `go_on` says so; it is asked many times a second. Streams that are
-    /// decoded when it says no stay decoded.
+    /// [`Self::prepare`] while `should_continue` returns true; it is called many times a second. After
+    /// a stop, decoded streams stay decoded.
     ///
     /// # Errors
     ///
@@ -138,26 +146,26 @@ impl Bank {
     pub fn prepare_while(
         &self,
         presets: &[(u16, u8)],
-        go_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> Result<(), BankError> {
         #[cfg(feature = "vorbis")]
         {
-            let streams = self.used(presets).streams(self);
+            let streams = self.select(presets).streams(self);
             let all = self.0.content.streams.all();
             let streams = streams.iter().map(|&number| (number, &all[number]));
-            self.0.decoded.prepare(self.wave_bytes(), streams, go_on)?;
+            self.0.decoded.prepare(self.wave_bytes(), streams, should_continue)?;
         }
         #[cfg(not(feature = "vorbis"))]
-        let _ = (presets, go_on);
+        let _ = (presets, should_continue);
         Ok(())
     }
 
-    /// Bytes of memory that [`Self::prepare`] of these presets would add.
+    /// Memory in bytes that [`Self::prepare`] of these presets would allocate.
     #[must_use]
     pub fn undecoded_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         #[cfg(feature = "vorbis")]
         {
-            let streams = self.used(presets).streams(self);
+            let streams = self.select(presets).streams(self);
             let all = self.0.content.streams.all();
             self.0.decoded.missing_bytes(streams.iter().map(|&number| (number, &all[number])))
         }
@@ -168,15 +176,14 @@ impl Bank {
         }
     }
 
-    /// Bytes of memory that the decoded samples of these presets take, whether they are decoded yet
-    /// or not.
+    /// Memory of the decoded samples of these presets in bytes, whether they are decoded yet or not.
     #[must_use]
     pub fn prepared_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         #[cfg(feature = "vorbis")]
         {
-            let streams = self.used(presets).streams(self);
+            let streams = self.select(presets).streams(self);
             let all = self.0.content.streams.all();
-            Decoded::whole_bytes(streams.iter().map(|&number| (number, &all[number])))
+            DecodedStreams::whole_bytes(streams.iter().map(|&number| (number, &all[number])))
         }
         #[cfg(not(feature = "vorbis"))]
         {
@@ -185,7 +192,7 @@ impl Bank {
         }
     }
 
-    /// Bytes of memory that the decoded samples take so far.
+    /// Memory of all decoded samples so far in bytes.
     #[must_use]
     pub fn decoded_bytes(&self) -> u64 {
         #[cfg(feature = "vorbis")]
@@ -196,53 +203,53 @@ impl Bank {
         0
     }
 
-    /// Bytes of memory that the tables take, about. The sample data of the file is not counted.
+    /// Approximate memory of the tables in bytes, without the sample data of the file.
     #[must_use]
     pub fn table_bytes(&self) -> u64 {
         self.0.table_bytes
     }
 
-    /// Whether somebody else has a handle to this loaded bank.
+    /// Whether there is another handle to this loaded bank.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// Presets that sound for these numbers, and what they are made of.
-    pub(super) fn used(&self, presets: &[(u16, u8)]) -> Used {
+    /// The presets that play for these bank and program numbers, and their instruments.
+    pub(super) fn select(&self, presets: &[(u16, u8)]) -> Selection {
         let presets: BTreeSet<usize> =
             presets.iter().filter_map(|&(bank, program)| self.resolve(bank, program)).collect();
         let preset_zones = presets.iter().flat_map(|&preset| &self.presets()[preset].zones);
         let instruments = preset_zones.map(|zone| zone.instrument).collect();
-        Used { presets, instruments }
+        Selection { presets, instruments }
     }
 
-    /// Number of the Ogg Vorbis stream of a compressed sample.
+    /// Index of the Ogg Vorbis stream of a compressed sample.
     pub(super) fn stream(&self, sample: usize) -> Option<usize> {
         *self.0.content.sample_streams.get(sample)?
     }
 
-    /// The sample data as it stands in the file.
+    /// The sample data of the file.
     pub(super) fn wave_bytes(&self) -> &[u8] {
         (*self.0.file).as_ref().get(self.0.wave.high.clone()).unwrap_or_default()
     }
 
-    /// Whether two handles share one loaded bank.
+    /// Whether both handles share one loaded bank.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Bank and program number of the preset that sounds for these numbers: the same, or those of
-    /// the preset that stands in; `None` where nothing sounds.
+    /// Bank and program number of the preset that plays for these numbers, which may be a substitute;
+    /// `None` if no preset plays.
     #[must_use]
-    pub fn sounding_preset(&self, bank: u16, program: u8) -> Option<(u16, u16)> {
+    pub fn resolved_preset(&self, bank: u16, program: u8) -> Option<(u16, u16)> {
         let preset = self.presets().get(self.resolve(bank, program)?)?;
         Some((preset.bank, preset.program))
     }
 
-    /// The preset that sounds for a bank and program number: that one; else the same program of
-    /// bank 0, or of bank 128 for drum kits; else the first kit, or the first sound.
+    /// Index of the preset that plays for a bank and program number: this preset; otherwise the same
+    /// program of bank 0, or of bank 128 for drum kits; otherwise program 0 of that bank.
     pub(crate) fn resolve(&self, bank: u16, program: u8) -> Option<usize> {
         let presets = self.presets();
         let find = |bank: u16, program: u16| {
@@ -253,7 +260,7 @@ impl Bank {
         find(bank, program).or_else(|| find(common_bank, program)).or_else(|| find(common_bank, 0))
     }
 
-    /// By ascending bank and program.
+    /// The presets by ascending bank and program.
     pub(crate) fn presets(&self) -> &[Preset] {
         &self.0.content.presets
     }
@@ -266,13 +273,13 @@ impl Bank {
         &self.0.content.samples
     }
 
-    /// The sample data that a sample's positions refer to, which may go on before and behind it;
-    /// nothing for a compressed sample that is not decoded.
+    /// The sample data to which the positions of a sample refer, which may extend before and after it;
+    /// `None` for a compressed sample that is not decoded.
     pub(crate) fn wave(&self, sample: usize) -> Option<Wave<'_>> {
         self.waves().of(sample)
     }
 
-    /// The sample data of all samples, to be asked for many of them.
+    /// The sample data of all samples, for several look-ups.
     pub(crate) fn waves(&self) -> Waves<'_> {
         let (high, _) = self.wave_bytes().as_chunks();
         let low = self.0.wave.low.clone().and_then(|low| (*self.0.file).as_ref().get(low));
@@ -302,15 +309,15 @@ impl<'a> Waves<'a> {
     }
 }
 
-/// Numbers of the presets and instruments that sound.
-pub(super) struct Used {
+/// Indices of some presets and their instruments.
+pub(super) struct Selection {
     pub(super) presets: BTreeSet<usize>,
     pub(super) instruments: BTreeSet<usize>,
 }
 
 #[cfg(feature = "vorbis")]
-impl Used {
-    /// Numbers of the streams of their compressed samples.
+impl Selection {
+    /// Indices of the streams of their compressed samples.
     fn streams(&self, bank: &Bank) -> BTreeSet<usize> {
         let zones = self.instruments.iter().flat_map(|&instrument| &bank.instruments()[instrument].zones);
         zones.filter_map(|zone| bank.stream(zone.sample)).collect()

@@ -1,4 +1,4 @@
-//! A bank's tables, read from its file.
+//! The presets, instruments and samples of a bank, read from its file.
 
 #[cfg(feature = "vorbis")]
 use alloc::string::String;
@@ -7,17 +7,20 @@ use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range as Span;
 
-use super::generators::{Generator, Generators};
-use super::modulators::Modulator;
-use super::records::{self, MOST_PRESETS, table, text, u16_at};
+use super::error::BankError;
+use super::generator::Generator;
+use super::generators::Generators;
+use super::location::Location;
+use super::modulator::Modulator;
+use super::records::{table, text, u16_at};
 use super::riff::Chunks;
 use super::samples::{self, Sample};
-use super::skipped::{Place, Reason, Report};
+use super::skipped::{Reason, Report};
 use super::streams::Streams;
+use super::summary::{BankSummary, PRESETS_MAX, summary};
 use super::zones::{Range, Zone, ZoneTables};
-use super::{BankError, BankSummary};
 
-/// A sound of a bank, as a program change selects it.
+/// A preset, which a program change selects.
 #[derive(Debug)]
 pub(crate) struct Preset {
     pub(crate) bank: u16,
@@ -25,64 +28,64 @@ pub(crate) struct Preset {
     pub(crate) zones: Vec<PresetZone>,
 }
 
-/// Keys and velocities for which a preset plays an instrument.
+/// A zone of a preset: plays an instrument for some keys and velocities.
 #[derive(Debug)]
 pub(crate) struct PresetZone {
     pub(crate) keys: Range,
     pub(crate) velocities: Range,
-    /// Offsets to the instrument's generators; 0 where the zone has none.
+    /// Offsets to the instrument's generators; 0 without a generator in the zone.
     pub(crate) generators: Generators,
-    /// They act beside those of the instrument's zone.
+    /// Modulators that act in addition to those of the instrument zone.
     pub(crate) modulators: Arc<[Modulator]>,
     /// Index of the instrument.
     pub(crate) instrument: usize,
 }
 
-/// What presets are made of.
+/// An instrument, which presets play.
 #[derive(Debug)]
 pub(crate) struct Instrument {
     pub(crate) zones: Vec<InstrumentZone>,
 }
 
-/// Keys and velocities for which an instrument plays a sample.
+/// A zone of an instrument: plays a sample for some keys and velocities.
 #[derive(Debug)]
 pub(crate) struct InstrumentZone {
     pub(crate) keys: Range,
     pub(crate) velocities: Range,
-    /// Values of all generators, the defaults included.
+    /// Values of all generators, including the defaults.
     pub(crate) generators: Generators,
-    /// All of them: the defaults, replaced by the global zone's, replaced by the zone's own.
+    /// All modulators: the defaults, those of the global zone and those of the zone, where later ones
+    /// replace identical earlier ones.
     pub(crate) modulators: Arc<[Modulator]>,
     /// Index of the sample.
     pub(crate) sample: usize,
 }
 
-/// Everything of a bank but its sample data.
+/// A bank without its sample data.
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) summary: BankSummary,
-    /// By ascending bank and program, each pair once.
+    /// Presets by ascending bank and program, each pair once.
     pub(super) presets: Vec<Preset>,
     pub(super) instruments: Vec<Instrument>,
     pub(super) samples: Vec<Sample>,
-    /// Number of the Ogg Vorbis stream of a compressed sample.
+    /// For each compressed sample, the index of its Ogg Vorbis stream.
     pub(super) sample_streams: Vec<Option<usize>>,
     pub(super) streams: Streams,
-    /// Number and name of the first sample that plays each stream.
+    /// For each stream, index and name of the first sample that plays it.
     #[cfg(feature = "vorbis")]
     pub(super) stream_samples: Vec<(usize, String)>,
     pub(super) report: Report,
 }
 
-/// Where the sample data stands in the file, in bytes.
+/// Byte ranges of the sample data in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct WavePlace {
+pub(super) struct WaveRanges {
     pub(super) high: Span<usize>,
     pub(super) low: Option<Span<usize>>,
 }
 
-/// The records of a table that counts as empty when it is missing or broken; the terminal
-/// record is left out.
+/// The records of a table without the terminal record. A missing or damaged table is treated as empty.
 fn optional_table<'a, const N: usize>(
     name: &'static str,
     body: Option<&'a [u8]>,
@@ -91,27 +94,27 @@ fn optional_table<'a, const N: usize>(
     match table::<N>(name, body) {
         Ok(records) => &records[..records.len() - 1],
         Err(_) => {
-            report.add(Reason::Table { record_bytes: N }, || Place::Chunk(name));
+            report.add(Reason::Table { record_bytes: N }, || Location::Chunk(name));
             &[]
         }
     }
 }
 
-/// Most samples and instruments of a bank: zones name them by 16 bits (section 8.1.2).
-const MOST_NAMED: usize = 1 << 16;
+/// Maximum number of samples and instruments of a bank. Zones have 16-bit indices (section 8.1.2).
+const INDEXED_MAX: usize = 1 << 16;
 
-/// The first `most` records of a table.
-fn nameable<'a, const N: usize>(
+/// The first `max` records of a table.
+fn limited<'a, const N: usize>(
     name: &'static str,
     records: &'a [[u8; N]],
-    most: usize,
+    max: usize,
     report: &mut Report,
 ) -> &'a [[u8; N]] {
-    if records.len() > most {
-        let reason = Reason::TooManyRecords { count: records.len(), limit: most };
-        report.add(reason, || Place::Chunk(name));
+    if records.len() > max {
+        let reason = Reason::TooManyRecords { count: records.len(), limit: max };
+        report.add(reason, || Location::Chunk(name));
     }
-    &records[..records.len().min(most)]
+    &records[..records.len().min(max)]
 }
 
 fn without_terminal<const N: usize>(records: &[[u8; N]]) -> &[[u8; N]] {
@@ -119,14 +122,14 @@ fn without_terminal<const N: usize>(records: &[[u8; N]]) -> &[[u8; N]] {
 }
 
 /// Reads all tables of a file.
-pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
+pub(super) fn read(file: &[u8]) -> Result<(Content, WaveRanges), BankError> {
     let chunks = Chunks::read(file)?;
-    let summary = records::summary(&chunks)?;
+    let summary = summary(&chunks)?;
     let mut report = Report::default();
-    let wave = wave_place(file, &chunks, &mut report);
+    let wave = wave_ranges(file, &chunks, &mut report);
     let sample_headers = without_terminal(table::<46>("shdr", chunks.sample_headers)?);
-    let sample_headers = nameable("shdr", sample_headers, MOST_NAMED, &mut report);
-    let samples = read_samples(sample_headers, &file[wave.high.clone()], chunks.packed, &mut report);
+    let sample_headers = limited("shdr", sample_headers, INDEXED_MAX, &mut report);
+    let samples = read_samples(sample_headers, &file[wave.high.clone()], chunks.is_packed, &mut report);
     let instrument_zones = ZoneTables {
         target: Generator::SampleId,
         target_name: "sample",
@@ -135,7 +138,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
         modulators: optional_table("imod", chunks.instrument_modulators, &mut report),
     };
     let headers = table::<22>("inst", chunks.instrument_headers)?;
-    let headers = nameable("inst", headers, MOST_NAMED + 1, &mut report);
+    let headers = limited("inst", headers, INDEXED_MAX + 1, &mut report);
     let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &samples.playable, &mut report);
     report_missing_loops(sample_headers, &samples, &instruments, &mut report);
     let preset_zones = ZoneTables {
@@ -146,7 +149,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
         modulators: optional_table("pmod", chunks.preset_modulators, &mut report),
     };
     let headers = table::<38>("phdr", chunks.preset_headers)?;
-    let headers = nameable("phdr", headers, MOST_PRESETS + 1, &mut report);
+    let headers = limited("phdr", headers, PRESETS_MAX + 1, &mut report);
     let presets = read_presets(headers, &preset_zones, &instruments, &mut report);
     let content = Content {
         summary,
@@ -162,7 +165,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WavePlace), BankError> {
     Ok((content, wave))
 }
 
-fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlace {
+fn wave_ranges(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WaveRanges {
     let span = |part: &[u8]| {
         let start = part.as_ptr() as usize - file.as_ptr() as usize;
         start..start + part.len()
@@ -172,15 +175,15 @@ fn wave_place(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WavePlac
     let low = chunks.sample_low_bytes.filter(|low| !low.is_empty()).and_then(|low| {
         let version = chunks.version.filter(|version| version.len() >= 4);
         let (major, minor) = version.map_or((0, 0), |version| (u16_at(version, 0), u16_at(version, 2)));
-        // Section 6.2: from version 2.04 on, and one byte a frame, padded to an even number.
+        // Section 6.2: from version 2.04 on, one byte per frame, padded to an even number.
         if (major, minor) >= (2, 4) && (low.len() == frames || low.len() == frames.next_multiple_of(2)) {
             return Some(span(low));
         }
         let reason = Reason::LowBytes { low_bytes: low.len(), frames, major, minor };
-        report.add(reason, || Place::Chunk("sm24"));
+        report.add(reason, || Location::Chunk("sm24"));
         None
     });
-    WavePlace { high, low }
+    WaveRanges { high, low }
 }
 
 struct Samples {
@@ -192,7 +195,7 @@ struct Samples {
     playable: Vec<bool>,
 }
 
-fn read_samples(headers: &[[u8; 46]], wave: &[u8], packed: bool, report: &mut Report) -> Samples {
+fn read_samples(headers: &[[u8; 46]], wave: &[u8], is_packed: bool, report: &mut Report) -> Samples {
     let count = headers.len();
     let streams = Streams::find(headers, wave);
     let mut all = Samples {
@@ -205,10 +208,10 @@ fn read_samples(headers: &[[u8; 46]], wave: &[u8], packed: bool, report: &mut Re
     };
     for (number, header) in headers.iter().enumerate() {
         let name = || text(&header[..20]);
-        let samples::Header { sample, stream, problem, remark } =
-            samples::read(header, wave, &all.streams, packed);
-        if let Some(reason) = problem.or(remark) {
-            report.add(reason, || Place::Sample { number, name: name() });
+        let samples::Header { sample, stream, problem, warning } =
+            samples::read(header, wave, &all.streams, is_packed);
+        if let Some(reason) = problem.or(warning) {
+            report.add(reason, || Location::Sample { number, name: name() });
         }
         all.samples.push(sample);
         #[cfg(feature = "vorbis")]
@@ -223,22 +226,22 @@ fn read_samples(headers: &[[u8; 46]], wave: &[u8], packed: bool, report: &mut Re
     all
 }
 
-/// Samples that a zone wants to loop and that have no loop at all.
+/// Reports samples without a loop that a zone plays with a loop mode.
 fn report_missing_loops(
     headers: &[[u8; 46]],
     samples: &Samples,
     instruments: &[Instrument],
     report: &mut Report,
 ) {
-    let mut wanted = vec![false; headers.len()];
+    let mut has_loop_mode = vec![false; headers.len()];
     for zone in instruments.iter().flat_map(|instrument| &instrument.zones) {
-        wanted[zone.sample] |= matches!(zone.generators.get(Generator::SampleModes), 1 | 3);
+        has_loop_mode[zone.sample] |= matches!(zone.generators.get(Generator::SampleModes), 1 | 3);
     }
-    let playable = samples.samples.iter().zip(&samples.playable).zip(wanted).enumerate();
-    for (number, ((sample, playable), wanted)) in playable {
-        if wanted && *playable && !sample.has_loop() {
+    let playable = samples.samples.iter().zip(&samples.playable).zip(has_loop_mode).enumerate();
+    for (number, ((sample, playable), has_loop_mode)) in playable {
+        if has_loop_mode && *playable && !sample.has_loop() {
             let reason = Reason::Loop { start: sample.loop_start, end: sample.loop_end };
-            report.add(reason, || Place::Sample { number, name: text(&headers[number][..20]) });
+            report.add(reason, || Location::Sample { number, name: text(&headers[number][..20]) });
         }
     }
 }
@@ -255,15 +258,15 @@ fn read_instruments(
         Some(false) => Err(Reason::UnplayableSample(index)),
         None => Err(Reason::Target { what: "sample", index, limit }),
     };
-    let mut allowances = tables.allowances();
+    let mut budgets = tables.read_budgets();
     let read = |(number, pair): (usize, &[[u8; 22]; 2])| {
         let [start, end] = pair.each_ref().map(|header| usize::from(u16_at(header, 20)));
-        let zones = tables.zones(&mut allowances, start..end, check, |(zone, reason)| {
+        let zones = tables.zones(&mut budgets, start..end, check, |(zone, reason)| {
             report.add(reason, || {
                 let name = text(&pair[0][..20]);
                 match zone {
-                    Some(zone) => Place::InstrumentZone { number, name, zone },
-                    None => Place::Instrument { number, name },
+                    Some(zone) => Location::InstrumentZone { number, name, zone },
+                    None => Location::Instrument { number, name },
                 }
             });
         });
@@ -279,9 +282,9 @@ fn read_instruments(
     headers.array_windows().enumerate().map(read).collect()
 }
 
-/// Most zones of instruments that the zones of one preset lead to: each of them is looked at when
-/// a note starts. The largest banks stay below a tenth of it.
-const MOST_PRESET_ZONES: usize = 1 << 16;
+/// Maximum number of instrument zones of a preset, all of which are searched when a note starts. The
+/// largest banks have less than a tenth of it.
+const PRESET_ZONES_MAX: usize = 1 << 16;
 
 fn read_presets(
     headers: &[[u8; 38]],
@@ -297,32 +300,32 @@ fn read_presets(
     let mut order: Vec<usize> = (0..headers.len() - 1).collect();
     let id = |number: usize| (u16_at(&headers[number], 22), u16_at(&headers[number], 20));
     order.sort_by_key(|&number| id(number));
-    let mut allowances = tables.allowances();
+    let mut budgets = tables.read_budgets();
     let mut presets: Vec<Preset> = Vec::with_capacity(order.len());
     for number in order {
         let name = || text(&headers[number][..20]);
         let (bank, program) = id(number);
         if presets.last().is_some_and(|last| (last.bank, last.program) == (bank, program)) {
-            report.add(Reason::TakenPreset { bank, program }, || Place::Preset { number, name: name() });
+            report.add(Reason::TakenPreset { bank, program }, || Location::Preset { number, name: name() });
             continue;
         }
         let [start, end] = [number, number + 1].map(|number| usize::from(u16_at(&headers[number], 24)));
-        let zones = tables.zones(&mut allowances, start..end, check, |(zone, reason)| {
+        let zones = tables.zones(&mut budgets, start..end, check, |(zone, reason)| {
             report.add(reason, || match zone {
-                Some(zone) => Place::PresetZone { number, name: name(), zone },
-                None => Place::Preset { number, name: name() },
+                Some(zone) => Location::PresetZone { number, name: name(), zone },
+                None => Location::Preset { number, name: name() },
             });
         });
         let mut reached = 0;
         let is_within = |zone: &Zone| {
             reached += instruments[zone.target].zones.len();
-            reached <= MOST_PRESET_ZONES
+            reached <= PRESET_ZONES_MAX
         };
         let count = zones.len();
         let zones: Vec<Zone> = zones.into_iter().take_while(is_within).collect();
         if zones.len() < count {
-            let reason = Reason::TooManyZones { from: zones.len(), limit: MOST_PRESET_ZONES };
-            report.add(reason, || Place::Preset { number, name: name() });
+            let reason = Reason::TooManyZones { from: zones.len(), limit: PRESET_ZONES_MAX };
+            report.add(reason, || Location::Preset { number, name: name() });
         }
         let zones = zones.into_iter().map(|zone| PresetZone {
             keys: zone.keys,
@@ -337,7 +340,7 @@ fn read_presets(
 }
 
 impl Content {
-    /// Bytes that the tables take in memory, about.
+    /// Approximate memory of the tables in bytes.
     pub(super) fn bytes(&self) -> usize {
         let modulators = |list: &Arc<[Modulator]>| size_of_val(&**list) / Arc::strong_count(list);
         let presets = self.presets.iter().map(|preset| {

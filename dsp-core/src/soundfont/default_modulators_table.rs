@@ -1,10 +1,10 @@
-//! The modulators that every instrument zone has unless it replaces them (section 8.4).
+//! The default modulators, which every instrument zone has unless it replaces them (section 8.4).
 
-use super::generators::Generator;
-use super::modulators::{Controller, Curve, Destination, Modulator, Source, Transform};
+use super::generator::Generator;
+use super::modulator::{Controller, Curve, Destination, Modulator, Source, Transform};
 
-const fn source(controller: Controller, negative: bool, bipolar: bool, curve: Curve) -> Source {
-    Source { controller, negative, bipolar, curve }
+const fn source(controller: Controller, is_negative: bool, is_bipolar: bool, curve: Curve) -> Source {
+    Source { controller, is_negative, is_bipolar, curve }
 }
 
 const fn modulator(source: Source, amount: i16, destination: Generator, amount_source: Source) -> Modulator {
@@ -12,11 +12,11 @@ const fn modulator(source: Source, amount: i16, destination: Generator, amount_s
     Modulator { source, amount_source, destination, amount, transform: Transform::Linear }
 }
 
-/// Section 8.4.2: velocity to the cutoff of the filter; -2400 cents for a velocity of 0.
+/// Section 8.4.2: velocity to filter cutoff, -2400 cents at a velocity of 0.
 ///
-/// It is no part of [`DEFAULT_MODULATORS`]. Version 2.01 defines it otherwise, FluidSynth and
-/// BASSMIDI leave it out, and banks are voiced with these. A session may ask for it:
-/// [`crate::session::VelocityToCutoff`].
+/// It is not part of [`DEFAULT_MODULATORS`]. Version 2.01 defines it differently, FluidSynth and
+/// BASSMIDI leave it out, and banks are voiced with these. A session can enable it by its
+/// `velocity_to_cutoff`.
 pub(crate) const VELOCITY_TO_CUTOFF: Modulator = modulator(
     source(Controller::NoteOnVelocity, true, false, Curve::Linear),
     -2_400,
@@ -24,7 +24,7 @@ pub(crate) const VELOCITY_TO_CUTOFF: Modulator = modulator(
     Source::NONE,
 );
 
-/// Those of section 8.4 but [`VELOCITY_TO_CUTOFF`].
+/// The default modulators of section 8.4, except [`VELOCITY_TO_CUTOFF`].
 #[rustfmt::skip]
 pub(super) const DEFAULT_MODULATORS: [Modulator; 9] = {
     use Controller::*;
@@ -41,9 +41,9 @@ pub(super) const DEFAULT_MODULATORS: [Modulator; 9] = {
         modulator(source(Midi(1), false, false, Linear), 50, VibLfoToPitch, ALWAYS),
         // 8.4.5: volume to attenuation; 960 centibels for a volume of 0.
         modulator(source(Midi(7), true, false, Concave), 960, InitialAttenuation, ALWAYS),
-        // 8.4.6: pan to pan. The text says 1000 tenths of a per cent, which would be all the way to
-        // a side at a quarter of the controller; as the width of the whole range it is what players
-        // and the songs written for them mean: 500 to either side.
+        // 8.4.6: controller 10 to pan. The text says 1000 tenths of a per cent, which would reach a side
+        // at a quarter of the controller's range. Players read it as the width of the whole range:
+        // 500 to either side.
         modulator(source(Midi(10), false, true, Linear), 500, Pan, ALWAYS),
         // 8.4.7: expression to attenuation; 960 centibels for an expression of 0.
         modulator(source(Midi(11), true, false, Concave), 960, InitialAttenuation, ALWAYS),

@@ -1,24 +1,25 @@
 //! Ranges and defaults of the generators: the table of section 8.1.3.
 //!
-//! Address offsets are kept as they come: what they may be depends on the sample.
+//! Address offsets have no fixed range, because their range depends on the sample.
 
-use super::generators::{Generator, Use};
+use super::generator::{Generator, GeneratorKind};
 
-/// What the table says of one generator, in the units of the file.
+/// Range, default and kind of a generator, in the units of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Properties {
     pub(super) low: i16,
     pub(super) high: i16,
     pub(super) default: i16,
-    pub(super) usage: Use,
+    pub(super) kind: GeneratorKind,
 }
 
-type Row = (Generator, i16, i16, i16, Use);
+/// Generator, minimum, maximum, default and kind.
+type Entry = (Generator, i16, i16, i16, GeneratorKind);
 
 #[rustfmt::skip]
-const ROWS: [Row; 52] = {
+const ENTRIES: [Entry; 52] = {
     use Generator::*;
-    use Use::*;
+    use GeneratorKind::*;
     const LOW: i16 = i16::MIN;
     const HIGH: i16 = i16::MAX;
     [
@@ -77,15 +78,15 @@ const ROWS: [Row; 52] = {
     ]
 };
 
-/// By number; numbers that name no generator have a value that is always 0.
+/// Properties by generator number. Undefined numbers have the constant value 0.
 pub(super) const PROPERTIES: [Properties; Generator::COUNT] = {
     let mut properties =
-        [Properties { low: 0, high: 0, default: 0, usage: Use::Structure }; Generator::COUNT];
-    let mut row = 0;
-    while row < ROWS.len() {
-        let (generator, low, high, default, usage) = ROWS[row];
-        properties[generator as usize] = Properties { low, high, default, usage };
-        row += 1;
+        [Properties { low: 0, high: 0, default: 0, kind: GeneratorKind::Structure }; Generator::COUNT];
+    let mut index = 0;
+    while index < ENTRIES.len() {
+        let (generator, low, high, default, kind) = ENTRIES[index];
+        properties[generator as usize] = Properties { low, high, default, kind };
+        index += 1;
     }
     properties
 };
@@ -93,11 +94,11 @@ pub(super) const PROPERTIES: [Properties; Generator::COUNT] = {
 /// The generator of each number.
 pub(super) const BY_NUMBER: [Option<Generator>; Generator::COUNT] = {
     let mut generators = [None; Generator::COUNT];
-    let mut row = 0;
-    while row < ROWS.len() {
-        let generator = ROWS[row].0;
+    let mut index = 0;
+    while index < ENTRIES.len() {
+        let generator = ENTRIES[index].0;
         generators[generator as usize] = Some(generator);
-        row += 1;
+        index += 1;
     }
     generators
 };

@@ -1,58 +1,62 @@
-//! The modulators that a zone has in the end: the defaults, those of the global zone and its own
-//! (sections 7.4, 8.4 and 9.5.4).
+//! The complete modulator list of a zone: the defaults, those of the global zone and those of the zone
+//! itself (sections 7.4, 8.4 and 9.5.4).
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 
 use super::default_modulators_table::DEFAULT_MODULATORS;
-use super::modulators::{self, Controller, Destination, Modulator, Target, VelocityToCutoffForm};
+use super::modulator::{Controller, Destination, Modulator};
+use super::modulator_records::{self, Target};
 use super::skipped::Reason;
+use super::velocity_to_cutoff::VelocityToCutoffForm;
 
-/// Most modulators of a zone.
-pub(super) const MOST_MODULATORS: usize = 64;
+/// Maximum number of modulators of a zone.
+pub(super) const MODULATORS_MAX: usize = 64;
 
-/// Which zone a modulator stands in.
+/// The zone in which a file states a modulator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Level {
+pub(super) enum ZoneScope {
+    /// The global zone of the preset or instrument.
     Global,
-    Own,
+    /// The zone itself.
+    Local,
 }
 
-/// Where a modulator stands in the file: its zone and its number there.
-type Place = (Level, u16);
+/// Position of a modulator in the file: its zone and its index there.
+type FilePosition = (ZoneScope, u16);
 
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     modulator: Modulator,
-    /// The place that a link leads to.
-    link: Option<Place>,
-    level: Option<Level>,
+    /// The destination of a link.
+    link: Option<FilePosition>,
+    scope: Option<ZoneScope>,
 }
 
-/// A list in the making.
+/// Builds the modulator list of a zone.
 #[derive(Debug, Clone)]
-pub(super) struct Draft {
+pub(super) struct ModulatorListBuilder {
     entries: Vec<Entry>,
-    /// Where in `entries` the modulators of the file went.
-    places: Vec<(Place, usize)>,
+    /// The index in `entries` of each modulator of the file.
+    indices: Vec<(FilePosition, usize)>,
 }
 
-impl Draft {
+impl ModulatorListBuilder {
     pub(super) const fn empty() -> Self {
-        Self { entries: Vec::new(), places: Vec::new() }
+        Self { entries: Vec::new(), indices: Vec::new() }
     }
 
     pub(super) fn defaults() -> Self {
-        let entry = |modulator| Entry { modulator, link: None, level: None };
-        Self { entries: DEFAULT_MODULATORS.into_iter().map(entry).collect(), places: Vec::new() }
+        let entry = |modulator| Entry { modulator, link: None, scope: None };
+        Self { entries: DEFAULT_MODULATORS.into_iter().map(entry).collect(), indices: Vec::new() }
     }
 
-    /// Adds the modulators of a zone. One that is identical to an earlier one but for its amount
-    /// takes its place.
-    pub(super) fn add(&mut self, level: Level, records: &[[u8; 10]], mut skip: impl FnMut(Reason)) {
+    /// Adds the modulators of a zone. A modulator that differs from an earlier one in its amount only
+    /// replaces it.
+    pub(super) fn add(&mut self, scope: ZoneScope, records: &[[u8; 10]], mut skip: impl FnMut(Reason)) {
         let mut too_many = false;
         for (number, record) in (0..).zip(records) {
-            let (modulator, target) = match modulators::read(record) {
+            let (modulator, target) = match modulator_records::read(record) {
                 Ok(read) => read,
                 Err(reason) => {
                     skip(reason);
@@ -61,15 +65,15 @@ impl Draft {
             };
             let link = match target {
                 Target::Generator(_) => None,
-                Target::Link(index) => Some((level, index)),
+                Target::Link(index) => Some((scope, index)),
             };
-            let entry = Entry { modulator, link, level: Some(level) };
-            let place = match self.entries.iter().position(|other| other.is_identical(&entry)) {
-                Some(place) => {
-                    self.entries[place] = entry;
-                    place
+            let entry = Entry { modulator, link, scope: Some(scope) };
+            let index = match self.entries.iter().position(|earlier| earlier.is_identical(&entry)) {
+                Some(index) => {
+                    self.entries[index] = entry;
+                    index
                 }
-                None if self.entries.len() == MOST_MODULATORS => {
+                None if self.entries.len() == MODULATORS_MAX => {
                     too_many = true;
                     continue;
                 }
@@ -78,39 +82,38 @@ impl Draft {
                     self.entries.len() - 1
                 }
             };
-            self.places.push(((level, number), place));
+            self.indices.push(((scope, number), index));
         }
         if too_many {
-            skip(Reason::TooManyModulators(MOST_MODULATORS));
+            skip(Reason::TooManyModulators(MODULATORS_MAX));
         }
     }
 
-    /// The list. Links that lead nowhere are left out; of these, those of `level` are reported.
-    pub(super) fn finish(&self, level: Level, mut skip: impl FnMut(Reason)) -> Arc<[Modulator]> {
+    /// The list without broken links. Broken links of `scope` are reported.
+    pub(super) fn finish(&self, scope: ZoneScope, mut skip: impl FnMut(Reason)) -> Arc<[Modulator]> {
         let entries = self.with_one_velocity_to_cutoff();
-        let find = |link| Some(self.places.iter().find(|(place, _)| *place == link)?.1);
-        let has_links = |entry: &Entry| entry.link.is_some() || entry.waits();
+        let find = |link| Some(self.indices.iter().find(|(position, _)| *position == link)?.1);
+        let has_links = |entry: &Entry| entry.link.is_some() || entry.has_linked_source();
         if !entries.iter().any(has_links) {
             return entries.iter().map(|entry| entry.modulator).collect();
         }
         let mut links = Links {
             targets: entries.iter().map(|entry| entry.link.map(find)).collect(),
             entries,
-            alive: Vec::new(),
+            is_valid: Vec::new(),
         };
-        links.leave_out_dead_ends();
-        for (number, entry) in self.entries.iter().enumerate() {
-            if !links.alive[number] && entry.level == Some(level) {
-                skip(Reason::ModulatorLink(self.number_in_file(number)));
+        links.mark_broken_links();
+        for (index, entry) in self.entries.iter().enumerate() {
+            if !links.is_valid[index] && entry.scope == Some(scope) {
+                skip(Reason::ModulatorLink(self.index_in_file(index)));
             }
         }
-        links.unite_twins();
+        links.merge_identical_links();
         links.list()
     }
 
-    /// The entries. The form of version 2.01 of velocity to cutoff has an amount of 0 where the
-    /// form of 2.04 stands, too: banks state their curve in the latter, and the former for older
-    /// players.
+    /// The entries. If both forms of velocity to cutoff exist, the amount of the form of 2.01 is set to
+    /// 0: such banks state their curve in the form of 2.04, and the form of 2.01 for older players.
     fn with_one_velocity_to_cutoff(&self) -> Vec<Entry> {
         let has = |entry: &Entry, form| entry.modulator.velocity_to_cutoff_form() == Some(form);
         let mut entries = self.entries.clone();
@@ -124,78 +127,80 @@ impl Draft {
         entries
     }
 
-    /// The number in its zone of the modulator that went to a place last.
-    fn number_in_file(&self, entry: usize) -> usize {
-        let place = self.places.iter().rev().find(|(_, place)| *place == entry);
-        place.map_or(0, |((_, number), _)| usize::from(*number))
+    /// The index in its zone of the last modulator that was stored in an entry.
+    fn index_in_file(&self, entry: usize) -> usize {
+        let found = self.indices.iter().rev().find(|(_, index)| *index == entry);
+        found.map_or(0, |((_, number), _)| usize::from(*number))
     }
 }
 
 impl Entry {
-    /// Whether its source is other modulators.
-    fn waits(&self) -> bool {
+    /// Whether its source is a link.
+    fn has_linked_source(&self) -> bool {
         self.modulator.source.controller == Controller::Link
     }
 
-    /// Section 7.4: the same but for the amount.
-    fn is_identical(&self, other: &Self) -> bool {
-        self.link == other.link
-            // Of a link, the destination is only an index in its own zone.
-            && (self.link.is_some() || self.modulator.destination == other.modulator.destination)
-            && self.modulator.acts_like(&other.modulator)
+    /// Whether both are the same except for the amount (section 7.4).
+    fn is_identical(&self, entry: &Self) -> bool {
+        self.link == entry.link
+            // The destination of a link is an index in its zone, which is compared above.
+            && (self.link.is_some() || self.modulator.destination == entry.modulator.destination)
+            && self.modulator.has_same_operators(&entry.modulator)
     }
 }
 
-/// A list of which the links are followed.
+/// A list with resolved links.
 struct Links {
     entries: Vec<Entry>,
-    /// Of a link, the place in the list it leads to, if there is one.
+    /// For each link, the index of its destination if that exists; `None` for other modulators.
     targets: Vec<Option<Option<usize>>>,
-    alive: Vec<bool>,
+    is_valid: Vec<bool>,
 }
 
 impl Links {
-    /// Links end in a modulator that waits for one, and every such modulator has a link.
-    fn leave_out_dead_ends(&mut self) {
+    /// Marks as invalid: links to modulators without a linked source, linked sources without a link, and
+    /// cycles.
+    fn mark_broken_links(&mut self) {
         let count = self.entries.len();
-        self.alive = (0..count).map(|place| self.ends(place)).collect();
+        self.is_valid = (0..count).map(|index| self.has_end(index)).collect();
         loop {
-            let before = self.alive.clone();
-            for (place, entry) in self.entries.iter().enumerate() {
-                let leads_on = match self.targets[place] {
+            let before = self.is_valid.clone();
+            for (index, entry) in self.entries.iter().enumerate() {
+                let has_destination = match self.targets[index] {
                     None => true,
-                    Some(target) => {
-                        target.is_some_and(|target| self.alive[target] && self.entries[target].waits())
-                    }
+                    Some(target) => target.is_some_and(|target| {
+                        self.is_valid[target] && self.entries[target].has_linked_source()
+                    }),
                 };
-                let is_fed = !entry.waits()
-                    || (0..count).any(|other| self.alive[other] && self.targets[other] == Some(Some(place)));
-                self.alive[place] &= leads_on && is_fed;
+                let has_source = !entry.has_linked_source()
+                    || (0..count)
+                        .any(|source| self.is_valid[source] && self.targets[source] == Some(Some(index)));
+                self.is_valid[index] &= has_destination && has_source;
             }
-            if self.alive == before {
+            if self.is_valid == before {
                 break;
             }
         }
     }
 
-    /// Whether the links from one place end, rather than going round in a circle.
-    fn ends(&self, place: usize) -> bool {
-        let mut here = place;
+    /// Whether the links from an index end; otherwise they form a cycle.
+    fn has_end(&self, start: usize) -> bool {
+        let mut index = start;
         for _ in 0..self.targets.len() {
-            match self.targets[here] {
-                Some(Some(next)) => here = next,
+            match self.targets[index] {
+                Some(Some(next)) => index = next,
                 _ => return true,
             }
         }
         false
     }
 
-    /// Links of the global zone and of the zone itself can turn out to be identical; then, too,
-    /// the later one takes the earlier one's place.
-    fn unite_twins(&mut self) {
-        while let Some((first, second)) = self.twins() {
+    /// Links of the global zone and of the zone itself can be identical. The later one replaces the
+    /// earlier one.
+    fn merge_identical_links(&mut self) {
+        while let Some((first, second)) = self.identical_links() {
             self.entries[first].modulator.amount = self.entries[second].modulator.amount;
-            self.alive[second] = false;
+            self.is_valid[second] = false;
             for target in &mut self.targets {
                 if *target == Some(Some(second)) {
                     *target = Some(Some(first));
@@ -204,32 +209,32 @@ impl Links {
         }
     }
 
-    fn twins(&self) -> Option<(usize, usize)> {
+    fn identical_links(&self) -> Option<(usize, usize)> {
         let count = self.entries.len();
         let pairs = (0..count).flat_map(|second| (0..second).map(move |first| (first, second)));
         pairs.into_iter().find(|&(first, second)| {
-            self.alive[first]
-                && self.alive[second]
+            self.is_valid[first]
+                && self.is_valid[second]
                 && self.targets[first].is_some()
                 && self.targets[first] == self.targets[second]
-                && self.entries[first].modulator.acts_like(&self.entries[second].modulator)
+                && self.entries[first].modulator.has_same_operators(&self.entries[second].modulator)
         })
     }
 
     fn list(&self) -> Arc<[Modulator]> {
-        let mut new_places = Vec::with_capacity(self.alive.len());
+        let mut new_indices = Vec::with_capacity(self.is_valid.len());
         let mut next = 0;
-        for &is_alive in &self.alive {
-            new_places.push(next);
-            next += u16::from(is_alive);
+        for &is_valid in &self.is_valid {
+            new_indices.push(next);
+            next += u16::from(is_valid);
         }
-        (0..self.alive.len())
-            .filter(|&place| self.alive[place])
-            .map(|place| {
-                let modulator = self.entries[place].modulator;
-                match self.targets[place] {
+        (0..self.is_valid.len())
+            .filter(|&index| self.is_valid[index])
+            .map(|index| {
+                let modulator = self.entries[index].modulator;
+                match self.targets[index] {
                     Some(Some(target)) => {
-                        Modulator { destination: Destination::Modulator(new_places[target]), ..modulator }
+                        Modulator { destination: Destination::Modulator(new_indices[target]), ..modulator }
                     }
                     _ => modulator,
                 }

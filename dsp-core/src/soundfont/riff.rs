@@ -1,14 +1,13 @@
-//! The RIFF structure of a SoundFont file (section 3): finds the chunks, checks every size.
+//! The RIFF structure of a SoundFont file (section 3): finds the chunks and checks their sizes.
 //!
-//! A file may be cut short, or a header may promise more than the enclosing chunk has. Then the
-//! chunk ends where that one ends, and what is missing shows: sample data is played as far as it
-//! is there, and a table that is cut short is an error.
+//! A file may be truncated, or the size of a chunk may exceed the enclosing chunk. Then the chunk ends
+//! with the enclosing one. Truncated sample data are played; a truncated table is an error.
 
 use alloc::string::String;
 
-use super::BankError;
+use super::error::BankError;
 
-/// The chunks of a SoundFont file that matter, each a slice of the file.
+/// The chunks of a SoundFont file that the engine reads, each a slice of the file.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Chunks<'a> {
     pub(super) name: Option<&'a [u8]>,
@@ -25,31 +24,31 @@ pub(super) struct Chunks<'a> {
     pub(super) instrument_modulators: Option<&'a [u8]>,
     pub(super) instrument_generators: Option<&'a [u8]>,
     pub(super) sample_headers: Option<&'a [u8]>,
-    /// Whether the sample data is no PCM, whatever the samples' types say (form type `sfpk`).
-    pub(super) packed: bool,
-    /// The innermost chunk that has fewer bytes than its header promises.
-    cut: Option<Cut>,
+    /// Whether the sample data are not PCM, whatever the types of the samples are (form type `sfpk`).
+    pub(super) is_packed: bool,
+    /// The innermost chunk with fewer bytes than its header states.
+    truncated: Option<TruncatedChunk>,
 }
 
-/// A chunk that is cut short.
+/// A chunk that ends early.
 #[derive(Debug, Clone, Copy)]
-struct Cut {
+struct TruncatedChunk {
     id: [u8; 4],
     promised_bytes: usize,
     present_bytes: usize,
 }
 
-impl From<Cut> for BankError {
-    fn from(cut: Cut) -> Self {
+impl From<TruncatedChunk> for BankError {
+    fn from(chunk: TruncatedChunk) -> Self {
         Self::Truncated {
-            chunk: String::from_utf8_lossy(&cut.id).into_owned(),
-            promised_bytes: cut.promised_bytes as u64,
-            present_bytes: cut.present_bytes as u64,
+            chunk: String::from_utf8_lossy(&chunk.id).into_owned(),
+            promised_bytes: chunk.promised_bytes as u64,
+            present_bytes: chunk.present_bytes as u64,
         }
     }
 }
 
-/// Form type of a bank (section 4.2), and the one of banks whose sample data was packed.
+/// Form types of banks (section 4.2) and of banks with packed sample data.
 const FORMS: [&[u8; 4]; 2] = [b"sfbk", b"sfpk"];
 
 impl<'a> Chunks<'a> {
@@ -60,26 +59,27 @@ impl<'a> Chunks<'a> {
         }
         let mut chunks = Self::default();
         let (_, body, _) = chunks.split_chunk(file).ok_or(BankError::NotASoundFont)?;
-        // The form's type counts as part of it.
+        // The body starts with the form type.
         let mut lists = body.get(4..).ok_or(BankError::NotASoundFont)?;
-        while let Some((id, list, rest)) = chunks.split_chunk(lists) {
-            lists = rest;
+        while let Some((id, list, remaining)) = chunks.split_chunk(lists) {
+            lists = remaining;
             if id != b"LIST" || list.len() < 4 {
                 continue;
             }
             let mut inner = &list[4..];
-            while let Some((id, body, rest)) = chunks.split_chunk(inner) {
-                inner = rest;
-                chunks.take(id, body)?;
+            while let Some((id, body, remaining)) = chunks.split_chunk(inner) {
+                inner = remaining;
+                chunks.store(id, body)?;
             }
         }
         chunks.check_presence()?;
-        chunks.packed = form == b"sfpk" && chunks.samples.is_some_and(|samples| samples.starts_with(b"OggS"));
+        chunks.is_packed =
+            form == b"sfpk" && chunks.samples.is_some_and(|samples| samples.starts_with(b"OggS"));
         Ok(chunks)
     }
 
-    fn take(&mut self, id: &[u8; 4], body: &'a [u8]) -> Result<(), BankError> {
-        let place = match id {
+    fn store(&mut self, id: &[u8; 4], body: &'a [u8]) -> Result<(), BankError> {
+        let field = match id {
             b"INAM" => &mut self.name,
             b"ifil" => &mut self.version,
             b"smpl" => &mut self.samples,
@@ -95,19 +95,19 @@ impl<'a> Chunks<'a> {
             b"shdr" => &mut self.sample_headers,
             _ => return Ok(()),
         };
-        *place = Some(body);
+        *field = Some(body);
         let is_table = !matches!(id, b"INAM" | b"ifil" | b"smpl" | b"sm24");
-        match self.cut {
-            // Half a table means something else than the whole: its last record ends the lists.
-            Some(cut) if is_table && cut.id == *id => Err(cut.into()),
+        match self.truncated {
+            // A truncated table lacks its terminal record, which ends the lists of other tables.
+            Some(chunk) if is_table && chunk.id == *id => Err(chunk.into()),
             _ => Ok(()),
         }
     }
 
-    /// A bank has at least these chunks; one that is missing from a file cut short is missing
-    /// because of that.
+    /// Checks that all required chunks exist. If the file is truncated, the error says so instead of
+    /// naming the missing chunk.
     fn check_presence(&self) -> Result<(), BankError> {
-        let needed = [
+        let required = [
             ("smpl", self.samples),
             ("phdr", self.preset_headers),
             ("pbag", self.preset_bags),
@@ -117,25 +117,27 @@ impl<'a> Chunks<'a> {
             ("igen", self.instrument_generators),
             ("shdr", self.sample_headers),
         ];
-        match needed.into_iter().find(|(_, body)| body.is_none()) {
-            Some((chunk, _)) => Err(self.cut.map_or(BankError::MissingChunk { chunk }, BankError::from)),
+        match required.into_iter().find(|(_, body)| body.is_none()) {
+            Some((chunk, _)) => {
+                Err(self.truncated.map_or(BankError::MissingChunk { chunk }, BankError::from))
+            }
             None => Ok(()),
         }
     }
 
-    /// Splits the first chunk from what follows it, or nothing if not even a header is left. A
-    /// chunk of odd size is followed by a pad byte of 0, which some writers of SF3 files leave
-    /// out.
+    /// Splits the first chunk from the bytes after it: id, body and remaining bytes. `None` if not even a
+    /// header remains. A chunk of odd size has a pad byte of 0, which some writers of SF3 files omit.
     fn split_chunk(&mut self, bytes: &'a [u8]) -> Option<(&'a [u8; 4], &'a [u8], &'a [u8])> {
-        let (id, rest) = bytes.split_first_chunk::<4>()?;
-        let (size, rest) = rest.split_first_chunk::<4>()?;
+        let (id, remaining) = bytes.split_first_chunk::<4>()?;
+        let (size, remaining) = remaining.split_first_chunk::<4>()?;
         let promised_bytes = u32::from_le_bytes(*size) as usize;
-        let present_bytes = promised_bytes.min(rest.len());
+        let present_bytes = promised_bytes.min(remaining.len());
         if present_bytes < promised_bytes {
-            self.cut = Some(Cut { id: *id, promised_bytes, present_bytes });
+            self.truncated = Some(TruncatedChunk { id: *id, promised_bytes, present_bytes });
         }
-        let (body, rest) = rest.split_at(present_bytes);
-        let rest = if promised_bytes % 2 == 1 { rest.strip_prefix(&[0]).unwrap_or(rest) } else { rest };
-        Some((id, body, rest))
+        let (body, remaining) = remaining.split_at(present_bytes);
+        let is_odd = promised_bytes % 2 == 1;
+        let unpadded = remaining.strip_prefix(&[0]).filter(|_| is_odd);
+        Some((id, body, unpadded.unwrap_or(remaining)))
     }
 }

@@ -1,4 +1,4 @@
-//! The tables of real banks.
+//! Tests with real banks.
 
 use super::Bank;
 
@@ -6,11 +6,11 @@ const TIM: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 const FLUID: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 
 fn bank(path: &str) -> Bank {
-    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("the bank is sound")
+    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("a valid bank")
 }
 
 #[test]
-fn real_banks_are_loaded_whole() {
+fn real_banks_load_without_skipped_parts() {
     for (path, presets, instruments, samples) in [(TIM, 136, 210, 520), (FLUID, 189, 193, 1418)] {
         let bank = bank(path);
         assert_eq!(bank.skipped().iter().map(ToString::to_string).collect::<Vec<_>>(), [""; 0], "{path}");
@@ -25,12 +25,12 @@ mod vorbis {
 
     const MUSE: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
-    /// Sample, frames and root mean square, as libsndfile 1.2.2 with libvorbis reads its stream.
+    /// Sample, frames and root mean square of its stream, decoded by libsndfile 1.2.2 with libvorbis.
     const REFERENCE: [(usize, usize, f64); 3] =
         [(0, 24_351, 2_690.186), (100, 53_144, 7_371.633), (500, 39_176, 9_588.741)];
 
     #[test]
-    fn compressed_samples_are_decoded_when_prepared() {
+    fn preparing_presets_decodes_their_compressed_samples() {
         let bank = bank(MUSE);
         assert_eq!(bank.skipped(), []);
         assert!((0..bank.samples().len()).all(|sample| bank.wave(sample).is_none()));
@@ -40,17 +40,17 @@ mod vorbis {
             }
         });
         assert_eq!(bank.skipped(), []);
-        let used = bank.used(&[(0, 0), (128, 0)]).samples(&bank);
-        assert!(used.len() > 50 && used.len() < bank.samples().len(), "{} samples", used.len());
+        let selected = bank.select(&[(0, 0), (128, 0)]).samples(&bank);
+        assert!(selected.len() > 50 && selected.len() < bank.samples().len(), "{} samples", selected.len());
         for sample in 0..bank.samples().len() {
             let frames = bank.wave(sample).map(|wave| wave.high.len());
-            let expected = used.contains(&sample).then(|| bank.samples()[sample].end as usize);
+            let expected = selected.contains(&sample).then(|| bank.samples()[sample].end as usize);
             assert_eq!(frames, expected, "sample {sample}");
         }
     }
 
     #[test]
-    fn a_decoded_sample_is_what_libvorbis_makes_of_it() {
+    fn a_decoded_sample_matches_libvorbis() {
         let bank = bank(MUSE);
         let all: Vec<(u16, u8)> =
             bank.presets().iter().map(|preset| (preset.bank, preset.program as u8)).collect();
@@ -67,15 +67,15 @@ mod vorbis {
     }
 
     #[test]
-    fn a_damaged_stream_costs_its_sample_only() {
+    fn a_damaged_stream_silences_only_its_sample() {
         let mut file = std::fs::read(MUSE).expect("the bank is installed");
-        let place = file.windows(4).position(|bytes| bytes == b"OggS").expect("a stream");
-        file[place + 5_000] ^= 0xff;
+        let offset = file.windows(4).position(|bytes| bytes == b"OggS").expect("a stream");
+        file[offset + 5_000] ^= 0xff;
         let bank = Bank::from_vec(file).unwrap();
         let preset = (0..bank.presets().len())
             .find(|&preset| {
                 let preset = &bank.presets()[preset];
-                bank.used(&[(preset.bank, preset.program as u8)]).samples(&bank).contains(&0)
+                bank.select(&[(preset.bank, preset.program as u8)]).samples(&bank).contains(&0)
             })
             .expect("a preset that plays the first sample");
         let preset = &bank.presets()[preset];

@@ -1,16 +1,17 @@
-//! Zones of presets and instruments, each merged with its global zone (sections 7.2 to 7.9).
+//! Zones of presets and instruments, merged with their global zones (sections 7.2 to 7.9).
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::ops;
 
-use super::generators::{Generator, Generators, Use};
-use super::modulator_lists::{Draft, Level};
-use super::modulators::Modulator;
+use super::generator::{Generator, GeneratorKind};
+use super::generators::Generators;
+use super::modulator::Modulator;
+use super::modulator_lists::{ModulatorListBuilder, ZoneScope};
 use super::records::u16_at;
 use super::skipped::Reason;
 
-/// Keys or velocities, both ends included.
+/// A range of keys or velocities, including both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Range {
     pub(crate) low: u8,
@@ -25,129 +26,129 @@ impl Range {
     }
 }
 
-/// A zone of a preset or of an instrument, with what it has from its global zone.
+/// A zone of a preset or of an instrument, merged with its global zone.
 #[derive(Debug, Clone)]
 pub(super) struct Zone {
     pub(super) keys: Range,
     pub(super) velocities: Range,
     pub(super) generators: Generators,
     pub(super) modulators: Arc<[Modulator]>,
-    /// Index of what it plays.
+    /// Index of the instrument or sample that it plays.
     pub(super) target: usize,
 }
 
-/// Presets or instruments: the tables of their zones, without the terminal records.
+/// The tables of the zones of presets or instruments, without their terminal records.
 pub(super) struct ZoneTables<'a> {
-    /// The generator that ends a zone's list and names what it plays.
+    /// The generator that ends a zone's list and states the index that it plays.
     pub(super) target: Generator,
     pub(super) target_name: &'static str,
-    /// With the terminal record, which says where the last zone ends.
+    /// Zones with the terminal record, which states the end of the last zone.
     pub(super) bags: &'a [[u8; 4]],
     pub(super) generators: &'a [[u8; 4]],
     pub(super) modulators: &'a [[u8; 10]],
 }
 
-/// How often the lists of a bank may read each record of a table, on average. In a sound bank, one
-/// list reads it once. Lists that overlap read it again, at the cost of memory and time.
-const MOST_READS: usize = 2;
+/// Maximum average number of times that the lists of a bank read each record of a table. In a valid bank
+/// each record is read once. Overlapping lists read it again, which takes memory and time.
+const READS_MAX: usize = 2;
 
-/// Most records of a table that lists can name, by 16 bits (sections 7.2 to 7.9).
-const MOST_NAMED: usize = 1 << 16;
+/// Maximum number of records of a table that lists can refer to by 16 bits (sections 7.2 to 7.9).
+const INDEXED_MAX: usize = 1 << 16;
 
-/// Number of records that the lists of a bank may still read from its tables.
-pub(super) struct Allowances {
-    zones: Allowance,
-    generators: Allowance,
-    modulators: Allowance,
+/// Numbers of records that the lists of a bank may still read from its tables.
+pub(super) struct ReadBudgets {
+    zones: ReadBudget,
+    generators: ReadBudget,
+    modulators: ReadBudget,
 }
 
-struct Allowance {
-    /// What the records are.
+struct ReadBudget {
+    /// The kind of record.
     what: &'static str,
     limit: usize,
     remaining: usize,
 }
 
-impl Allowance {
+impl ReadBudget {
     fn new(what: &'static str, records: usize) -> Self {
-        let limit = MOST_READS * records.min(MOST_NAMED);
+        let limit = READS_MAX * records.min(INDEXED_MAX);
         Self { what, limit, remaining: limit }
     }
 
-    fn take(&mut self, count: usize) -> Result<(), Reason> {
+    fn spend(&mut self, count: usize) -> Result<(), Reason> {
         let &mut Self { what, limit, remaining } = self;
         self.remaining = remaining.checked_sub(count).ok_or(Reason::SharedList { what, count, limit })?;
         Ok(())
     }
 }
 
-/// What a zone has, or what it begins with from its global zone.
+/// Ranges and generators of a zone.
 #[derive(Clone)]
-struct Settings {
+struct ZoneValues {
     keys: Range,
     velocities: Range,
     generators: Generators,
 }
 
-/// A complaint, about one zone of the list or about all of it.
-pub(super) type Complaint = (Option<usize>, Reason);
+/// A problem of a zone, by its index in the list, or of the whole list.
+pub(super) type ZoneProblem = (Option<usize>, Reason);
 
 impl ZoneTables<'_> {
-    /// What all lists of these tables may read together.
-    pub(super) fn allowances(&self) -> Allowances {
-        Allowances {
-            zones: Allowance::new("zones", self.bags.len() - 1),
-            generators: Allowance::new("generators", self.generators.len()),
-            modulators: Allowance::new("modulators", self.modulators.len()),
+    /// The numbers of records that all lists of these tables may read together.
+    pub(super) fn read_budgets(&self) -> ReadBudgets {
+        ReadBudgets {
+            zones: ReadBudget::new("zones", self.bags.len() - 1),
+            generators: ReadBudget::new("generators", self.generators.len()),
+            modulators: ReadBudget::new("modulators", self.modulators.len()),
         }
     }
 
-    /// The zones from one bag to another that play something; `check` says whether an index can
-    /// be played.
+    /// The zones of a range of bags, without those that cannot be played. `check` returns whether the
+    /// instrument or sample of an index can be played; `skip` gets the problems.
     pub(super) fn zones(
         &self,
-        allowances: &mut Allowances,
+        budgets: &mut ReadBudgets,
         bags: ops::Range<usize>,
         check: impl Fn(usize) -> Result<(), Reason>,
-        mut skip: impl FnMut(Complaint),
+        mut skip: impl FnMut(ZoneProblem),
     ) -> Vec<Zone> {
         let limit = self.bags.len() - 1;
         if bags.start > bags.end || bags.end > limit {
             skip((None, Reason::List { what: "zones", start: bags.start, end: bags.end, limit }));
             return Vec::new();
         }
-        if let Err(reason) = allowances.zones.take(bags.len()) {
+        if let Err(reason) = budgets.zones.spend(bags.len()) {
             skip((None, reason));
             return Vec::new();
         }
         let mut zones: Vec<Zone> = Vec::new();
         let mut base = self.defaults();
         let mut base_modulators = match self.target {
-            Generator::SampleId => Draft::defaults(),
-            _ => Draft::empty(),
+            Generator::SampleId => ModulatorListBuilder::defaults(),
+            _ => ModulatorListBuilder::empty(),
         };
-        let mut inherited = base_modulators.finish(Level::Own, |_| {});
+        let mut inherited = base_modulators.finish(ZoneScope::Local, |_| {});
         for (number, bag) in bags.enumerate() {
             let mut skip = |reason| skip((Some(number), reason));
-            let generators = match self.list(bag, 0, self.generators, &mut allowances.generators) {
+            let generators = match self.list(bag, 0, self.generators, &mut budgets.generators) {
                 Ok(generators) => generators,
                 Err(reason) => {
                     skip(reason);
                     continue;
                 }
             };
-            let modulators = self.list(bag, 2, self.modulators, &mut allowances.modulators);
+            let modulators = self.list(bag, 2, self.modulators, &mut budgets.modulators);
             let modulators = modulators.unwrap_or_else(|reason| {
                 skip(reason);
                 &[]
             });
-            let mut settings = base.clone();
-            let target = self.read_generators(generators, &mut settings, &mut skip);
+            let mut values = base.clone();
+            let target = self.read_generators(generators, &mut values, &mut skip);
             let Some(target) = target else {
                 if number == 0 {
-                    base = settings;
-                    base_modulators.add(Level::Global, modulators, &mut skip);
-                    inherited = base_modulators.finish(Level::Global, &mut skip);
+                    base = values;
+                    base_modulators.add(ZoneScope::Global, modulators, &mut skip);
+                    inherited = base_modulators.finish(ZoneScope::Global, &mut skip);
                 } else {
                     skip(Reason::NoTarget(self.target_name));
                 }
@@ -156,14 +157,14 @@ impl ZoneTables<'_> {
             let mut list = Arc::clone(&inherited);
             if !modulators.is_empty() {
                 let mut draft = base_modulators.clone();
-                draft.add(Level::Own, modulators, &mut skip);
-                list = draft.finish(Level::Own, &mut skip);
+                draft.add(ZoneScope::Local, modulators, &mut skip);
+                list = draft.finish(ZoneScope::Local, &mut skip);
                 // Most zones of an instrument have the same modulators; they share one list.
                 if let Some(last) = zones.last().filter(|last| last.modulators == list) {
                     list = Arc::clone(&last.modulators);
                 }
             }
-            let Settings { keys, velocities, generators } = settings;
+            let ZoneValues { keys, velocities, generators } = values;
             let problem = check(target)
                 .and_then(|()| check_range("key range", keys))
                 .and_then(|()| check_range("velocity range", velocities));
@@ -175,57 +176,58 @@ impl ZoneTables<'_> {
         zones
     }
 
-    fn defaults(&self) -> Settings {
+    fn defaults(&self) -> ZoneValues {
         let generators = match self.target {
             Generator::SampleId => Generators::DEFAULTS,
             _ => Generators::NO_OFFSETS,
         };
-        Settings { keys: Range::ALL, velocities: Range::ALL, generators }
+        ZoneValues { keys: Range::ALL, velocities: Range::ALL, generators }
     }
 
-    /// The generators or modulators of a zone.
+    /// The generator or modulator records of a zone.
     fn list<'t, const N: usize>(
         &self,
         bag: usize,
         offset: usize,
         table: &'t [[u8; N]],
-        allowance: &mut Allowance,
+        budget: &mut ReadBudget,
     ) -> Result<&'t [[u8; N]], Reason> {
         let [start, end] = [bag, bag + 1].map(|bag| usize::from(u16_at(&self.bags[bag], offset)));
         if start == end {
             return Ok(&[]);
         }
-        let what = allowance.what;
+        let what = budget.what;
         let records = table.get(start..end).ok_or(Reason::List { what, start, end, limit: table.len() })?;
-        allowance.take(records.len())?;
+        budget.spend(records.len())?;
         Ok(records)
     }
 
-    /// Reads a zone's generators into what it has from its global zone; returns what it plays.
+    /// Reads a zone's generators into `values`, which start as those of its global zone. Returns the index
+    /// of the instrument or sample that it plays.
     fn read_generators(
         &self,
         records: &[[u8; 4]],
-        settings: &mut Settings,
+        values: &mut ZoneValues,
         mut skip: impl FnMut(Reason),
     ) -> Option<usize> {
         let is_key_range = |record: Option<&[u8; 4]>| {
             record.is_some_and(|record| u16_at(record, 0) == Generator::KeyRange as u16)
         };
-        for (place, record) in records.iter().enumerate() {
+        for (position, record) in records.iter().enumerate() {
             let (number, amount) = (u16_at(record, 0), u16_at(record, 2));
             match Generator::from_number(number) {
-                // What follows it does not count (section 8.1.2, numbers 41 and 53).
+                // Generators after it are ignored (section 8.1.2, numbers 41 and 53).
                 Some(generator) if generator == self.target => return Some(usize::from(amount)),
-                Some(Generator::KeyRange) => match place {
-                    0 => settings.keys = range(amount),
+                Some(Generator::KeyRange) => match position {
+                    0 => values.keys = range(amount),
                     _ => skip(Reason::MisplacedRange("key range")),
                 },
-                Some(Generator::VelRange) => match place {
-                    0 => settings.velocities = range(amount),
-                    1 if is_key_range(records.first()) => settings.velocities = range(amount),
+                Some(Generator::VelRange) => match position {
+                    0 => values.velocities = range(amount),
+                    1 if is_key_range(records.first()) => values.velocities = range(amount),
                     _ => skip(Reason::MisplacedRange("velocity range")),
                 },
-                Some(generator) => self.set(generator, amount.cast_signed(), &mut settings.generators),
+                Some(generator) => self.set(generator, amount.cast_signed(), &mut values.generators),
                 None => skip(Reason::UnknownGenerator(number)),
             }
         }
@@ -233,17 +235,17 @@ impl ZoneTables<'_> {
     }
 
     fn set(&self, generator: Generator, amount: i16, generators: &mut Generators) {
-        match (self.target, generator.usage()) {
-            (_, Use::Structure) => {}
+        match (self.target, generator.kind()) {
+            (_, GeneratorKind::Structure) => {}
             (Generator::SampleId, _) => generators.set(generator, generator.instrument_value(amount)),
-            // In a preset, an offset: only the sum has to be in the range.
-            (_, Use::Value) => generators.set(generator, amount),
-            (_, Use::InstrumentOnly | Use::Substitution) => {}
+            // An offset in a preset: only the sum must be in the range.
+            (_, GeneratorKind::Value) => generators.set(generator, amount),
+            (_, GeneratorKind::InstrumentOnly | GeneratorKind::Substitution) => {}
         }
     }
 }
 
-/// The low byte is the lower end (section 8.1.2, number 43).
+/// A range from its amount: the low byte is the lower end (section 8.1.2, number 43).
 fn range(amount: u16) -> Range {
     let [low, high] = amount.to_le_bytes();
     Range { low, high: high.min(127) }

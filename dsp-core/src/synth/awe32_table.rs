@@ -1,104 +1,103 @@
-//! The NRPNs of the Sound Blaster AWE32, MSB 127: what each LSB from 0 to 26 replaces, and by how
-//! much.
+//! The NRPNs of the Sound Blaster AWE32, MSB 127: the generator that each LSB from 0 to 26 replaces,
+//! and the conversion of its data.
 //!
-//! Sources: Creative, "SB AWE32 Developer's Information Pack" 3.01 (ranges, units, which of them
-//! are realtime), with the corrections that FluidSynth 2.4.5 found by listening
-//! (`FluidFeatures.md`, "AWE32 NRPNs"): seven-bit values are the least significant byte alone, and
-//! the filter's oscillator and envelope move the cutoff. Cutoff and resonance: S. Christian
-//! Collins, "Filter NRPN Test", measured on an Audigy 2.
+//! Sources: Creative, "SB AWE32 Developer's Information Pack" 3.01, for ranges, units and realtime
+//! parameters, with the corrections of FluidSynth 2.4.5 (`FluidFeatures.md`, "AWE32 NRPNs"), which
+//! come from listening tests. Seven-bit values are the least significant byte alone. The LFO and
+//! envelope of the filter change its cutoff. Cutoff and resonance: S. Christian Collins, "Filter NRPN
+//! Test", measured on an Audigy 2.
 
 use crate::soundfont::Generator;
 
-/// A number of the table.
+/// A parameter of the AWE32 that replaces a generator.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Number {
+pub(super) struct Parameter {
     pub(super) generator: Generator,
-    /// Whether it moves notes that sound; others wait for the next note.
-    pub(super) is_live: bool,
-    pub(super) law: Law,
+    /// Whether it changes active notes. Other parameters take effect with the next note.
+    pub(super) is_realtime: bool,
+    pub(super) conversion: Conversion,
 }
 
-/// How data become the value of a generator. The centre of 14 bits is 0 for times and for centred
-/// data.
+/// Conversion of data entry to the value of a generator. Times and centred data count from 8192, the
+/// centre of the 14-bit range.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Law {
-    /// A time: seconds of one unit, and the largest data.
-    Time { unit_secs: f32, most: i32 },
-    /// A frequency: hertz of one unit of the least significant byte.
+pub(super) enum Conversion {
+    /// A time: seconds per unit, and the maximum of the data.
+    Time { unit_secs: f32, max: i32 },
+    /// A frequency: hertz per unit of the least significant byte.
     Frequency { unit_hz: f32 },
-    /// The least significant byte: the value at 0, and what one unit adds.
+    /// The least significant byte: the generator's value at 0, and its increment per unit.
     LowByte { base: f32, unit: f32 },
-    /// Centred data: their range, and what one unit is worth.
-    Centred { least: i32, most: i32, unit: f32 },
+    /// Centred data: their range, and the generator's value per unit.
+    Centred { min: i32, max: i32, unit: f32 },
 }
 
-/// The LSB that tunes the channel. It replaces no generator: it adds cents, as the fine tuning
-/// does.
+/// The LSB that tunes the channel. It replaces no generator, but adds cents to the tuning.
 pub(super) const PITCH: u8 = 16;
 
 /// 100 Hz, the lowest cutoff, in absolute cents: `1200 log2(100 / 8.175799)`.
 const CUTOFF_CENTS: f32 = 4_335.0;
 
-/// Cents of cutoff for one unit: 7646 cents times `value / 128` end at 8 kHz.
+/// Cents of cutoff per unit: 7646 cents times `value / 128` end at 8 kHz.
 const CUTOFF_UNIT_CENTS: f32 = 7_646.0 / 128.0;
 
-/// Resonance for one unit: 20 dB times `value / 128` end at 19.84 dB.
+/// Centibels of resonance per unit: 20 dB times `value / 128` end at 19.84 dB.
 const RESONANCE_UNIT_CB: f32 = 200.0 / 128.0;
 
-/// Tenths of a per cent of one unit of a send: 256 are as much as controllers 91 and 93 reach
-/// (SoundFont 2.04, sections 8.4.8 and 8.4.9).
+/// Send per unit in tenths of a per cent: 256 units are the maximum of controllers 91 and 93 (sections
+/// 8.4.8 and 8.4.9).
 const SEND_UNIT: f32 = 200.0 / 256.0;
 
-const DELAY: Law = Law::Time { unit_secs: 0.004, most: 5_900 };
-const ATTACK: Law = Law::Time { unit_secs: 0.001, most: 5_940 };
-const HOLD: Law = Law::Time { unit_secs: 0.001, most: 8_191 };
-const FALL: Law = Law::Time { unit_secs: 0.004, most: 5_940 };
-const RATE: Law = Law::Frequency { unit_hz: 0.084 };
-/// 0.75 dB of the volume, 0.75 % of the modulation.
-const SUSTAIN: Law = Law::LowByte { base: 0.0, unit: 7.5 };
-const PITCH_DEPTH: Law = Law::Centred { least: -127, most: 127, unit: 9.375 };
-const TREMOLO_DEPTH: Law = Law::LowByte { base: 0.0, unit: 1.875 };
-const SEND: Law = Law::Centred { least: 0, most: 255, unit: SEND_UNIT };
+const DELAY: Conversion = Conversion::Time { unit_secs: 0.004, max: 5_900 };
+const ATTACK: Conversion = Conversion::Time { unit_secs: 0.001, max: 5_940 };
+const HOLD: Conversion = Conversion::Time { unit_secs: 0.001, max: 8_191 };
+const FALL: Conversion = Conversion::Time { unit_secs: 0.004, max: 5_940 };
+const RATE: Conversion = Conversion::Frequency { unit_hz: 0.084 };
+/// 0.75 dB of volume or 0.75 % of modulation per unit.
+const SUSTAIN: Conversion = Conversion::LowByte { base: 0.0, unit: 7.5 };
+const PITCH_DEPTH: Conversion = Conversion::Centred { min: -127, max: 127, unit: 9.375 };
+const TREMOLO_DEPTH: Conversion = Conversion::LowByte { base: 0.0, unit: 1.875 };
+const SEND: Conversion = Conversion::Centred { min: 0, max: 255, unit: SEND_UNIT };
 
-const fn waits(generator: Generator, law: Law) -> Option<Number> {
-    Some(Number { generator, is_live: false, law })
+const fn next_note(generator: Generator, conversion: Conversion) -> Option<Parameter> {
+    Some(Parameter { generator, is_realtime: false, conversion })
 }
 
-const fn moves(generator: Generator, law: Law) -> Option<Number> {
-    Some(Number { generator, is_live: true, law })
+const fn realtime(generator: Generator, conversion: Conversion) -> Option<Parameter> {
+    Some(Parameter { generator, is_realtime: true, conversion })
 }
 
-/// By LSB; [`PITCH`] has no generator.
+/// Parameters by LSB; [`PITCH`] has no generator.
 #[rustfmt::skip]
-pub(super) const NUMBERS: [Option<Number>; 27] = {
+pub(super) const PARAMETERS: [Option<Parameter>; 27] = {
     use Generator::*;
     [
-        waits(DelayModLfo, DELAY),
-        moves(FreqModLfo, RATE),
-        waits(DelayVibLfo, DELAY),
-        moves(FreqVibLfo, RATE),
-        waits(DelayModEnv, DELAY),
-        waits(AttackModEnv, ATTACK),
-        waits(HoldModEnv, HOLD),
-        waits(DecayModEnv, FALL),
-        waits(SustainModEnv, SUSTAIN),
-        waits(ReleaseModEnv, FALL),
-        waits(DelayVolEnv, DELAY),
-        waits(AttackVolEnv, ATTACK),
-        waits(HoldVolEnv, HOLD),
-        waits(DecayVolEnv, FALL),
-        waits(SustainVolEnv, SUSTAIN),
-        waits(ReleaseVolEnv, FALL),
+        next_note(DelayModLfo, DELAY),
+        realtime(FreqModLfo, RATE),
+        next_note(DelayVibLfo, DELAY),
+        realtime(FreqVibLfo, RATE),
+        next_note(DelayModEnv, DELAY),
+        next_note(AttackModEnv, ATTACK),
+        next_note(HoldModEnv, HOLD),
+        next_note(DecayModEnv, FALL),
+        next_note(SustainModEnv, SUSTAIN),
+        next_note(ReleaseModEnv, FALL),
+        next_note(DelayVolEnv, DELAY),
+        next_note(AttackVolEnv, ATTACK),
+        next_note(HoldVolEnv, HOLD),
+        next_note(DecayVolEnv, FALL),
+        next_note(SustainVolEnv, SUSTAIN),
+        next_note(ReleaseVolEnv, FALL),
         None,
-        moves(ModLfoToPitch, PITCH_DEPTH),
-        moves(VibLfoToPitch, PITCH_DEPTH),
-        waits(ModEnvToPitch, PITCH_DEPTH),
-        moves(ModLfoToVolume, TREMOLO_DEPTH),
-        moves(InitialFilterFc, Law::LowByte { base: CUTOFF_CENTS, unit: CUTOFF_UNIT_CENTS }),
-        moves(InitialFilterQ, Law::LowByte { base: 0.0, unit: RESONANCE_UNIT_CB }),
-        moves(ModLfoToFilterFc, Law::Centred { least: -64, most: 63, unit: 56.25 }),
-        waits(ModEnvToFilterFc, Law::Centred { least: -127, most: 127, unit: 56.25 }),
-        waits(ChorusEffectsSend, SEND),
-        waits(ReverbEffectsSend, SEND),
+        realtime(ModLfoToPitch, PITCH_DEPTH),
+        realtime(VibLfoToPitch, PITCH_DEPTH),
+        next_note(ModEnvToPitch, PITCH_DEPTH),
+        realtime(ModLfoToVolume, TREMOLO_DEPTH),
+        realtime(InitialFilterFc, Conversion::LowByte { base: CUTOFF_CENTS, unit: CUTOFF_UNIT_CENTS }),
+        realtime(InitialFilterQ, Conversion::LowByte { base: 0.0, unit: RESONANCE_UNIT_CB }),
+        realtime(ModLfoToFilterFc, Conversion::Centred { min: -64, max: 63, unit: 56.25 }),
+        next_note(ModEnvToFilterFc, Conversion::Centred { min: -127, max: 127, unit: 56.25 }),
+        next_note(ChorusEffectsSend, SEND),
+        next_note(ReverbEffectsSend, SEND),
     ]
 };

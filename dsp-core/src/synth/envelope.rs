@@ -1,11 +1,13 @@
 //! The two envelopes of a voice (section 9.1.7): delay, attack, hold, decay, sustain, release.
 
-use super::units::{KnownGain, gain_to_centibels, larger, smaller};
+use super::cached_gain::CachedGain;
+use super::curves::convex;
+use super::units::{gain_to_centibels, higher, lower};
 
-/// A fall from full to nothing, as the times of decay and release count it, in centibels.
+/// Attenuation at the end of a decay or release, in centibels (section 8.1.2, generators 36 and 38).
 pub(super) const FULL_FALL_CB: f32 = 960.0;
 
-/// Times of an envelope in frames; decay and release are those of a fall from full to nothing.
+/// Durations of the stages of an envelope in frames. Decay and release are the times of a full fall.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct EnvelopeTimes {
     pub(super) delay: f32,
@@ -15,7 +17,7 @@ pub(super) struct EnvelopeTimes {
     pub(super) release: f32,
 }
 
-/// Where an envelope is. Stages with a length count the share of it that is over.
+/// The stage of an envelope. Stages of a fixed duration hold the fraction that has passed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
     Delay(f32),
@@ -26,56 +28,53 @@ enum Stage {
 }
 
 impl Stage {
-    /// Passes time through the stages with a length; returns the stage it ends in, and what is
-    /// left of the time there.
-    fn pass(self, times: &EnvelopeTimes, mut frames: f32) -> (Self, f32) {
+    /// Advances through the stages of a fixed duration. Returns the stage that is reached, and the
+    /// frames that remain for it.
+    fn advance(self, times: &EnvelopeTimes, mut frames: f32) -> (Self, f32) {
         let mut stage = self;
         loop {
-            let (share, length, next) = match stage {
-                Self::Delay(share) => (share, times.delay, Self::Attack(0.0)),
-                Self::Attack(share) => (share, times.attack, Self::Hold(0.0)),
-                Self::Hold(share) => (share, times.hold, Self::Decay),
+            let (passed, duration, next) = match stage {
+                Self::Delay(passed) => (passed, times.delay, Self::Attack(0.0)),
+                Self::Attack(passed) => (passed, times.attack, Self::Hold(0.0)),
+                Self::Hold(passed) => (passed, times.hold, Self::Decay),
                 Self::Decay | Self::Release => return (stage, frames),
             };
-            let rest = (1.0 - share) * length;
-            if frames < rest {
-                let share = share + frames / length;
+            let remaining = (1.0 - passed) * duration;
+            if frames < remaining {
+                let passed = passed + frames / duration;
                 let stage = match stage {
-                    Self::Delay(_) => Self::Delay(share),
-                    Self::Attack(_) => Self::Attack(share),
-                    _ => Self::Hold(share),
+                    Self::Delay(_) => Self::Delay(passed),
+                    Self::Attack(_) => Self::Attack(passed),
+                    _ => Self::Hold(passed),
                 };
                 return (stage, 0.0);
             }
-            frames -= rest;
+            frames -= remaining;
             stage = next;
         }
     }
-}
 
-impl Stage {
-    /// Frames to the beginning or the end of the attack or to the end of the hold, whichever is
-    /// next.
+    /// Frames to the next corner: the start or end of the attack, or the end of the hold.
     fn frames_to_corner(self, times: &EnvelopeTimes) -> Option<f32> {
         match self {
-            Self::Delay(share) => Some((1.0 - share) * times.delay),
-            Self::Attack(share) => Some((1.0 - share) * times.attack),
-            Self::Hold(share) => Some((1.0 - share) * times.hold),
+            Self::Delay(passed) => Some((1.0 - passed) * times.delay),
+            Self::Attack(passed) => Some((1.0 - passed) * times.attack),
+            Self::Hold(passed) => Some((1.0 - passed) * times.hold),
             Self::Decay | Self::Release => None,
         }
     }
 }
 
-/// The share of a fall that a time is, for a fall that takes `length`; a fall in no time is over.
-fn fall(frames: f32, length: f32) -> f32 {
-    if length > frames { frames / length } else { 1.0 }
+/// The fraction of a full fall that some frames make. A fall of no duration is complete at once.
+fn fall(frames: f32, duration: f32) -> f32 {
+    if duration > frames { frames / duration } else { 1.0 }
 }
 
-/// The envelope of the volume: its attack is linear in amplitude, its falls in decibels.
+/// The volume envelope: its attack is linear in amplitude, decay and release are linear in decibels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VolumeEnvelope {
     stage: Stage,
-    /// Of decay and release.
+    /// Attenuation in the decay and the release.
     attenuation_cb: f32,
 }
 
@@ -84,50 +83,49 @@ impl VolumeEnvelope {
         Self { stage: Stage::Delay(0.0), attenuation_cb: 0.0 }
     }
 
-    /// Lets time pass. `sustain_cb` is where the decay ends.
+    /// Advances by some frames. The decay ends at `sustain_cb`.
     pub(super) fn advance(&mut self, times: &EnvelopeTimes, sustain_cb: f32, frames: f32) {
-        let (stage, rest) = self.stage.pass(times, frames);
+        let (stage, remaining) = self.stage.advance(times, frames);
         self.stage = stage;
         match stage {
             Stage::Decay if self.attenuation_cb < sustain_cb => {
-                let fallen = self.attenuation_cb + FULL_FALL_CB * fall(rest, times.decay);
-                self.attenuation_cb = smaller(fallen, sustain_cb);
+                let fallen = self.attenuation_cb + FULL_FALL_CB * fall(remaining, times.decay);
+                self.attenuation_cb = lower(fallen, sustain_cb);
             }
-            Stage::Release => self.attenuation_cb += FULL_FALL_CB * fall(rest, times.release),
+            Stage::Release => self.attenuation_cb += FULL_FALL_CB * fall(remaining, times.release),
             _ => {}
         }
     }
 
-    /// Frames to the next corner that a straight line between two places would cut off.
+    /// Frames to the next corner, which needs a control point.
     pub(super) fn frames_to_corner(&self, times: &EnvelopeTimes) -> Option<f32> {
         self.stage.frames_to_corner(times)
     }
 
-    /// Frames until it has fallen so far, if it does.
-    pub(super) fn frames_to_fall(
+    /// Frames until the envelope reaches an attenuation; `None` if it does not.
+    pub(super) fn frames_to_attenuation(
         &self,
         times: &EnvelopeTimes,
         sustain_cb: f32,
-        fallen_cb: f32,
+        attenuation_cb: f32,
     ) -> Option<f32> {
-        let length = match self.stage {
-            Stage::Decay if sustain_cb >= fallen_cb => times.decay,
+        let duration = match self.stage {
+            Stage::Decay if sustain_cb >= attenuation_cb => times.decay,
             Stage::Release => times.release,
             _ => return None,
         };
-        Some(larger(fallen_cb - self.attenuation_cb, 0.0) * (length / FULL_FALL_CB))
+        Some(higher(attenuation_cb - self.attenuation_cb, 0.0) * (duration / FULL_FALL_CB))
     }
 
-    /// Frames to the end of the delay, while that is not over.
+    /// Remaining frames of the delay; `None` after it.
     pub(super) fn delay_frames(&self, times: &EnvelopeTimes) -> Option<f32> {
         match self.stage {
-            Stage::Delay(share) => Some((1.0 - share) * times.delay),
+            Stage::Delay(passed) => Some((1.0 - passed) * times.delay),
             _ => None,
         }
     }
 
-    /// Whether it falls, or soon will, all of the way in less than `frames`. `sustain_cb` is where
-    /// the decay ends.
+    /// Whether the envelope falls now, or after its hold, at a full fall in less than `frames`.
     pub(super) fn falls_within(&self, times: &EnvelopeTimes, sustain_cb: f32, frames: f32) -> bool {
         match self.stage {
             Stage::Hold(_) | Stage::Decay => self.attenuation_cb < sustain_cb && times.decay < frames,
@@ -136,29 +134,29 @@ impl VolumeEnvelope {
         }
     }
 
-    /// The linear gain. `fallen` is that of an earlier place.
-    pub(super) fn gain(&self, fallen: &mut KnownGain) -> f32 {
+    /// The linear gain. `cache` holds the last conversion.
+    pub(super) fn gain(&self, cache: &mut CachedGain) -> f32 {
         match self.stage {
             Stage::Delay(_) => 0.0,
-            Stage::Attack(share) => share,
+            Stage::Attack(passed) => passed,
             Stage::Hold(_) => 1.0,
-            Stage::Decay | Stage::Release => fallen.of(self.attenuation_cb),
+            Stage::Decay | Stage::Release => cache.gain(self.attenuation_cb),
         }
     }
 
-    /// How far the envelope has fallen, if it can only fall further or stay: in centibels.
-    pub(super) fn fallen_cb(&self) -> Option<f32> {
+    /// The attenuation in decay, sustain and release, where it cannot decrease any more.
+    pub(super) fn falling_attenuation_cb(&self) -> Option<f32> {
         matches!(self.stage, Stage::Decay | Stage::Release).then_some(self.attenuation_cb)
     }
 
-    /// Goes over to the release, from wherever it is.
+    /// Starts the release at the current level.
     pub(super) fn release(&mut self) {
         if self.stage == Stage::Release {
             return;
         }
         self.attenuation_cb = match self.stage {
             Stage::Delay(_) => FULL_FALL_CB,
-            Stage::Attack(share) if share > 0.0 => gain_to_centibels(share),
+            Stage::Attack(passed) if passed > 0.0 => gain_to_centibels(passed),
             Stage::Attack(_) => FULL_FALL_CB,
             Stage::Hold(_) => 0.0,
             Stage::Decay | Stage::Release => self.attenuation_cb,
@@ -167,40 +165,40 @@ impl VolumeEnvelope {
     }
 }
 
-/// The envelope of modulation, 0 to 1: its attack is convex, its falls are linear.
+/// The modulation envelope, 0 to 1: its attack is convex, decay and release are linear.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ModulationEnvelope {
     stage: Stage,
-    /// Of decay and release.
+    /// Level in the decay and the release.
     level: f32,
 }
 
 impl ModulationEnvelope {
-    /// Frames to the next corner that a straight line between two places would cut off.
-    pub(super) fn frames_to_corner(&self, times: &EnvelopeTimes) -> Option<f32> {
-        self.stage.frames_to_corner(times)
-    }
-
     pub(super) fn new() -> Self {
         Self { stage: Stage::Delay(0.0), level: 1.0 }
     }
 
-    /// Lets time pass. `sustain` is where the decay ends.
+    /// Frames to the next corner, which needs a control point.
+    pub(super) fn frames_to_corner(&self, times: &EnvelopeTimes) -> Option<f32> {
+        self.stage.frames_to_corner(times)
+    }
+
+    /// Advances by some frames. The decay ends at the level `sustain`.
     pub(super) fn advance(&mut self, times: &EnvelopeTimes, sustain: f32, frames: f32) {
-        let (stage, rest) = self.stage.pass(times, frames);
+        let (stage, remaining) = self.stage.advance(times, frames);
         self.stage = stage;
         match stage {
             Stage::Decay if self.level > sustain => {
-                self.level = larger(self.level - fall(rest, times.decay), sustain);
+                self.level = higher(self.level - fall(remaining, times.decay), sustain);
             }
-            Stage::Release => self.level = larger(self.level - fall(rest, times.release), 0.0),
+            Stage::Release => self.level = higher(self.level - fall(remaining, times.release), 0.0),
             _ => {}
         }
     }
 
-    /// Whether it rises, or falls all of the way in less than `frames`. `sustain` is where the
-    /// decay ends.
-    pub(super) fn moves_within(&self, times: &EnvelopeTimes, sustain: f32, frames: f32) -> bool {
+    /// Whether the envelope is in its attack, or falls now or after its hold, at a full fall in less
+    /// than `frames`.
+    pub(super) fn changes_within(&self, times: &EnvelopeTimes, sustain: f32, frames: f32) -> bool {
         match self.stage {
             Stage::Attack(_) => true,
             Stage::Hold(_) | Stage::Decay => self.level > sustain && times.decay < frames,
@@ -209,16 +207,17 @@ impl ModulationEnvelope {
         }
     }
 
+    /// The current level, 0 to 1.
     pub(super) fn level(&self) -> f32 {
         match self.stage {
             Stage::Delay(_) => 0.0,
-            Stage::Attack(share) => super::curves::convex(share),
+            Stage::Attack(passed) => convex(passed),
             Stage::Hold(_) => 1.0,
             Stage::Decay | Stage::Release => self.level,
         }
     }
 
-    /// Goes over to the release, from wherever it is.
+    /// Starts the release at the current level.
     pub(super) fn release(&mut self) {
         if self.stage != Stage::Release {
             self.level = self.level();

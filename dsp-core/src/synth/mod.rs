@@ -1,47 +1,58 @@
-//! SoundFont instruments: the synthesizer of a track, and the reverb and chorus that all share.
+//! SoundFont synthesis: the synthesizer of a track, and the reverb and chorus that all tracks share.
 //!
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 //!
-//! A `SynthProcessor` plays one channel. What moves slowly (envelopes, oscillators, controllers) is
-//! computed at every event, at corners of envelopes, and on a grid of frames that is as fine as the
-//! movement of the voice needs; between two such places gains and filters go straight. Where the
-//! places are depends on the events and on the frame at which the synthesizer was reset, never on
-//! how many frames a call asks for.
+//! A `SynthProcessor` plays one MIDI channel. Envelopes, LFOs and controllers update at *control
+//! points*: at every event, at corners of envelopes, and on a grid of frames whose spacing depends
+//! on how fast the voice changes. Between two control points gains and filter coefficients ramp
+//! linearly. Control points depend on the events and on the frame of the last reset, never on how
+//! many frames a call asks for.
 //!
-//! Each voice reads its sample by itself and is mixed by itself, several frames at a time; the
-//! filters of eight voices, whose outputs wait for one another, run in lockstep.
+//! Each voice reads its sample and is mixed on its own, several frames at a time. The filters of
+//! eight voices run in lockstep, because each output of a filter depends on the output before it.
+//!
+//! | module | content |
+//! |---|---|
+//! | `processor` | events, notes, control points and rendering of one channel |
+//! | `channel`, `awe32` | state of the channel: controllers, (N)RPNs |
+//! | `note_start`, `voice`, `voice_pool` | voices, from start to end |
+//! | `modulators`, `voice_params` | generators and modulators of a voice in the engine's units |
+//! | `envelope`, `lfo`, `filter`, `portamento` | parts of a voice |
+//! | `sample_reader`, `interpolation` | from sample data to a voice's signal |
+//! | `filter_bank`, `gain_ramps`, `voice_mix` | from the voices' signals to the outputs of the track |
+//! | `reverb`, `chorus` | shared effects |
 
-#[cfg(all(feature = "std", target_arch = "x86_64"))]
-mod avx2;
 mod awe32;
 mod awe32_table;
+mod bank_select;
+mod cached_gain;
 mod channel;
 pub mod chorus;
+mod chunk;
+mod config;
+mod control_grid;
+mod controllers;
 mod curves;
 mod envelope;
 mod filter;
-mod grid;
+mod filter_bank;
+mod gain_ramps;
+mod generator_values;
 mod interpolation;
-mod lanes;
-mod lockstep;
-mod modulation;
-mod oscillator;
-mod playback;
+mod lfo;
+mod modulators;
+mod note_start;
 mod portamento;
 mod processor;
-mod ramp;
 pub mod reverb;
-mod settings;
-#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-mod simd128;
-mod start;
+mod sample_reader;
 mod units;
 mod voice;
-mod voices;
+mod voice_mix;
+mod voice_params;
+mod voice_pool;
 
-pub use channel::selected_bank;
-pub use processor::SynthError;
-pub(crate) use processor::{SynthConfig, SynthProcessor};
-
-/// Bank number from which on a SoundFont holds drum kits (section 7.2).
-pub const DRUM_BANK: u16 = 128;
+pub use bank_select::{DRUM_BANK, selected_bank};
+pub(crate) use config::SynthConfig;
+pub use config::SynthError;
+pub(crate) use processor::SynthProcessor;

@@ -1,21 +1,44 @@
-//! How long a glide from note to note takes.
+//! Portamento: a pitch ramp from the key of one note to the key of the next.
 
-use super::channel::{Channel, controller};
-use super::voice::Glide;
+use super::channel::Channel;
+use super::controllers;
 
-/// Time of a glide at controller 5's least value above 0, in seconds. It doubles every octave of
-/// the controller: 20 ms at 32, 0.12 s at 64, 4.6 s at 127. MIDI leaves the law open.
+/// Duration at the lowest value of controller 5 above 0, in seconds. MIDI leaves the scale open.
 const BASE_SECS: f32 = 0.003;
-const DOUBLING: f32 = 12.0;
 
-/// The glide from a key to another in the time that the channel says.
-pub(super) fn glide(channel: &Channel, from_key: u8, to_key: u8, sample_rate_hz: f32) -> Glide {
-    let msb = f32::from(channel.controller(controller::PORTAMENTO_TIME_MSB));
-    let position = msb + f32::from(channel.controller(controller::PORTAMENTO_TIME_LSB)) / 128.0;
-    let cents = 100.0 * (f32::from(from_key) - f32::from(to_key));
-    if position == 0.0 || cents == 0.0 {
-        return Glide::NONE;
+/// Steps of controller 5 that double the duration: 20 ms at 32, 0.12 s at 64, 4.6 s at 127.
+const DOUBLING_STEPS: f32 = 12.0;
+
+/// A pitch offset that ramps linearly to 0.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Portamento {
+    /// Current offset from the note's pitch, in cents.
+    pub(super) offset_cents: f32,
+    /// Decrease of its magnitude per frame.
+    cents_per_frame: f32,
+}
+
+impl Portamento {
+    pub(super) const NONE: Self = Self { offset_cents: 0.0, cents_per_frame: 0.0 };
+
+    /// The ramp from one key to another, in the portamento time of the channel.
+    pub(super) fn between(channel: &Channel, from_key: u8, to_key: u8, sample_rate_hz: f32) -> Self {
+        let msb = f32::from(channel.controller(controllers::PORTAMENTO_TIME_MSB));
+        let steps = msb + f32::from(channel.controller(controllers::PORTAMENTO_TIME_LSB)) / 128.0;
+        let offset_cents = 100.0 * (f32::from(from_key) - f32::from(to_key));
+        if steps == 0.0 || offset_cents == 0.0 {
+            return Self::NONE;
+        }
+        let frames = BASE_SECS * libm::exp2f(steps / DOUBLING_STEPS) * sample_rate_hz;
+        Self { offset_cents, cents_per_frame: offset_cents.abs() / frames }
     }
-    let frames = BASE_SECS * libm::exp2f(position / DOUBLING) * sample_rate_hz;
-    Glide { cents, cents_per_frame: cents.abs() / frames }
+
+    pub(super) fn advance(&mut self, frames: f32) {
+        let step = self.cents_per_frame * frames;
+        self.offset_cents = if self.offset_cents > 0.0 {
+            (self.offset_cents - step).max(0.0)
+        } else {
+            (self.offset_cents + step).min(0.0)
+        };
+    }
 }

@@ -1,22 +1,22 @@
 //! The reverb that all instruments of a session share.
 //!
-//! Jezar Wakefield's Freeverb (public domain, 2000): eight damped feedback combs in parallel, then
-//! four allpasses in series, for each side, the right side's delays a little longer. It is
-//! what General MIDI players have used for two decades, so songs were mixed for it.
-
-use alloc::vec;
-use alloc::vec::Vec;
+//! Jezar Wakefield's Freeverb (public domain, 2000): for each side, eight damped feedback combs in
+//! parallel, then four allpasses in series. The delays of the right side are a little longer. General
+//! MIDI players have used it for two decades, so songs were mixed for it.
 
 use wide::f32x4;
 
-use super::lanes::LANES;
+use crate::dsp::ring_buffer::RingBuffer;
 use crate::session::ReverbSettings;
 use crate::simd::{on_best_instructions, transpose};
 
+/// Number of combs of a side.
+const COMBS: usize = 8;
+
 /// Delays of the combs and allpasses in frames at [`TUNED_RATE_HZ`], from Freeverb's `tuning.h`.
-const COMB_FRAMES: [usize; 8] = [1116, 1188, 1277, 1356, 1422, 1491, 1557, 1617];
+const COMB_FRAMES: [usize; COMBS] = [1116, 1188, 1277, 1356, 1422, 1491, 1557, 1617];
 const ALLPASS_FRAMES: [usize; 4] = [556, 441, 341, 225];
-/// How much longer the right side's delays are.
+/// Additional delay of the right side in frames at [`TUNED_RATE_HZ`].
 const SPREAD_FRAMES: usize = 23;
 const TUNED_RATE_HZ: f64 = 44_100.0;
 
@@ -24,46 +24,47 @@ const TUNED_RATE_HZ: f64 = 44_100.0;
 const INPUT_GAIN: f32 = 0.015;
 const ALLPASS_FEEDBACK: f32 = 0.5;
 
-/// Turns a mono send into the stereo sound of a room.
+/// Turns a mono send into the stereo reverberation of a room.
 #[derive(Debug, Clone)]
 pub struct ReverbProcessor {
     settings: ReverbSettings,
     sides: [Side; 2],
-    /// Frames for which nothing has come in, up to a number after which nothing is left.
-    quiet_frames: u32,
-    silent_after_frames: u32,
+    /// Frames since the last input that was not silent, up to [`Self::tail_frames`].
+    silent_input_frames: u32,
+    /// Frames after which the reverberation has decayed completely.
+    tail_frames: u32,
 }
 
-/// Highest gain of what the reverb adds.
+/// Maximum linear gain of the output.
 const LEVEL_MAX: f32 = 4.0;
 
-/// Time after which nothing is left of the largest room, in seconds: its slowest comb (37 ms,
-/// feedback 0.98) falls by 300 dB in 63.
-const SILENT_AFTER_SECS: u32 = 64;
+/// Decay time of the largest room, in seconds: its slowest comb, with a delay of 37 ms and a feedback of
+/// 0.98, falls by 300 dB in 63 s.
+const TAIL_SECS: u32 = 64;
 
 impl ReverbProcessor {
-    /// A silent room. Settings outside 0 to 1 count as the nearest end.
+    /// A silent reverb. Settings outside their ranges are clamped.
     pub fn new(settings: ReverbSettings, sample_rate_hz: u32) -> Self {
-        let silent_after_frames = SILENT_AFTER_SECS * sample_rate_hz;
+        let tail_frames = TAIL_SECS * sample_rate_hz;
         let mut reverb = Self {
             settings,
             sides: [Side::new(sample_rate_hz, 0), Side::new(sample_rate_hz, SPREAD_FRAMES)],
-            quiet_frames: silent_after_frames,
-            silent_after_frames,
+            silent_input_frames: tail_frames,
+            tail_frames,
         };
-        reverb.shape();
+        reverb.update_combs();
         reverb
     }
 
-    /// Goes on with other settings. Allocates nothing.
+    /// Changes the settings while signal passes. Allocates nothing.
     pub fn set(&mut self, settings: ReverbSettings) {
         if settings != self.settings {
             self.settings = settings;
-            self.shape();
+            self.update_combs();
         }
     }
 
-    fn shape(&mut self) {
+    fn update_combs(&mut self) {
         let ReverbSettings { room, damping, .. } = self.settings;
         for side in &mut self.sides {
             side.combs.feedback = 0.7 + 0.28 * room.clamp(0.0, 1.0);
@@ -71,13 +72,13 @@ impl ReverbProcessor {
         }
     }
 
-    /// Back to silence.
+    /// Clears all delays.
     pub fn reset(&mut self) {
         self.sides.iter_mut().for_each(Side::reset);
-        self.quiet_frames = self.silent_after_frames;
+        self.silent_input_frames = self.tail_frames;
     }
 
-    /// Adds the room's answer to `send` to `left` and `right`; all have the same length.
+    /// Adds the reverberation of `send` to `left` and `right`. All have the same length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         let parts = send.chunks(PART_FRAMES).zip(left.chunks_mut(PART_FRAMES));
         for ((send, left), right) in parts.zip(right.chunks_mut(PART_FRAMES)) {
@@ -87,22 +88,22 @@ impl ReverbProcessor {
 
     fn process_part(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         let frames = send.len();
-        // Where the room falls silent, and where it wakes up, does not depend on where parts begin.
+        // The frames at which processing stops and starts do not depend on how calls are divided.
         let first = send.iter().position(|value| *value != 0.0).unwrap_or(frames);
-        let sounding = (self.silent_after_frames - self.quiet_frames) as usize;
-        if sounding == 0 && first > 0 {
+        let tail = (self.tail_frames - self.silent_input_frames) as usize;
+        if tail == 0 && first > 0 {
             if first < frames {
                 self.process_part(&send[first..], &mut left[first..], &mut right[first..]);
             }
             return;
         }
-        if (1..=first).contains(&sounding) && sounding < frames {
-            self.process_part(&send[..sounding], &mut left[..sounding], &mut right[..sounding]);
-            return self.process_part(&send[sounding..], &mut left[sounding..], &mut right[sounding..]);
+        if (1..=first).contains(&tail) && tail < frames {
+            self.process_part(&send[..tail], &mut left[..tail], &mut right[..tail]);
+            return self.process_part(&send[tail..], &mut left[tail..], &mut right[tail..]);
         }
         match send.iter().rposition(|value| *value != 0.0) {
-            Some(last) => self.quiet_frames = (frames - 1 - last) as u32,
-            None => self.quiet_frames += frames as u32,
+            Some(last) => self.silent_input_frames = (frames - 1 - last) as u32,
+            None => self.silent_input_frames += frames as u32,
         }
         let mut input = [0.0; PART_FRAMES];
         for (input, value) in input.iter_mut().zip(send) {
@@ -111,32 +112,33 @@ impl ReverbProcessor {
         let ReverbSettings { width, level, .. } = self.settings;
         let level = level.clamp(0.0, LEVEL_MAX);
         let width = width.clamp(0.0, 1.0);
-        let (own, other) = (level * (0.5 + 0.5 * width), level * (0.5 - 0.5 * width));
-        let mut answers = [[0.0; PART_FRAMES]; 2];
-        for (side, answer) in self.sides.iter_mut().zip(&mut answers) {
-            side.process(&input[..frames], &mut answer[..frames]);
+        let (same_side, cross) = (level * (0.5 + 0.5 * width), level * (0.5 - 0.5 * width));
+        let mut outputs = [[0.0; PART_FRAMES]; 2];
+        for (side, output) in self.sides.iter_mut().zip(&mut outputs) {
+            side.process(&input[..frames], &mut output[..frames]);
         }
-        let [near, far] = &answers;
-        for (((left, right), near), far) in left.iter_mut().zip(right).zip(near).zip(far) {
-            *left += own * near + other * far;
-            *right += own * far + other * near;
+        let [wet_left, wet_right] = &outputs;
+        let sums = left.iter_mut().zip(right);
+        for (((left, right), wet_left), wet_right) in sums.zip(wet_left).zip(wet_right) {
+            *left += same_side * wet_left + cross * wet_right;
+            *right += same_side * wet_right + cross * wet_left;
         }
-        if self.quiet_frames == self.silent_after_frames {
-            // What is left is far below anything that could be heard or written.
+        if self.silent_input_frames == self.tail_frames {
+            // The remaining values are far below the resolution of any output.
             self.sides.iter_mut().for_each(Side::reset);
         }
     }
 }
 
-/// Most frames that are computed at a time: fewer than the shortest delay, 225 frames at 44.1 kHz,
-/// at any rate from 16 kHz on, so that nothing that is computed comes back in the same part.
+/// Maximum number of frames that are computed at a time. It is below the shortest delay, 225 frames at
+/// 44.1 kHz, at any rate from 16 kHz on, so that no output depends on an input of the same part.
 const PART_FRAMES: usize = 64;
 
-/// One side: eight combs in lockstep, then the allpasses.
+/// One side: the combs in lockstep, then the allpasses.
 #[derive(Debug, Clone)]
 struct Side {
     combs: CombBank,
-    allpasses: [Ring; 4],
+    allpasses: [RingBuffer; 4],
 }
 
 impl Side {
@@ -147,198 +149,168 @@ impl Side {
         };
         Self {
             combs: CombBank::new(COMB_FRAMES.map(scaled)),
-            allpasses: ALLPASS_FRAMES.map(|frames| Ring::new(scaled(frames))),
+            allpasses: ALLPASS_FRAMES.map(|frames| RingBuffer::new(scaled(frames))),
         }
     }
 
     fn reset(&mut self) {
         self.combs.reset();
-        self.allpasses.iter_mut().for_each(Ring::reset);
+        self.allpasses.iter_mut().for_each(RingBuffer::clear);
     }
 
-    fn process(&mut self, input: &[f32], answer: &mut [f32]) {
-        pass_combs(&mut self.combs, input, answer);
+    fn process(&mut self, input: &[f32], output: &mut [f32]) {
+        process_combs(&mut self.combs, input, output);
         for allpass in &mut self.allpasses {
-            allpass.process_allpass(answer);
+            process_allpass(allpass, output);
         }
     }
 }
 
-/// Frames of the combs that are computed together.
+/// Number of frames of the combs that are computed together.
 const FOUR: usize = 4;
 
-/// Eight damped feedback combs.
+/// The damped feedback combs of a side.
 #[derive(Debug, Clone)]
 struct CombBank {
-    lines: [Ring; LANES],
+    delays: [RingBuffer; COMBS],
     feedback: f32,
     damping: f32,
-    /// What each comb feeds back, before the next input comes to it.
+    /// The last feedback of each comb, after damping.
     damped: [f32x4; 2],
 }
 
 impl CombBank {
-    fn new(delays: [usize; LANES]) -> Self {
-        Self { lines: delays.map(Ring::new), feedback: 0.0, damping: 0.0, damped: [f32x4::ZERO; 2] }
+    fn new(delay_frames: [usize; COMBS]) -> Self {
+        Self {
+            delays: delay_frames.map(RingBuffer::new),
+            feedback: 0.0,
+            damping: 0.0,
+            damped: [f32x4::ZERO; 2],
+        }
     }
 
     fn reset(&mut self) {
-        self.lines.iter_mut().for_each(Ring::reset);
+        self.delays.iter_mut().for_each(RingBuffer::clear);
         self.damped = [f32x4::ZERO; 2];
     }
 
-    /// Passes at most a part.
+    /// Processes at most [`PART_FRAMES`] frames; `sums` gets the sum of the combs.
     #[inline(always)]
     fn process(&mut self, input: &[f32], sums: &mut [f32]) {
         let frames = sums.len();
         let mut done = 0;
         while done < frames {
-            // No ring ends within these.
-            let run = self.lines.iter().map(Ring::to_end).fold(frames - done, usize::min);
-            self.process_run(&input[done..done + run], &mut sums[done..done + run]);
-            done += run;
+            // No ring buffer wraps within these frames.
+            let part = self.delays.iter().map(RingBuffer::frames_to_wrap).fold(frames - done, usize::min);
+            self.process_contiguous(&input[done..done + part], &mut sums[done..done + part]);
+            done += part;
         }
     }
 
     #[inline(always)]
-    fn process_run(&mut self, input: &[f32], sums: &mut [f32]) {
+    fn process_contiguous(&mut self, input: &[f32], sums: &mut [f32]) {
         let frames = sums.len();
         let damping = Damping::new(self.feedback, self.damping);
         let mut damped = self.damped;
-        let mut lines = self.lines.each_mut().map(|line| line.next(frames).as_chunks_mut::<FOUR>());
-        let (inputs, input_rest) = input.as_chunks::<FOUR>();
-        let (fours, rest) = sums.as_chunks_mut::<FOUR>();
-        for (number, (input, sums)) in inputs.iter().zip(fours).enumerate() {
-            // A loop, for `map` of so many is a call.
-            let mut values = [f32x4::ZERO; LANES];
-            for (values, (line, _)) in values.iter_mut().zip(&lines) {
-                *values = f32x4::from(line[number]);
+        let mut delays = self.delays.each_mut().map(|delay| delay.next_mut(frames).as_chunks_mut::<FOUR>());
+        let (inputs, input_remainder) = input.as_chunks::<FOUR>();
+        let (fours, remainder) = sums.as_chunks_mut::<FOUR>();
+        for (index, (input, sums)) in inputs.iter().zip(fours).enumerate() {
+            // A loop, because `map` of eight vectors is not inlined.
+            let mut values = [f32x4::ZERO; COMBS];
+            for (values, (delay, _)) in values.iter_mut().zip(&delays) {
+                *values = f32x4::from(delay[index]);
             }
-            *sums = damping.pass(*input, &mut values, &mut damped, FOUR);
-            for ((line, _), values) in lines.iter_mut().zip(values) {
-                line[number] = values.to_array();
+            *sums = damping.process(*input, &mut values, &mut damped, FOUR);
+            for ((delay, _), values) in delays.iter_mut().zip(values) {
+                delay[index] = values.to_array();
             }
         }
-        if !rest.is_empty() {
-            let count = rest.len();
+        if !remainder.is_empty() {
+            let count = remainder.len();
             let filled = |values: &[f32]| {
                 let mut four = [0.0; FOUR];
                 four[..count].copy_from_slice(&values[..count]);
                 four
             };
-            let mut values = lines.each_ref().map(|(_, line)| f32x4::from(filled(line)));
-            let sums = damping.pass(filled(input_rest), &mut values, &mut damped, count);
-            rest.copy_from_slice(&sums[..count]);
-            for ((_, line), values) in lines.iter_mut().zip(values) {
-                line.copy_from_slice(&values.to_array()[..count]);
+            let mut values = delays.each_ref().map(|(_, delay)| f32x4::from(filled(delay)));
+            let sums = damping.process(filled(input_remainder), &mut values, &mut damped, count);
+            remainder.copy_from_slice(&sums[..count]);
+            for ((_, delay), values) in delays.iter_mut().zip(values) {
+                delay.copy_from_slice(&values.to_array()[..count]);
             }
         }
         self.damped = damped;
     }
 }
 
-/// How combs feed back.
+/// The one-pole low-pass in the feedback of the combs.
 struct Damping {
-    kept: f32x4,
-    let_in: f32x4,
+    /// Gain of the last output.
+    feedback: f32x4,
+    /// Gain of the input.
+    forward: f32x4,
 }
 
 impl Damping {
     #[inline(always)]
     fn new(feedback: f32, damping: f32) -> Self {
-        Self { kept: f32x4::splat(damping), let_in: f32x4::splat(feedback * (1.0 - damping)) }
+        let forward = f32x4::splat(feedback * (1.0 - damping));
+        Self { feedback: f32x4::splat(damping), forward }
     }
 
-    /// Turns what comes out of the combs' lines in four frames, of which only the first `count` are
-    /// wanted, into what goes into them, and returns the sums of what came out.
+    /// Replaces the outputs of the combs' delays in four frames by their new inputs, and returns the
+    /// sums of the outputs. Only the first `count` frames count.
     #[inline(always)]
-    fn pass(
+    fn process(
         &self,
         input: [f32; FOUR],
-        lines: &mut [f32x4; LANES],
+        delays: &mut [f32x4; COMBS],
         damped: &mut [f32x4; 2],
         count: usize,
     ) -> [f32; FOUR] {
-        let [a, b, c, d, e, f, g, h] = *lines;
+        let [a, b, c, d, e, f, g, h] = *delays;
         let sums = ((a + e) + (c + g)) + ((b + f) + (d + h));
-        // Frames become rows, of which each waits for the one before, and lines again.
+        // Transposed to one frame per vector, because each frame depends on the one before.
         let mut halves = [transpose([a, b, c, d]), transpose([e, f, g, h])];
         for (half, damped) in halves.iter_mut().zip(damped) {
-            for (row, input) in half.iter_mut().zip(input).take(count) {
-                *damped = *row * self.let_in + *damped * self.kept;
-                *row = f32x4::splat(input) + *damped;
+            for (frame, input) in half.iter_mut().zip(input).take(count) {
+                *damped = *frame * self.forward + *damped * self.feedback;
+                *frame = f32x4::splat(input) + *damped;
             }
         }
         let [[a, b, c, d], [e, f, g, h]] = halves.map(transpose);
-        *lines = [a, b, c, d, e, f, g, h];
+        *delays = [a, b, c, d, e, f, g, h];
         sums.to_array()
     }
 }
 
-/// The values of the last so many frames.
-#[derive(Debug, Clone)]
-struct Ring {
-    values: Vec<f32>,
-    place: usize,
-}
-
-impl Ring {
-    fn new(frames: usize) -> Self {
-        Self { values: vec![0.0; frames], place: 0 }
-    }
-
-    fn reset(&mut self) {
-        self.values.fill(0.0);
-        self.place = 0;
-    }
-
-    /// Values until it begins anew.
-    fn to_end(&self) -> usize {
-        self.values.len() - self.place
-    }
-
-    /// The oldest values, where the newest are put: at most as many as come before it begins anew.
-    fn next(&mut self, frames: usize) -> &mut [f32] {
-        let first = self.place;
-        self.place += frames;
-        if self.place == self.values.len() {
-            self.place = 0;
+/// Processes values by Freeverb's allpass, in place.
+fn process_allpass(delay: &mut RingBuffer, mut values: &mut [f32]) {
+    while !values.is_empty() {
+        let (part, remaining) = values.split_at_mut(values.len().min(delay.frames_to_wrap()));
+        let delays = delay.next_mut(part.len());
+        for (value, delay) in part.iter_mut().zip(delays) {
+            let delayed = *delay;
+            *delay = *value + delayed * ALLPASS_FEEDBACK;
+            *value = delayed - *value;
         }
-        &mut self.values[first..first + frames]
-    }
-
-    /// Passes values through Freeverb's allpass, in place.
-    fn process_allpass(&mut self, mut values: &mut [f32]) {
-        while !values.is_empty() {
-            let (part, rest) = values.split_at_mut(values.len().min(self.to_end()));
-            pass_allpass(part, self.next(part.len()));
-            values = rest;
-        }
-    }
-}
-
-/// The frames of an allpass of which the delayed values stand in a row.
-fn pass_allpass(values: &mut [f32], line: &mut [f32]) {
-    for (value, line) in values.iter_mut().zip(line) {
-        let delayed = *line;
-        *line = *value + delayed * ALLPASS_FEEDBACK;
-        *value = delayed - *value;
+        values = remaining;
     }
 }
 
 on_best_instructions! {
-    fn pass_combs(combs: &mut CombBank, input: &[f32], sums: &mut [f32]) = CombBank::process;
+    fn process_combs(combs: &mut CombBank, input: &[f32], sums: &mut [f32]) = CombBank::process;
 }
 
-/// Added to what comes in: tails end there, 500 dB below full scale, and never reach denormal
-/// numbers, which are slow.
+/// Offset of the input, -500 dBFS. Tails end there instead of at denormal numbers, which are slow.
 const FLOOR: f32 = 1e-25;
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn answer(sample_rate_hz: u32, secs: f64, call_frames: usize) -> (Vec<f32>, Vec<f32>) {
+    fn impulse_response(sample_rate_hz: u32, secs: f64, call_frames: usize) -> (Vec<f32>, Vec<f32>) {
         let mut reverb = ReverbProcessor::new(ReverbSettings::default(), sample_rate_hz);
         let frames = (secs * f64::from(sample_rate_hz)) as usize;
         let mut impulse = vec![0.0; frames];
@@ -352,51 +324,51 @@ mod tests {
         (left, right)
     }
 
-    /// Level of the impulse's answer between two times, in dB.
-    fn level_db(answer: &[f32], sample_rate_hz: u32, from_secs: f64, to_secs: f64) -> f64 {
+    /// Level of an impulse response between two times, in dB.
+    fn level_db(response: &[f32], sample_rate_hz: u32, from_secs: f64, to_secs: f64) -> f64 {
         let frame = |secs: f64| (secs * f64::from(sample_rate_hz)) as usize;
-        let part = &answer[frame(from_secs)..frame(to_secs)];
+        let part = &response[frame(from_secs)..frame(to_secs)];
         let power: f64 = part.iter().map(|value| f64::from(value * value)).sum::<f64>() / part.len() as f64;
         10.0 * libm::log10(power)
     }
 
-    /// A comb of delay d and feedback g falls by 60 dB in 3 d / -log10(g) seconds; with damping
-    /// the treble goes sooner. At g = 0.84 and delays of 25 to 37 ms: 1.0 to 1.5 s.
+    /// A comb of delay d and feedback g falls by 60 dB in 3 d / -log10(g) seconds, 1.0 to 1.5 s at
+    /// g = 0.84 and delays of 25 to 37 ms. Damping makes the treble fall faster.
     #[test]
-    fn falls_by_sixty_decibels_in_about_a_second_at_any_rate() {
+    fn decays_by_60_db_in_about_a_second_at_any_sample_rate() {
         for sample_rate_hz in [44_100, 48_000, 96_000] {
-            let (left, _) = answer(sample_rate_hz, 2.5, 256);
+            let (left, _) = impulse_response(sample_rate_hz, 2.5, 256);
             let early = level_db(&left, sample_rate_hz, 0.1, 0.2);
             let late = level_db(&left, sample_rate_hz, 1.1, 1.2);
-            let fall_per_sec = early - late;
-            assert!((40.0..75.0).contains(&fall_per_sec), "{fall_per_sec} dB/s at {sample_rate_hz} Hz");
+            let decay_per_sec = early - late;
+            assert!((40.0..75.0).contains(&decay_per_sec), "{decay_per_sec} dB/s at {sample_rate_hz} Hz");
         }
     }
 
     #[test]
-    fn the_sides_differ_and_start_after_the_shortest_comb() {
-        let (left, right) = answer(44_100, 0.2, 256);
+    fn left_and_right_differ_and_start_after_the_shortest_comb_delay() {
+        let (left, right) = impulse_response(44_100, 0.2, 256);
         assert!(left != right);
-        // Freeverb's allpasses pass a negated copy at once, so the first comb is heard alone.
+        // Freeverb's allpasses have a direct path, so the shortest comb comes first.
         assert!(left[..1_116].iter().all(|value| *value == 0.0));
         assert!(left[1_116] != 0.0);
     }
 
     #[test]
-    fn any_call_size_gives_the_same_answer_and_it_ends_in_silence() {
-        let expected = answer(48_000, 12.0, 256);
-        assert!(answer(48_000, 12.0, 1) == expected);
-        assert!(answer(48_000, 12.0, 4_096) == expected);
+    fn the_output_does_not_depend_on_the_call_size_and_ends_in_silence() {
+        let expected = impulse_response(48_000, 12.0, 256);
+        assert!(impulse_response(48_000, 12.0, 1) == expected);
+        assert!(impulse_response(48_000, 12.0, 4_096) == expected);
         assert!(expected.0[11 * 48_000..].iter().all(|value| value.abs() < 1e-15));
     }
 
     #[test]
-    fn where_sound_begins_in_a_call_changes_nothing() {
+    fn the_output_does_not_depend_on_where_in_a_call_the_input_starts() {
         for first in [0, 1, 63, 100] {
-            let run = |call_frames: usize| {
+            let process = |call_frames: usize| {
                 let mut reverb = ReverbProcessor::new(ReverbSettings::default(), 16_000);
-                // Again when the room has just fallen silent.
-                let again = first + 20 + (SILENT_AFTER_SECS * 16_000) as usize;
+                // The second impulse comes when the first has just decayed.
+                let again = first + 20 + (TAIL_SECS * 16_000) as usize;
                 let (mut left, mut right) = (vec![0.0; again + 2_000], vec![0.0; again + 2_000]);
                 let mut send = vec![0.0; again + 2_000];
                 (send[first], send[again]) = (1.0, 1.0);
@@ -406,23 +378,23 @@ mod tests {
                 }
                 (left, right)
             };
-            let expected = run(1);
+            let expected = process(1);
             for call_frames in [3, 64, 77, 512] {
-                assert!(run(call_frames) == expected, "first {first}, {call_frames} frames a call");
+                assert!(process(call_frames) == expected, "first {first}, {call_frames} frames a call");
             }
         }
     }
 
     #[test]
-    fn reset_equals_new() {
+    fn after_a_reset_the_output_is_that_of_a_new_reverb() {
         let mut reverb = ReverbProcessor::new(ReverbSettings::default(), 48_000);
-        let run = |reverb: &mut ReverbProcessor| {
+        let process = |reverb: &mut ReverbProcessor| {
             let (mut left, mut right) = (vec![0.0; 9_000], vec![0.0; 9_000]);
             reverb.process(&[0.5; 9_000], &mut left, &mut right);
             (left, right)
         };
-        let first = run(&mut reverb);
+        let first = process(&mut reverb);
         reverb.reset();
-        assert!(run(&mut reverb) == first);
+        assert!(process(&mut reverb) == first);
     }
 }

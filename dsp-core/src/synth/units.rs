@@ -1,11 +1,11 @@
-//! SoundFont's units (section 9.1.1) as numbers to calculate with.
+//! Conversions from the units of SoundFont files (section 9.1.1).
 
-/// The frequency ratio of an interval: `2^(cents / 1200)`.
+/// The frequency ratio of an interval in cents: `2^(cents / 1200)`.
 pub(super) fn cents_to_ratio(cents: f32) -> f32 {
     libm::exp2f(cents * (1.0 / 1_200.0))
 }
 
-/// The frequency ratio of an interval, to a millionth of a cent.
+/// The frequency ratio of an interval in cents, exact to a millionth of a cent.
 pub(super) fn cents_to_exact_ratio(cents: f64) -> f64 {
     libm::exp2(cents / 1_200.0)
 }
@@ -22,8 +22,8 @@ pub(super) fn gain_to_centibels(gain: f32) -> f32 {
     -200.0 * libm::log10f(gain)
 }
 
-/// The time of a number of timecents in frames: `2^(timecents / 1200)` seconds. The lowest
-/// value that a file can hold means no time at all.
+/// A time of `2^(timecents / 1200)` seconds, in frames. The lowest value of a file, -32768, means no
+/// time at all (section 8.1.2, generator 33).
 pub(super) fn timecents_to_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
     if timecents <= f32::from(i16::MIN) {
         return 0.0;
@@ -31,31 +31,13 @@ pub(super) fn timecents_to_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
     cents_to_ratio(timecents.clamp(-12_000.0, 8_000.0)) * sample_rate_hz
 }
 
-/// The larger of two numbers; the second if the first is none. On WebAssembly `f32::max` is a call.
-pub(super) fn larger(a: f32, b: f32) -> f32 {
+/// The higher of two numbers; the second if the first is not a number. On WebAssembly `f32::max` is
+/// a call.
+pub(super) fn higher(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// The smaller of two numbers; the second if the first is none.
-pub(super) fn smaller(a: f32, b: f32) -> f32 {
+/// The lower of two numbers; the second if the first is not a number.
+pub(super) fn lower(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }
-}
-
-/// An attenuation and its gain, so that what stands still is not computed again.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct KnownGain {
-    attenuation_cb: f32,
-    gain: f32,
-}
-
-impl KnownGain {
-    pub(super) const UNITY: Self = Self { attenuation_cb: 0.0, gain: 1.0 };
-
-    /// The linear gain of an attenuation.
-    pub(super) fn of(&mut self, attenuation_cb: f32) -> f32 {
-        if attenuation_cb != self.attenuation_cb {
-            *self = Self { attenuation_cb, gain: centibels_to_gain(attenuation_cb) };
-        }
-        self.gain
-    }
 }

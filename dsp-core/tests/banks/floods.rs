@@ -116,7 +116,7 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Heard(&[
-            "its zones run from 30000 to 0, of 30002",
+            "its zones from 30000 to 0 are outside the 30002",
             "zones are too many: lists of the bank overlap and may have 60004 together",
         ]),
     },
@@ -134,7 +134,7 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Heard(&[
-            "its zones run from 30000 to 0, of 130002",
+            "its zones from 30000 to 0 are outside the 130002",
             "zones are too many: lists of the bank overlap and may have 131072 together",
         ]),
     },
@@ -152,7 +152,7 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Heard(&[
-            "its zones run from 30000 to 2, of 30002",
+            "its zones from 30000 to 2 are outside the 30002",
             "its 29998 zones are too many: lists of the bank overlap and may have 60004 together",
         ]),
     },
@@ -168,7 +168,7 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Heard(&[
-            "its generators run from 30000 to 4, of 30004",
+            "its generators from 30000 to 4 are outside the 30004",
             "its 29996 generators are too many: lists of the bank overlap and may have 60008 together",
             "it plays no sample",
         ]),
@@ -185,7 +185,7 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Heard(&[
-            "its modulators run from 30000 to 0, of 30000",
+            "its modulators from 30000 to 0 are outside the 30000",
             "its 30000 modulators are too many: lists of the bank overlap and may have 60000 together",
         ]),
     },

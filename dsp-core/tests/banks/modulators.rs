@@ -68,7 +68,7 @@ pub(crate) const CASES: &[Case] = &[
                     .map(|number| [VELOCITY, number, 100, 0, 0]),
             )
         },
-        outcome: Heard(&["a modulator ends in generator"]),
+        outcome: Heard(&["a modulator has the destination"]),
     },
     Case {
         reason: "transforms that nobody knows",
@@ -78,22 +78,22 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a link to a modulator that is not there",
         file: || with(&[[VELOCITY, TO_MODULATOR | 5, 100, 0, 0]]),
-        outcome: leads_nowhere(&["zone 0: modulator 0 is part of links that lead nowhere"]),
+        outcome: leads_nowhere(&["zone 0: modulator 0 has a broken link"]),
     },
     Case {
         reason: "a link to a modulator that takes no links",
         file: || with(&[[VELOCITY, TO_MODULATOR | 1, 100, 0, 0], [WHEEL, PAN, 100, 0, 0]]),
-        outcome: leads_nowhere(&["modulator 0 is part of links that lead nowhere"]),
+        outcome: leads_nowhere(&["modulator 0 has a broken link"]),
     },
     Case {
         reason: "a modulator that waits for a link that nobody has",
         file: || with(&[[LINK, PAN, 100, 0, 0]]),
-        outcome: leads_nowhere(&["modulator 0 is part of links that lead nowhere"]),
+        outcome: leads_nowhere(&["modulator 0 has a broken link"]),
     },
     Case {
         reason: "a modulator that is linked to itself",
         file: || with(&[[LINK, TO_MODULATOR, 100, 0, 0]]),
-        outcome: leads_nowhere(&["modulator 0 is part of links that lead nowhere"]),
+        outcome: leads_nowhere(&["modulator 0 has a broken link"]),
     },
     Case {
         reason: "links in a circle, and one that leads into it",
@@ -105,7 +105,7 @@ pub(crate) const CASES: &[Case] = &[
                 [VELOCITY, TO_MODULATOR | 1, 100, 0, 0],
             ])
         },
-        outcome: leads_nowhere(&["modulator 0 is", "modulator 1 is", "modulator 2 is", "modulator 3 is"]),
+        outcome: leads_nowhere(&["modulator 0 has", "modulator 1 has", "modulator 2 has", "modulator 3 has"]),
     },
     Case {
         reason: "a long chain of links, which is none of its faults",
@@ -122,7 +122,7 @@ pub(crate) const CASES: &[Case] = &[
         file: || {
             with(&(0..80).map(|amount| [0x82 + amount % 4, 5 + amount / 4, 1, WHEEL, 0]).collect::<Vec<_>>())
         },
-        outcome: Heard(&["it has more than 64 modulators", "a modulator ends in generator"]),
+        outcome: Heard(&["it has more than 64 modulators", "a modulator has the destination"]),
     },
     Case {
         reason: "modulators of everything, at their greatest amounts, up and down",
@@ -156,6 +156,6 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "modulators in every zone that begin behind the table",
         file: || but(|tables| tables.instrument_bags.iter_mut().for_each(|bag| bag.1 = 60_000)),
-        outcome: Heard(&["zone 0: its modulators run from 60000 to 0, of 0"]),
+        outcome: Heard(&["zone 0: its modulators from 60000 to 0 are outside the 0"]),
     },
 ];

@@ -1,8 +1,8 @@
 //! Everything that a bank can be asked for.
 
-use dsp_core::session::{
-    Event, Instrument, OfflineRender, Session, TailConfig, Track, TrackEvent, TrackPlayer,
-};
+use dsp_core::mixer::TrackPlayer;
+use dsp_core::render::{OfflineRender, TailConfig};
+use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 use crate::counting::cost;

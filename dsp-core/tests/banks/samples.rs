@@ -33,17 +33,17 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a sample that begins behind the sample data",
         file: || but(|tables| (tables.samples[0].start, tables.samples[0].end) = (3_000, 4_000)),
-        outcome: unplayable!("it runs from frame 3000 to 4000, of 2092"),
+        outcome: unplayable!("it has no frames: it is from frame 3000 to 4000, of 2092"),
     },
     Case {
         reason: "a sample that ends before it begins",
         file: || but(|tables| (tables.samples[0].start, tables.samples[0].end) = (900, 100)),
-        outcome: unplayable!("it runs from frame 900 to 100, of 2092"),
+        outcome: unplayable!("it has no frames: it is from frame 900 to 100, of 2092"),
     },
     Case {
         reason: "a sample without frames",
         file: || but(|tables| tables.samples[0].end = 0),
-        outcome: unplayable!("it runs from frame 0 to 0, of 2092"),
+        outcome: unplayable!("it has no frames: it is from frame 0 to 0, of 2092"),
     },
     Case {
         reason: "a sample of one frame",
@@ -64,7 +64,7 @@ pub(crate) const CASES: &[Case] = &[
                 (sample.loop_start, sample.loop_end) = (u32::MAX, u32::MAX);
             })
         },
-        outcome: unplayable!("it runs from frame 4294967295 to 4294967295"),
+        outcome: unplayable!("it has no frames: it is from frame 4294967295 to 4294967295"),
     },
     Case {
         reason: "no sample data at all",
@@ -77,12 +77,15 @@ pub(crate) const CASES: &[Case] = &[
                 tables.instrument_generators[3].1 = 0;
             })
         },
-        outcome: Silent(&["sample 1 (Sample): it runs from frame 5000 to 5000", "it plays sample 1, which"]),
+        outcome: Silent(&[
+            "sample 1 (Sample): it has no frames: it is from frame 5000 to 5000",
+            "it plays sample 1, which",
+        ]),
     },
     Case {
         reason: "a sample in ROM",
         file: || but(|tables| tables.samples[0].kind = 0x8001),
-        outcome: unplayable!("its sound is in a ROM (type 0x8001)"),
+        outcome: unplayable!("its sample data are in a ROM (type 0x8001)"),
     },
     Case {
         reason: "a sample with a rate of zero",
@@ -118,28 +121,28 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a loop from its end to its start",
         file: || looped(900, 100),
-        outcome: Heard(&["sample 0 (Sample): its loop from frame 900 to 100 cannot be followed"]),
+        outcome: Heard(&["sample 0 (Sample): its loop from frame 900 to 100 is invalid"]),
     },
     Case {
         reason: "a loop without frames",
         file: || looped(500, 500),
-        outcome: Heard(&["from frame 500 to 500 cannot"]),
+        outcome: Heard(&["from frame 500 to 500 is"]),
     },
     Case { reason: "a loop of one frame", file: || looped(510, 511), outcome: Heard(&[]) },
     Case {
         reason: "a loop that ends behind its sample",
         file: || looped(100, 1_500),
-        outcome: Heard(&["its loop from frame 100 to 1500 cannot be followed"]),
+        outcome: Heard(&["its loop from frame 100 to 1500 is invalid"]),
     },
     Case {
         reason: "a loop that begins before its sample",
         file: || but(|tables| (tables.samples[0].start, tables.samples[0].loop_start) = (200, 100)),
-        outcome: Heard(&["its loop from frame 100 to 900 cannot be followed"]),
+        outcome: Heard(&["its loop from frame 100 to 900 is invalid"]),
     },
     Case {
         reason: "a loop at the ends of 32 bits",
         file: || looped(u32::MAX - 1, u32::MAX),
-        outcome: Heard(&["its loop from frame 4294967294 to 4294967295 cannot be followed"]),
+        outcome: Heard(&["its loop from frame 4294967294 to 4294967295 is invalid"]),
     },
     Case {
         reason: "a start moved far behind its sample",

@@ -1,6 +1,7 @@
 //! Zones whose compressed sample cannot be decoded, beside others.
 
-use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent, TrackPlayer};
+use dsp_core::mixer::TrackPlayer;
+use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 use crate::maker::Tables;

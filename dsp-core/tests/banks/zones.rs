@@ -22,7 +22,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a preset whose zones run backwards",
         file: || but(|tables| tables.presets[0].first_zone = 2),
-        outcome: Silent(&["preset 0 (Preset): its zones run from 2 to 1, of 2"]),
+        outcome: Silent(&["preset 0 (Preset): its zones from 2 to 1 are outside the 2"]),
     },
     Case {
         reason: "a preset whose zones end outside the table",
@@ -34,8 +34,8 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Silent(&[
-            "preset 0 (Preset): its zones run from 0 to 500, of 2",
-            "preset 1 (Preset): its zones run from 500 to 1, of 2",
+            "preset 0 (Preset): its zones from 0 to 500 are outside the 2",
+            "preset 1 (Preset): its zones from 500 to 1 are outside the 2",
         ]),
     },
     Case {
@@ -46,12 +46,12 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a preset zone whose generators run backwards",
         file: || but(|tables| tables.preset_bags[0].0 = 2),
-        outcome: Silent(&["preset 0 (Preset), zone 0: its generators run from 2 to 1, of 2"]),
+        outcome: Silent(&["preset 0 (Preset), zone 0: its generators from 2 to 1 are outside the 2"]),
     },
     Case {
         reason: "a preset zone whose modulators end outside the table",
         file: || but(|tables| tables.preset_bags[0].1 = 77),
-        outcome: Heard(&["preset 0 (Preset), zone 0: its modulators run from 77 to 0, of 0"]),
+        outcome: Heard(&["preset 0 (Preset), zone 0: its modulators from 77 to 0 are outside the 0"]),
     },
     Case {
         reason: "a preset of an instrument that is not there",
@@ -102,12 +102,12 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "an instrument whose zones run backwards",
         file: || but(|tables| tables.instruments[0] = 2),
-        outcome: Silent(&["instrument 0 (Instrument): its zones run from 2 to 1, of 2"]),
+        outcome: Silent(&["instrument 0 (Instrument): its zones from 2 to 1 are outside the 2"]),
     },
     Case {
         reason: "an instrument zone whose generators run backwards",
         file: || but(|tables| tables.instrument_bags[0].0 = 9),
-        outcome: Silent(&["instrument 0 (Instrument), zone 0: its generators run from 9 to 2, of 4"]),
+        outcome: Silent(&["instrument 0 (Instrument), zone 0: its generators from 9 to 2 are outside the 4"]),
     },
     Case {
         reason: "an instrument zone of a sample that is not there",
@@ -154,8 +154,8 @@ pub(crate) const CASES: &[Case] = &[
             ])
         },
         outcome: Heard(&[
-            "its key range does not stand before the other generators",
-            "its velocity range does not stand before the other generators",
+            "its key range does not precede the other generators",
+            "its velocity range does not precede the other generators",
         ]),
     },
     Case {

@@ -1,9 +1,8 @@
 //! Small banks, played.
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::session::{
-    Event, Instrument, Interpolation, Session, Track, TrackEvent, TrackPlayer, VelocityToCutoff,
-};
+use dsp_core::mixer::TrackPlayer;
+use dsp_core::session::{Event, Instrument, Interpolation, Session, Track, TrackEvent, VelocityToCutoff};
 use dsp_core::soundfont::Bank;
 
 use crate::generator::{ATTACK_VOL_ENV, SAMPLE_MODES};

@@ -1,6 +1,7 @@
 //! How many voices sound, how exactly they are read, and how many channels there are.
 
-use dsp_core::session::{Instrument, Interpolation, OfflineRender, Session, TailConfig, Track, TrackEvent};
+use dsp_core::render::{OfflineRender, TailConfig};
+use dsp_core::session::{Instrument, Interpolation, Session, Track, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 use crate::measure::{assert_near, db, frame, residue_db, rms};

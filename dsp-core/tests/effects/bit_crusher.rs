@@ -1,31 +1,31 @@
-//! Steps in level and time.
+//! Quantisation and sample rate reduction.
 
 use std::f64::consts::PI;
 
 use crate::measure::{
-    RATE_HZ, Stereo, bent, chain_of, check, db, noise, peak, response_db, rms, sine, through, tone,
+    RATE_HZ, Stereo, chain_of, check, db, noise, peak, process, response_db, rms, sine, tone, warped_ratio,
 };
 
-/// Full rate, so that only the bits count.
+/// The output at the full sample rate, so that only the bits matter.
 fn crushed(bits: f64, more: &[(&str, f64)], input: &Stereo) -> Stereo {
     let parameters = [&[("bits", bits), ("rate_hz", 48_000.0)], more].concat();
-    through(&mut chain_of("bit_crusher", &parameters), input)
+    process(&mut chain_of("bit_crusher", &parameters), input)
 }
 
 #[test]
-fn steps_are_as_wide_as_the_bits_say() {
+fn quantisation_steps_match_the_bits() {
     let input = noise(1.0, 10_000);
     for bits in [1.0, 2.5, 4.0, 8.0, 12.0, 16.0] {
         let step = 2_f64.powf(1.0 - bits);
         let output = crushed(bits, &[], &input);
         for (input, output) in input.iter().flatten().zip(output.iter().flatten()) {
             let steps = f64::from(*output) / step;
-            assert!((steps - steps.round()).abs() < 1e-2, "{bits} bits: {output} is no step");
+            assert!((steps - steps.round()).abs() < 1e-2, "{bits} bits: {output} is not a step");
             assert!((f64::from(*input) - f64::from(*output)).abs() <= step * 0.500_1, "{bits} bits");
         }
         let error: Vec<f32> = input[0].iter().zip(&output[0]).map(|(input, output)| input - output).collect();
         if bits > 3.0 {
-            // A uniform error: 6.02 dB a bit.
+            // The error is uniform: 6.02 dB per bit.
             let expected = db(step / 12_f64.sqrt());
             check(&format!("noise of {bits} bits, dBFS"), db(rms(&error)), expected, 0.2);
         }
@@ -34,8 +34,7 @@ fn steps_are_as_wide_as_the_bits_say() {
 
 #[test]
 fn dither_is_triangular() {
-    // A level between two steps comes out right on average, and the error is a quarter of a step
-    // squared.
+    // A level between two steps is right on average. The error is a quarter of a step squared.
     let input = [vec![0.3 / 128.0; 96_000], vec![0.3 / 128.0; 96_000]];
     let [left, right] = crushed(8.0, &[("dither", 1.0)], &input);
     let mean = left.iter().map(|value| f64::from(*value)).sum::<f64>() / 96_000.0;
@@ -48,7 +47,7 @@ fn dither_is_triangular() {
 }
 
 #[test]
-fn silence_is_not_dithered() {
+fn silence_has_no_dither() {
     let mut input = noise(0.5, 9_600);
     input.iter_mut().for_each(|side| side[4_800..].fill(0.0));
     let [left, _] = crushed(1.0, &[("dither", 1.0)], &input);
@@ -57,16 +56,16 @@ fn silence_is_not_dithered() {
 }
 
 #[test]
-fn frames_are_held_for_a_period_of_the_rate() {
+fn samples_are_held_for_a_period_of_the_rate() {
     let input = noise(1.0, 48_000);
     for rate_hz in [12_000.0, 16_000.0, 1_000.0, 10_000.0] {
         let parameters = [("bits", 24.0), ("rate_hz", rate_hz)];
-        let [left, _] = through(&mut chain_of("bit_crusher", &parameters), &input);
+        let [left, _] = process(&mut chain_of("bit_crusher", &parameters), &input);
         let mut taken = 0;
         for (frame, value) in left.iter().enumerate() {
-            // Frame 0 is taken, and each in which another period ends.
-            let turns = |frame: f64| (frame * rate_hz / 48_000.0 + 1e-9).floor();
-            if frame == 0 || turns(frame as f64) > turns(frame as f64 - 1.0) {
+            // The bit crusher takes frame 0 and each frame in which a period ends.
+            let periods = |frame: f64| (frame * rate_hz / 48_000.0 + 1e-9).floor();
+            if frame == 0 || periods(frame as f64) > periods(frame as f64 - 1.0) {
                 taken = frame;
             }
             assert!((value - input[0][taken]).abs() < 2e-7, "{rate_hz} Hz: frame {frame}");
@@ -78,31 +77,31 @@ fn frames_are_held_for_a_period_of_the_rate() {
 }
 
 #[test]
-fn filters_keep_aliases_and_images_away() {
+fn filters_remove_aliases_and_images() {
     let input = sine(7_000.0, 0.5, 48_000);
     let level_db = |anti_alias| {
         let parameters = [("bits", 24.0), ("rate_hz", 8_000.0), ("anti_alias", anti_alias)];
-        let [left, _] = through(&mut chain_of("bit_crusher", &parameters), &input);
+        let [left, _] = process(&mut chain_of("bit_crusher", &parameters), &input);
         db(tone(&left[4_800..], 1_000.0).0 / 0.5)
     };
-    // Without them 7 kHz folds down to 1 kHz as if it were that; with them it is eight poles down.
+    // Without filters, 7 kHz folds to 1 kHz. With filters, the alias is attenuated by eight poles.
     check("alias without filters, dB", level_db(0.0), -0.22, 0.3);
     let filtered_db = level_db(1.0);
     println!("alias with filters: {filtered_db:.1} dB");
     assert!(filtered_db < -50.0);
-    // A tone that the rate can carry passes, but for the hold's sinc.
+    // A tone below half the rate passes, with the sinc of the hold.
     let parameters = [("bits", 24.0), ("rate_hz", 16_000.0), ("anti_alias", 1.0)];
-    let [left, _] = through(&mut chain_of("bit_crusher", &parameters), &sine(1_000.0, 0.5, 48_000));
+    let [left, _] = process(&mut chain_of("bit_crusher", &parameters), &sine(1_000.0, 0.5, 48_000));
     check("1 kHz at 16 kHz, dB", db(tone(&left[4_800..], 1_000.0).0 / 0.5), -0.056, 0.02);
     println!("its image at 15 kHz: {:.1} dB", db(tone(&left[4_800..], 15_000.0).0 / 0.5));
     assert!(db(tone(&left[4_800..], 15_000.0).0) < -60.0);
 }
 
 #[test]
-fn filters_are_butterworths_of_eighth_order_at_two_fifths_of_the_rate() {
+fn filters_are_of_eighth_order_at_two_fifths_of_the_rate() {
     for rate_hz in [8_000.0, 12_000.0, 16_000.0] {
-        let filter = |hz: f64| 1.0 / (1.0 + bent(RATE_HZ, hz, 0.4 * rate_hz).powi(16)).sqrt();
-        // A value held for some frames.
+        let filter = |hz: f64| 1.0 / (1.0 + warped_ratio(RATE_HZ, hz, 0.4 * rate_hz).powi(16)).sqrt();
+        // A sample is held for some frames.
         let held = 48_000.0 / rate_hz;
         let hold = |hz: f64| {
             let angle = PI * hz / 48_000.0;
@@ -110,15 +109,15 @@ fn filters_are_butterworths_of_eighth_order_at_two_fifths_of_the_rate() {
         };
         let parameters = [("bits", 24.0), ("rate_hz", rate_hz), ("anti_alias", 1.0)];
         for share in [0.05, 0.2, 0.35, 0.4, 0.45, 0.55, 0.6] {
-            // It comes out as itself, and folded at half the rate: as an image or as an alias.
+            // The output contains the tone and, at half the rate, its image or alias.
             let frequency_hz = share * rate_hz;
             let input = sine(frequency_hz, 1.0, 48_000);
-            let [left, _] = through(&mut chain_of("bit_crusher", &parameters), &input);
-            for heard_hz in [frequency_hz, rate_hz - frequency_hz] {
-                let expected = filter(frequency_hz) * hold(heard_hz) * filter(heard_hz);
-                let what = format!("{frequency_hz} Hz at {rate_hz} Hz, heard at {heard_hz} Hz, dB");
+            let [left, _] = process(&mut chain_of("bit_crusher", &parameters), &input);
+            for measured_hz in [frequency_hz, rate_hz - frequency_hz] {
+                let expected = filter(frequency_hz) * hold(measured_hz) * filter(measured_hz);
+                let label = format!("{frequency_hz} Hz at {rate_hz} Hz, output at {measured_hz} Hz, dB");
                 if db(expected) > -90.0 {
-                    check(&what, db(tone(&left[4_800..], heard_hz).0), db(expected), 0.02);
+                    check(&label, db(tone(&left[4_800..], measured_hz).0), db(expected), 0.02);
                 }
             }
         }
@@ -126,9 +125,9 @@ fn filters_are_butterworths_of_eighth_order_at_two_fifths_of_the_rate() {
 }
 
 #[test]
-fn mix_is_a_share() {
+fn mix_is_linear() {
     let input = noise(1.0, 1_000);
-    assert_eq!(through(&mut chain_of("bit_crusher", &[("mix", 0.0)]), &input), input);
+    assert_eq!(process(&mut chain_of("bit_crusher", &[("mix", 0.0)]), &input), input);
     let wet = crushed(2.0, &[], &input);
     let half = crushed(2.0, &[("mix", 0.5)], &input);
     for frame in 0..1_000 {
@@ -137,7 +136,7 @@ fn mix_is_a_share() {
 }
 
 #[test]
-fn the_most_bits_and_the_highest_rate_are_transparent() {
+fn maximum_bits_and_rate_are_transparent() {
     let mut input = vec![0.0; 4_096];
     input[0] = 0.5;
     let [left, _] = crushed(24.0, &[], &[input.clone(), input]);

@@ -1,11 +1,12 @@
 //! The compressor: its curve, its times, its side-chain.
 
 use crate::measure::{
-    RATE_HZ, amplitude, beside, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
+    RATE_HZ, amplitude, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
+    process_with_sidechain,
 };
-use crate::measure::{noise, peak, rms, sine, steps, through, tone};
+use crate::measure::{noise, peak, process, rms, sine, steps, tone};
 
-/// The curve of Giannoulis, Massberg and Reiss 2012, equation 4: the level that comes out.
+/// The output level of the curve of Giannoulis, Massberg and Reiss 2012, equation 4.
 fn curve_db(level_db: f64, threshold_db: f64, ratio: f64, knee_db: f64) -> f64 {
     let over_db = level_db - threshold_db;
     if 2.0 * over_db < -knee_db {
@@ -18,7 +19,7 @@ fn curve_db(level_db: f64, threshold_db: f64, ratio: f64, knee_db: f64) -> f64 {
 }
 
 #[test]
-fn the_static_curve_is_the_formula() {
+fn the_static_curve_matches_the_formula() {
     let mut worst = 0.0_f64;
     for (threshold_db, ratio, knee_db) in [
         (-20.0, 3.0, 6.0),
@@ -38,10 +39,10 @@ fn the_static_curve_is_the_formula() {
                     ("detector", detector),
                 ];
                 let mut chain = chain_of("compressor", &settings);
-                let output = through(&mut chain, &constant(level_db, 9_600));
+                let output = process(&mut chain, &constant(level_db, 9_600));
                 let expected_db = curve_db(level_db, threshold_db, ratio, knee_db);
                 let error_db = db(f64::from(output[0][9_599])) - expected_db;
-                assert!(error_db.abs() < 1e-3, "{settings:?} at {level_db} dB: off by {error_db} dB");
+                assert!(error_db.abs() < 1e-3, "{settings:?} at {level_db} dB: error of {error_db} dB");
                 worst = worst.max(error_db.abs());
                 let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
                 assert!(
@@ -51,11 +52,11 @@ fn the_static_curve_is_the_formula() {
             }
         }
     }
-    println!("static curve: off by up to {worst:.6} dB");
+    println!("static curve: error up to {worst:.6} dB");
 }
 
 #[test]
-fn attack_and_release_take_their_time_constants() {
+fn attack_and_release_have_their_time_constants() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for (attack_ms, release_ms) in
             [(0.05, 5.0), (0.5, 20.0), (10.0, 120.0), (100.0, 1_000.0), (250.0, 50.0)]
@@ -69,17 +70,17 @@ fn attack_and_release_take_their_time_constants() {
             let gains_db = gains_db(&mut chain, &input);
             let attack = frames_to_63(&gains_db, 100, 100 + loud);
             let release = frames_to_63(&gains_db, 100 + loud, 100 + loud + quiet);
-            let what = format!("at {rate_hz} Hz, frames of");
-            // Between two frames an exponential is read off a straight line: up to an eighth of a
-            // frame.
+            let label = format!("at {rate_hz} Hz, frames of");
+            // Linear interpolation between two frames of an exponential has an error of up to an
+            // eighth of a frame.
             check(
-                &format!("{what} {attack_ms} ms attack"),
+                &format!("{label} {attack_ms} ms attack"),
                 attack,
                 frames(attack_ms),
                 0.02 * frames(attack_ms) + 0.125,
             );
             check(
-                &format!("{what} {release_ms} ms release"),
+                &format!("{label} {release_ms} ms release"),
                 release,
                 frames(release_ms),
                 0.02 * frames(release_ms),
@@ -89,39 +90,42 @@ fn attack_and_release_take_their_time_constants() {
 }
 
 #[test]
-fn the_side_chain_drives_it_and_the_programme_does_not() {
+fn the_side_chain_replaces_the_main_input() {
     let settings = [("threshold_db", -20.0), ("ratio", 4.0), ("knee_db", 0.0), ("attack_ms", 1.0)];
     let quiet = noise(0.01, 9_600);
-    let output = beside(&mut chain_of("compressor", &settings), &quiet, &constant(-4.0, 9_600));
+    let output =
+        process_with_sidechain(&mut chain_of("compressor", &settings), &quiet, &constant(-4.0, 9_600));
     let gain_db = db(f64::from(output[1][9_599] / quiet[1][9_599]));
     check("16 dB above in the side-chain, dB", gain_db, -12.0, 1e-3);
 
     let loud = noise(1.0, 9_600);
     let silent = [vec![0.0; 9_600], vec![0.0; 9_600]];
-    assert_eq!(beside(&mut chain_of("compressor", &settings), &loud, &silent), loud);
+    assert_eq!(process_with_sidechain(&mut chain_of("compressor", &settings), &loud, &silent), loud);
 
-    // Either side of it counts, for both sides of the programme.
+    // Each channel of the side-chain affects both channels of the output.
     let one_sided = [vec![0.0; 9_600], constant(-4.0, 9_600)[0].clone()];
-    let output = beside(&mut chain_of("compressor", &settings), &quiet, &one_sided);
+    let output = process_with_sidechain(&mut chain_of("compressor", &settings), &quiet, &one_sided);
     check("the same on the left, dB", db(f64::from(output[0][9_599] / quiet[0][9_599])), -12.0, 1e-3);
 }
 
 #[test]
-fn a_side_chain_of_anything_leaves_finite_gains() {
-    let mut side = noise(1.0, 960);
-    (side[0][10], side[0][20], side[1][30], side[1][40]) = (f32::NAN, f32::INFINITY, f32::MAX, 1e-40);
+fn any_side_chain_gives_finite_gains() {
+    let mut sidechain = noise(1.0, 960);
+    (sidechain[0][10], sidechain[0][20], sidechain[1][30], sidechain[1][40]) =
+        (f32::NAN, f32::INFINITY, f32::MAX, 1e-40);
     for detector in [0.0, 1.0] {
         let settings = [("detector", detector), ("side_high_pass_hz", 100.0)];
-        let output = beside(&mut chain_of("compressor", &settings), &noise(0.5, 960), &side);
+        let output =
+            process_with_sidechain(&mut chain_of("compressor", &settings), &noise(0.5, 960), &sidechain);
         assert!(output.iter().flatten().all(|value| value.is_finite()));
     }
 }
 
 #[test]
-fn the_high_pass_of_the_side_chain_is_a_butterworth() {
+fn the_high_pass_is_a_butterworth_filter() {
     for frequency_hz in [250.0, 500.0, 1_000.0, 2_000.0, 8_000.0] {
-        // At a ratio of 2 and far above the threshold the gain falls by half of what the level
-        // rises.
+        // At a ratio of 2 and far above the threshold, the gain falls by half the rise of the
+        // level.
         let settings = [
             ("threshold_db", -60.0),
             ("ratio", 2.0),
@@ -132,7 +136,7 @@ fn the_high_pass_of_the_side_chain_is_a_butterworth() {
             ("side_high_pass_hz", 1_000.0),
         ];
         let mut chain = chain_of("compressor", &settings);
-        beside(&mut chain, &constant(0.0, 48_000), &sine(frequency_hz, 1.0, 48_000));
+        process_with_sidechain(&mut chain, &constant(0.0, 48_000), &sine(frequency_hz, 1.0, 48_000));
         let level_db = 2.0 * f64::from(chain.gain_reduction_db(0).unwrap()) - 60.0;
         let tangent = |hz: f64| (std::f64::consts::PI * hz / f64::from(RATE_HZ)).tan();
         let w = tangent(frequency_hz) / tangent(1_000.0);
@@ -142,20 +146,21 @@ fn the_high_pass_of_the_side_chain_is_a_butterworth() {
 }
 
 #[test]
-fn the_detector_of_mean_squares_reads_the_power_of_noise() {
+fn the_rms_detector_measures_the_power_of_noise() {
     let settings = [("detector", 1.0), ("threshold_db", -60.0), ("ratio", 2.0), ("knee_db", 0.0)];
     let times = [("attack_ms", 250.0), ("release_ms", 250.0)];
     let settings: Vec<_> = settings.into_iter().chain(times).collect();
     let mut chain = chain_of("compressor", &settings);
     let audio = noise(0.5, 240_000);
-    through(&mut chain, &audio);
-    // Half of what is above the threshold; the louder of two alike sides is a little above either.
+    process(&mut chain, &audio);
+    // The reduction is half the excess over the threshold. The louder of two equal channels is
+    // slightly above either.
     let level_db = 2.0 * f64::from(chain.gain_reduction_db(0).unwrap()) - 60.0;
     check("level of noise, dBFS", level_db, db(rms(&audio[0])), 0.3);
 }
 
 #[test]
-fn the_detector_of_mean_squares_takes_10_ms() {
+fn the_rms_detector_has_a_time_constant_of_10_ms() {
     for rate_hz in [44_100, 48_000, 96_000] {
         let settings = [
             ("detector", 1.0),
@@ -166,24 +171,24 @@ fn the_detector_of_mean_squares_takes_10_ms() {
             ("release_ms", 5.0),
         ];
         let frames = |time_ms: f64| (time_ms * f64::from(rate_hz) / 1e3) as usize;
-        let (start, turn) = (frames(100.0), frames(300.0));
-        let input = steps(&[(-40.0, start), (-6.0, turn - start), (-80.0, frames(100.0))]);
+        let (start, period) = (frames(100.0), frames(300.0));
+        let input = steps(&[(-40.0, start), (-6.0, period - start), (-80.0, frames(100.0))]);
         let mut chain = chain_at(rate_hz, "compressor", &settings);
-        // At a ratio of 2 the gain is half of what is above the threshold.
+        // At a ratio of 2 the gain is half the excess over the threshold.
         let squares: Vec<f64> = gains_db(&mut chain, &input)
             .iter()
             .map(|gain_db| 10_f64.powf((-2.0 * gain_db - 60.0) / 10.0))
             .collect();
-        let taken_ms = frames_to_63(&squares, start, turn) * 1e3 / f64::from(rate_hz);
-        // The shortest attack comes on top.
+        let taken_ms = frames_to_63(&squares, start, period) * 1e3 / f64::from(rate_hz);
+        // The shortest attack is added.
         check(&format!("rise at {rate_hz} Hz, ms"), taken_ms, 10.0 + 0.05, 0.02);
-        let fall = (squares[turn + frames(30.0)] / squares[turn + frames(60.0)]).ln();
+        let fall = (squares[period + frames(30.0)] / squares[period + frames(60.0)]).ln();
         check(&format!("fall at {rate_hz} Hz, ms"), 30.0 / fall, 10.0, 0.02);
     }
 }
 
 #[test]
-fn make_up_and_mix_are_what_they_say() {
+fn make_up_and_mix_match_their_definitions() {
     let reduction_db = 20.0 * 0.75;
     let settings = [("threshold_db", -20.0), ("ratio", 4.0), ("knee_db", 0.0), ("attack_ms", 1.0)];
     let gain_db = |more: &[(&str, f64)]| {
@@ -197,19 +202,19 @@ fn make_up_and_mix_are_what_they_say() {
 }
 
 #[test]
-fn what_is_quiet_passes_to_the_bit() {
+fn quiet_input_passes_unchanged() {
     let input = noise(0.02, 48_000);
     let mut chain = chain_of("compressor", &[]);
     assert_eq!(chain.latency_frames(), 0);
-    assert_eq!(through(&mut chain, &input), input);
+    assert_eq!(process(&mut chain, &input), input);
 }
 
 #[test]
-fn a_threshold_on_the_move_makes_no_steps() {
+fn a_ramp_of_the_threshold_makes_no_steps() {
     let mut chain = chain_of("compressor", &[("attack_ms", 0.05), ("release_ms", 5.0), ("knee_db", 0.0)]);
     let input = constant(0.0, 9_600);
     let settled = gains_db(&mut chain, &input);
-    // A straight line of -20 to -50 dB at a ratio of 3.
+    // The threshold ramps linearly from -20 to -50 dB, at a ratio of 3.
     chain.automate(0, 0, -50.0, 4_800);
     let gains_db = gains_db(&mut chain, &input);
     check("halfway, dB", gains_db[2_400], -35.0 * 2.0 / 3.0, 0.05);
@@ -220,9 +225,9 @@ fn a_threshold_on_the_move_makes_no_steps() {
 }
 
 #[test]
-fn the_defaults_do_not_get_louder_and_do_not_distort_much() {
+fn the_defaults_do_not_amplify_and_distort_little() {
     let input = sine(1_000.0, 0.5, 48_000);
-    let output = through(&mut chain_of("compressor", &[]), &input);
+    let output = process(&mut chain_of("compressor", &[]), &input);
     let end = &output[0][24_000..];
     assert!(peak(end) < 0.5);
     let third_db = db(tone(end, 3_000.0).0 / tone(end, 1_000.0).0);
@@ -231,9 +236,9 @@ fn the_defaults_do_not_get_louder_and_do_not_distort_much() {
 }
 
 #[test]
-fn a_detector_that_goes_back_and_forth_hears_the_same_in_any_calls() {
+fn changes_of_the_detector_do_not_depend_on_call_sizes() {
     let input = noise(0.7, 12_000);
-    // The second change comes in the control step in which the first has just arrived.
+    // The second change comes between two control points, just after the first has ended.
     let changes = [(501, 1.0), (1_480, 0.0), (2_452, 1.0)];
     let [whole, single] = [usize::MAX, 1].map(|call_frames| {
         let mut chain = chain_of("compressor", &[("attack_ms", 0.05), ("release_ms", 5.0)]);
@@ -254,7 +259,7 @@ fn a_detector_that_goes_back_and_forth_hears_the_same_in_any_calls() {
 }
 
 #[test]
-fn a_high_pass_that_goes_off_does_so_alike_in_any_calls() {
+fn the_end_of_the_high_pass_does_not_depend_on_call_sizes() {
     let input = noise(0.7, 12_000);
     for change in [1_000, 1_007, 1_031] {
         let [whole, single] = [usize::MAX, 1].map(|call_frames| {
@@ -262,8 +267,9 @@ fn a_high_pass_that_goes_off_does_so_alike_in_any_calls() {
             let [mut left, mut right] = input.clone();
             chain.process(&mut left[..change], &mut right[..change], &[]);
             chain.set(0, 6, 20.0);
-            let rest = left[change..].chunks_mut(call_frames).zip(right[change..].chunks_mut(call_frames));
-            rest.for_each(|(left, right)| chain.process(left, right, &[]));
+            let remaining =
+                left[change..].chunks_mut(call_frames).zip(right[change..].chunks_mut(call_frames));
+            remaining.for_each(|(left, right)| chain.process(left, right, &[]));
             left
         });
         assert!(whole == single, "at {change}");

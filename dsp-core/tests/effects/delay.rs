@@ -1,21 +1,21 @@
-//! Times, decay, filters, ping-pong and changes of time of the delay.
+//! Delay times, decay, filters, ping-pong and changes of the delay.
 
-use dsp_core::chain::Chain;
 use dsp_core::effects::{MusicalTime, Scale, effect_kind};
+use dsp_core::mixer::EffectChain;
 
 use crate::measure::{
-    RATE_HZ, Stereo, chain_at, chain_of, check, check_started_anywhere, db, impulse, peak, response_db, sine,
-    steepest, through, tone,
+    RATE_HZ, Stereo, chain_at, chain_of, check, check_start_position, db, impulse, peak, process,
+    response_db, sine, steepest, tone,
 };
 
-/// Only echoes, on the clock, as bright as can be.
+/// Settings for echoes in milliseconds, without the dry signal and with the widest cuts.
 const WET: [(&str, f64); 4] = [("sync", 0.0), ("mix", 1.0), ("low_cut_hz", 20.0), ("high_cut_hz", 20_000.0)];
 
 fn with<'a>(more: &[(&'a str, f64)]) -> Vec<(&'a str, f64)> {
     [&WET[..], more].concat()
 }
 
-/// Frames at which something much louder than what is left of the frame before comes.
+/// Frames that are much louder than the decay of the frame before.
 fn echoes(values: &[f32]) -> Vec<usize> {
     let loud = |frame: usize| values[frame].abs() > 0.01;
     (1..values.len())
@@ -24,11 +24,11 @@ fn echoes(values: &[f32]) -> Vec<usize> {
 }
 
 #[test]
-fn echoes_come_on_their_frame() {
+fn echoes_are_at_their_frames() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for time_ms in [1.0, 12.3, 250.0, 375.0, 1_234.5, 5_000.0] {
             let mut chain = chain_at(rate_hz, "delay", &with(&[("time_ms", time_ms), ("feedback", 0.0)]));
-            let [left, right] = through(&mut chain, &impulse(6 * rate_hz as usize));
+            let [left, right] = process(&mut chain, &impulse(6 * rate_hz as usize));
             let expected = (time_ms * f64::from(rate_hz) / 1e3).round() as usize;
             println!("{time_ms} ms at {rate_hz} Hz: frame {expected}");
             assert_eq!(
@@ -41,9 +41,9 @@ fn echoes_come_on_their_frame() {
 }
 
 #[test]
-fn notes_last_as_long_as_the_tempo_says() {
+fn note_values_follow_the_tempo() {
     let kind = effect_kind("delay").unwrap();
-    let note = kind.parameters[kind.parameter_place("note").unwrap()];
+    let note = kind.parameters[kind.parameter_index("note").unwrap()];
     let Scale::Choice(names) = note.scale else { panic!("notes are a choice") };
     let cases = [
         ("1/4", 1.0),
@@ -55,11 +55,11 @@ fn notes_last_as_long_as_the_tempo_says() {
     ];
     for bpm in [60.0, 97.3, 120.0, 174.0] {
         for (name, beats) in cases {
-            let place = names.iter().position(|other| *other == name).unwrap();
+            let index = names.iter().position(|candidate| *candidate == name).unwrap();
             let mut chain =
-                chain_of("delay", &with(&[("sync", 1.0), ("note", place as f64), ("feedback", 0.0)]));
+                chain_of("delay", &with(&[("sync", 1.0), ("note", index as f64), ("feedback", 0.0)]));
             chain.set_time(MusicalTime { bpm, beat: 0.0 });
-            let [left, _] = through(&mut chain, &impulse(6 * RATE_HZ as usize));
+            let [left, _] = process(&mut chain, &impulse(6 * RATE_HZ as usize));
             let mut secs = beats * 60.0 / bpm;
             if secs > 5.0 {
                 secs /= 2.0;
@@ -71,7 +71,7 @@ fn notes_last_as_long_as_the_tempo_says() {
     }
 }
 
-/// Magnitude of the cuts in decibels: the analogue ones at warped frequencies.
+/// Magnitude of the cuts in decibels: the analogue filters at warped frequencies.
 fn cuts_db(frequency_hz: f64, low_hz: f64, high_hz: f64) -> f64 {
     let warped = |frequency_hz: f64| (std::f64::consts::PI * frequency_hz / f64::from(RATE_HZ)).tan();
     let (low, high) = (warped(frequency_hz) / warped(low_hz), warped(frequency_hz) / warped(high_hz));
@@ -79,40 +79,40 @@ fn cuts_db(frequency_hz: f64, low_hz: f64, high_hz: f64) -> f64 {
 }
 
 #[test]
-fn each_echo_is_softer_by_the_feedback_and_passes_the_cuts_once_more() {
+fn each_echo_has_the_feedback_and_the_cuts_once_more() {
     for feedback in [0.3, 0.7, 0.98] {
         let parameters =
             [("time_ms", 100.0), ("feedback", feedback), ("low_cut_hz", 200.0), ("high_cut_hz", 4_000.0)];
-        let [left, _] = through(&mut chain_of("delay", &with(&parameters)), &impulse(36_000));
+        let [left, _] = process(&mut chain_of("delay", &with(&parameters)), &impulse(36_000));
         for number in 1..6 {
             let echo = &left[number * 4_800..(number + 1) * 4_800];
             for frequency_hz in [100.0, 200.0, 1_000.0, 4_000.0, 10_000.0] {
                 let expected = cuts_db(frequency_hz, 200.0, 4_000.0) * number as f64
                     + db(feedback) * (number - 1) as f64;
-                let what = format!("echo {number} at {frequency_hz} Hz, feedback {feedback}, dB");
-                check(&what, response_db(echo, frequency_hz), expected, 0.02);
+                let label = format!("echo {number} at {frequency_hz} Hz, feedback {feedback}, dB");
+                check(&label, response_db(echo, frequency_hz), expected, 0.02);
             }
         }
     }
 }
 
 #[test]
-fn ping_pong_goes_from_side_to_side_and_spread_delays_one_side() {
+fn ping_pong_alternates_and_spread_delays_one_channel() {
     let ping_pong = with(&[("time_ms", 100.0), ("mode", 1.0), ("feedback", 0.9)]);
-    let [left, right] = through(&mut chain_of("delay", &ping_pong), &impulse(24_000));
+    let [left, right] = process(&mut chain_of("delay", &ping_pong), &impulse(24_000));
     assert_eq!((echoes(&left), echoes(&right)), (vec![4_800, 14_400], vec![9_600, 19_200]));
     for (spread_ms, expected) in [(-12.5, [5_400, 4_800]), (20.0, [4_800, 5_760])] {
         let spread = with(&[("time_ms", 100.0), ("spread_ms", spread_ms), ("feedback", 0.0)]);
-        let [left, right] = through(&mut chain_of("delay", &spread), &impulse(9_600));
+        let [left, right] = process(&mut chain_of("delay", &spread), &impulse(9_600));
         assert_eq!((echoes(&left), echoes(&right)), (vec![expected[0]], vec![expected[1]]));
     }
 }
 
 #[test]
-fn mixes_at_equal_power() {
+fn the_mix_has_equal_power() {
     for mix in [0.0, 0.25, 0.5, 1.0] {
         let parameters = with(&[("time_ms", 100.0), ("feedback", 0.0), ("mix", mix)]);
-        let [left, _] = through(&mut chain_of("delay", &parameters), &impulse(9_600));
+        let [left, _] = process(&mut chain_of("delay", &parameters), &impulse(9_600));
         let angle = mix * std::f64::consts::FRAC_PI_2;
         check("dry", f64::from(left[0]), angle.cos(), 1e-7);
         let expected = angle.sin() * 10f64.powf(cuts_db(1_000.0, 20.0, 20_000.0) / 20.0);
@@ -120,27 +120,27 @@ fn mixes_at_equal_power() {
     }
 }
 
-fn set(chain: &mut Chain, id: &str, value: f64) {
-    chain.set(0, effect_kind("delay").unwrap().parameter_place(id).unwrap(), value);
+fn set(chain: &mut EffectChain, id: &str, value: f64) {
+    chain.set(0, effect_kind("delay").unwrap().parameter_index(id).unwrap(), value);
 }
 
-/// The steepest step of a sine that passes while something changes after half a second, against
-/// that of the sine.
-fn steepest_while(parameters: &[(&str, f64)], change: impl FnOnce(&mut Chain)) -> f64 {
+/// The largest step of a sine while a parameter changes after half a second, relative to that of
+/// the sine.
+fn steepest_while(parameters: &[(&str, f64)], change: impl FnOnce(&mut EffectChain)) -> f64 {
     let [left, right] = sine(200.0, 0.5, 96_000);
     let part =
         |range: std::ops::Range<usize>| -> Stereo { [left[range.clone()].to_vec(), right[range].to_vec()] };
     let mut chain = chain_of("delay", parameters);
-    let [before, _] = through(&mut chain, &part(0..24_007));
+    let [before, _] = process(&mut chain, &part(0..24_007));
     change(&mut chain);
-    let [after, _] = through(&mut chain, &part(24_007..96_000));
+    let [after, _] = process(&mut chain, &part(24_007..96_000));
     steepest(&[&before[12_000..], &after].concat()) / steepest(&left)
 }
 
 #[test]
 fn changes_do_not_click() {
     let parameters = with(&[("time_ms", 100.0), ("feedback", 0.5)]);
-    // With feedback 0.5 echoes add up to at most twice the sine; a fade adds its own slope.
+    // At a feedback of 0.5, echoes add up to at most twice the sine. A crossfade adds its slope.
     let fade = 4.0 / (0.03 * f64::from(RATE_HZ)) / (0.5 * std::f64::consts::TAU * 200.0 / f64::from(RATE_HZ));
     for (id, value) in
         [("time_ms", 212.3), ("time_ms", 99.0), ("mode", 1.0), ("spread_ms", 7.7), ("feedback", 0.0)]
@@ -152,30 +152,30 @@ fn changes_do_not_click() {
 }
 
 #[test]
-fn follows_the_tempo() {
+fn the_delay_follows_the_tempo() {
     let parameters = with(&[("sync", 1.0), ("note", 10.0), ("feedback", 0.0)]);
     let ratio = steepest_while(&parameters, |chain| chain.set_time(MusicalTime { bpm: 90.0, beat: 1.0 }));
     println!("steepest step at a change of tempo: {ratio:.3} of the sine's");
     assert!(ratio < 1.2, "{ratio}");
     let mut chain = chain_of("delay", &parameters);
-    through(&mut chain, &[vec![0.0; 1_000], vec![0.0; 1_000]]);
+    process(&mut chain, &[vec![0.0; 1_000], vec![0.0; 1_000]]);
     chain.set_time(MusicalTime { bpm: 90.0, beat: 1.0 });
-    through(&mut chain, &[vec![0.0; 2_000], vec![0.0; 2_000]]);
-    let [left, _] = through(&mut chain, &impulse(40_000));
+    process(&mut chain, &[vec![0.0; 2_000], vec![0.0; 2_000]]);
+    let [left, _] = process(&mut chain, &impulse(40_000));
     assert_eq!(echoes(&left), [32_000]);
 }
 
 #[test]
-fn the_longest_feedback_stays_bounded() {
+fn maximum_feedback_is_bounded() {
     let parameters = with(&[("time_ms", 7.0), ("feedback", 0.98)]);
-    let [left, _] = through(&mut chain_of("delay", &parameters), &sine(1_000.0, 0.5, 240_000));
+    let [left, _] = process(&mut chain_of("delay", &parameters), &sine(1_000.0, 0.5, 240_000));
     let (loudest, _) = tone(&left[192_000..], 1_000.0);
-    println!("a tone of 0.5 that meets itself: {loudest}");
+    println!("a tone of 0.5 with its echoes: {loudest}");
     assert!(peak(&left) <= 0.5 / (1.0 - 0.98));
 }
 
 #[test]
-fn starts_anywhere() {
-    check_started_anywhere("delay", &[]);
-    check_started_anywhere("delay", &with(&[("mode", 1.0), ("time_ms", 33.0)]));
+fn output_does_not_depend_on_where_playback_starts() {
+    check_start_position("delay", &[]);
+    check_start_position("delay", &with(&[("mode", 1.0), ("time_ms", 33.0)]));
 }

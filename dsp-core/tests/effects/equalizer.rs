@@ -1,17 +1,17 @@
-//! Curves of the equalizer's bands.
+//! Responses of the equalizer's bands.
 
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-use dsp_core::chain::Chain;
 use dsp_core::effects::{effect_kind, equalizer};
+use dsp_core::mixer::EffectChain;
 
 use crate::measure::{
-    RATE_HZ, chain_at, chain_of, check, db, impulse, noise, peak, response_db, sine, through,
+    RATE_HZ, chain_at, chain_of, check, db, impulse, noise, peak, process, response_db, sine,
 };
 
 const RATE: f64 = RATE_HZ as f64;
 
-/// A biquad's magnitude in decibels, its coefficients as the "Audio EQ Cookbook" writes them.
+/// A biquad's magnitude in decibels, with coefficients in the order of the "Audio EQ Cookbook".
 fn biquad_db(b: [f64; 3], a: [f64; 3], frequency_hz: f64) -> f64 {
     let w = 2.0 * PI * frequency_hz / RATE;
     let magnitude = |c: [f64; 3]| {
@@ -22,7 +22,7 @@ fn biquad_db(b: [f64; 3], a: [f64; 3], frequency_hz: f64) -> f64 {
     db(magnitude(b)) - db(magnitude(a))
 }
 
-/// The Cookbook's filter of a kind at f0, in decibels at f.
+/// The magnitude of the Cookbook's filter with frequency f0 at a frequency f, in decibels.
 fn cookbook_db(kind: &str, f0: f64, gain_db: f64, q: f64, f: f64) -> f64 {
     let (a, w0) = (10_f64.powf(gain_db / 40.0), 2.0 * PI * f0 / RATE);
     let (sin, cos) = w0.sin_cos();
@@ -57,27 +57,27 @@ fn cookbook_db(kind: &str, f0: f64, gain_db: f64, q: f64, f: f64) -> f64 {
     biquad_db(numerator, denominator, f)
 }
 
-/// What the equalizer does to an impulse, long enough for every filter here to die away.
+/// The impulse response of the equalizer, long enough for every filter in these tests.
 fn impulse_response(parameters: &[(&str, f64)]) -> Vec<f32> {
-    let [left, right] = through(&mut chain_of("equalizer", parameters), &impulse(1 << 17));
+    let [left, right] = process(&mut chain_of("equalizer", parameters), &impulse(1 << 17));
     assert_eq!(left, right);
     left
 }
 
-/// Checks the sound, and the curve that the page draws, against a formula.
+/// Compares the output and the curve that the page draws with a formula.
 #[track_caller]
 fn check_curve(parameters: &[(&str, f64)], expected_db: &dyn Fn(f64) -> f64) {
     let response = impulse_response(parameters);
     let kind = effect_kind("equalizer").unwrap();
     let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
     for (id, value) in parameters {
-        values[kind.parameter_place(id).unwrap()] = *value;
+        values[kind.parameter_index(id).unwrap()] = *value;
     }
     let mut worst = (0.0_f64, 0.0_f64);
     for step in 0..60 {
         let f = 20.0 * 1_100_f64.powf(f64::from(step) / 59.0);
         let expected = expected_db(f);
-        // Below that, single precision's own noise is heard.
+        // Below that level, rounding noise in single precision dominates.
         if expected > -100.0 {
             worst.0 = worst.0.max((response_db(&response, f) - expected).abs());
         }
@@ -88,7 +88,7 @@ fn check_curve(parameters: &[(&str, f64)], expected_db: &dyn Fn(f64) -> f64) {
 }
 
 #[test]
-fn bells_are_the_cookbooks() {
+fn bells_match_the_cookbook() {
     for (f0, gain_db, q) in [
         (50.0, 12.0, 1.0),
         (1_000.0, -12.0, 4.0),
@@ -107,7 +107,7 @@ fn bells_are_the_cookbooks() {
 }
 
 #[test]
-fn a_bell_is_its_analogue_prototype_well_below_half_the_rate() {
+fn a_bell_matches_its_analogue_prototype_at_low_frequencies() {
     // H(s) = (s^2 + s A/Q + 1) / (s^2 + s/(A Q) + 1) at s = j f / f0.
     let (f0, gain_db, q) = (300.0, 12.0, 1.4);
     let response =
@@ -122,7 +122,7 @@ fn a_bell_is_its_analogue_prototype_well_below_half_the_rate() {
 }
 
 #[test]
-fn shelves_are_the_cookbooks() {
+fn shelves_match_the_cookbook() {
     for (kind, f0) in
         [("low_shelf", 120.0), ("low_shelf", 3_000.0), ("high_shelf", 800.0), ("high_shelf", 12_000.0)]
     {
@@ -136,7 +136,7 @@ fn shelves_are_the_cookbooks() {
     }
 }
 
-/// Sections of a Butterworth filter: Q by the angles of its poles.
+/// The sections of a Butterworth filter, with Q from the angles of its poles.
 fn butterworth_db(kind: &str, order: usize, f0: f64, q: f64, f: f64) -> f64 {
     (0..order / 2)
         .map(|section| {
@@ -162,7 +162,7 @@ fn cuts_are_butterworth_filters() {
 }
 
 #[test]
-fn cuts_fall_as_steeply_as_they_say_from_3_db_at_the_corner() {
+fn cuts_have_3_db_at_the_corner_and_their_slopes() {
     for (slope, decibels) in [12.0, 24.0, 48.0].into_iter().enumerate() {
         let response = impulse_response(&[
             ("low_cut_on", 1.0),
@@ -176,39 +176,39 @@ fn cuts_fall_as_steeply_as_they_say_from_3_db_at_the_corner() {
 }
 
 #[test]
-fn flat_changes_no_bit() {
+fn flat_settings_change_no_bit() {
     let input = noise(1.0, 4_800);
-    assert_eq!(through(&mut chain_of("equalizer", &[]), &input), input);
+    assert_eq!(process(&mut chain_of("equalizer", &[]), &input), input);
     let off: &[(&str, f64)] =
         &[("bell_1_gain_db", 12.0), ("bell_1_on", 0.0), ("high_shelf_on", 0.0), ("high_shelf_gain_db", -9.0)];
-    assert_eq!(through(&mut chain_of("equalizer", off), &input), input);
+    assert_eq!(process(&mut chain_of("equalizer", off), &input), input);
 }
 
 #[test]
 fn output_is_a_gain() {
-    let [left, _] = through(&mut chain_of("equalizer", &[("output_db", -6.0)]), &impulse(4));
+    let [left, _] = process(&mut chain_of("equalizer", &[("output_db", -6.0)]), &impulse(4));
     check("output, dB", db(f64::from(left[0])), -6.0, 1e-4);
 }
 
 #[test]
-fn bands_follow_at_other_rates() {
+fn bands_match_the_formula_at_all_rates() {
     for rate in [44_100, 96_000] {
         let mut chain =
             chain_at(rate, "equalizer", &[("bell_1_frequency_hz", 1_000.0), ("bell_1_gain_db", 6.0)]);
-        let [left, _] = through(&mut chain, &impulse(1 << 15));
-        // `response_db` measures at 48 kHz: the same place on the circle.
+        let [left, _] = process(&mut chain, &impulse(1 << 15));
+        // `response_db` measures at 48 kHz, so the frequency is scaled to the same angle.
         let at = 1_000.0 * RATE / f64::from(rate);
-        check("bell at its middle, dB", response_db(&left, at), 6.0, 0.01);
+        check("bell at its centre, dB", response_db(&left, at), 6.0, 0.01);
     }
 }
 
-fn set(chain: &mut Chain, id: &str, value: f64) {
-    chain.set(0, effect_kind("equalizer").unwrap().parameter_place(id).unwrap(), value);
+fn set(chain: &mut EffectChain, id: &str, value: f64) {
+    chain.set(0, effect_kind("equalizer").unwrap().parameter_index(id).unwrap(), value);
 }
 
 #[test]
-fn switching_and_sweeping_does_not_click() {
-    // A low tone has no energy above 4 kHz; what is there after a change is a click.
+fn switches_and_sweeps_do_not_click() {
+    // A low tone has no energy above 4 kHz, so that energy there after a change is a click.
     let mut chain = chain_of("equalizer", &[]);
     let [mut left, mut right] = sine(100.0, 0.25, 48_000);
     let mut listener = chain_of(
@@ -232,15 +232,15 @@ fn switching_and_sweeping_does_not_click() {
 }
 
 #[test]
-fn the_fastest_sweeps_stay_stable() {
+fn the_fastest_sweeps_are_stable() {
     let mut chain = chain_of("equalizer", &[("bell_1_gain_db", 24.0), ("bell_1_q", 40.0)]);
-    let place = effect_kind("equalizer").unwrap().parameter_place("bell_1_frequency_hz").unwrap();
+    let index = effect_kind("equalizer").unwrap().parameter_index("bell_1_frequency_hz").unwrap();
     let [mut left, mut right] = noise(0.25, 48_000);
     for (number, (left, right)) in left.chunks_mut(32).zip(right.chunks_mut(32)).enumerate() {
-        chain.automate(0, place, if number % 2 == 0 { 20_000.0 } else { 20.0 }, 32);
+        chain.automate(0, index, if number % 2 == 0 { 20_000.0 } else { 20.0 }, 32);
         chain.process(left, right, &[]);
     }
     println!("peak under sweeps of ten octaves each 0.67 ms: {:.2}", peak(&left));
-    // A bell at rest of this gain could reach 0.25 * 15.8 on a steady tone.
+    // A steady bell of this gain could reach 0.25 * 15.8 for a steady tone.
     assert!(peak(&left) < 4.0);
 }

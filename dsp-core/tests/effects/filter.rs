@@ -1,13 +1,13 @@
-//! Curves and movements of the filter.
+//! Responses and modulation of the filter.
 
 use std::f64::consts::{PI, SQRT_2, TAU};
 
-use dsp_core::chain::Chain;
 use dsp_core::effects::effect_kind;
+use dsp_core::mixer::EffectChain;
 
 use crate::measure::{
-    RATE_HZ, bent, chain_at, chain_of, check, cycle, db, frames_to_63, impulse, noise, peak, response_at_db,
-    response_db, rms, sine, through, tone,
+    RATE_HZ, chain_at, chain_of, check, cycle, db, frames_to_63, impulse, noise, peak, process,
+    response_at_db, response_db, rms, sine, tone, warped_ratio,
 };
 
 const LOW: f64 = 0.0;
@@ -16,12 +16,12 @@ const BAND: f64 = 2.0;
 const NOTCH: f64 = 3.0;
 
 fn response(parameters: &[(&str, f64)]) -> Vec<f32> {
-    let [left, _] = through(&mut chain_of("filter", parameters), &impulse(1 << 16));
+    let [left, _] = process(&mut chain_of("filter", parameters), &impulse(1 << 16));
     left
 }
 
 #[test]
-fn the_cut_off_is_3_db_down() {
+fn the_gain_at_the_cut_off_is_3_db_down() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for kind in [LOW, HIGH] {
             for (slope, cutoff_hz) in
@@ -29,16 +29,16 @@ fn the_cut_off_is_3_db_down() {
             {
                 let parameters =
                     [("type", kind), ("slope", slope), ("cutoff_hz", cutoff_hz), ("resonance_db", 0.0)];
-                let [left, _] = through(&mut chain_at(rate_hz, "filter", &parameters), &impulse(1 << 16));
-                let what = format!("cut-off at {cutoff_hz} Hz, {rate_hz} Hz, dB");
-                check(&what, response_at_db(rate_hz, &left, cutoff_hz), -3.0103, 0.01);
+                let [left, _] = process(&mut chain_at(rate_hz, "filter", &parameters), &impulse(1 << 16));
+                let label = format!("cut-off at {cutoff_hz} Hz, {rate_hz} Hz, dB");
+                check(&label, response_at_db(rate_hz, &left, cutoff_hz), -3.0103, 0.01);
             }
         }
     }
 }
 
 #[test]
-fn slopes_are_what_they_say() {
+fn slopes_match_their_names() {
     for (slope, decibels) in [(0.0, 12.0), (1.0, 24.0)] {
         for (kind, far, near) in [(LOW, 800.0, 400.0), (HIGH, 25.0, 50.0)] {
             let cutoff_hz = if kind == LOW { 50.0 } else { 500.0 };
@@ -52,7 +52,7 @@ fn slopes_are_what_they_say() {
 }
 
 #[test]
-fn resonance_lifts_the_cut_off_by_its_decibels() {
+fn resonance_is_the_gain_at_the_cut_off() {
     for slope in [0.0, 1.0] {
         for resonance_db in [6.0, 18.0, 36.0] {
             for kind in [LOW, HIGH] {
@@ -70,8 +70,8 @@ fn resonance_lifts_the_cut_off_by_its_decibels() {
 }
 
 #[test]
-fn all_types_are_their_prototypes() {
-    // Analogue prototypes at the warped frequency, one section: Q = 10^(6 / 20) / sqrt(2).
+fn all_types_match_their_prototypes() {
+    // Analogue prototypes of one section at the warped frequency: Q = 10^(6 / 20) / sqrt(2).
     let q = 10_f64.powf(0.3) / 2_f64.sqrt();
     for (kind, top) in [
         (LOW, (|_| (1.0, 0.0)) as fn(f64) -> (f64, f64)),
@@ -104,9 +104,9 @@ fn all_types_are_their_prototypes() {
 }
 
 #[test]
-fn the_oscillator_swings_by_its_octaves_in_time_with_the_clock() {
-    // Noise through a band-pass filter: its level at a quarter of the swing's period tells where
-    // the filter is.
+fn modulation_is_synchronised_to_the_clock() {
+    // The level of noise after a band-pass filter, at a quarter of the modulation's period, shows
+    // the frequency of the filter.
     let parameters = [
         ("type", BAND),
         ("cutoff_hz", 1_000.0),
@@ -115,7 +115,7 @@ fn the_oscillator_swings_by_its_octaves_in_time_with_the_clock() {
         ("lfo_octaves", 2.0),
     ];
     let level_at = |frame: usize, frequency_hz: f64| {
-        let [left, _] = through(&mut chain_of("filter", &parameters), &sine(frequency_hz, 0.25, 48_000));
+        let [left, _] = process(&mut chain_of("filter", &parameters), &sine(frequency_hz, 0.25, 48_000));
         rms(&left[frame - 600..frame + 600])
     };
     for (frame, octaves) in [(12_000, 2.0_f64), (24_000, 0.0), (36_000, -2.0)] {
@@ -126,7 +126,7 @@ fn the_oscillator_swings_by_its_octaves_in_time_with_the_clock() {
     }
 }
 
-/// Where a low-pass filter without resonance, of 12 dB an octave, is 3 dB down.
+/// The frequency at which a low-pass filter of 12 dB per octave without resonance has -3 dB.
 fn cutoff_hz(response: &[f32]) -> f64 {
     let (mut below, mut above) = (5.0_f64, 23_000.0_f64);
     for _ in 0..40 {
@@ -137,39 +137,38 @@ fn cutoff_hz(response: &[f32]) -> f64 {
     below
 }
 
-/// A low-pass filter without resonance, of 12 dB an octave, and some settings more.
-fn low_pass(sample_rate_hz: u32, settings: &[(&str, f64)]) -> Chain {
+/// A low-pass filter of 12 dB per octave without resonance, with more settings.
+fn low_pass(sample_rate_hz: u32, settings: &[(&str, f64)]) -> EffectChain {
     let plain = [("type", LOW), ("slope", 0.0), ("resonance_db", 0.0)];
     chain_at(sample_rate_hz, "filter", &[&plain[..], settings].concat())
 }
 
 #[test]
-fn the_oscillator_moves_the_cut_off_by_its_octaves() {
+fn modulation_moves_the_cut_off_by_its_octaves() {
     for octaves in [0.5, 2.0, 3.0] {
-        for turn in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9] {
-            // So slow that it stands still while a pulse passes.
+        for period in [0.0, 0.1, 0.25, 0.5, 0.75, 0.9] {
+            // The modulation is so slow that it is constant during a pulse.
             let mut chain =
                 low_pass(RATE_HZ, &[("cutoff_hz", 1_000.0), ("lfo_rate_hz", 0.01), ("lfo_octaves", octaves)]);
-            chain.reset((turn * 4_800_000.0) as u64);
-            let [left, _] = through(&mut chain, &impulse(4_800));
+            chain.reset((period * 4_800_000.0) as u64);
+            let [left, _] = process(&mut chain, &impulse(4_800));
             let measured = (cutoff_hz(&left) / 1_000.0).log2();
-            let expected = octaves * (TAU * turn).sin();
-            check(&format!("octaves after {turn} turns of {octaves}"), measured, expected, 2e-3);
+            let expected = octaves * (TAU * period).sin();
+            check(&format!("octaves after {period} periods of {octaves}"), measured, expected, 2e-3);
         }
     }
 }
 
-/// Frames of a period of the tone by which a moving cut-off is measured, far above it.
+/// Period in frames of the tone that measures a moving cut-off, far above it.
 const PROBE_FRAMES: usize = 6;
 
-/// A tone on the left, soft enough to leave what follows the level to the right.
+/// A tone on the left, so quiet that the right channel determines the envelope.
 fn probe(frames: usize) -> Vec<f32> {
     let [probe, _] = sine(f64::from(RATE_HZ) / PROBE_FRAMES as f64, 1e-3, frames);
     probe
 }
 
-/// Octaves of the cut-off of [`low_pass`] above 250 Hz, in each period of what it leaves of the
-/// [`probe`].
+/// The cut-off of [`low_pass`] in octaves above 250 Hz, for each period of the filtered [`probe`].
 fn octaves(sample_rate_hz: u32, passed: &[f32]) -> Vec<f64> {
     let rate_hz = f64::from(sample_rate_hz);
     let of_period = |period: &[f32]| {
@@ -182,50 +181,50 @@ fn octaves(sample_rate_hz: u32, passed: &[f32]) -> Vec<f64> {
 }
 
 #[test]
-fn a_turn_of_the_oscillator_takes_the_time_of_its_rate() {
+fn the_period_of_the_modulation_matches_its_rate() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for lfo_rate_hz in [0.5, 3.0, 20.0] {
             let settings = [("cutoff_hz", 250.0), ("lfo_rate_hz", lfo_rate_hz), ("lfo_octaves", 1.0)];
             let probe = probe((2.2 / lfo_rate_hz * f64::from(rate_hz)) as usize + 9_600);
-            let [left, _] = through(&mut low_pass(rate_hz, &settings), &[probe.clone(), probe]);
+            let [left, _] = process(&mut low_pass(rate_hz, &settings), &[probe.clone(), probe]);
             let periods = cycle(&octaves(rate_hz, &left[4_800..]), 0.0);
             let secs = periods * PROBE_FRAMES as f64 / f64::from(rate_hz);
-            let what = format!("turn at {lfo_rate_hz} Hz, {rate_hz} Hz, s");
-            check(&what, secs, 1.0 / lfo_rate_hz, 1e-3 / lfo_rate_hz);
+            let label = format!("period at {lfo_rate_hz} Hz, {rate_hz} Hz, s");
+            check(&label, secs, 1.0 / lfo_rate_hz, 1e-3 / lfo_rate_hz);
         }
     }
 }
 
 #[test]
-fn the_oscillator_is_where_it_would_be_had_it_run_from_the_start() {
+fn the_phase_does_not_depend_on_where_playback_starts() {
     let parameters = [("lfo_octaves", 3.0), ("lfo_rate_hz", 3.0)];
     let input = noise(0.25, 48_000);
-    let whole = through(&mut chain_of("filter", &parameters), &input);
+    let whole = process(&mut chain_of("filter", &parameters), &input);
     for start in [24_000, 24_013] {
         let mut chain = chain_of("filter", &parameters);
         chain.reset(start as u64);
-        let later = through(&mut chain, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
-        // What rang before the start has died away.
+        let later = process(&mut chain, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
+        // The response to input before the start has decayed.
         let difference = whole[0][start + 9_600..]
             .iter()
             .zip(&later[0][9_600..])
             .map(|(a, b)| (a - b).abs())
             .fold(0.0, f32::max);
-        println!("from frame {start}: {difference:e} off");
+        println!("from frame {start}: difference of {difference:e}");
         assert!(difference < 1e-6);
     }
 }
 
 #[test]
 fn the_envelope_moves_the_cut_off_by_its_octaves_times_the_level() {
-    // What is on the right sets the level, a pulse on the left measures.
+    // The right channel determines the level, and a pulse on the left measures the filter.
     for (level, octaves) in [(0.5, 6.0), (0.5, -6.0), (1.0, -2.0), (0.25, 3.0), (1.0, 0.0), (2.0, 3.0)] {
         let mut chain = low_pass(RATE_HZ, &[("cutoff_hz", 1_500.0), ("envelope_octaves", octaves)]);
         let right = vec![level as f32; 9_600];
-        through(&mut chain, &[vec![0.0; 9_600], right.clone()]);
+        process(&mut chain, &[vec![0.0; 9_600], right.clone()]);
         let [mut left, _] = impulse(9_600);
         left[0] = 0.1;
-        let [left, _] = through(&mut chain, &[left, right]);
+        let [left, _] = process(&mut chain, &[left, right]);
         let response: Vec<f32> = left.iter().map(|value| value / 0.1).collect();
         let measured = (cutoff_hz(&response) / 1_500.0).log2();
         // A level above 1 counts as 1.
@@ -234,7 +233,7 @@ fn the_envelope_moves_the_cut_off_by_its_octaves_times_the_level() {
 }
 
 #[test]
-fn the_envelope_rises_and_falls_in_its_time_constants() {
+fn the_envelope_has_its_time_constants() {
     for (rate_hz, attack_ms, release_ms) in
         [(48_000, 5.0, 20.0), (44_100, 20.0, 150.0), (96_000, 20.0, 150.0), (48_000, 200.0, 1_000.0)]
     {
@@ -249,25 +248,24 @@ fn the_envelope_rises_and_falls_in_its_time_constants() {
             let (before, rising, falling) = (9_600, frames(12.0 * attack_ms), frames(12.0 * release_ms));
             let mut right = vec![0.0; before + rising + falling];
             right[before..before + rising].fill(1.0);
-            let [left, _] = through(&mut low_pass(rate_hz, &settings), &[probe(right.len()), right]);
+            let [left, _] = process(&mut low_pass(rate_hz, &settings), &[probe(right.len()), right]);
             let octaves = octaves(rate_hz, &left);
-            let (start, turn) = (before / PROBE_FRAMES, (before + rising) / PROBE_FRAMES);
-            // The cut-off goes from control place to control place: it is there one of them, 32
-            // frames, later.
-            for (what, time_ms, from, to) in
-                [("attack", attack_ms, start, turn), ("release", release_ms, turn, octaves.len())]
+            let (start, end) = (before / PROBE_FRAMES, (before + rising) / PROBE_FRAMES);
+            // The cut-off ramps between control points, so it follows 32 frames later.
+            for (label, time_ms, from, to) in
+                [("attack", attack_ms, start, end), ("release", release_ms, end, octaves.len())]
             {
                 let taken = frames_to_63(&octaves, from, to) * PROBE_FRAMES as f64 - 32.0;
                 let expected = frames(time_ms) as f64;
-                let what = format!("frames of {time_ms} ms {what}, {amount} octaves, {rate_hz} Hz");
-                check(&what, taken, expected, 0.005 * expected + 5.0);
+                let label = format!("frames of {time_ms} ms {label}, {amount} octaves, {rate_hz} Hz");
+                check(&label, taken, expected, 0.005 * expected + 5.0);
             }
         }
     }
 }
 
 #[test]
-fn mix_is_a_share_of_what_is_filtered() {
+fn the_mix_is_linear() {
     for (kind, mix) in [(LOW, 0.5), (HIGH, 0.5), (LOW, 0.2)] {
         let response = response(&[
             ("type", kind),
@@ -277,20 +275,20 @@ fn mix_is_a_share_of_what_is_filtered() {
             ("mix", mix),
         ]);
         for frequency_hz in [50.0, 700.0, 1_500.0, 3_000.0, 9_000.0] {
-            // With w in place of s / j, the filter is top / (1 - w^2 + j sqrt(2) w).
-            let w = bent(RATE_HZ, frequency_hz, 1_500.0);
+            // With w instead of s / j, the filter is top / (1 - w^2 + j sqrt(2) w).
+            let w = warped_ratio(RATE_HZ, frequency_hz, 1_500.0);
             let top = if kind == LOW { 1.0 } else { -w * w };
             let (re, im) = (1.0 - w * w, SQRT_2 * w);
             let power = re * re + im * im;
             let sum = (1.0 - mix + mix * top * re / power).hypot(mix * top * im / power);
-            let what = format!("type {kind} mixed by {mix} at {frequency_hz} Hz, dB");
-            check(&what, response_db(&response, frequency_hz), db(sum), 0.01);
+            let label = format!("type {kind} mixed by {mix} at {frequency_hz} Hz, dB");
+            check(&label, response_db(&response, frequency_hz), db(sum), 0.01);
         }
     }
 }
 
 #[test]
-fn drive_bends_as_its_formula_says_and_is_nothing_at_0_db() {
+fn drive_matches_its_formula_and_is_neutral_at_0_db() {
     let curve = |drive_db: f64, x: f64| {
         let d = 10_f64.powf(drive_db / 20.0);
         let t = (d - 1.0) * x.abs();
@@ -299,9 +297,9 @@ fn drive_bends_as_its_formula_says_and_is_nothing_at_0_db() {
     for drive_db in [0.0, 6.0, 24.0] {
         for level in [-1.0, -0.3, 0.01, 0.2, 1.0] {
             let parameters = [("drive_db", drive_db), ("cutoff_hz", 20_000.0), ("resonance_db", 0.0)];
-            // A constant passes a low-pass filter as it is.
+            // A low-pass filter does not change a constant.
             let input = [vec![level as f32; 4_800], vec![level as f32; 4_800]];
-            let [left, _] = through(&mut chain_of("filter", &parameters), &input);
+            let [left, _] = process(&mut chain_of("filter", &parameters), &input);
             check(
                 &format!("{level} at {drive_db} dB"),
                 f64::from(left[4_799]),
@@ -312,12 +310,12 @@ fn drive_bends_as_its_formula_says_and_is_nothing_at_0_db() {
     }
 }
 
-fn set(chain: &mut Chain, id: &str, value: f64, frames: u32) {
-    chain.automate(0, effect_kind("filter").unwrap().parameter_place(id).unwrap(), value, frames);
+fn set(chain: &mut EffectChain, id: &str, value: f64, frames: u32) {
+    chain.automate(0, effect_kind("filter").unwrap().parameter_index(id).unwrap(), value, frames);
 }
 
 #[test]
-fn the_fastest_sweeps_stay_stable() {
+fn the_fastest_sweeps_are_stable() {
     for kind in [LOW, HIGH, BAND, NOTCH] {
         let mut chain = chain_of("filter", &[("type", kind), ("resonance_db", 36.0)]);
         let [mut left, mut right] = noise(0.25, 96_000);
@@ -332,7 +330,7 @@ fn the_fastest_sweeps_stay_stable() {
 
 #[test]
 fn changes_do_not_click() {
-    // A tone of 200 Hz has nothing above 4 kHz; what is there after a change is a click.
+    // A tone of 200 Hz has no energy above 4 kHz, so that energy there after a change is a click.
     let mut chain = chain_of("filter", &[("cutoff_hz", 500.0)]);
     let [mut left, mut right] = sine(200.0, 0.25, 48_000);
     let mut listener = chain_of("filter", &[("type", HIGH), ("cutoff_hz", 6_000.0), ("resonance_db", 0.0)]);
@@ -349,11 +347,10 @@ fn changes_do_not_click() {
 }
 
 #[test]
-fn a_swept_tone_has_no_steps() {
-    // The cut-off glides by control places; between them it goes straight. Steps of 1.5 kHz would
-    // show as sidebands.
+fn modulation_makes_no_steps() {
+    // The cut-off ramps linearly between control points. Steps at 1.5 kHz would show as sidebands.
     let parameters = [("lfo_octaves", 1.0), ("lfo_rate_hz", 2.0), ("cutoff_hz", 1_000.0)];
-    let [left, _] = through(&mut chain_of("filter", &parameters), &sine(1_000.0, 0.5, 48_000));
+    let [left, _] = process(&mut chain_of("filter", &parameters), &sine(1_000.0, 0.5, 48_000));
     let carrier = tone(&left[4_800..], 1_000.0).0;
     for sideband_hz in [2_500.0, 4_000.0, 5_500.0] {
         let relative_db = db(tone(&left[4_800..], sideband_hz).0 / carrier);

@@ -1,26 +1,27 @@
-//! The gate: its curve, its times, what opens and what closes it.
+//! The gate: its curve, its times, and the conditions in which it opens and closes.
 
-use dsp_core::chain::Chain;
+use dsp_core::mixer::EffectChain;
 
 use crate::measure::{
-    RATE_HZ, Stereo, amplitude, bent, beside, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
+    RATE_HZ, Stereo, amplitude, chain_at, chain_of, check, constant, db, frames_to_63, gains_db,
+    process_with_sidechain, warped_ratio,
 };
-use crate::measure::{noise, peak, sine, sine_at, steps, through};
+use crate::measure::{noise, peak, process, sine, sine_at, steps};
 
-/// A gate without hysteresis or hold, and some settings more.
-fn gate(settings: &[(&str, f64)]) -> Chain {
+/// A gate without hysteresis or hold, with more settings.
+fn gate(settings: &[(&str, f64)]) -> EffectChain {
     gate_at(RATE_HZ, settings)
 }
 
-/// As [`gate`], at a sample rate.
-fn gate_at(sample_rate_hz: u32, settings: &[(&str, f64)]) -> Chain {
+/// The gate of [`gate`], at a sample rate.
+fn gate_at(sample_rate_hz: u32, settings: &[(&str, f64)]) -> EffectChain {
     let plain = [("hysteresis_db", 0.0), ("hold_ms", 0.0), ("attack_ms", 0.05), ("release_ms", 2.0)];
     let settings: Vec<_> = plain.iter().chain(settings).copied().collect();
     chain_at(sample_rate_hz, "gate", &settings)
 }
 
 #[test]
-fn the_static_curve_is_the_formula() {
+fn the_static_curve_matches_the_formula() {
     let mut worst = 0.0_f64;
     for (threshold_db, ratio, range_db) in
         [(-40.0, 2.0, 60.0), (-20.0, 10.0, 40.0), (-30.0, 1.5, 120.0), (-50.0, 100.0, 20.0), (0.0, 1.0, 60.0)]
@@ -31,29 +32,29 @@ fn the_static_curve_is_the_formula() {
             let gain_db = gains_db(&mut chain, &constant(level_db, 9_600))[9_599];
             let expected_db = -((threshold_db - level_db).max(0.0) * (ratio - 1.0)).min(range_db);
             let error_db = gain_db - expected_db;
-            assert!(error_db.abs() < 2e-3, "{settings:?} at {level_db} dB: off by {error_db} dB");
+            assert!(error_db.abs() < 2e-3, "{settings:?} at {level_db} dB: error of {error_db} dB");
             worst = worst.max(error_db.abs());
             let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
             assert!((expected_db + reduction_db).abs() < 2e-3, "{settings:?} reports {reduction_db} dB");
         }
     }
-    println!("static curve: off by up to {worst:.6} dB");
+    println!("static curve: error up to {worst:.6} dB");
 }
 
 #[test]
-fn an_expander_follows_the_peaks_of_a_tone_while_it_holds() {
+fn an_expander_holds_between_the_peaks_of_a_tone() {
     for frequency_hz in [40.0, 1_000.0] {
         let settings = [("threshold_db", -20.0), ("ratio", 2.0), ("hold_ms", 15.0)];
         let tone = sine(frequency_hz, amplitude(-30.0), 48_000);
         let mut chain = gate(&settings);
-        through(&mut chain, &tone);
+        process(&mut chain, &tone);
         let reduction_db = f64::from(chain.gain_reduction_db(0).unwrap());
         check(&format!("reduction 10 dB below at {frequency_hz} Hz, dB"), reduction_db, 10.0, 0.05);
     }
 }
 
 #[test]
-fn it_opens_and_closes_in_its_time_constants() {
+fn opening_and_closing_have_their_time_constants() {
     for rate_hz in [44_100, 48_000, 96_000] {
         let frames = |time_ms: f64| time_ms * f64::from(rate_hz) / 1_000.0;
         for (attack_ms, release_ms) in [(0.05, 2.0), (0.5, 80.0), (10.0, 10.0), (100.0, 1_000.0)] {
@@ -63,19 +64,24 @@ fn it_opens_and_closes_in_its_time_constants() {
             let gains_db = gains_db(&mut chain, &steps(&[(-70.0, 100), (-10.0, open), (-70.0, closed)]));
             let attack = frames_to_63(&gains_db, 100, 100 + open);
             let release = frames_to_63(&gains_db, 100 + open, 100 + open + closed);
-            for (what, time_ms, taken) in [("attack", attack_ms, attack), ("release", release_ms, release)] {
+            for (label, time_ms, taken) in [("attack", attack_ms, attack), ("release", release_ms, release)] {
                 let expected = frames(time_ms);
-                // Between two frames an exponential is read off a straight line: up to an eighth of
-                // a frame.
+                // Linear interpolation between two frames of an exponential has an error of up to
+                // an eighth of a frame.
                 let tolerance = 0.02 * expected + 0.125;
-                check(&format!("at {rate_hz} Hz, frames of {time_ms} ms {what}"), taken, expected, tolerance);
+                check(
+                    &format!("at {rate_hz} Hz, frames of {time_ms} ms {label}"),
+                    taken,
+                    expected,
+                    tolerance,
+                );
             }
         }
     }
 }
 
 #[test]
-fn it_holds_for_its_time() {
+fn the_hold_has_its_length() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for hold_ms in [0.0, 1.0, 25.0, 400.0] {
             let mut chain = gate_at(rate_hz, &[("hold_ms", hold_ms), ("range_db", 40.0)]);
@@ -88,7 +94,7 @@ fn it_holds_for_its_time() {
 }
 
 #[test]
-fn it_opens_at_its_threshold_and_closes_below_its_hysteresis() {
+fn the_gate_opens_at_its_threshold_and_closes_below_its_hysteresis() {
     for hysteresis_db in [0.0, 3.0, 12.0] {
         let mut chain = gate(&[
             ("threshold_db", -30.0),
@@ -96,10 +102,10 @@ fn it_opens_at_its_threshold_and_closes_below_its_hysteresis() {
             ("range_db", 40.0),
             ("ratio", 100.0),
         ]);
-        // Up and down by a tenth of a decibel at a time.
+        // The level moves up and down in steps of a tenth of a decibel.
         let up: Vec<f64> = (0..=300).map(|tenth| -50.05 + 0.1 * f64::from(tenth)).collect();
         let mut at = |level_db: f64| {
-            through(&mut chain, &constant(level_db, 2_400));
+            process(&mut chain, &constant(level_db, 2_400));
             chain.gain_reduction_db(0).unwrap() < 1.0
         };
         let opened_db = up.iter().copied().find(|level_db| at(*level_db)).unwrap();
@@ -116,24 +122,24 @@ fn it_opens_at_its_threshold_and_closes_below_its_hysteresis() {
 }
 
 #[test]
-fn the_side_chain_opens_it_and_the_programme_does_not() {
+fn the_side_chain_replaces_the_main_input() {
     let settings = [("threshold_db", -20.0), ("range_db", 40.0)];
     let loud = noise(0.5, 9_600);
-    let closed = beside(&mut gate(&settings), &loud, &[vec![0.0; 9_600], vec![0.0; 9_600]]);
-    check("shut by a silent side-chain, dB", db(f64::from(closed[0][9_599] / loud[0][9_599])), -40.0, 1e-3);
+    let closed = process_with_sidechain(&mut gate(&settings), &loud, &[vec![0.0; 9_600], vec![0.0; 9_600]]);
+    check("gain with a silent side-chain, dB", db(f64::from(closed[0][9_599] / loud[0][9_599])), -40.0, 1e-3);
 
     let quiet = noise(0.001, 9_600);
-    let open = beside(&mut gate(&settings), &quiet, &constant(-10.0, 9_600));
+    let open = process_with_sidechain(&mut gate(&settings), &quiet, &constant(-10.0, 9_600));
     assert_eq!(open[0][4_800..], quiet[0][4_800..]);
     assert_eq!(open[1][4_800..], quiet[1][4_800..]);
 }
 
 #[test]
-fn the_high_pass_keeps_the_bass_from_opening_it() {
+fn the_high_pass_removes_bass_from_the_detector() {
     let settings = [("threshold_db", -30.0), ("side_high_pass_hz", 2_000.0), ("hold_ms", 20.0)];
     let reduction_db = |frequency_hz| {
         let mut chain = gate(&settings);
-        through(&mut chain, &sine(frequency_hz, 0.5, 24_000));
+        process(&mut chain, &sine(frequency_hz, 0.5, 24_000));
         chain.gain_reduction_db(0).unwrap()
     };
     assert!(reduction_db(100.0) > 50.0);
@@ -141,11 +147,11 @@ fn the_high_pass_keeps_the_bass_from_opening_it() {
 }
 
 #[test]
-fn the_high_pass_of_the_side_chain_is_a_butterworth() {
+fn the_high_pass_is_a_butterworth_filter() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for frequency_hz in [251.0, 499.0, 1_000.3, 1_999.0, 3_989.0] {
-            // An expander at a ratio of 2 turns down by what the peaks lie below the threshold,
-            // while it holds.
+            // During its hold, an expander at a ratio of 2 attenuates by the distance of the peaks
+            // from the threshold.
             let settings = [
                 ("threshold_db", 0.0),
                 ("ratio", 2.0),
@@ -155,8 +161,12 @@ fn the_high_pass_of_the_side_chain_is_a_butterworth() {
             ];
             let frames = rate_hz as usize;
             let mut chain = gate_at(rate_hz, &settings);
-            beside(&mut chain, &constant(0.0, frames), &sine_at(rate_hz, frequency_hz, 0.5, frames));
-            let w = bent(rate_hz, frequency_hz, 1_000.0);
+            process_with_sidechain(
+                &mut chain,
+                &constant(0.0, frames),
+                &sine_at(rate_hz, frequency_hz, 0.5, frames),
+            );
+            let w = warped_ratio(rate_hz, frequency_hz, 1_000.0);
             let expected_db = db(0.5 * w.powi(2) / (1.0 + w.powi(4)).sqrt());
             let level_db = -f64::from(chain.gain_reduction_db(0).unwrap());
             check(&format!("level at {frequency_hz} Hz, {rate_hz} Hz, dBFS"), level_db, expected_db, 0.05);
@@ -165,26 +175,26 @@ fn the_high_pass_of_the_side_chain_is_a_butterworth() {
 }
 
 #[test]
-fn what_is_loud_passes_to_the_bit_once_it_is_open() {
+fn an_open_gate_changes_no_bit() {
     let mut chain = chain_of("gate", &[]);
     assert_eq!(chain.latency_frames(), 0);
     let input: Stereo = sine(200.0, 0.25, 48_000);
-    let output = through(&mut chain, &input);
+    let output = process(&mut chain, &input);
     assert_eq!(output[0][4_800..], input[0][4_800..]);
 }
 
 #[test]
-fn a_start_is_as_after_a_long_silence_at_any_ratio() {
+fn a_reset_gate_is_closed_at_any_ratio() {
     for ratio in [1.0, 1.001, 1.02, 1.1, 10.0] {
         let settings = [("ratio", ratio), ("threshold_db", -10.0), ("range_db", 120.0), ("attack_ms", 100.0)];
         let [mut waited, mut started] = [(); 2].map(|()| gate(&settings));
-        through(&mut waited, &[(); 2].map(|()| vec![0.0; 20 * RATE_HZ as usize]));
+        process(&mut waited, &[(); 2].map(|()| vec![0.0; 20 * RATE_HZ as usize]));
         started.reset(20 * u64::from(RATE_HZ));
         let tone = constant(-6.0, 4_800);
-        let (waited, started) = (through(&mut waited, &tone), through(&mut started, &tone));
+        let (waited, started) = (process(&mut waited, &tone), process(&mut started, &tone));
         let differences: Vec<f32> = waited[0].iter().zip(&started[0]).map(|(a, b)| a - b).collect();
         let off_db = db(peak(&differences));
-        println!("ratio {ratio}: {off_db:.1} dBFS off");
+        println!("ratio {ratio}: {off_db:.1} dBFS of difference");
         assert!(off_db < -90.0, "ratio {ratio}: {off_db:.1} dBFS");
     }
 }

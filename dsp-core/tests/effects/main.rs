@@ -1,6 +1,6 @@
-//! The built-in effects: rules that hold for all of them, and the figures of each.
+//! Tests of the built-in effects: rules for all of them, and measurements of each.
 
-#![expect(clippy::disallowed_methods, reason = "what is measured is compared with a second opinion: std's")]
+#![expect(clippy::disallowed_methods, reason = "tests compare the engine with the functions of std")]
 
 mod bit_crusher;
 mod chorus;
@@ -23,6 +23,6 @@ mod utility;
 mod values;
 mod width;
 
-/// Refuses memory to what runs inside `assert_no_alloc`.
+/// Denies allocation inside `assert_no_alloc`.
 #[global_allocator]
 static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;

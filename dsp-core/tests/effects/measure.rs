@@ -1,117 +1,121 @@
-//! What the tests play through effects, and how they measure what comes out.
+//! Test signals, and measurements of an effect's output.
 
 use std::f64::consts::{PI, TAU};
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::chain::{Chain, Slot};
 use dsp_core::effects::{EffectConfig, MusicalTime, effect_kind};
+use dsp_core::mixer::{EffectChain, EffectSlot};
 
-/// The rate of every test that does not say otherwise, in hertz.
+/// Sample rate of all tests that set no other, in hertz.
 pub(crate) const RATE_HZ: u32 = 48_000;
 
 /// Left and right.
 pub(crate) type Stereo = [Vec<f32>; 2];
 
-/// A configuration at a rate.
+/// A configuration at a sample rate.
 pub(crate) fn config(sample_rate_hz: u32) -> EffectConfig<'static> {
     EffectConfig { sample_rate_hz, seed: 1, impulse: None }
 }
 
-/// A chain of one effect with some parameters set from the start, at 120 bpm.
-pub(crate) fn chain_of(kind: &str, parameters: &[(&str, f64)]) -> Chain {
+/// A chain of one effect at 120 bpm. The parameters are set before the first frame.
+pub(crate) fn chain_of(kind: &str, parameters: &[(&str, f64)]) -> EffectChain {
     chain_at(RATE_HZ, kind, parameters)
 }
 
-/// As [`chain_of`], at a sample rate.
-pub(crate) fn chain_at(sample_rate_hz: u32, kind: &str, parameters: &[(&str, f64)]) -> Chain {
+/// The chain of [`chain_of`], at a sample rate.
+pub(crate) fn chain_at(sample_rate_hz: u32, kind: &str, parameters: &[(&str, f64)]) -> EffectChain {
     let kind = effect_kind(kind).unwrap_or_else(|| panic!("no effect {kind:?}"));
-    let mut slot = Slot::new("effect", kind, &config(sample_rate_hz));
+    let mut slot = EffectSlot::new("effect", kind, &config(sample_rate_hz));
     for (id, value) in parameters {
-        let place = kind.parameter_place(id).unwrap_or_else(|| panic!("no parameter {id:?}"));
-        slot.set(place, *value, 0);
+        let index = kind.parameter_index(id).unwrap_or_else(|| panic!("no parameter {id:?}"));
+        slot.set(index, *value, 0);
     }
-    let mut chain = Chain::new(sample_rate_hz);
+    let mut chain = EffectChain::new(sample_rate_hz);
     chain.push(slot);
     chain.set_time(MusicalTime { bpm: 120.0, beat: 0.0 });
     chain
 }
 
-/// Passes some audio through a chain in one call.
-pub(crate) fn through(chain: &mut Chain, [left, right]: &Stereo) -> Stereo {
+/// Processes audio with a chain in one call.
+pub(crate) fn process(chain: &mut EffectChain, [left, right]: &Stereo) -> Stereo {
     let (mut left, mut right) = (left.clone(), right.clone());
     assert_no_alloc(|| chain.process(&mut left, &mut right, &[]));
     [left, right]
 }
 
-/// Passes some audio through a chain of one effect, with a side-chain.
-pub(crate) fn beside(chain: &mut Chain, [left, right]: &Stereo, side: &Stereo) -> Stereo {
+/// Processes audio with a chain of one effect and a side-chain.
+pub(crate) fn process_with_sidechain(
+    chain: &mut EffectChain,
+    [left, right]: &Stereo,
+    side: &Stereo,
+) -> Stereo {
     let (mut left, mut right) = (left.clone(), right.clone());
     assert_no_alloc(|| chain.process(&mut left, &mut right, &[Some([&side[0], &side[1]])]));
     [left, right]
 }
 
-/// The gain in decibels that a chain gives to the left of each frame.
-pub(crate) fn gains_db(chain: &mut Chain, input: &Stereo) -> Vec<f64> {
-    let output = through(chain, input);
+/// The gain of the left channel in decibels, at each frame.
+pub(crate) fn gains_db(chain: &mut EffectChain, input: &Stereo) -> Vec<f64> {
+    let output = process(chain, input);
     output[0].iter().zip(&input[0]).map(|(output, input)| db(f64::from(output / input))).collect()
 }
 
-/// A constant on both sides: what its level is at every frame is beyond doubt.
+/// A constant in both channels, whose level is exact at every frame.
 pub(crate) fn constant(level_db: f64, frames: usize) -> Stereo {
     steps(&[(level_db, frames)])
 }
 
-/// Constants on both sides, each of a level in decibels for some frames.
+/// Constants in both channels, each with a level in decibels and a number of frames.
 pub(crate) fn steps(levels: &[(f64, usize)]) -> Stereo {
     let values: Vec<f32> =
         levels.iter().flat_map(|(level_db, frames)| vec![amplitude(*level_db) as f32; *frames]).collect();
     [values.clone(), values]
 }
 
-/// Frames from `start` until a value has gone 63 % (`1 - 1/e`) of the way from before it to where
-/// it is before `end`.
+/// Frames from `start` until a value has completed 63 % (`1 - 1/e`) of its step, from just before
+/// `start` to just before `end`.
 pub(crate) fn frames_to_63(values: &[f64], start: usize, end: usize) -> f64 {
     let (from, to) = (values[start - 1], values[end - 1]);
     let wanted = from + (to - from) * (1.0 - (-1.0_f64).exp());
     let at =
         (start..end).find(|frame| (values[*frame] - wanted) * (to - from) >= 0.0).expect("it gets there");
-    // At `start` a first frame of the way is done.
+    // The frame at `start` already contains one step.
     (at - start) as f64 + (wanted - values[at - 1]) / (values[at] - values[at - 1])
 }
 
-/// The time of a cycle in values, from their first rise through a middle to their last.
+/// The mean period of values, from the first to the last rise through `middle`.
 pub(crate) fn cycle(values: &[f64], middle: f64) -> f64 {
     let rises: Vec<f64> = (1..values.len())
-        .filter(|place| values[place - 1] < middle && values[*place] >= middle)
-        .map(|place| place as f64 - (values[place] - middle) / (values[place] - values[place - 1]))
+        .filter(|index| values[index - 1] < middle && values[*index] >= middle)
+        .map(|index| index as f64 - (values[index] - middle) / (values[index] - values[index - 1]))
         .collect();
     assert!(rises.len() > 1, "no cycle");
     (rises[rises.len() - 1] - rises[0]) / (rises.len() - 1) as f64
 }
 
-/// How late a side is against a sine of 1 kHz at the middles of windows of 10 ms, in milliseconds.
-/// Whole periods do not show in the first of them.
-pub(crate) fn lateness_ms(values: &[f32]) -> Vec<f64> {
+/// The delay of a sine of 1 kHz in milliseconds, at the centres of windows of 10 ms. The first
+/// delay is ambiguous by whole periods.
+pub(crate) fn delays_ms(values: &[f32]) -> Vec<f64> {
     let mut last = 0.0;
     let frames = RATE_HZ as usize / 100;
     values
         .chunks_exact(frames)
         .map(|window| {
-            // Windows hold whole periods, so each starts where the sine does.
+            // Windows hold whole periods, so that each starts at phase 0 of the sine.
             let (_, phase) = tone(window, 1_000.0);
-            let turns = -(phase / TAU + 0.25);
-            last = turns + (last - turns).round();
+            let periods = -(phase / TAU + 0.25);
+            last = periods + (last - periods).round();
             last
         })
         .collect()
 }
 
-/// A sine on both sides, by its peak.
+/// A sine in both channels.
 pub(crate) fn sine(frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
     sine_at(RATE_HZ, frequency_hz, peak, frames)
 }
 
-/// As [`sine`], at a sample rate.
+/// The sine of [`sine`], at a sample rate.
 pub(crate) fn sine_at(sample_rate_hz: u32, frequency_hz: f64, peak: f64, frames: usize) -> Stereo {
     let values: Vec<f32> = (0..frames)
         .map(|frame| (peak * (TAU * frequency_hz * frame as f64 / f64::from(sample_rate_hz)).sin()) as f32)
@@ -119,14 +123,14 @@ pub(crate) fn sine_at(sample_rate_hz: u32, frequency_hz: f64, peak: f64, frames:
     [values.clone(), values]
 }
 
-/// One frame of 1 on both sides, then silence.
+/// A unit impulse in both channels.
 pub(crate) fn impulse(frames: usize) -> Stereo {
     let mut values = vec![0.0; frames];
     values[0] = 1.0;
     [values.clone(), values]
 }
 
-/// White noise between -peak and peak, different on the two sides and always the same.
+/// White noise between -peak and peak, different in both channels and the same at each call.
 pub(crate) fn noise(peak: f32, frames: usize) -> Stereo {
     let mut state = 0x1234_5678_9abc_def0_u64;
     let mut next = || {
@@ -142,12 +146,12 @@ pub(crate) fn noise(peak: f32, frames: usize) -> Stereo {
     audio
 }
 
-/// Amplitude and phase (radians) of a frequency in some values at [`RATE_HZ`], under a Hann window.
+/// Amplitude and phase (radians) of a frequency at [`RATE_HZ`], with a Hann window.
 pub(crate) fn tone(values: &[f32], frequency_hz: f64) -> (f64, f64) {
     tone_at(RATE_HZ, values, frequency_hz)
 }
 
-/// As [`tone`], at a sample rate.
+/// The measurement of [`tone`], at a sample rate.
 pub(crate) fn tone_at(sample_rate_hz: u32, values: &[f32], frequency_hz: f64) -> (f64, f64) {
     let (mut re, mut im, mut sum) = (0.0, 0.0, 0.0);
     for (frame, value) in values.iter().enumerate() {
@@ -160,12 +164,12 @@ pub(crate) fn tone_at(sample_rate_hz: u32, values: &[f32], frequency_hz: f64) ->
     (2.0 * re.hypot(im) / sum, im.atan2(re))
 }
 
-/// The magnitude in decibels of a linear effect at a frequency, from its impulse response.
+/// The magnitude of a linear effect at a frequency in decibels, from its impulse response.
 pub(crate) fn response_db(impulse_response: &[f32], frequency_hz: f64) -> f64 {
     response_at_db(RATE_HZ, impulse_response, frequency_hz)
 }
 
-/// As [`response_db`], at a sample rate.
+/// The magnitude of [`response_db`], at a sample rate.
 pub(crate) fn response_at_db(sample_rate_hz: u32, impulse_response: &[f32], frequency_hz: f64) -> f64 {
     let (mut re, mut im) = (0.0, 0.0);
     for (frame, value) in impulse_response.iter().enumerate() {
@@ -176,8 +180,8 @@ pub(crate) fn response_at_db(sample_rate_hz: u32, impulse_response: &[f32], freq
     db(re.hypot(im))
 }
 
-/// A frequency in parts of a corner, as the bilinear transform bends both.
-pub(crate) fn bent(sample_rate_hz: u32, frequency_hz: f64, corner_hz: f64) -> f64 {
+/// The ratio of a frequency to a corner frequency, both warped by the bilinear transform.
+pub(crate) fn warped_ratio(sample_rate_hz: u32, frequency_hz: f64, corner_hz: f64) -> f64 {
     let tangent = |hz: f64| (PI * hz / f64::from(sample_rate_hz)).tan();
     tangent(frequency_hz) / tangent(corner_hz)
 }
@@ -203,40 +207,40 @@ pub(crate) fn rms(values: &[f32]) -> f64 {
     (squares / values.len() as f64).sqrt()
 }
 
-/// Prints a figure and asserts that it is within a tolerance of what a formula says.
+/// Prints a measured value and asserts that it is within a tolerance of the expected one.
 #[track_caller]
-pub(crate) fn check(what: &str, measured: f64, expected: f64, tolerance: f64) {
-    println!("{what}: {measured:.4}, expected {expected:.4} +- {tolerance}");
+pub(crate) fn check(label: &str, measured: f64, expected: f64, tolerance: f64) {
+    println!("{label}: {measured:.4}, expected {expected:.4} +- {tolerance}");
     assert!(
         (measured - expected).abs() <= tolerance,
-        "{what}: {measured}, expected {expected} +- {tolerance}"
+        "{label}: {measured}, expected {expected} +- {tolerance}"
     );
 }
 
-/// Asserts that an effect that stands at some frame sounds as if silence had passed through it from
-/// the session's start.
+/// Asserts that an effect that starts at any frame sounds as if it had processed silence from the
+/// session's start.
 #[track_caller]
-pub(crate) fn check_started_anywhere(kind: &str, parameters: &[(&str, f64)]) {
+pub(crate) fn check_start_position(kind: &str, parameters: &[(&str, f64)]) {
     let bpm = 133.0;
     let input = noise(0.5, 9_600);
     for frame in [32_000, 100_001, 480_077] {
         let mut played = chain_of(kind, parameters);
         played.set_time(MusicalTime { bpm, beat: 0.0 });
-        through(&mut played, &[vec![0.0; frame], vec![0.0; frame]]);
+        process(&mut played, &[vec![0.0; frame], vec![0.0; frame]]);
         let mut started = chain_of(kind, parameters);
         started.reset(frame as u64);
         started.set_time(MusicalTime { bpm, beat: frame as f64 * bpm / 60.0 / f64::from(RATE_HZ) });
-        let (played, started) = (through(&mut played, &input), through(&mut started, &input));
-        let furthest = played
+        let (played, started) = (process(&mut played, &input), process(&mut started, &input));
+        let max_error = played
             .iter()
             .flatten()
             .zip(started.iter().flatten())
-            .fold(0.0, |furthest: f64, (a, b)| furthest.max(f64::from((a - b).abs())));
-        check("difference of having started anywhere", furthest, 0.0, 1e-6);
+            .fold(0.0, |max_error: f64, (a, b)| max_error.max(f64::from((a - b).abs())));
+        check("difference of having started anywhere", max_error, 0.0, 1e-6);
     }
 }
 
-/// The highest step from one value to the next.
+/// The largest difference of two consecutive values.
 pub(crate) fn steepest(values: &[f32]) -> f64 {
     values.windows(2).fold(0.0, |steepest, pair| steepest.max(f64::from((pair[1] - pair[0]).abs())))
 }

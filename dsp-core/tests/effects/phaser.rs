@@ -1,10 +1,10 @@
-//! Notches, feedback and sweep of the phaser.
+//! Notches, feedback and modulation of the phaser.
 
 use std::f64::consts::{PI, TAU};
 
 use crate::measure::{
-    RATE_HZ, chain_of, check, check_started_anywhere, cycle, db, impulse, lateness_ms, noise, peak,
-    response_db, rms, sine, steepest, through,
+    RATE_HZ, chain_of, check, check_start_position, cycle, db, delays_ms, impulse, noise, peak, process,
+    response_db, rms, sine, steepest,
 };
 use dsp_core::effects::effect_kind;
 
@@ -14,20 +14,22 @@ fn warped(frequency_hz: f64) -> f64 {
     (PI * frequency_hz / f64::from(RATE_HZ)).tan()
 }
 
-/// Magnitude in decibels of a straight way and n all-passes with feedback by a frame.
+/// Magnitude in decibels of a mix of the input with n all-pass filters that have a feedback of one
+/// frame.
 fn formula_db(frequency_hz: f64, stages: i32, all_pass_hz: f64, feedback: f64, mix: f64) -> f64 {
-    let turned = -2.0 * f64::from(stages) * (warped(frequency_hz) / warped(all_pass_hz)).atan();
+    let rotated = -2.0 * f64::from(stages) * (warped(frequency_hz) / warped(all_pass_hz)).atan();
     let frame = -TAU * frequency_hz / f64::from(RATE_HZ);
-    let (below_re, below_im) = (1.0 - feedback * (turned + frame).cos(), -feedback * (turned + frame).sin());
+    let (below_re, below_im) =
+        (1.0 - feedback * (rotated + frame).cos(), -feedback * (rotated + frame).sin());
     let square = below_re * below_re + below_im * below_im;
-    let (re, im) = (turned.cos(), turned.sin());
+    let (re, im) = (rotated.cos(), rotated.sin());
     let (wet_re, wet_im) =
         ((re * below_re + im * below_im) / square, (im * below_re - re * below_im) / square);
     db((1.0 - mix + mix * wet_re).hypot(mix * wet_im))
 }
 
 #[test]
-fn the_response_is_that_of_the_formula() {
+fn the_response_matches_the_formula() {
     for (choice, stages) in STAGES.into_iter().enumerate() {
         for (feedback, mix) in [(0.0, 0.5), (0.7, 0.5), (-0.9, 0.4), (0.95, 1.0)] {
             let parameters = [
@@ -37,22 +39,22 @@ fn the_response_is_that_of_the_formula() {
                 ("feedback", feedback),
                 ("mix", mix),
             ];
-            let [left, _] = through(&mut chain_of("phaser", &parameters), &impulse(24_000));
-            let mut furthest = 0.0_f64;
+            let [left, _] = process(&mut chain_of("phaser", &parameters), &impulse(24_000));
+            let mut max_error = 0.0_f64;
             for step in 0..60 {
                 let frequency_hz = 30.0 * 2f64.powf(f64::from(step) * 0.15);
                 let expected = formula_db(frequency_hz, stages, 900.0, feedback, mix);
                 if expected > -25.0 {
-                    furthest = furthest.max((response_db(&left, frequency_hz) - expected).abs());
+                    max_error = max_error.max((response_db(&left, frequency_hz) - expected).abs());
                 }
             }
-            check(&format!("{stages} stages, feedback {feedback}, furthest, dB"), furthest, 0.0, 0.05);
+            check(&format!("{stages} stages, feedback {feedback}, maximum error, dB"), max_error, 0.0, 0.05);
         }
     }
 }
 
 #[test]
-fn notches_are_where_the_all_passes_turn_half_a_turn() {
+fn notches_are_at_a_phase_shift_of_half_a_period() {
     for (choice, stages) in STAGES.into_iter().enumerate() {
         let parameters = [
             ("stages", choice as f64),
@@ -61,7 +63,7 @@ fn notches_are_where_the_all_passes_turn_half_a_turn() {
             ("feedback", 0.0),
             ("mix", 0.5),
         ];
-        let [left, _] = through(&mut chain_of("phaser", &parameters), &impulse(9_600));
+        let [left, _] = process(&mut chain_of("phaser", &parameters), &impulse(9_600));
         for notch in 0..stages / 2 {
             let angle = f64::from(2 * notch + 1) * PI / (2.0 * f64::from(stages));
             let expected = (warped(1_000.0) * angle.tan()).atan() * f64::from(RATE_HZ) / PI;
@@ -75,8 +77,8 @@ fn notches_are_where_the_all_passes_turn_half_a_turn() {
 }
 
 #[test]
-fn sweeps_by_octaves_on_each_side() {
-    for (turn, stereo_degrees) in [(0.0, 0.0), (0.25, 0.0), (0.25, 180.0), (0.125, 90.0), (0.75, 60.0)] {
+fn modulation_has_the_set_octaves_in_both_channels() {
+    for (period, stereo_degrees) in [(0.0, 0.0), (0.25, 0.0), (0.25, 180.0), (0.125, 90.0), (0.75, 60.0)] {
         let parameters = [
             ("stages", 0.0),
             ("rate_hz", 0.02),
@@ -86,21 +88,21 @@ fn sweeps_by_octaves_on_each_side() {
             ("stereo_degrees", stereo_degrees),
         ];
         let mut chain = chain_of("phaser", &parameters);
-        chain.reset((turn * 50.0 * f64::from(RATE_HZ)) as u64);
-        let output = through(&mut chain, &impulse(4_800));
-        for (side, ahead) in output.iter().zip([0.0, stereo_degrees / 360.0]) {
-            let all_pass_hz = 1_000.0 * 2f64.powf(1.5 * (TAU * (turn + ahead)).sin());
+        chain.reset((period * 50.0 * f64::from(RATE_HZ)) as u64);
+        let output = process(&mut chain, &impulse(4_800));
+        for (side, phase_offset) in output.iter().zip([0.0, stereo_degrees / 360.0]) {
+            let all_pass_hz = 1_000.0 * 2f64.powf(1.5 * (TAU * (period + phase_offset)).sin());
             for frequency_hz in [300.0, 1_000.0, 4_000.0] {
                 let expected = formula_db(frequency_hz, 4, all_pass_hz, 0.0, 0.5);
-                let what = format!("{turn} turns, {stereo_degrees} degrees, at {frequency_hz} Hz, dB");
-                check(&what, response_db(side, frequency_hz).max(-25.0), expected.max(-25.0), 0.3);
+                let label = format!("{period} periods, {stereo_degrees} degrees, at {frequency_hz} Hz, dB");
+                check(&label, response_db(side, frequency_hz).max(-25.0), expected.max(-25.0), 0.3);
             }
         }
     }
 }
 
 #[test]
-fn a_turn_takes_the_time_of_its_rate() {
+fn the_period_matches_the_rate() {
     for rate_hz in [0.5, 3.0, 10.0] {
         let parameters = [
             ("stages", 0.0),
@@ -111,23 +113,23 @@ fn a_turn_takes_the_time_of_its_rate() {
             ("mix", 1.0),
         ];
         let input = sine(1_000.0, 0.5, 5 * RATE_HZ as usize);
-        let [left, _] = through(&mut chain_of("phaser", &parameters), &input);
-        // All-passes alone: what they turn 1 kHz by, in turns.
-        let turned = &lateness_ms(&left)[10..];
+        let [left, _] = process(&mut chain_of("phaser", &parameters), &input);
+        // The phase shift of 1 kHz by the all-pass filters alone, in periods.
+        let rotated = &delays_ms(&left)[10..];
         let [lowest, highest] =
-            [f64::min, f64::max].map(|further| turned.iter().copied().reduce(further).unwrap());
-        let secs = 0.01 * cycle(turned, 0.5 * (lowest + highest));
-        check(&format!("turn at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-3 / rate_hz);
+            [f64::min, f64::max].map(|further| rotated.iter().copied().reduce(further).unwrap());
+        let secs = 0.01 * cycle(rotated, 0.5 * (lowest + highest));
+        check(&format!("period at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-3 / rate_hz);
         let turned_at = |all_pass_hz| 4.0 / PI * (warped(1_000.0) / warped(all_pass_hz)).atan();
         let expected = turned_at(500.0) - turned_at(2_000.0);
-        // The furthest may lie between two windows' middles.
+        // The extreme may lie between the centres of two windows.
         let missed = expected * (1.0 - (0.005 * TAU * rate_hz).cos());
-        check(&format!("sweep at {rate_hz} Hz, turns"), highest - lowest, expected, 0.002 + missed);
+        check(&format!("sweep at {rate_hz} Hz, periods"), highest - lowest, expected, 0.002 + missed);
     }
 }
 
 #[test]
-fn the_strongest_feedback_stays_bounded_and_defaults_are_not_loud() {
+fn maximum_feedback_is_bounded_and_defaults_are_not_loud() {
     for feedback in [-0.95, 0.95] {
         let parameters = [
             ("feedback", feedback),
@@ -136,12 +138,12 @@ fn the_strongest_feedback_stays_bounded_and_defaults_are_not_loud() {
             ("mix", 1.0),
             ("stages", 4.0),
         ];
-        let [left, _] = through(&mut chain_of("phaser", &parameters), &noise(0.5, 4 * RATE_HZ as usize));
+        let [left, _] = process(&mut chain_of("phaser", &parameters), &noise(0.5, 4 * RATE_HZ as usize));
         println!("peak at feedback {feedback}: {}", peak(&left));
         assert!(peak(&left) < 10.0);
     }
     let input = noise(0.5, 2 * RATE_HZ as usize);
-    let [left, _] = through(&mut chain_of("phaser", &[]), &input);
+    let [left, _] = process(&mut chain_of("phaser", &[]), &input);
     check("level at the defaults, dB", db(rms(&left) / rms(&input[0])), -2.0, 2.0);
 }
 
@@ -157,9 +159,9 @@ fn changes_do_not_click() {
         ("feedback", -0.3),
     ] {
         let mut chain = chain_of("phaser", &[]);
-        let before = through(&mut chain, &[input[..24_007].to_vec(), input[..24_007].to_vec()]);
-        chain.set(0, kind.parameter_place(id).unwrap(), value);
-        let after = through(&mut chain, &[input[24_007..].to_vec(), input[24_007..].to_vec()]);
+        let before = process(&mut chain, &[input[..24_007].to_vec(), input[..24_007].to_vec()]);
+        chain.set(0, kind.parameter_index(id).unwrap(), value);
+        let after = process(&mut chain, &[input[24_007..].to_vec(), input[24_007..].to_vec()]);
         let ratio = steepest(&[&before[0][2_000..], &after[0]].concat()) / steepest(&input);
         println!("steepest step after {id} = {value}: {ratio:.3} of the sine's");
         assert!(ratio < 2.0);
@@ -167,7 +169,7 @@ fn changes_do_not_click() {
 }
 
 #[test]
-fn starts_anywhere() {
-    check_started_anywhere("phaser", &[]);
-    check_started_anywhere("phaser", &[("stages", 4.0), ("rate_hz", 7.7), ("feedback", -0.9)]);
+fn output_does_not_depend_on_where_playback_starts() {
+    check_start_position("phaser", &[]);
+    check_start_position("phaser", &[("stages", 4.0), ("rate_hz", 7.7), ("feedback", -0.9)]);
 }

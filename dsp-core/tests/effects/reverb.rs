@@ -1,16 +1,16 @@
-//! Decay by octaves, density, evenness, early part, pre-delay and sides of the reverb.
+//! Decay by octaves, echo density, spectrum, early reflections, pre-delay and width of the reverb.
 
 use std::f64::consts::{PI, TAU};
 
 use crate::measure::{
-    RATE_HZ, bent, chain_at, chain_of, check, check_started_anywhere, db, impulse, noise, peak,
-    response_at_db, rms, sine, steepest, through,
+    RATE_HZ, chain_at, chain_of, check, check_start_position, db, impulse, noise, peak, process,
+    response_at_db, rms, sine, steepest, warped_ratio,
 };
 use dsp_core::effects::effect_kind;
 
 const SECOND: usize = RATE_HZ as usize;
 
-/// Only late sound, with one decay at all frequencies.
+/// Settings for late sound only, with one decay at all frequencies.
 const LATE: [(&str, f64); 8] = [
     ("mix", 1.0),
     ("early", 0.0),
@@ -28,12 +28,13 @@ fn with<'a>(more: &[(&'a str, f64)]) -> Vec<(&'a str, f64)> {
 
 fn answer(parameters: &[(&str, f64)], secs: f64) -> [Vec<f32>; 2] {
     let mut input = impulse((secs * SECOND as f64) as usize);
-    // On one side only: what the other one hears has been around.
+    // The impulse is in one channel, so that the output of the opposite channel has passed the
+    // network.
     input[1][0] = 0.0;
-    through(&mut chain_of("reverb", parameters), &input)
+    process(&mut chain_of("reverb", parameters), &input)
 }
 
-/// What passes an octave around a frequency: twice the cookbook's band-pass (R. Bristow-Johnson).
+/// An octave around a frequency: twice the Cookbook's band-pass filter (R. Bristow-Johnson).
 fn octave(values: &[f32], centre_hz: f64) -> Vec<f64> {
     let angle = TAU * centre_hz / f64::from(RATE_HZ);
     let alpha = angle.sin() / (2.0 * 2.0);
@@ -50,8 +51,7 @@ fn octave(values: &[f32], centre_hz: f64) -> Vec<f64> {
     signal
 }
 
-/// The level of all that is still to come, in decibels, at each frame (M. R. Schroeder, JASA 37,
-/// 1965).
+/// The level of the remaining energy in decibels, at each frame (M. R. Schroeder, JASA 37, 1965).
 fn energy_decay_db(powers: &[f64]) -> Vec<f64> {
     let mut sum = 0.0;
     let mut decay: Vec<f64> = powers
@@ -66,7 +66,7 @@ fn energy_decay_db(powers: &[f64]) -> Vec<f64> {
     decay
 }
 
-/// The time of a fall by 60 dB, from the slope between -5 and -35 dB (ISO 3382-1), in seconds.
+/// The RT60 in seconds, from the slope between -5 and -35 dB (ISO 3382-1).
 fn rt60_secs(powers: &[f64]) -> f64 {
     let decay = energy_decay_db(powers);
     let part: Vec<(f64, f64)> = decay
@@ -86,19 +86,19 @@ fn rt60_secs(powers: &[f64]) -> f64 {
     -60.0 / (above / below)
 }
 
-/// The answers of both sides to impulses on either: an average over places, as one measures rooms.
+/// The impulse responses of both channels to impulses in either, as in measurements of rooms.
 fn answers(parameters: &[(&str, f64)], secs: f64) -> Vec<Vec<f32>> {
     let frames = (secs * SECOND as f64) as usize;
     (0..2)
         .flat_map(|silent| {
             let mut input = impulse(frames);
             input[silent][0] = 0.0;
-            through(&mut chain_of("reverb", parameters), &input)
+            process(&mut chain_of("reverb", parameters), &input)
         })
         .collect()
 }
 
-/// The power of some answers in an octave, frame by frame.
+/// The power of some responses in an octave, frame by frame.
 fn octave_powers(answers: &[Vec<f32>], centre_hz: f64) -> Vec<f64> {
     let mut powers = vec![0.0; answers[0].len()];
     for answer in answers {
@@ -110,7 +110,7 @@ fn octave_powers(answers: &[Vec<f32>], centre_hz: f64) -> Vec<f64> {
 }
 
 #[test]
-fn every_octave_decays_as_long_as_is_set() {
+fn every_octave_has_the_set_decay() {
     for (size, decay_secs, modulation) in [
         (0.6, 1.8, 0.0),
         (0.6, 1.8, 1.0),
@@ -122,15 +122,15 @@ fn every_octave_decays_as_long_as_is_set() {
         let parameters = with(&[("size", size), ("decay_secs", decay_secs), ("modulation", modulation)]);
         let answers = answers(&parameters, decay_secs.max(0.4) * 1.2);
         for octave_hz in [63.0, 125.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0, 16_000.0] {
-            let what = format!("RT60 at {octave_hz} Hz, size {size}, modulation {modulation}, s");
+            let label = format!("RT60 at {octave_hz} Hz, size {size}, modulation {modulation}, s");
             let measured = rt60_secs(&octave_powers(&answers, octave_hz));
-            check(&what, measured, decay_secs, 0.1 * decay_secs);
+            check(&label, measured, decay_secs, 0.1 * decay_secs);
         }
     }
 }
 
 #[test]
-fn bass_and_treble_decay_in_their_own_time() {
+fn bass_and_treble_have_separate_decays() {
     for (low, high) in [(1.5, 0.4), (0.5, 0.7), (2.0, 0.2)] {
         let parameters = with(&[
             ("decay_secs", 2.0),
@@ -141,20 +141,20 @@ fn bass_and_treble_decay_in_their_own_time() {
         ]);
         let answers = answers(&parameters, 2.4 * f64::max(1.0, low));
         for octave_hz in [63.0, 125.0, 250.0, 500.0, 1_000.0, 2_000.0, 4_000.0, 8_000.0] {
-            // Losses in decibels a second add up; the shelves go from one to the other as
-            // first-order filters do.
+            // Losses in decibels per second add up. The shelves blend as filters of first order do.
             let warped = |hz: f64| (PI * hz / f64::from(RATE_HZ)).tan();
             let bass = 1.0 / (1.0 + (warped(octave_hz) / warped(300.0)).powi(2));
             let treble = 1.0 - 1.0 / (1.0 + (warped(octave_hz) / warped(3_000.0)).powi(2));
             let loss = 1.0 + bass * (1.0 / low - 1.0) + treble * (1.0 / high - 1.0);
-            let what = format!("RT60 at {octave_hz} Hz, low {low}, high {high}, s");
-            check(&what, rt60_secs(&octave_powers(&answers, octave_hz)), 2.0 / loss, 0.1 * 2.0 / loss);
+            let label = format!("RT60 at {octave_hz} Hz, low {low}, high {high}, s");
+            check(&label, rt60_secs(&octave_powers(&answers, octave_hz)), 2.0 / loss, 0.1 * 2.0 / loss);
         }
     }
 }
 
-/// The share of values beyond the standard deviation, against that of noise (J. S. Abel and P.
-/// Huang, "A Simple, Robust Measure of Reverberation Echo Density", AES 121st Convention, 2006).
+/// The proportion of samples beyond the standard deviation, relative to that of noise (J. S. Abel
+/// and P. Huang, "A Simple, Robust Measure of Reverberation Echo Density", AES 121st Convention,
+/// 2006).
 fn echo_density(values: &[f32]) -> f64 {
     let deviation = rms(values);
     let beyond = values.iter().filter(|value| f64::from(value.abs()) > deviation).count();
@@ -162,7 +162,7 @@ fn echo_density(values: &[f32]) -> f64 {
 }
 
 #[test]
-fn echoes_become_dense_soon() {
+fn the_echo_density_rises_fast() {
     for (size, latest_ms) in [(0.3, 80), (0.6, 120), (1.0, 220)] {
         let [left, _] = answer(&[("mix", 1.0), ("size", size), ("pre_delay_ms", 0.0)], 1.0);
         let window = SECOND / 50;
@@ -179,8 +179,7 @@ fn echoes_become_dense_soon() {
     }
 }
 
-/// Powers of a spectrum: a radix-2 transform of so many values (a power of two) under a Hann
-/// window.
+/// The power spectrum by a radix-2 transform with a Hann window. The length is a power of two.
 fn powers(values: &[f64]) -> Vec<f64> {
     let frames = values.len();
     let window = |frame: usize| 0.5 - 0.5 * (TAU * (frame as f64 + 0.5) / frames as f64).cos();
@@ -191,18 +190,18 @@ fn powers(values: &[f64]) -> Vec<f64> {
     }
     for stage in 0..bits {
         let half = 1 << stage;
-        let turns: Vec<(f64, f64)> = (0..half)
-            .map(|place| {
-                let angle = -PI * place as f64 / half as f64;
+        let periods: Vec<(f64, f64)> = (0..half)
+            .map(|index| {
+                let angle = -PI * index as f64 / half as f64;
                 (angle.cos(), angle.sin())
             })
             .collect();
         for start in (0..frames).step_by(2 * half) {
-            for (place, (re, im)) in turns.iter().enumerate() {
-                let (a, b) = (bins[start + place], bins[start + place + half]);
-                let turned = (b.0 * re - b.1 * im, b.0 * im + b.1 * re);
-                bins[start + place] = (a.0 + turned.0, a.1 + turned.1);
-                bins[start + place + half] = (a.0 - turned.0, a.1 - turned.1);
+            for (index, (re, im)) in periods.iter().enumerate() {
+                let (a, b) = (bins[start + index], bins[start + index + half]);
+                let rotated = (b.0 * re - b.1 * im, b.0 * im + b.1 * re);
+                bins[start + index] = (a.0 + rotated.0, a.1 + rotated.1);
+                bins[start + index + half] = (a.0 - rotated.0, a.1 - rotated.1);
             }
         }
     }
@@ -210,7 +209,7 @@ fn powers(values: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn the_tail_is_noise_and_does_not_ring() {
+fn the_tail_is_noise_without_resonances() {
     for (size, decay_secs, modulation) in [(0.6, 1.8, 0.3), (0.6, 3.0, 0.0), (1.0, 4.0, 0.3), (0.3, 1.0, 0.3)]
     {
         let parameters = with(&[("size", size), ("decay_secs", decay_secs), ("modulation", modulation)]);
@@ -228,65 +227,64 @@ fn the_tail_is_noise_and_does_not_ring() {
             squares += value.powi(2) / tail.len() as f64;
             fourths += value.powi(4) / tail.len() as f64;
         }
-        let what = format!("size {size}, decay {decay_secs} s, modulation {modulation}");
-        check(&format!("kurtosis of the tail, {what}"), fourths / (squares * squares), 3.0, 0.35);
+        let label = format!("size {size}, decay {decay_secs} s, modulation {modulation}");
+        check(&format!("kurtosis of the tail, {label}"), fourths / (squares * squares), 3.0, 0.35);
         let powers = powers(&tail);
         let band = &powers[(100.0 / 48_000.0 * 32_768.0) as usize..(16_000.0 / 48_000.0 * 32_768.0) as usize];
         let mean = band.iter().sum::<f64>() / band.len() as f64;
         let mean_log = band.iter().map(|power| power.ln()).sum::<f64>() / band.len() as f64;
-        // Noise: powers are exponentially distributed, and the ratio of the means is e to minus
-        // Euler's constant. Small rooms have fewer resonances than a spectrum of 0.7 s can tell
-        // apart.
+        // For noise, powers are exponentially distributed, and the ratio of the means is e to minus
+        // Euler's constant. Small rooms have fewer resonances than a spectrum of 0.7 s can resolve.
         let flatness = mean_log.exp() / mean;
-        println!("spectral flatness, {what}: {flatness:.3} (noise: 0.5615)");
+        println!("spectral flatness, {label}: {flatness:.3} (noise: 0.5615)");
         assert!(flatness > 0.5615 * if size < 0.5 { 0.5 } else { 0.8 });
         let highest = band.iter().fold(0.0_f64, |a, b| a.max(*b)) / mean;
-        // Of n exponentially distributed values the highest is about ln n times the mean: 9.3,
-        // rarely twice that; small rooms, as above.
-        println!("highest bin over the mean, {what}: {:.1} dB", 10.0 * highest.log10());
+        // The maximum of n exponentially distributed values is about ln n times the mean: 9.3,
+        // rarely twice that. Small rooms are an exception, as above.
+        println!("highest bin over the mean, {label}: {:.1} dB", 10.0 * highest.log10());
         assert!(highest < if size < 0.5 { 4.0 } else { 2.0 } * (band.len() as f64).ln());
     }
 }
 
 #[test]
-fn the_level_falls_evenly() {
+fn the_decay_is_exponential() {
     let parameters = with(&[("decay_secs", 2.0)]);
     let [left, _] = answer(&parameters, 2.0);
     let levels: Vec<f64> = left.chunks(SECOND / 20).map(|part| db(rms(part))).skip(3).collect();
-    let furthest = levels.iter().enumerate().fold(0.0_f64, |furthest, (place, level)| {
-        furthest.max((level - (levels[0] - 3.0 * 0.5 * place as f64)).abs())
+    let max_error = levels.iter().enumerate().fold(0.0_f64, |max_error, (index, level)| {
+        max_error.max((level - (levels[0] - 3.0 * 0.5 * index as f64)).abs())
     });
-    println!("furthest from a straight fall in parts of 50 ms: {furthest:.2} dB");
-    assert!(furthest < 2.5);
+    println!("deviation from an exponential decay in parts of 50 ms: {max_error:.2} dB");
+    assert!(max_error < 2.5);
     let decay = energy_decay_db(&left.iter().map(|value| f64::from(*value).powi(2)).collect::<Vec<_>>());
     let off = (SECOND / 10..SECOND).map(|frame| {
         let expected = decay[SECOND / 10] - 30.0 * (frame - SECOND / 10) as f64 / SECOND as f64;
         (decay[frame] - expected).abs()
     });
-    let furthest = off.fold(0.0_f64, f64::max);
-    println!("furthest of the energy that is left from a straight fall: {furthest:.2} dB");
-    assert!(furthest < 1.0);
+    let max_error = off.fold(0.0_f64, f64::max);
+    println!("deviation of the remaining energy from an exponential decay: {max_error:.2} dB");
+    assert!(max_error < 1.0);
 }
 
 #[test]
-fn the_pre_delay_moves_all_that_is_wet() {
+fn the_pre_delay_delays_the_wet_signal() {
     let wet = |pre_delay_ms: f64| {
         let [left, right] = answer(&[("mix", 1.0), ("modulation", 0.0), ("pre_delay_ms", pre_delay_ms)], 0.5);
         [left, right]
     };
     let plain = wet(0.0);
     for pre_delay_ms in [1.0, 33.3, 250.0] {
-        let moved = wet(pre_delay_ms);
+        let delayed = wet(pre_delay_ms);
         let frames = (pre_delay_ms * 48.0).round() as usize;
         for side in 0..2 {
-            assert_eq!(peak(&moved[side][..frames]), 0.0);
-            let furthest = moved[side][frames..]
+            assert_eq!(peak(&delayed[side][..frames]), 0.0);
+            let max_error = delayed[side][frames..]
                 .iter()
                 .zip(&plain[side])
-                .fold(0.0, |furthest: f32, (moved, plain)| furthest.max((moved - plain).abs()));
-            println!("pre-delay of {pre_delay_ms} ms: the same but for {furthest:e}");
-            // What is flushed at control places tips the rounding of what is not.
-            assert!(furthest < 1e-7, "{furthest}");
+                .fold(0.0, |max_error: f32, (delayed, plain)| max_error.max((delayed - plain).abs()));
+            println!("pre-delay of {pre_delay_ms} ms: maximum difference {max_error:e}");
+            // Flushing at control points changes the rounding of other values.
+            assert!(max_error < 1e-7, "{max_error}");
         }
     }
     let first = plain[0].iter().position(|value| *value != 0.0).unwrap();
@@ -294,11 +292,11 @@ fn the_pre_delay_moves_all_that_is_wet() {
 }
 
 #[test]
-fn early_reflections_have_the_energy_that_is_set() {
+fn early_reflections_have_the_set_energy() {
     for early in [0.25, 0.5, 1.0] {
         let energy = |parameters: &[(&str, f64)]| {
             let mut chain = chain_of("reverb", parameters);
-            let [left, right] = through(&mut chain, &impulse(SECOND / 10));
+            let [left, right] = process(&mut chain, &impulse(SECOND / 10));
             [left, right]
         };
         let base = [("mix", 1.0), ("low_cut_hz", 20.0), ("high_cut_hz", 20_000.0), ("modulation", 0.0)];
@@ -307,27 +305,27 @@ fn early_reflections_have_the_energy_that_is_set() {
         for (side, with, late) in [("left", with_left, late_left), ("right", with_right, late_right)] {
             let early_energy: f64 =
                 with.iter().zip(&late).map(|(with, late)| f64::from(with - late).powi(2)).sum();
-            let what = format!("early energy, {side}, dB");
-            check(&what, 10.0 * early_energy.log10(), db(early) + cuts_db(), 0.2);
+            let label = format!("early energy, {side}, dB");
+            check(&label, 10.0 * early_energy.log10(), db(early) + cuts_db(), 0.2);
         }
     }
 }
 
 #[test]
-fn the_cuts_are_filters_of_the_first_order() {
+fn the_cuts_are_filters_of_first_order() {
     for rate_hz in [44_100, 48_000, 96_000] {
-        // The room is the same behind both, so that it drops out.
+        // The room is the same with both cuts, so that it cancels out.
         let room = |low_cut_hz, high_cut_hz| {
             let cuts = [("low_cut_hz", low_cut_hz), ("high_cut_hz", high_cut_hz)];
-            let rest = [("decay_secs", 0.3), ("modulation", 0.0), ("mix", 1.0)];
-            through(
-                &mut chain_at(rate_hz, "reverb", &[&cuts[..], &rest].concat()),
+            let settings = [("decay_secs", 0.3), ("modulation", 0.0), ("mix", 1.0)];
+            process(
+                &mut chain_at(rate_hz, "reverb", &[&cuts[..], &settings].concat()),
                 &impulse(rate_hz as usize),
             )
         };
         let cuts_db = |frequency_hz, low_cut_hz, high_cut_hz| {
-            let low = bent(rate_hz, frequency_hz, low_cut_hz);
-            db(low / low.hypot(1.0) / bent(rate_hz, frequency_hz, high_cut_hz).hypot(1.0))
+            let low = warped_ratio(rate_hz, frequency_hz, low_cut_hz);
+            db(low / low.hypot(1.0) / warped_ratio(rate_hz, frequency_hz, high_cut_hz).hypot(1.0))
         };
         let open = room(20.0, 20_000.0);
         for (low_cut_hz, high_cut_hz) in [(80.0, 14_000.0), (350.0, 3_000.0), (2_000.0, 500.0)] {
@@ -337,16 +335,17 @@ fn the_cuts_are_filters_of_the_first_order() {
                     cuts_db(frequency_hz, low_cut_hz, high_cut_hz) - cuts_db(frequency_hz, 20.0, 20_000.0);
                 for (cut, open) in cut.iter().zip(&open) {
                     let of = |side: &[f32]| response_at_db(rate_hz, side, frequency_hz);
-                    let what =
+                    let label =
                         format!("{low_cut_hz} to {high_cut_hz} Hz at {frequency_hz} Hz, {rate_hz} Hz, dB");
-                    check(&what, of(cut) - of(open), expected, 0.02);
+                    check(&label, of(cut) - of(open), expected, 0.02);
                 }
             }
         }
     }
 }
 
-/// What the cuts take of white noise, in decibels: the same that they take of an echo of the delay.
+/// The attenuation of white noise by the cuts in decibels, which is the same as for an echo of the
+/// delay.
 fn cuts_db() -> f64 {
     let echo = [
         ("sync", 0.0),
@@ -356,34 +355,34 @@ fn cuts_db() -> f64 {
         ("low_cut_hz", 20.0),
         ("high_cut_hz", 20_000.0),
     ];
-    let [echo, _] = through(&mut chain_of("delay", &echo), &impulse(SECOND / 10));
+    let [echo, _] = process(&mut chain_of("delay", &echo), &impulse(SECOND / 10));
     db(rms(&echo) * (echo.len() as f64).sqrt())
 }
 
-/// Mean length of the lines of the largest room: of equal ratios between 50 and 150 ms.
+/// Mean delay of the network in the largest room, with equal ratios between 50 and 150 ms.
 const MEAN_LINE_SECS: f64 = 0.1 / 1.098_612;
 
 #[test]
-fn a_steady_noise_comes_out_as_loud_as_it_goes_in() {
+fn steady_noise_keeps_its_level() {
     for (size, decay_secs) in [(0.6, 0.6), (0.6, 1.8), (0.3, 4.0), (1.0, 8.0)] {
         let parameters = with(&[("size", size), ("decay_secs", decay_secs)]);
         let frames = (1.5 * decay_secs * SECOND as f64) as usize + SECOND;
         let input = noise(0.5, frames);
-        let output = through(&mut chain_of("reverb", &parameters), &input);
+        let output = process(&mut chain_of("reverb", &parameters), &input);
         let from = frames - SECOND;
-        // A pass takes 60 dB times its share of the decay from what the level is made for.
+        // A pass attenuates by 60 dB times its proportion of the decay.
         let kept_db = -60.0 * MEAN_LINE_SECS * size / decay_secs;
-        let what = format!("wet level, size {size}, {decay_secs} s, dB");
-        check(&what, db(rms(&output[0][from..]) / rms(&input[0][from..])), kept_db + cuts_db(), 1.2);
+        let label = format!("wet level, size {size}, {decay_secs} s, dB");
+        check(&label, db(rms(&output[0][from..]) / rms(&input[0][from..])), kept_db + cuts_db(), 1.2);
     }
     let input = noise(0.5, 3 * SECOND);
-    let [left, right] = through(&mut chain_of("reverb", &[]), &input);
+    let [left, right] = process(&mut chain_of("reverb", &[]), &input);
     for side in [&left, &right] {
         check("level at the defaults, dB", db(rms(&side[SECOND..]) / rms(&input[0])), 0.0, 1.0);
     }
 }
 
-/// Passes values through Schroeder's all-pass, `(z^-n - g) / (1 - g z^-n)`.
+/// Schroeder's all-pass filter, `(z^-n - g) / (1 - g z^-n)`.
 fn all_pass(values: &mut [f64], frames: usize, g: f64) {
     let mut line = vec![0.0; frames];
     for (frame, value) in values.iter_mut().enumerate() {
@@ -395,21 +394,21 @@ fn all_pass(values: &mut [f64], frames: usize, g: f64) {
 }
 
 #[test]
-fn diffusion_is_four_all_passes_on_each_side() {
-    // Primes from 4.7, 7.3, 10.9 and 13.9 ms on the left, and from 5.3, 6.7, 11.9 and 12.7 ms on
-    // the right.
+fn diffusion_is_four_all_pass_filters_per_channel() {
+    // The delays are primes from 4.7, 7.3, 10.9 and 13.9 ms on the left, and from 5.3, 6.7, 11.9
+    // and 12.7 ms on the right.
     for (silent, delays) in [(1, [227, 353, 523, 673]), (0, [257, 331, 571, 613])] {
         let late: usize = delays.iter().sum();
         let room = |diffusion: f64| {
             let mut input = impulse(SECOND / 2);
             input[silent][0] = 0.0;
-            through(&mut chain_of("reverb", &with(&[("diffusion", diffusion)])), &input)
+            process(&mut chain_of("reverb", &with(&[("diffusion", diffusion)])), &input)
         };
         let plain = room(0.0);
         for diffusion in [0.25, 0.8, 1.0] {
             let diffused = room(diffusion);
             for (plain, diffused) in plain.iter().zip(&diffused) {
-                // Without diffusion they are delays.
+                // Without diffusion the all-pass filters are delays.
                 let mut expected: Vec<f64> = plain[late..].iter().map(|value| f64::from(*value)).collect();
                 delays.iter().for_each(|frames| all_pass(&mut expected, *frames, 0.7 * diffusion));
                 let off: Vec<f32> = diffused
@@ -418,7 +417,7 @@ fn diffusion_is_four_all_passes_on_each_side() {
                     .map(|(value, expected)| value - *expected as f32)
                     .collect();
                 let off_db = db(peak(&off[..expected.len()]) / peak(diffused));
-                println!("diffusion {diffusion}, only {delays:?}: {off_db:.1} dB off");
+                println!("diffusion {diffusion}, only {delays:?}: error of {off_db:.1} dB");
                 assert!(off_db < -100.0);
             }
         }
@@ -426,14 +425,15 @@ fn diffusion_is_four_all_passes_on_each_side() {
 }
 
 #[test]
-fn a_turn_of_the_modulation_takes_the_time_of_its_rate() {
+fn the_period_of_the_modulation_matches_its_rate() {
     for rate_hz in [0.5, 1.25, 5.0] {
-        // In steps of a sixtieth of a turn: when the room answers again as it did at first.
+        // In steps of a sixtieth of a period, the test finds the time at which the room responds as
+        // at first.
         let step = (f64::from(RATE_HZ) / rate_hz / 60.0) as usize;
         let answer_from = |start: usize| {
             let mut chain = chain_of("reverb", &with(&[("modulation", 1.0), ("modulation_hz", rate_hz)]));
             chain.reset(start as u64);
-            let [left, _] = through(&mut chain, &impulse(SECOND / 4));
+            let [left, _] = process(&mut chain, &impulse(SECOND / 4));
             left
         };
         let first = answer_from(0);
@@ -441,11 +441,13 @@ fn a_turn_of_the_modulation_takes_the_time_of_its_rate() {
             let off: Vec<f32> = answer_from(start).iter().zip(&first).map(|(a, b)| a - b).collect();
             db(rms(&off) / rms(&first))
         };
-        let again = (1..=70).find(|steps| off_db(steps * step) < -80.0).expect("it turns");
+        let again = (1..=70).find(|steps| off_db(steps * step) < -80.0).expect("the response repeats");
         let secs = (again * step) as f64 / f64::from(RATE_HZ);
-        check(&format!("turn at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-9);
+        check(&format!("period at {rate_hz} Hz, s"), secs, 1.0 / rate_hz, 1e-9);
         let [nearly_db, half_db] = [59, 30].map(|steps| off_db(steps * step));
-        println!("a step before a turn {nearly_db:.1} dB off, after half of one {half_db:.1} dB");
+        println!(
+            "difference a step before a period: {nearly_db:.1} dB; after half a period: {half_db:.1} dB"
+        );
         assert!(nearly_db > -40.0 && half_db > -10.0);
     }
 }
@@ -456,35 +458,35 @@ fn correlation(left: &[f32], right: &[f32]) -> f64 {
 }
 
 #[test]
-fn the_sides_are_two_rooms_at_full_width_and_one_at_none() {
+fn channels_are_uncorrelated_at_full_width_and_equal_at_none() {
     for (width, expected, tolerance) in [(1.0, 0.0, 0.1), (0.0, 1.0, 1e-6)] {
         let mut chain = chain_of("reverb", &with(&[("width", width), ("decay_secs", 3.0)]));
-        let [left, right] = through(&mut chain, &impulse(SECOND));
+        let [left, right] = process(&mut chain, &impulse(SECOND));
         let late = SECOND / 5..SECOND;
-        let what = format!("correlation of the sides at width {width}");
-        check(&what, correlation(&left[late.clone()], &right[late]), expected, tolerance);
+        let label = format!("correlation of the sides at width {width}");
+        check(&label, correlation(&left[late.clone()], &right[late]), expected, tolerance);
     }
 }
 
 #[test]
-fn the_width_is_a_gain_of_the_difference_of_the_sides() {
+fn the_width_is_the_gain_of_the_side_signal() {
     let room = |width| answer(&with(&[("early", 0.5), ("width", width)]), 0.5);
     let [left, right] = room(1.0);
     for width in [0.25, 0.5, 0.75] {
         let narrowed = room(width);
-        for (narrowed, (own, other)) in narrowed.iter().zip([(&left, &right), (&right, &left)]) {
-            let furthest = (0..narrowed.len()).fold(0.0, |furthest: f64, frame| {
-                let (own, other) = (f64::from(own[frame]), f64::from(other[frame]));
-                let expected = 0.5 * (own + other) + 0.5 * width * (own - other);
-                furthest.max((f64::from(narrowed[frame]) - expected).abs())
+        for (narrowed, (near, far)) in narrowed.iter().zip([(&left, &right), (&right, &left)]) {
+            let max_error = (0..narrowed.len()).fold(0.0, |max_error: f64, frame| {
+                let (near, far) = (f64::from(near[frame]), f64::from(far[frame]));
+                let expected = 0.5 * (near + far) + 0.5 * width * (near - far);
+                max_error.max((f64::from(narrowed[frame]) - expected).abs())
             });
-            check(&format!("furthest from the formula at width {width}"), furthest / peak(&left), 0.0, 1e-6);
+            check(&format!("maximum error at width {width}"), max_error / peak(&left), 0.0, 1e-6);
         }
     }
 }
 
 #[test]
-fn mixes_at_equal_power() {
+fn the_mix_has_equal_power() {
     for mix in [0.0, 0.25, 0.5, 1.0] {
         let [left, _] = answer(&[("mix", mix), ("modulation", 0.0)], 0.2);
         let [wet, _] = answer(&[("mix", 1.0), ("modulation", 0.0)], 0.2);
@@ -495,7 +497,7 @@ fn mixes_at_equal_power() {
 }
 
 #[test]
-fn the_longest_decay_stays_stable() {
+fn the_longest_decay_is_stable() {
     for rate_hz in [44_100, 96_000] {
         let longest = [
             ("decay_secs", 20.0),
@@ -511,7 +513,7 @@ fn the_longest_decay_stays_stable() {
         for second in 0..30 {
             let frames = rate_hz as usize;
             let input = if second == 0 { noise(0.5, frames) } else { [vec![0.0; frames], vec![0.0; frames]] };
-            levels.push(db(rms(&through(&mut chain, &input)[0])));
+            levels.push(db(rms(&process(&mut chain, &input)[0])));
         }
         println!("levels by seconds at {rate_hz} Hz: {levels:.1?}");
         assert!(levels[1..].windows(2).all(|pair| pair[1] < pair[0]), "falls every second");
@@ -527,11 +529,11 @@ fn changes_do_not_click() {
         [("size", 1.0), ("size", 0.2), ("pre_delay_ms", 100.0), ("decay_secs", 0.2), ("diffusion", 0.0)]
     {
         let mut chain = chain_of("reverb", &[("mix", 1.0)]);
-        let before = through(&mut chain, &[left[..SECOND].to_vec(), right[..SECOND].to_vec()]);
-        chain.set(0, kind.parameter_place(id).unwrap(), value);
-        let after = through(&mut chain, &[left[SECOND..].to_vec(), right[SECOND..].to_vec()]);
-        // A change of room moves the level of a single frequency; a click would be far steeper than
-        // it is in either.
+        let before = process(&mut chain, &[left[..SECOND].to_vec(), right[..SECOND].to_vec()]);
+        chain.set(0, kind.parameter_index(id).unwrap(), value);
+        let after = process(&mut chain, &[left[SECOND..].to_vec(), right[SECOND..].to_vec()]);
+        // A change of room changes the level of a single frequency. A click would be far steeper
+        // than the output of either room.
         let in_either = steepest(&before[0][SECOND / 2..]).max(steepest(&after[0][SECOND / 2..]));
         let ratio = steepest(&after[0]) / in_either;
         println!("steepest step after {id} = {value}: {ratio:.3} of those before and later");
@@ -542,28 +544,28 @@ fn changes_do_not_click() {
 }
 
 #[test]
-fn starts_anywhere() {
-    check_started_anywhere("reverb", &[]);
-    check_started_anywhere("reverb", &[("modulation", 1.0), ("modulation_hz", 3.3)]);
+fn output_does_not_depend_on_where_playback_starts() {
+    check_start_position("reverb", &[]);
+    check_start_position("reverb", &[("modulation", 1.0), ("modulation_hz", 3.3)]);
 }
 
 #[test]
-fn a_room_that_is_changed_by_hand_becomes_the_one_that_was_asked_for() {
+fn a_changed_room_equals_a_new_one() {
     for (id, value) in [("size", 0.9), ("pre_delay_ms", 50.0)] {
         let mut changed = chain_of("reverb", &[]);
-        let place = effect_kind("reverb").unwrap().parameter_place(id).unwrap();
-        changed.set(0, place, value);
-        let mut made_so = chain_of("reverb", &[(id, value)]);
-        let [heard, expected] = [&mut changed, &mut made_so].map(|chain| {
+        let index = effect_kind("reverb").unwrap().parameter_index(id).unwrap();
+        changed.set(0, index, value);
+        let mut fresh = chain_of("reverb", &[(id, value)]);
+        let [output, expected] = [&mut changed, &mut fresh].map(|chain| {
             chain.process(&mut vec![0.0; SECOND], &mut vec![0.0; SECOND], &[]);
-            through(chain, &impulse(SECOND))
+            process(chain, &impulse(SECOND))
         });
         assert!(peak(&expected[0]) > 0.01);
-        for (heard, expected) in heard.iter().zip(&expected) {
-            let difference: Vec<f32> = heard.iter().zip(expected).map(|(a, b)| a - b).collect();
-            let rest_db = db(peak(&difference));
-            println!("{id}: {rest_db:.1} dBFS off");
-            assert!(rest_db < -120.0, "{id}: {rest_db} dBFS off");
+        for (output, expected) in output.iter().zip(&expected) {
+            let difference: Vec<f32> = output.iter().zip(expected).map(|(a, b)| a - b).collect();
+            let difference_db = db(peak(&difference));
+            println!("{id}: {difference_db:.1} dBFS of difference");
+            assert!(difference_db < -120.0, "{id}: {difference_db} dBFS of difference");
         }
     }
 }

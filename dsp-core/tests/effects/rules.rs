@@ -1,21 +1,21 @@
-//! What every effect keeps to.
+//! Rules for all effects.
 
 use std::sync::LazyLock;
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::chain::{Chain, Slot};
 use dsp_core::effects::{
     CONTROL_FRAMES, EFFECTS, Effect, EffectConfig, EffectKind, LOUDEST, MusicalTime, Scale, effect_kind,
 };
+use dsp_core::mixer::{EffectChain, EffectSlot};
 use dsp_core::simd::force_baseline;
 
-use crate::measure::{RATE_HZ, Stereo, beside, noise, peak, sine};
+use crate::measure::{RATE_HZ, Stereo, noise, peak, process_with_sidechain, sine};
 
 const SECOND: usize = RATE_HZ as usize;
 
 const TIME: MusicalTime = MusicalTime { bpm: 97.0, beat: 0.0 };
 
-/// The response of a convolution: 0.3 s of noise that decays.
+/// The impulse response of a convolution: 0.3 s of decaying noise.
 static RESPONSE: LazyLock<Stereo> = LazyLock::new(|| {
     let frames = 3 * SECOND / 10;
     noise(0.5, frames).map(|side| {
@@ -28,8 +28,8 @@ fn config(sample_rate_hz: u32) -> EffectConfig<'static> {
     EffectConfig { sample_rate_hz, seed: 1, impulse: Some(RESPONSE.each_ref().map(|side| &side[..])) }
 }
 
-/// Where the values of parameters stand in a test. What would mute the effect, a mix of nothing,
-/// stays where it is.
+/// The parameter values of a test. `Lowest` leaves the mix at its default, so that the effect is
+/// audible.
 #[derive(Clone, Copy, Debug)]
 enum Setting {
     Defaults,
@@ -42,7 +42,7 @@ const SETTINGS: [Setting; 4] = [Setting::Defaults, Setting::Lowest, Setting::Hig
 
 impl Setting {
     fn values(self, kind: &'static EffectKind) -> impl Iterator<Item = (usize, f64)> {
-        kind.parameters.iter().enumerate().map(move |(place, parameter)| {
+        kind.parameters.iter().enumerate().map(move |(index, parameter)| {
             let value = match self {
                 Self::Defaults => parameter.default,
                 Self::Lowest if parameter.id == "mix" => parameter.default,
@@ -53,25 +53,25 @@ impl Setting {
                 }
                 Self::Middle => f64::midpoint(parameter.min, parameter.max),
             };
-            (place, value)
+            (index, value)
         })
     }
 }
 
-fn chain(kind: &'static EffectKind, setting: Setting) -> Chain {
+fn chain(kind: &'static EffectKind, setting: Setting) -> EffectChain {
     chain_at(RATE_HZ, kind, setting)
 }
 
-fn chain_at(sample_rate_hz: u32, kind: &'static EffectKind, setting: Setting) -> Chain {
-    let mut slot = Slot::new("effect", kind, &config(sample_rate_hz));
-    setting.values(kind).for_each(|(place, value)| slot.set(place, value, 0));
-    let mut chain = Chain::new(sample_rate_hz);
+fn chain_at(sample_rate_hz: u32, kind: &'static EffectKind, setting: Setting) -> EffectChain {
+    let mut slot = EffectSlot::new("effect", kind, &config(sample_rate_hz));
+    setting.values(kind).for_each(|(index, value)| slot.set(index, value, 0));
+    let mut chain = EffectChain::new(sample_rate_hz);
     chain.push(slot);
     chain.set_time(TIME);
     chain
 }
 
-/// An effect without the chain around it, which would hide what is not finite.
+/// An effect without a chain, which would replace NaN and infinity.
 struct Bare {
     effect: Box<dyn Effect>,
     kind: &'static EffectKind,
@@ -80,24 +80,24 @@ struct Bare {
 impl Bare {
     fn new(kind: &'static EffectKind, setting: Setting) -> Self {
         let mut effect = (kind.make)(&config(RATE_HZ));
-        setting.values(kind).for_each(|(place, value)| effect.set(place, value, 0));
+        setting.values(kind).for_each(|(index, value)| effect.set(index, value, 0));
         effect.reset(0);
         effect.set_time(TIME);
         Self { effect, kind }
     }
 
-    /// What comes out, heard by a side-chain, too. Two parameters move in each tenth of the time if
-    /// `moves`.
-    fn play(&mut self, input: &Stereo, moves: bool) -> Stereo {
+    /// The output for an input that is also the side-chain. With `has_changes`, two parameters
+    /// change in each tenth of the time.
+    fn play(&mut self, input: &Stereo, has_changes: bool) -> Stereo {
         let [mut left, mut right] = input.clone();
         let calls = left.len() / CONTROL_FRAMES;
         for call in 0..calls {
-            if moves && call.is_multiple_of(calls / 10) {
+            if has_changes && call.is_multiple_of(calls / 10) {
                 let number = call / (calls / 10);
-                for place in [number, number + 5].map(|number| number % self.kind.parameters.len()) {
-                    let parameter = &self.kind.parameters[place];
+                for index in [number, number + 5].map(|number| number % self.kind.parameters.len()) {
+                    let parameter = &self.kind.parameters[index];
                     let value = if number.is_multiple_of(2) { parameter.min } else { parameter.max };
-                    self.effect.set(place, value, 480);
+                    self.effect.set(index, value, 480);
                 }
             }
             let part = call * CONTROL_FRAMES..(call + 1) * CONTROL_FRAMES;
@@ -108,44 +108,44 @@ impl Bare {
     }
 }
 
-/// What happens while a test plays: some parameters move, and the bypass goes on and off.
-fn play(chain: &mut Chain, kind: &EffectKind, input: &Stereo, call_frames: &[usize]) -> Stereo {
+/// Processes audio while parameters, bypass and tempo change.
+fn play(chain: &mut EffectChain, kind: &EffectKind, input: &Stereo, call_frames: &[usize]) -> Stereo {
     let frames = input[0].len();
     let [mut left, mut right] = input.clone();
-    let side = [input[1].clone(), input[0].clone()];
+    let sidechain = [input[1].clone(), input[0].clone()];
     let mut calls = call_frames.iter().cycle();
     let mut done = 0;
-    // Whatever the calls, everything happens at the same frames.
-    let mut happenings = (1..9).map(|number| (number, number * frames / 9));
-    let mut next = happenings.next();
+    // The changes are at the same frames for all call sizes.
+    let mut changes = (1..9).map(|number| (number, number * frames / 9));
+    let mut next = changes.next();
     while done < frames {
         if let Some((number, at)) = next
             && at == done
         {
-            let place = number % kind.parameters.len();
-            let parameter = &kind.parameters[place];
+            let index = number % kind.parameters.len();
+            let parameter = &kind.parameters[index];
             let value = if number % 2 == 0 { parameter.min } else { parameter.max };
             assert_no_alloc(|| {
-                chain.set(0, place, value);
+                chain.set(0, index, value);
                 chain.set_bypass(0, number % 3 == 1);
                 chain.set_time(MusicalTime { bpm: 97.0 + number as f64, ..TIME });
             });
-            next = happenings.next();
+            next = changes.next();
         }
         let until = next.map_or(frames, |(_, at)| at);
         let part = done..until.min(done + calls.next().copied().unwrap_or(1));
-        let heard = [&side[0][part.clone()], &side[1][part.clone()]];
+        let sidechain = [&sidechain[0][part.clone()], &sidechain[1][part.clone()]];
         assert_no_alloc(|| {
-            chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(heard)]);
+            chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(sidechain)]);
         });
         done = part.end;
     }
     [left, right]
 }
 
-/// What comes out while nothing happens.
-fn hear(chain: &mut Chain, input: &Stereo) -> Stereo {
-    beside(chain, input, &[input[1].clone(), input[0].clone()])
+/// Processes audio without changes.
+fn process_unchanged(chain: &mut EffectChain, input: &Stereo) -> Stereo {
+    process_with_sidechain(chain, input, &[input[1].clone(), input[0].clone()])
 }
 
 fn bits(audio: &Stereo) -> Vec<u32> {
@@ -174,15 +174,15 @@ fn instructions_change_no_bit() {
             force_baseline(true);
             let baseline = play(&mut chain(kind, setting), kind, &input, &[512]);
             force_baseline(false);
-            let best = play(&mut chain(kind, setting), kind, &input, &[512]);
-            assert!(bits(&baseline) == bits(&best), "{} at {setting:?}", kind.id);
+            let avx2 = play(&mut chain(kind, setting), kind, &input, &[512]);
+            assert!(bits(&baseline) == bits(&avx2), "{} at {setting:?}", kind.id);
         }
     }
 }
 
 #[test]
-fn what_rests_is_as_if_it_had_worked() {
-    // Bursts with silence between them, some of it long enough for everything to end.
+fn skipped_silence_changes_no_bit() {
+    // Bursts with silence between them, some of it long enough for all effects to fall silent.
     let mut input = noise(0.5, 4 * SECOND);
     for side in &mut input {
         for (frame, value) in side.iter_mut().enumerate() {
@@ -191,9 +191,8 @@ fn what_rests_is_as_if_it_had_worked() {
             *value = if is_burst { *value } else { 0.0 };
         }
     }
-    // What keeps an effect from resting: a side-chain that hears next to nothing instead of
-    // silence.
-    let almost = input.each_ref().map(|side| -> Vec<f32> {
+    // A nearly silent side-chain keeps effects from skipping silence.
+    let nearly_silent = input.each_ref().map(|side| -> Vec<f32> {
         side.iter().map(|value| if *value == 0.0 { 1e-19 } else { *value }).collect()
     });
     for kind in EFFECTS {
@@ -204,29 +203,29 @@ fn what_rests_is_as_if_it_had_worked() {
                 let (mut done, mut calls) = (0, [32, 7, 100, 256].into_iter().cycle());
                 while done < left.len() {
                     let part = done..left.len().min(done + calls.next().unwrap_or(1));
-                    let heard = [&side[0][part.clone()], &side[1][part.clone()]];
-                    chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(heard)]);
-                    // While it may rest, what swings and glides goes on.
+                    let sidechain = [&side[0][part.clone()], &side[1][part.clone()]];
+                    chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(sidechain)]);
+                    // Oscillators and ramps continue while an effect skips silence.
                     if done < 150_000 && part.end >= 150_000 {
-                        (0..kind.parameters.len()).for_each(|place| {
-                            let parameter = &kind.parameters[place];
-                            chain.set(0, place, f64::midpoint(parameter.min, parameter.default));
+                        (0..kind.parameters.len()).for_each(|index| {
+                            let parameter = &kind.parameters[index];
+                            chain.set(0, index, f64::midpoint(parameter.min, parameter.default));
                         });
                     }
                     done = part.end;
                 }
                 [left, right]
             };
-            assert!(bits(&play(&input)) == bits(&play(&almost)), "{} at {setting:?}", kind.id);
+            assert!(bits(&play(&input)) == bits(&play(&nearly_silent)), "{} at {setting:?}", kind.id);
         }
     }
 }
 
 #[test]
 fn reset_equals_new() {
-    // Longer than any echo, so that whatever was left would be heard.
+    // The input is longer than any echo, so that the output would contain remains of the state.
     let before = noise(0.9, 4 * SECOND);
-    let (after, moved) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
+    let (after, short) = (noise(0.5, 4 * SECOND), noise(0.5, SECOND / 4));
     for kind in EFFECTS {
         for (setting, frame) in SETTINGS.into_iter().zip([0, 12_345, 0, 12_345]) {
             let fresh = |frame| {
@@ -236,31 +235,31 @@ fn reset_equals_new() {
                 chain
             };
             let mut used = fresh(7);
-            hear(&mut used, &before);
-            // Everything is on its way to where it was.
+            process_unchanged(&mut used, &before);
+            // All parameters ramp back to their values.
             let values: Vec<(usize, f64)> = setting.values(kind).collect();
-            for (place, value) in &values {
-                used.set(0, *place, kind.parameters[*place].max);
-                used.set(0, *place, *value);
+            for (index, value) in &values {
+                used.set(0, *index, kind.parameters[*index].max);
+                used.set(0, *index, *value);
             }
             used.set_bypass(0, true);
-            hear(&mut used, &noise(0.5, 100));
+            process_unchanged(&mut used, &noise(0.5, 100));
             used.set_bypass(0, false);
-            hear(&mut used, &noise(0.5, 100));
+            process_unchanged(&mut used, &noise(0.5, 100));
             assert_no_alloc(|| used.reset(frame));
             used.set_time(MusicalTime { beat: 3.25, ..TIME });
             let mut new = fresh(frame);
-            let [heard, expected] =
-                [&mut used, &mut new].map(|chain| [hear(chain, &after), play(chain, kind, &moved, &[512])]);
-            for (heard, expected) in heard.iter().zip(&expected) {
-                assert!(bits(heard) == bits(expected), "{} at {setting:?}", kind.id);
+            let [output, expected] = [&mut used, &mut new]
+                .map(|chain| [process_unchanged(chain, &after), play(chain, kind, &short, &[512])]);
+            for (output, expected) in output.iter().zip(&expected) {
+                assert!(bits(output) == bits(expected), "{} at {setting:?}", kind.id);
             }
         }
     }
 }
 
 #[test]
-fn output_is_finite_whatever_comes_in() {
+fn output_is_finite_for_any_input() {
     for kind in EFFECTS {
         for setting in SETTINGS {
             let mut chain = chain(kind, setting);
@@ -280,26 +279,25 @@ fn output_is_finite_whatever_comes_in() {
 }
 
 #[test]
-fn the_loudest_input_leaves_nothing_that_is_no_number() {
+fn the_loudest_input_leaves_a_finite_state() {
     let tone = sine(997.0, 0.25, 2 * SECOND);
     for kind in EFFECTS {
         for setting in SETTINGS {
             let mut used = Bare::new(kind, setting);
-            let mut heard = Vec::new();
+            let mut outputs = Vec::new();
             for peak in [LOUDEST, 1.0, LOUDEST] {
-                heard.push(used.play(&noise(peak, SECOND / 2), true));
+                outputs.push(used.play(&noise(peak, SECOND / 2), true));
             }
-            heard.push(used.play(&tone, false));
+            outputs.push(used.play(&tone, false));
             let is_finite = |audio: &Stereo| audio.iter().flatten().all(|value| value.is_finite());
-            assert!(heard.iter().all(is_finite), "{} at {setting:?}", kind.id);
+            assert!(outputs.iter().all(is_finite), "{} at {setting:?}", kind.id);
         }
     }
 }
 
 #[test]
-fn every_rate_will_do() {
-    // So soft that no setting, with all of its gains, reaches the ceiling unless something runs
-    // away.
+fn every_sample_rate_is_stable() {
+    // The input is so quiet that no gain reaches the limit unless the effect is unstable.
     let input = noise(1e-9, SECOND / 4);
     for kind in EFFECTS {
         for setting in SETTINGS {
@@ -317,7 +315,7 @@ fn every_rate_will_do() {
 }
 
 #[test]
-fn silence_falls_silent() {
+fn output_falls_silent_after_the_input() {
     for kind in EFFECTS {
         let mut chain = chain(kind, Setting::Defaults);
         let [left, right] = &mut noise(0.5, SECOND);
@@ -332,8 +330,8 @@ fn silence_falls_silent() {
 }
 
 #[test]
-fn what_rings_ends_before_it_is_too_small_for_a_normal_float() {
-    // What swings passes 0, and may be small there.
+fn decaying_output_is_never_subnormal() {
+    // Oscillating signals may have subnormal values at zero crossings.
     const PASSING: usize = 4;
     let silence = [vec![0.0; 10 * SECOND], vec![0.0; 10 * SECOND]];
     for kind in EFFECTS {
@@ -342,14 +340,14 @@ fn what_rings_ends_before_it_is_too_small_for_a_normal_float() {
             bare.play(&noise(0.5, SECOND), false);
             let after = bare.play(&silence, false);
             let small = after.iter().flatten().filter(|value| value.is_subnormal()).count();
-            println!("{} at {setting:?}: {small} values too small for a normal float", kind.id);
+            println!("{} at {setting:?}: {small} subnormal values", kind.id);
             assert!(small <= PASSING, "{} at {setting:?}", kind.id);
         }
     }
 }
 
 #[test]
-fn what_sounds_again_by_itself_has_said_so() {
+fn silence_before_an_echo_is_as_declared() {
     // A render waits a tenth of a second in any case.
     const WAITED: usize = SECOND / 10;
     const SILENCE: f32 = 1e-4;
@@ -361,20 +359,23 @@ fn what_sounds_again_by_itself_has_said_so() {
             let mut after = [vec![0.0; 12 * SECOND], vec![0.0; 12 * SECOND]];
             let [left, right] = &mut after;
             chain.process(left, right, &[]);
-            let gap_frames = chain.gap_frames();
+            let longest_silence_frames = chain.longest_silence_frames();
             let sounds = |frame: &usize| after.iter().any(|values| values[*frame].abs() > SILENCE);
             let (mut last, mut longest) = (0, 0);
             for frame in (0..12 * SECOND).filter(sounds) {
                 (longest, last) = (longest.max(frame - last), frame);
             }
-            println!("{} at {setting:?}: {longest} frames of silence, {gap_frames} said", kind.id);
-            assert!(longest <= gap_frames + WAITED, "{} at {setting:?}", kind.id);
+            println!(
+                "{} at {setting:?}: {longest} frames of silence, {longest_silence_frames} declared",
+                kind.id
+            );
+            assert!(longest <= longest_silence_frames + WAITED, "{} at {setting:?}", kind.id);
         }
     }
 }
 
 #[test]
-fn a_bypass_passes_the_signal_late_by_the_latency_and_nothing_else() {
+fn a_bypass_delays_the_input_by_the_latency() {
     let input = noise(0.5, SECOND / 2);
     for kind in EFFECTS {
         let mut chain = chain(kind, Setting::Highest);
@@ -390,42 +391,44 @@ fn a_bypass_passes_the_signal_late_by_the_latency_and_nothing_else() {
 }
 
 #[test]
-fn bypassing_does_not_click() {
-    // Silence through a bypass stays silence, and a tone never steps further than it and its double
-    // do.
+fn a_bypass_does_not_click() {
+    // A crossfade adds at most the slope of the fade to that of the tone.
     let tone = sine(100.0, 0.25, SECOND);
     let kind = effect_kind("utility").unwrap();
     let mut chain = chain(kind, Setting::Defaults);
-    chain.set(0, kind.parameter_place("gain_db").unwrap(), -12.0);
+    chain.set(0, kind.parameter_index("gain_db").unwrap(), -12.0);
     let [mut left, mut right] = tone;
     for (number, (left, right)) in left.chunks_mut(4_321).zip(right.chunks_mut(4_321)).enumerate() {
         chain.set_bypass(0, number % 2 == 0);
         chain.process(left, right, &[]);
     }
-    let own_step = 0.25 * std::f64::consts::TAU * 100.0 / f64::from(RATE_HZ);
+    let tone_step = 0.25 * std::f64::consts::TAU * 100.0 / f64::from(RATE_HZ);
     let fade_step = 0.25 / (0.01 * f64::from(RATE_HZ));
     for pair in left.windows(2) {
         let step = f64::from((pair[1] - pair[0]).abs());
-        assert!(step < own_step + fade_step, "a step of {step}");
+        assert!(step < tone_step + fade_step, "a step of {step}");
     }
 }
 
 #[test]
-fn tables_make_sense() {
-    for (place, kind) in EFFECTS.iter().enumerate() {
-        assert!(EFFECTS[..place].iter().all(|other| other.id != kind.id), "{} is there twice", kind.id);
-        for (place, parameter) in kind.parameters.iter().enumerate() {
-            let what = format!("{}/{}", kind.id, parameter.id);
-            assert!(kind.parameters[..place].iter().all(|other| other.id != parameter.id), "{what} twice");
+fn parameter_tables_are_consistent() {
+    for (index, kind) in EFFECTS.iter().enumerate() {
+        assert!(EFFECTS[..index].iter().all(|earlier| earlier.id != kind.id), "{} occurs twice", kind.id);
+        for (index, parameter) in kind.parameters.iter().enumerate() {
+            let label = format!("{}/{}", kind.id, parameter.id);
+            assert!(
+                kind.parameters[..index].iter().all(|earlier| earlier.id != parameter.id),
+                "{label} twice"
+            );
             assert!(
                 parameter.id.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_'),
-                "{what}"
+                "{label}"
             );
-            assert!(parameter.min < parameter.max, "{what}");
-            assert_eq!(parameter.clamp(parameter.default), parameter.default, "{what}");
-            assert!(parameter.scale != Scale::Logarithmic || parameter.min > 0.0, "{what}");
-            assert_eq!(parameter.clamp(f64::NAN), parameter.default, "{what}");
-            assert_eq!(parameter.clamp(f64::INFINITY), parameter.max, "{what}");
+            assert!(parameter.min < parameter.max, "{label}");
+            assert_eq!(parameter.clamp(parameter.default), parameter.default, "{label}");
+            assert!(parameter.scale != Scale::Logarithmic || parameter.min > 0.0, "{label}");
+            assert_eq!(parameter.clamp(f64::NAN), parameter.default, "{label}");
+            assert_eq!(parameter.clamp(f64::INFINITY), parameter.max, "{label}");
         }
     }
 }

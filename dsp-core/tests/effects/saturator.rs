@@ -2,18 +2,18 @@
 
 use std::f64::consts::TAU;
 
-use dsp_core::chain::Chain;
 use dsp_core::effects::effect_kind;
+use dsp_core::mixer::EffectChain;
 
 use crate::measure::{
-    amplitude, chain_at, chain_of, check, constant, db, impulse, noise, peak, response_at_db, response_db,
-    sine, through, tone,
+    amplitude, chain_at, chain_of, check, constant, db, impulse, noise, peak, process, response_at_db,
+    response_db, sine, tone,
 };
 
 const TYPES: [&str; 5] = ["tape", "tube", "soft", "hard", "fold"];
 const LATENCY_FRAMES: usize = 48;
 
-/// What the documentation says.
+/// The curve of the documentation.
 fn curve(kind: &str, drive_db: f64, bias: f64, x: f64) -> f64 {
     let d = 10_f64.powf(drive_db / 20.0);
     let bias = if kind == "tube" { bias + 0.4 } else { bias };
@@ -33,18 +33,18 @@ fn curve(kind: &str, drive_db: f64, bias: f64, x: f64) -> f64 {
     (shape(driven + bias) - shape(bias)) / d.sqrt()
 }
 
-fn place_of(kind: &str) -> f64 {
+fn index_of(kind: &str) -> f64 {
     TYPES.iter().position(|name| *name == kind).unwrap() as f64
 }
 
 #[test]
-fn constants_follow_the_curve() {
+fn the_output_for_constants_matches_the_curve() {
     for kind in ["tape", "soft", "hard", "fold"] {
         for drive_db in [0.0, 12.0, 36.0] {
             for level in [-1.0_f32, -0.4, 0.01, 0.1, 0.8] {
                 let input = [vec![level; 400], vec![level; 400]];
-                let [left, _] = through(
-                    &mut chain_of("saturator", &[("type", place_of(kind)), ("drive_db", drive_db)]),
+                let [left, _] = process(
+                    &mut chain_of("saturator", &[("type", index_of(kind)), ("drive_db", drive_db)]),
                     &input,
                 );
                 let expected = curve(kind, drive_db, 0.0, f64::from(level));
@@ -55,27 +55,28 @@ fn constants_follow_the_curve() {
 }
 
 #[test]
-fn the_output_level_is_a_gain_of_what_is_wet() {
+fn the_output_level_is_the_gain_of_the_wet_signal() {
     for output_db in [-36.0, -6.5, 0.0, 3.0, 12.0] {
         for (kind, mix) in [("hard", 1.0), ("tape", 1.0), ("fold", 0.5)] {
             let parameters =
-                [("type", place_of(kind)), ("drive_db", 12.0), ("output_db", output_db), ("mix", mix)];
-            let [left, _] = through(&mut chain_of("saturator", &parameters), &constant(-10.0, 400));
+                [("type", index_of(kind)), ("drive_db", 12.0), ("output_db", output_db), ("mix", mix)];
+            let [left, _] = process(&mut chain_of("saturator", &parameters), &constant(-10.0, 400));
             let dry = amplitude(-10.0);
             let expected = (1.0 - mix) * dry + mix * amplitude(output_db) * curve(kind, 12.0, 0.0, dry);
-            let what = format!("{kind}, output {output_db} dB, mix {mix}, dBFS");
-            check(&what, db(f64::from(left[399])), db(expected), 1e-4);
+            let label = format!("{kind}, output {output_db} dB, mix {mix}, dBFS");
+            check(&label, db(f64::from(left[399])), db(expected), 1e-4);
         }
     }
 }
 
 #[test]
-fn harmonics_are_those_of_the_curve() {
-    // Fourier's integral of the curve over a sine, and what is measured of a slow one.
+fn harmonics_match_the_curve() {
+    // The Fourier integral of the curve over a sine is compared with the measurement of a slow
+    // sine.
     for kind in TYPES {
         for (drive_db, bias) in [(12.0, 0.0), (24.0, 0.3)] {
-            let parameters = [("type", place_of(kind)), ("drive_db", drive_db), ("bias", bias)];
-            let [left, _] = through(&mut chain_of("saturator", &parameters), &sine(200.0, 0.5, 48_000));
+            let parameters = [("type", index_of(kind)), ("drive_db", drive_db), ("bias", bias)];
+            let [left, _] = process(&mut chain_of("saturator", &parameters), &sine(200.0, 0.5, 48_000));
             for harmonic in 1..=5 {
                 let points = 20_000;
                 let (mut re, mut im) = (0.0, 0.0);
@@ -95,19 +96,20 @@ fn harmonics_are_those_of_the_curve() {
 
 #[test]
 fn aliases_are_80_db_down_at_full_drive() {
-    // All harmonics and aliases of 5,001 Hz lie on multiples of 3 Hz: exact bins of 16,000 frames.
+    // All harmonics and aliases of 5,001 Hz are multiples of 3 Hz, which are exact bins of 16,000
+    // frames.
     let f = 5_001_i64;
     for kind in TYPES {
         for level in [1.0, 0.3] {
-            let parameters = [("type", place_of(kind)), ("drive_db", 36.0)];
-            let [left, _] = through(&mut chain_of("saturator", &parameters), &sine(f as f64, level, 20_000));
+            let parameters = [("type", index_of(kind)), ("drive_db", 36.0)];
+            let [left, _] = process(&mut chain_of("saturator", &parameters), &sine(f as f64, level, 20_000));
             let steady = &left[4_000..];
             let fundamental = tone(steady, f as f64).0;
             let (mut worst_db, mut at) = (f64::MIN, (0, 0));
             for harmonic in 1..300 {
                 let folded = (harmonic * f + 24_000).rem_euclid(48_000) - 24_000;
-                let is_own = |hz: i64| (0..5).any(|own| (hz - own * f).abs() < 9);
-                if folded.abs() > 20_000 || is_own(folded.abs()) {
+                let is_harmonic = |hz: i64| (0..5).any(|harmonic| (hz - harmonic * f).abs() < 9);
+                if folded.abs() > 20_000 || is_harmonic(folded.abs()) {
                     continue;
                 }
                 let alias_db = db(tone(steady, folded.abs() as f64).0 / fundamental);
@@ -127,12 +129,12 @@ fn latency_is_exact() {
     for parameters in [&[("drive_db", 0.0), ("type", 3.0)][..], &[("drive_db", 0.0), ("type", 4.0)]] {
         let mut chain = chain_of(kind.id, parameters);
         assert_eq!(chain.latency_frames(), LATENCY_FRAMES);
-        // Faint enough for the sine to be straight.
+        // The impulse is so quiet that the curve is linear.
         let quiet: Vec<f32> = impulse(200)[0].iter().map(|value| value * 1e-3).collect();
-        let [left, _] = through(&mut chain, &[quiet.clone(), quiet]);
+        let [left, _] = process(&mut chain, &[quiet.clone(), quiet]);
         let highest = (0..200).max_by(|a, b| left[*a].total_cmp(&left[*b])).unwrap();
         assert_eq!(highest, LATENCY_FRAMES);
-        // Linear phase: the same on both sides of its middle.
+        // The phase is linear: the response is symmetric.
         let lopsided = (1..48).map(|d| (left[48 + d] - left[48 - d]).abs()).fold(0.0, f32::max);
         println!("impulse is symmetric within {:.1} dB", db(f64::from(lopsided) / 1e-3));
         assert!(lopsided < 1e-8);
@@ -140,63 +142,65 @@ fn latency_is_exact() {
 }
 
 #[test]
-fn what_is_not_bent_passes_flat_to_20_khz() {
-    let [left, _] = through(&mut chain_of("saturator", &[("drive_db", 0.0), ("type", 3.0)]), &impulse(400));
+fn the_linear_response_is_flat_to_20_khz() {
+    let [left, _] = process(&mut chain_of("saturator", &[("drive_db", 0.0), ("type", 3.0)]), &impulse(400));
     for frequency_hz in [20.0, 1_000.0, 5_000.0, 10_000.0, 15_000.0, 19_000.0, 20_000.0] {
-        // A straight line between frames under a triangle weighs them by 1/6, 4/6 and 1/6.
+        // Linear interpolation with a triangle weights three frames by 1/6, 4/6 and 1/6.
         let expected = db((2.0 + (TAU * frequency_hz / 384_000.0).cos()) / 3.0);
         check(&format!("{frequency_hz} Hz, dB"), response_db(&left, frequency_hz), expected, 0.01);
     }
 }
 
 #[test]
-fn dry_and_wet_meet() {
+fn dry_and_wet_are_aligned() {
     let input = noise(0.1, 2_000);
-    let dry = through(&mut chain_of("saturator", &[("mix", 0.0)]), &input);
+    let dry = process(&mut chain_of("saturator", &[("mix", 0.0)]), &input);
     assert_eq!(dry[0][LATENCY_FRAMES..], input[0][..2_000 - LATENCY_FRAMES]);
-    // Straight up to 1: half dry and half wet is a delay, with no comb.
+    // The hard curve is linear up to 1, so that half dry and half wet is a delay without a comb
+    // filter.
     let parameters = [("mix", 0.5), ("drive_db", 0.0), ("type", 3.0)];
-    let [half, _] = through(&mut chain_of("saturator", &parameters), &impulse(400));
+    let [half, _] = process(&mut chain_of("saturator", &parameters), &impulse(400));
     for frequency_hz in [100.0, 3_000.0, 12_000.0, 18_000.0] {
         check(&format!("{frequency_hz} Hz, dB"), response_db(&half, frequency_hz), 0.0, 0.08);
     }
 }
 
 #[test]
-fn a_bias_leaves_no_constant() {
+fn a_bias_leaves_no_dc_offset() {
     let mut chain = chain_of("saturator", &[("bias", 0.5), ("drive_db", 24.0)]);
-    let [left, _] = through(&mut chain, &sine(500.0, 0.5, 96_000));
+    let [left, _] = process(&mut chain, &sine(500.0, 0.5, 96_000));
     let mean: f64 = left[48_000..].iter().map(|value| f64::from(*value)).sum::<f64>() / 48_000.0;
     println!("mean {:.1} dBFS", db(mean));
     assert!(mean.abs() < 1e-4);
-    // And silence stays silent.
-    let silent = through(&mut chain_of("saturator", &[("bias", 0.5)]), &[vec![0.0; 4_800], vec![0.0; 4_800]]);
+    // Silence stays silent.
+    let silent = process(&mut chain_of("saturator", &[("bias", 0.5)]), &[vec![0.0; 4_800], vec![0.0; 4_800]]);
     assert!(peak(&silent[0]) < 1e-7);
 }
 
 #[test]
-fn what_removes_a_constant_is_a_high_pass_at_5_hz() {
-    // Faint enough for a biased straight line to stay one: what is left is the filter.
+fn the_dc_filter_is_a_high_pass_at_5_hz() {
+    // The input is so quiet that a biased curve is linear and only the filter remains.
     for rate_hz in [44_100, 48_000, 96_000] {
-        let parameters = [("type", place_of("hard")), ("drive_db", 0.0), ("bias", 0.5)];
+        let parameters = [("type", index_of("hard")), ("drive_db", 0.0), ("bias", 0.5)];
         let quiet: Vec<f32> = impulse(1 << 17)[0].iter().map(|value| value * 0.25).collect();
-        let [left, _] = through(&mut chain_at(rate_hz, "saturator", &parameters), &[quiet.clone(), quiet]);
+        let [left, _] = process(&mut chain_at(rate_hz, "saturator", &parameters), &[quiet.clone(), quiet]);
         for frequency_hz in [0.5, 1.0, 2.5, 5.0, 10.0, 20.0, 200.0] {
             let w: f64 = frequency_hz / 5.0;
-            let what = format!("{frequency_hz} Hz at a rate of {rate_hz} Hz, dB");
+            let label = format!("{frequency_hz} Hz at a rate of {rate_hz} Hz, dB");
             let response_db = response_at_db(rate_hz, &left, frequency_hz) - db(0.25);
-            check(&what, response_db, db(w / w.hypot(1.0)), 0.01);
+            check(&label, response_db, db(w / w.hypot(1.0)), 0.01);
         }
     }
 }
 
-fn set(chain: &mut Chain, id: &str, value: f64) {
-    chain.set(0, effect_kind("saturator").unwrap().parameter_place(id).unwrap(), value);
+fn set(chain: &mut EffectChain, id: &str, value: f64) {
+    chain.set(0, effect_kind("saturator").unwrap().parameter_index(id).unwrap(), value);
 }
 
 #[test]
 fn changes_do_not_click() {
-    // A tone whose harmonics end far below 6 kHz: what is there after a change is a click.
+    // The harmonics of the tone end far below 6 kHz, so that energy there after a change is a
+    // click.
     let mut chain = chain_of("saturator", &[("drive_db", 0.0)]);
     let [mut left, mut right] = sine(60.0, 0.25, 96_000);
     for (number, (left, right)) in left.chunks_mut(4_000).zip(right.chunks_mut(4_000)).enumerate() {
@@ -215,20 +219,20 @@ fn changes_do_not_click() {
 }
 
 #[test]
-fn it_wakes_up_from_silence() {
+fn input_after_silence_sounds_at_once() {
     for kind in TYPES {
-        let parameters = [("type", place_of(kind))];
+        let parameters = [("type", index_of(kind))];
         let start = 9_000;
         let mut input = noise(0.5, 12_000);
         input.iter_mut().for_each(|side| side[1_000..start].fill(0.0));
-        let whole = through(&mut chain_of("saturator", &parameters), &input);
+        let whole = process(&mut chain_of("saturator", &parameters), &input);
         let mut fresh = chain_of("saturator", &parameters);
         fresh.reset(start as u64);
-        let later = through(&mut fresh, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
+        let later = process(&mut fresh, &[input[0][start..].to_vec(), input[1][start..].to_vec()]);
         let difference =
             whole[0][start..].iter().zip(&later[0]).map(|(a, b)| (a - b).abs()).fold(0.0, f32::max);
-        println!("{kind}: {difference:e} off");
-        // What removes the constant of a tube remembers a little longer.
+        println!("{kind}: difference of {difference:e}");
+        // The DC filter of the tube has a longer memory.
         assert!(difference < if kind == "tube" { 1e-3 } else { 1e-9 });
     }
 }

@@ -1,13 +1,13 @@
-//! Depth, rate, shapes, sides and time of the tremolo.
+//! Depth, rate, shapes, stereo phase and synchronisation of the tremolo.
 
 use std::f64::consts::TAU;
 
-use crate::measure::{RATE_HZ, chain_of, check, check_started_anywhere, db, peak, steepest, through};
+use crate::measure::{RATE_HZ, chain_of, check, check_start_position, db, peak, process, steepest};
 use dsp_core::effects::{MusicalTime, effect_kind};
 
 const SECOND: usize = RATE_HZ as usize;
 
-/// What a steady 1 becomes: the gain.
+/// The output for a constant of 1, which is the gain.
 fn steady(frames: usize) -> [Vec<f32>; 2] {
     [vec![1.0; frames], vec![1.0; frames]]
 }
@@ -17,11 +17,11 @@ fn lowest(values: &[f32]) -> f64 {
 }
 
 #[test]
-fn goes_down_by_the_depth_and_never_above_one() {
+fn the_gain_moves_between_1_and_the_depth() {
     for depth in [0.0, 0.25, 0.5, 0.9] {
         for shape in 0..5 {
             let parameters = [("depth", depth), ("rate_hz", 2.0), ("shape", f64::from(shape))];
-            let [left, _] = through(&mut chain_of("tremolo", &parameters), &steady(SECOND));
+            let [left, _] = process(&mut chain_of("tremolo", &parameters), &steady(SECOND));
             check(&format!("shape {shape}, highest, dB"), db(peak(&left)), 0.0, 0.02);
             check(&format!("shape {shape}, lowest, dB"), db(lowest(&left)), db(1.0 - depth), 0.2);
         }
@@ -29,20 +29,20 @@ fn goes_down_by_the_depth_and_never_above_one() {
 }
 
 #[test]
-fn the_sine_is_a_sine_of_the_rate_on_both_sides() {
+fn the_sine_has_the_set_rate_in_both_channels() {
     for (rate_hz, stereo_degrees) in [(0.5, 0.0), (5.0, 90.0), (7.3, 180.0), (20.0, 45.0)] {
         let parameters = [("depth", 1.0), ("rate_hz", rate_hz), ("stereo_degrees", stereo_degrees)];
-        let output = through(&mut chain_of("tremolo", &parameters), &steady(2 * SECOND));
-        for (side, ahead) in output.iter().zip([0.0, stereo_degrees / 360.0]) {
-            let furthest = side.iter().enumerate().fold(0.0_f64, |furthest, (frame, value)| {
-                let turn = rate_hz * frame as f64 / f64::from(RATE_HZ) + ahead;
-                furthest.max((f64::from(*value) - (0.5 + 0.5 * (TAU * turn).cos())).abs())
+        let output = process(&mut chain_of("tremolo", &parameters), &steady(2 * SECOND));
+        for (side, phase_offset) in output.iter().zip([0.0, stereo_degrees / 360.0]) {
+            let max_error = side.iter().enumerate().fold(0.0_f64, |max_error, (frame, value)| {
+                let period = rate_hz * frame as f64 / f64::from(RATE_HZ) + phase_offset;
+                max_error.max((f64::from(*value) - (0.5 + 0.5 * (TAU * period).cos())).abs())
             });
-            // Straight lines of 32 frames leave a sine by an eighth of the square of their angle.
+            // The error of linear segments of 32 frames is an eighth of the square of their angle.
             let angle = TAU * rate_hz * 32.0 / f64::from(RATE_HZ);
             check(
-                &format!("{rate_hz} Hz, {stereo_degrees} degrees, furthest"),
-                furthest,
+                &format!("{rate_hz} Hz, {stereo_degrees} degrees, maximum error"),
+                max_error,
                 0.0,
                 angle * angle / 16.0 + 1e-6,
             );
@@ -51,19 +51,19 @@ fn the_sine_is_a_sine_of_the_rate_on_both_sides() {
 }
 
 #[test]
-fn shapes_look_as_they_are_called() {
+fn shapes_match_their_names() {
     let at_rate = |shape: f64| {
-        let [left, _] = through(
+        let [left, _] = process(
             &mut chain_of("tremolo", &[("depth", 1.0), ("rate_hz", 1.0), ("shape", shape)]),
             &steady(SECOND),
         );
         left
     };
-    let check_at = |shape: f64, places: &[(f64, f64)]| {
+    let check_at = |shape: f64, points: &[(f64, f64)]| {
         let values = at_rate(shape);
-        for (turn, expected) in places {
-            let measured = f64::from(values[(turn * f64::from(RATE_HZ)) as usize]);
-            check(&format!("shape {shape} after {turn} turns"), measured, *expected, 0.01);
+        for (period, expected) in points {
+            let measured = f64::from(values[(period * f64::from(RATE_HZ)) as usize]);
+            check(&format!("shape {shape} after {period} periods"), measured, *expected, 0.01);
         }
     };
     check_at(1.0, &[(0.0, 1.0), (0.25, 0.5), (0.5, 0.0), (0.75, 0.5)]);
@@ -71,7 +71,7 @@ fn shapes_look_as_they_are_called() {
     check_at(3.0, &[(0.0, 1.0), (0.25, 0.75), (0.5, 0.5), (0.75, 0.25), (0.99, 0.01)]);
     check_at(4.0, &[(0.0, 1.0), (0.01, 0.0), (0.25, 0.25), (0.5, 0.5), (0.75, 0.75), (0.99, 0.99)]);
     for shape in [2.0, 3.0, 4.0] {
-        // The steepest edge without corners is half as steep again as a straight one of 6 ms.
+        // The steepest slope of a smooth transition is 1.5 times that of a linear one of 6 ms.
         let step = steepest(&at_rate(shape)) * 0.006 * f64::from(RATE_HZ);
         println!("shape {shape}: the steepest step is {step:.3} of a straight edge's");
         assert!(step < 1.55);
@@ -79,31 +79,31 @@ fn shapes_look_as_they_are_called() {
 }
 
 #[test]
-fn keeps_time_with_the_music() {
+fn synchronisation_follows_the_tempo() {
     // Note values 1/8, 1/4D, 1/16T.
     for (note, beats) in [(7.0, 0.5), (12.0, 1.5), (2.0, 0.5 / 3.0)] {
         for bpm in [75.0, 120.0, 171.5] {
             let mut chain = chain_of("tremolo", &[("sync", 1.0), ("note", note), ("depth", 1.0)]);
             chain.reset(77_777);
             chain.set_time(MusicalTime { bpm, beat: 3.21 });
-            let [left, _] = through(&mut chain, &steady(2 * SECOND));
-            let furthest = left.iter().enumerate().fold(0.0_f64, |furthest, (frame, value)| {
+            let [left, _] = process(&mut chain, &steady(2 * SECOND));
+            let max_error = left.iter().enumerate().fold(0.0_f64, |max_error, (frame, value)| {
                 let beat = 3.21 + bpm / 60.0 * frame as f64 / f64::from(RATE_HZ);
-                furthest.max((f64::from(*value) - (0.5 + 0.5 * (TAU * beat / beats).cos())).abs())
+                max_error.max((f64::from(*value) - (0.5 + 0.5 * (TAU * beat / beats).cos())).abs())
             });
-            check(&format!("{beats} beats at {bpm} bpm, furthest"), furthest, 0.0, 1e-3);
+            check(&format!("{beats} beats at {bpm} bpm, maximum error"), max_error, 0.0, 1e-3);
         }
     }
 }
 
 #[test]
-fn follows_changes_of_tempo_and_shape_without_clicks() {
+fn changes_of_tempo_and_shape_do_not_click() {
     let kind = effect_kind("tremolo").unwrap();
     let mut chain = chain_of("tremolo", &[("sync", 1.0), ("depth", 1.0)]);
-    let before = through(&mut chain, &steady(30_011));
+    let before = process(&mut chain, &steady(30_011));
     let beat = 2.0 * 30_011.0 / f64::from(RATE_HZ);
     chain.set_time(MusicalTime { bpm: 90.0, beat });
-    let after = through(&mut chain, &steady(SECOND));
+    let after = process(&mut chain, &steady(SECOND));
     for (frame, value) in after[0].iter().enumerate().skip(64) {
         let beat = beat + 1.5 * frame as f64 / f64::from(RATE_HZ);
         assert!((f64::from(*value) - (0.5 + 0.5 * (TAU * beat / 0.5).cos())).abs() < 2e-3, "frame {frame}");
@@ -112,21 +112,21 @@ fn follows_changes_of_tempo_and_shape_without_clicks() {
     for (id, value) in
         [("shape", 2.0), ("shape", 3.0), ("sync", 0.0), ("stereo_degrees", 180.0), ("rate_hz", 20.0)]
     {
-        chain.set(0, kind.parameter_place(id).unwrap(), value);
-        all.extend(&through(&mut chain, &steady(SECOND + 13))[1]);
+        chain.set(0, kind.parameter_index(id).unwrap(), value);
+        all.extend(&process(&mut chain, &steady(SECOND + 13))[1]);
     }
     println!("steepest step: {:.5}", steepest(&all));
-    // An edge of 6 ms, and a change of shape in 20 ms.
+    // The fastest change is a transition of 6 ms, or a change of shape in 20 ms.
     assert!(steepest(&all) < 1.5 / (0.006 * f64::from(RATE_HZ)) + 1.0 / (0.02 * f64::from(RATE_HZ)));
 }
 
 #[test]
-fn starts_anywhere() {
+fn output_does_not_depend_on_where_playback_starts() {
     for shape in 0..5 {
-        check_started_anywhere(
+        check_start_position(
             "tremolo",
             &[("shape", f64::from(shape)), ("rate_hz", 3.3), ("stereo_degrees", 70.0)],
         );
-        check_started_anywhere("tremolo", &[("shape", f64::from(shape)), ("sync", 1.0)]);
+        check_start_position("tremolo", &[("shape", f64::from(shape)), ("sync", 1.0)]);
     }
 }

@@ -2,31 +2,31 @@
 
 use std::f64::consts::FRAC_PI_2;
 
-use crate::measure::{amplitude, chain_of, check, constant, db, noise, peak, sine, through, tone};
+use crate::measure::{amplitude, chain_of, check, constant, db, noise, peak, process, sine, tone};
 
 #[test]
-fn gain_is_what_it_says() {
+fn gain_matches_its_definition() {
     for gain_db in [-60.0, -6.0, 0.0, 12.0, 36.0] {
         let [left, _] =
-            through(&mut chain_of("utility", &[("gain_db", gain_db)]), &sine(1_000.0, 0.01, 9_600));
+            process(&mut chain_of("utility", &[("gain_db", gain_db)]), &sine(1_000.0, 0.01, 9_600));
         check("gain, dB", db(tone(&left, 1_000.0).0 / 0.01), gain_db, 1e-4);
     }
-    let silent = through(&mut chain_of("utility", &[("gain_db", -144.0)]), &noise(1.0, 100));
+    let silent = process(&mut chain_of("utility", &[("gain_db", -144.0)]), &noise(1.0, 100));
     assert_eq!(peak(&silent[0]), 0.0);
 }
 
 #[test]
 fn defaults_change_no_bit() {
     let input = noise(1.0, 1_000);
-    assert_eq!(through(&mut chain_of("utility", &[]), &input), input);
+    assert_eq!(process(&mut chain_of("utility", &[]), &input), input);
 }
 
 #[test]
-fn channels_and_polarity_go_where_they_should() {
+fn channels_and_polarity_match_their_names() {
     let input = noise(0.5, 64);
     let [left, right] = &input;
     let check = |parameters: &[(&str, f64)], expected: &dyn Fn(f32, f32) -> (f32, f32)| {
-        let output = through(&mut chain_of("utility", parameters), &input);
+        let output = process(&mut chain_of("utility", parameters), &input);
         for frame in 0..64 {
             let (wanted_left, wanted_right) = expected(left[frame], right[frame]);
             assert_eq!((output[0][frame], output[1][frame]), (wanted_left, wanted_right), "{parameters:?}");
@@ -45,10 +45,10 @@ fn channels_and_polarity_go_where_they_should() {
 }
 
 #[test]
-fn balance_fades_the_other_side_along_a_quarter_of_a_cosine() {
+fn balance_fades_the_opposite_channel_by_a_quarter_cosine() {
     for balance in [-1.0, -0.5, -0.2, 0.0, 0.2, 0.5, 1.0_f64] {
-        let [left, right] = through(&mut chain_of("utility", &[("balance", balance)]), &constant(-6.0, 100));
-        let faded = |turn: f64| (turn.max(0.0) * FRAC_PI_2).cos();
+        let [left, right] = process(&mut chain_of("utility", &[("balance", balance)]), &constant(-6.0, 100));
+        let faded = |period: f64| (period.max(0.0) * FRAC_PI_2).cos();
         let gain = |value: f32| f64::from(value) / amplitude(-6.0);
         check(&format!("left at {balance}"), gain(left[99]), faded(balance), 1e-6);
         check(&format!("right at {balance}"), gain(right[99]), faded(-balance), 1e-6);

@@ -1,12 +1,12 @@
-//! Width by middle and sides.
+//! Width by mid/side processing.
 
-use crate::measure::{bent, chain_at, chain_of, check, db, impulse, noise, response_at_db, through};
+use crate::measure::{chain_at, chain_of, check, db, impulse, noise, process, response_at_db, warped_ratio};
 
 #[test]
-fn outputs_are_middle_and_sides() {
+fn outputs_match_mid_side_processing() {
     let input = noise(0.5, 1_000);
     for width in [0.0, 0.5, 1.3, 2.0] {
-        let [left, right] = through(&mut chain_of("width", &[("width", width)]), &input);
+        let [left, right] = process(&mut chain_of("width", &[("width", width)]), &input);
         for frame in 0..1_000 {
             let (l, r) = (f64::from(input[0][frame]), f64::from(input[1][frame]));
             let (middle, side) = ((l + r) / 2.0, (l - r) / 2.0);
@@ -17,14 +17,14 @@ fn outputs_are_middle_and_sides() {
 }
 
 #[test]
-fn a_mono_listener_hears_no_difference() {
+fn the_mono_mix_does_not_change() {
     let input = noise(0.5, 48_000);
     for parameters in [
         &[("width", 0.0)][..],
         &[("width", 2.0)],
         &[("width", 1.5), ("mono_below_on", 1.0), ("mono_below_hz", 300.0)],
     ] {
-        let [left, right] = through(&mut chain_of("width", parameters), &input);
+        let [left, right] = process(&mut chain_of("width", parameters), &input);
         let worst = (0..48_000)
             .map(|frame| (left[frame] + right[frame] - (input[0][frame] + input[1][frame])).abs())
             .fold(0.0, f32::max);
@@ -34,34 +34,34 @@ fn a_mono_listener_hears_no_difference() {
 }
 
 #[test]
-fn natural_width_changes_no_bit() {
+fn a_width_of_1_changes_no_bit() {
     let input = noise(1.0, 1_000);
-    assert_eq!(through(&mut chain_of("width", &[]), &input), input);
+    assert_eq!(process(&mut chain_of("width", &[]), &input), input);
 }
 
 #[test]
 fn lows_become_mono() {
-    // Something on the sides only: what comes out is the filter.
+    // The input has a side signal only, so that the output is the response of the filter.
     let [left, right] = impulse(1 << 15);
     let input = [left, right.into_iter().map(|value| -value).collect()];
     for rate_hz in [44_100, 48_000, 96_000] {
         for below_hz in [20.0, 47.0, 200.0, 500.0] {
             let parameters = [("mono_below_on", 1.0), ("mono_below_hz", below_hz), ("width", 1.0)];
-            let [left, right] = through(&mut chain_at(rate_hz, "width", &parameters), &input);
+            let [left, right] = process(&mut chain_at(rate_hz, "width", &parameters), &input);
             assert!(left.iter().zip(&right).all(|(left, right)| *left == -*right));
             for octaves in [-2.0, -1.0, 0.0, 1.0, 3.3_f64] {
                 let frequency_hz = below_hz * octaves.exp2();
-                let expected = -10.0 * (1.0 + bent(rate_hz, below_hz, frequency_hz).powi(8)).log10();
-                let what =
+                let expected = -10.0 * (1.0 + warped_ratio(rate_hz, below_hz, frequency_hz).powi(8)).log10();
+                let label =
                     format!("sides at {frequency_hz:.0} Hz, mono below {below_hz} Hz, {rate_hz} Hz, dB");
-                check(&what, response_at_db(rate_hz, &left, frequency_hz), expected, 0.02);
+                check(&label, response_at_db(rate_hz, &left, frequency_hz), expected, 0.02);
             }
         }
     }
 }
 
 #[test]
-fn moving_the_width_does_not_click() {
+fn changes_of_the_width_do_not_click() {
     let mut chain = chain_of("width", &[]);
     let mut left = vec![0.25; 9_600];
     let mut right = vec![-0.25; 9_600];
@@ -69,7 +69,7 @@ fn moving_the_width_does_not_click() {
         chain.set(0, 0, if number % 2 == 0 { 2.0 } else { 0.0 });
         chain.process(left, right, &[]);
     }
-    // A way of 2 in 20 ms.
+    // The width changes by 2 in 20 ms.
     let most = 0.25 * 2.0 / 960.0 * 1.01;
     assert!(left.windows(2).all(|pair| (pair[1] - pair[0]).abs() <= most));
 }

@@ -1,9 +1,8 @@
 //! A mix that is edited while it plays: heard by a sine so slow that every click stands out.
 
 use dsp_core::effects::effect_kind;
-use dsp_core::session::{
-    Audio, AudioSlot, Clip, EffectSettings, Mixer, SendSettings, Session, Slots, Track, TrackMix,
-};
+use dsp_core::mixer::{Mixer, Slots, TrackMix};
+use dsp_core::session::{Audio, AudioSlot, Clip, EffectSettings, SendSettings, Session, Track};
 
 use crate::full::play;
 use crate::sessions::{peak, session};
@@ -318,7 +317,7 @@ fn what_goes_to_the_shared_effects_is_joined_when_its_wait_changes() {
 fn new_effects_hear_what_comes_from_silence_on() {
     for kind in ["delay", "chorus", "flanger", "reverb", "convolution", "limiter", "phaser"] {
         for mix in [0.25, 1.0] {
-            let has_mix = effect_kind(kind).unwrap().parameter_place("mix").is_some();
+            let has_mix = effect_kind(kind).unwrap().parameter_index("mix").is_some();
             let new = if has_mix { with(kind, &[("mix", mix)]) } else { with(kind, &[]) };
             check(kind, vec![sounding("a", vec![])], vec![sounding("a", vec![new])], 2.0);
         }

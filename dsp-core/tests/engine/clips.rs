@@ -1,7 +1,8 @@
 //! Recorded audio: exactly where and how the session says.
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::session::{Audio, AudioSlot, Clip, Mixer, Session, Slots, Track, Underruns, WantedAudio};
+use dsp_core::mixer::{Mixer, Slots, Underruns, WantedAudio};
+use dsp_core::session::{Audio, AudioSlot, Clip, Session, Track};
 
 use crate::full::play;
 use crate::sessions::{peak, session};

@@ -6,7 +6,8 @@ use assert_no_alloc::assert_no_alloc;
 
 use crate::sessions::{peak, session, track};
 use crate::small_bank::{small_bank, small_bank_bytes};
-use dsp_core::session::{Event, Mixer, TrackEvent};
+use dsp_core::mixer::Mixer;
+use dsp_core::session::{Event, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 const VOLUME: u8 = 7;
@@ -137,9 +138,9 @@ fn an_edit_while_it_stands_still_leaves_the_pedals_up() {
     play(&mut mixer, 9_000);
     mixer.stop();
     edit(&mut mixer, &[&before[..], &[on(90_000, 40)]].concat());
-    mixer.live(0, Event::NoteOn { key: 60, velocity: 100 });
+    mixer.play_event(0, Event::NoteOn { key: 60, velocity: 100 });
     assert!(peak(&play(&mut mixer, 9_000)) > 0.05);
-    mixer.live(0, Event::NoteOff { key: 60 });
+    mixer.play_event(0, Event::NoteOff { key: 60 });
     assert!(peak(&play(&mut mixer, 96_000)[90_000..]) < 1e-4, "a live note hangs");
 }
 

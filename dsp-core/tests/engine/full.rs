@@ -4,10 +4,11 @@ use std::sync::{LazyLock, Mutex};
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::effects::EFFECTS;
+use dsp_core::mixer::{EffectOwner, Mixer, Slots, TrackMix};
+use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
 use dsp_core::session::{
-    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Crew, Curve, EffectOwner,
-    EffectSettings, Mixer, OfflineRender, SendSettings, Session, Slots, TailConfig, TempoChange, Track,
-    TrackMix,
+    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Curve, EffectSettings,
+    SendSettings, Session, TempoChange, Track,
 };
 use dsp_core::soundfont::Bank;
 
@@ -183,7 +184,7 @@ pub(crate) fn play(mixer: &mut Mixer, frames: usize, call_frames: &[usize]) -> V
     left
 }
 
-fn render_by(mut render: OfflineRender, crew: &dyn Crew) -> [Vec<f32>; 2] {
+fn render_by(mut render: OfflineRender, crew: &dyn RenderThreads) -> [Vec<f32>; 2] {
     let mut heard = [Vec::new(), Vec::new()];
     while let Some((left, right)) = render.next_block_by(crew) {
         heard[0].extend_from_slice(left);
@@ -195,7 +196,7 @@ fn render_by(mut render: OfflineRender, crew: &dyn Crew) -> [Vec<f32>; 2] {
 /// Two threads that take jobs from a list, the last first.
 struct Two;
 
-impl Crew for Two {
+impl RenderThreads for Two {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
         let jobs = Mutex::new(jobs.iter_mut().rev());
         let next = || jobs.lock().unwrap().next();
@@ -215,7 +216,7 @@ impl Crew for Two {
 fn neither_call_sizes_nor_threads_change_a_bit() {
     let song = song(3);
     let new = || OfflineRender::new(&song, media().slots(), TailConfig { max_secs: 0.0 }).unwrap();
-    let expected = render_by(new(), &dsp_core::session::Alone);
+    let expected = render_by(new(), &dsp_core::render::SingleThread);
     assert!(peak(&expected[0]) > 0.05, "silent: {}", peak(&expected[0]));
     assert!(render_by(new(), &Two) == expected, "two threads differ");
     for calls in [&[1][..], &[128], &[3, 31, 77, 256, 1], &[3], &[77], &[333], &[4_095]] {
@@ -232,7 +233,7 @@ fn neither_call_sizes_nor_threads_change_a_bit() {
 fn a_range_is_what_the_whole_render_has_there() {
     let song = song(3);
     let new = OfflineRender::new(&song, media().slots(), TailConfig { max_secs: 0.0 }).unwrap();
-    let whole = render_by(new, &dsp_core::session::Alone);
+    let whole = render_by(new, &dsp_core::render::SingleThread);
     for range in [0..1_000, 51_234..100_001, 143_999..144_000, 700..700] {
         let mut part = OfflineRender::of_range(&song, media().slots(), range.clone()).unwrap();
         // Some of it skipped by hand, or none.
@@ -346,7 +347,7 @@ fn a_session_at_rest_follows_its_lines_without_moving() {
     let mut strike = |frame: u64| {
         mixer.seek(frame);
         play(&mut mixer, 4_800, &[128]);
-        mixer.live(0, dsp_core::session::Event::NoteOn { key: 60, velocity: 100 });
+        mixer.play_event(0, dsp_core::session::Event::NoteOn { key: 60, velocity: 100 });
         let heard = peak(&play(&mut mixer, 4_800, &[128]));
         mixer.release_all();
         play(&mut mixer, 48_000, &[128]);

@@ -1,7 +1,8 @@
 //! Effects of tracks in sessions that change while they play.
 
 use dsp_core::effects::effect_kind;
-use dsp_core::session::{Audio, AudioSlot, AutomationTarget, Clip, Curve, Mixer, Session, Slots, Track};
+use dsp_core::mixer::{Mixer, Slots};
+use dsp_core::session::{Audio, AudioSlot, AutomationTarget, Clip, Curve, Session, Track};
 
 use crate::full::{effect, lane, media, play, point};
 use crate::sessions::{peak, session};
@@ -23,7 +24,7 @@ fn with_effects(kinds: &[(&str, &str, f64)]) -> Session {
     let effects = kinds.iter().map(|(kind, parameter, value)| {
         let mut values: Vec<f64> =
             effect_kind(kind).unwrap().parameters.iter().map(|one| one.default).collect();
-        values[effect_kind(kind).unwrap().parameter_place(parameter).unwrap()] = *value;
+        values[effect_kind(kind).unwrap().parameter_index(parameter).unwrap()] = *value;
         effect(kind, kind, &values)
     });
     let effects = effects.collect();
@@ -69,7 +70,7 @@ fn a_step_of_a_lane_is_followed() {
     for (kind, parameter, value) in CHANGED {
         let mut stepped = with_effects(&[(kind, parameter, value)]);
         let described = effect_kind(kind).unwrap();
-        let parameter = described.parameter_place(parameter).unwrap();
+        let parameter = described.parameter_index(parameter).unwrap();
         let target = AutomationTarget::Effect { effect: 0, parameter: parameter as u32 };
         let before = described.parameters[parameter].default;
         let points = [point(0, before, Curve::Step), point(1_003, value, Curve::Step)];
@@ -90,7 +91,7 @@ fn a_step_of_a_lane_is_followed() {
 fn a_response_may_be_half_a_minute_long() {
     let mut wet = with_effects(&[("convolution", "response", 0.0)]);
     let room = &mut wet.tracks[0].effects[0];
-    room.values[effect_kind("convolution").unwrap().parameter_place("mix").unwrap()] = 1.0;
+    room.values[effect_kind("convolution").unwrap().parameter_index("mix").unwrap()] = 1.0;
     room.impulse = Some(1);
     let [noise] = &media().audio;
     for (frames, is_taken) in [(30 * SECOND, true), (30 * SECOND + 1, false)] {

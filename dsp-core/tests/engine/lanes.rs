@@ -1,9 +1,9 @@
 //! Hands and edits beside lanes of automation: nothing jumps that should glide, and what is
 //! followed is followed exactly.
 
+use dsp_core::mixer::{Mixer, Slots, TrackMix};
 use dsp_core::session::{
-    Audio, AudioSlot, AutomationLane, AutomationTarget, Clip, Curve, Mixer, SendSettings, Session, Slots,
-    Track, TrackMix,
+    Audio, AudioSlot, AutomationLane, AutomationTarget, Clip, Curve, SendSettings, Session, Track,
 };
 
 use crate::full::{SECOND, effect, lane, play, point};

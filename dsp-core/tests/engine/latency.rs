@@ -31,7 +31,7 @@ fn bus(id: &str) -> Track {
 fn latent() -> Vec<EffectSettings> {
     let saturator = effect_kind("saturator").unwrap();
     let mut values: Vec<f64> = saturator.parameters.iter().map(|parameter| parameter.default).collect();
-    values[saturator.parameter_place("mix").unwrap()] = 0.0;
+    values[saturator.parameter_index("mix").unwrap()] = 0.0;
     vec![effect("limiter", "limiter", &[]), effect("saturator", "saturator", &values)]
 }
 

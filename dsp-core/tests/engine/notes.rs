@@ -4,7 +4,8 @@ use assert_no_alloc::assert_no_alloc;
 
 use crate::sessions::{peak, session, track};
 use crate::small_bank::{SampleHeader, Tables, small_bank, small_bank_bytes};
-use dsp_core::session::{Event, Mixer, TrackEvent};
+use dsp_core::mixer::Mixer;
+use dsp_core::session::{Event, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 fn control(frame: u64, controller: u8, value: u8) -> TrackEvent {

@@ -1,9 +1,8 @@
 //! Outputs, sends, mute, solo, automation of the mix, and sessions that make no sense.
 
-use dsp_core::session::{
-    AutomationTarget, Clip, Curve, Mixer, OfflineRender, SendSettings, Session, Slots, TailConfig,
-    TempoChange, Track, TrackMix,
-};
+use dsp_core::mixer::{Mixer, Slots, TrackMix};
+use dsp_core::render::{OfflineRender, TailConfig};
+use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, Session, TempoChange, Track};
 
 use crate::full::{SECOND, effect, lane, media, mixer, play, point, song};
 use crate::sessions::{peak, session};
@@ -221,7 +220,7 @@ fn what_makes_no_sense_is_refused_by_name() {
         mixer.play();
         assert!(peak(&play(&mut mixer, 1_000, &[256])) > 0.0, "does not play on");
     };
-    let loops = "what track \"b\" feeds leads back to it";
+    let loops = "track \"b\" feeds itself through its outputs, sends or side-chains";
     check(
         &|session| (session.tracks[1].output, session.tracks[2].sends) = (Some(2), vec![send(1, 1.0, false)]),
         loops,
@@ -229,11 +228,11 @@ fn what_makes_no_sense_is_refused_by_name() {
     check(&|session| session.tracks[1].output = Some(1), loops);
     check(
         &|session| session.tracks[0].output = Some(3),
-        "track \"a\" names track number 3, which is not there",
+        "track \"a\" refers to track number 3, which does not exist",
     );
     check(
         &|session| session.tracks[2].sends = vec![send(u32::MAX, 1.0, false)],
-        "track \"c\" names track number 4294967295, which is not there",
+        "track \"c\" refers to track number 4294967295, which does not exist",
     );
     check(&|session| session.master_effects = vec![effect("x", "none", &[])], "there is no effect \"none\"");
     check(

@@ -1,9 +1,10 @@
 //! What lines lead to after a seek and ten seconds is what playing from the start leads to.
 
 use dsp_core::effects::effect_kind;
+use dsp_core::mixer::{Mixer, Slots};
 use dsp_core::session::{
-    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Curve, Event, Mixer, Session,
-    Slots, Track, TrackEvent,
+    Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Curve, Event, Session, Track,
+    TrackEvent,
 };
 
 use crate::full::{SECOND, effect, lane, media, play, point};
@@ -28,7 +29,7 @@ fn noise(frames: u64) -> AudioSlot {
 /// A track of noise through one effect, with lanes for some of its parameters.
 fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint])]) -> Session {
     let described = effect_kind(kind).unwrap();
-    let place = |id: &str| described.parameter_place(id).unwrap();
+    let place = |id: &str| described.parameter_index(id).unwrap();
     let mut all: Vec<f64> = described.parameters.iter().map(|parameter| parameter.default).collect();
     values.iter().for_each(|(id, value)| all[place(id)] = *value);
     let lane_of = |(id, points): &(&str, &[AutomationPoint])| -> AutomationLane {
@@ -114,7 +115,7 @@ fn rates_that_jump_lead_to_the_same_turn() {
 fn rates_with_many_points_lead_to_the_same_turn() {
     for (kind, rate, values) in OSCILLATORS {
         let described = effect_kind(kind).unwrap();
-        let described = described.parameters[described.parameter_place(rate).unwrap()];
+        let described = described.parameters[described.parameter_index(rate).unwrap()];
         for (every_frames, curve) in [(6_000, Curve::Step), (960, Curve::Step), (960, Curve::Linear)] {
             // Between the ends of the range, in no order.
             let value = |number: u64| if number * number % 7 < 3 { described.min } else { described.max };

@@ -1,7 +1,8 @@
 //! A seek leads into the notes that sound there, as playing from the start would have made them.
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::session::{Event, Mixer, Session, TrackEvent};
+use dsp_core::mixer::Mixer;
+use dsp_core::session::{Event, Session, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 use crate::full::SECOND;

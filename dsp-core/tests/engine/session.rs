@@ -3,9 +3,10 @@
 use crate::sessions::{peak, session, track};
 use crate::small_bank::small_bank;
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::session::{
-    Event, Instrument, Mixer, OfflineRender, Session, TRACK_OUTPUTS, TailConfig, TrackEvent, TrackMix,
-};
+use dsp_core::block::TRACK_OUTPUTS;
+use dsp_core::mixer::{Mixer, TrackMix};
+use dsp_core::render::{OfflineRender, TailConfig};
+use dsp_core::session::{Event, Instrument, Session, TrackEvent};
 
 fn two_tracks() -> Session {
     let mut low = track("low", &[(1_000, 30_000, 40), (20_000, 44_000, 47)]);
@@ -205,12 +206,12 @@ fn going_back_while_it_stands_still_lets_the_end_ring_out() {
 #[test]
 fn live_notes_sound_while_the_session_stands_still() {
     let mut mixer = mixer(&session(vec![track("a", &[])]));
-    let place = mixer.track_place("a").unwrap();
-    mixer.live(place, Event::NoteOn { key: 60, velocity: 100 });
+    let place = mixer.track_index("a").unwrap();
+    mixer.play_event(place, Event::NoteOn { key: 60, velocity: 100 });
     assert!(peak(&play(&mut mixer, 4_800, 128)) > 0.05);
-    mixer.live(place, Event::NoteOff { key: 60 });
+    mixer.play_event(place, Event::NoteOff { key: 60 });
     assert!(peak(&play(&mut mixer, 480_000, 128)[470_000..]) < 1e-4);
-    mixer.live(99, Event::NoteOn { key: 60, velocity: 100 });
+    mixer.play_event(99, Event::NoteOn { key: 60, velocity: 100 });
 }
 
 #[test]
@@ -236,7 +237,7 @@ fn sound_from_outside_replaces_the_notes_of_a_track() {
     // What the tracks sound like by themselves, as a service would render them.
     let parts: Vec<_> = (0..2)
         .map(|place| {
-            let mut alone = dsp_core::session::TrackRender::new(
+            let mut alone = dsp_core::render::TrackRender::new(
                 &session,
                 &session.tracks[place],
                 Some(&small_bank()),
@@ -291,7 +292,7 @@ fn sound_from_outside_stops_without_a_click() {
 #[test]
 fn a_track_by_itself_is_rendered_until_its_last_bit() {
     let session = session(vec![track("a", &[(0, 9_600, 69)])]);
-    let mut alone = dsp_core::session::TrackRender::new(
+    let mut alone = dsp_core::render::TrackRender::new(
         &session,
         &session.tracks[0],
         Some(&small_bank()),
@@ -321,7 +322,7 @@ fn nothing_allocates_while_it_plays() {
         for _ in 0..50 {
             mixer.process(&mut left, &mut right);
         }
-        mixer.live(0, Event::NoteOn { key: 50, velocity: 90 });
+        mixer.play_event(0, Event::NoteOn { key: 50, velocity: 90 });
         mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.5, mute: false, solo: false });
         mixer.seek(10_000);
         mixer.process(&mut left, &mut right);

@@ -27,7 +27,7 @@ fn a_reduced_bank_sounds_the_same_to_the_bit() {
     let session = session(instruments.to_vec());
     let render = |bank: &Bank| {
         let mut render =
-            dsp_core::session::OfflineRender::new(&session, &[Some(bank.clone())], Default::default())
+            dsp_core::render::OfflineRender::new(&session, &[Some(bank.clone())], Default::default())
                 .unwrap();
         let mut values = Vec::new();
         while let Some((left, right)) = render.next_block() {
@@ -73,7 +73,7 @@ fn a_loop_too_short_to_follow_plays_once() {
     // Four octaves up, where a step is far longer than the loop.
     let session = session(vec![track("a", &[(0, 40_000, 120)])]);
     let mut render =
-        dsp_core::session::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
+        dsp_core::render::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
     let mut loudest = 0.0_f32;
     while let Some((left, _)) = render.next_block() {
         loudest = loudest.max(peak(left));
@@ -117,7 +117,7 @@ fn generators_far_outside_their_ranges_play_at_the_nearest_end() {
             let bank = Bank::from_bytes(&bytes).unwrap();
             let session = session(vec![track("a", &[(0, 20_000, 60), (100, 20_000, 0)])]);
             let mut render =
-                dsp_core::session::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
+                dsp_core::render::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
             while let Some((left, right)) = render.next_block() {
                 assert!(left.iter().chain(right).all(|value| value.is_finite()), "generator {operator}");
             }

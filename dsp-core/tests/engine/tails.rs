@@ -1,10 +1,9 @@
 //! The end of a render: all that sounds on behind the last item, and no more.
 
 use dsp_core::effects::effect_kind;
-use dsp_core::session::{
-    Audio, AudioSlot, Clip, EffectSettings, Mixer, OfflineRender, SendSettings, Session, Slots, TailConfig,
-    Track,
-};
+use dsp_core::mixer::{Mixer, Slots};
+use dsp_core::render::{OfflineRender, TailConfig};
+use dsp_core::session::{Audio, AudioSlot, Clip, EffectSettings, SendSettings, Session, Track};
 
 use crate::full::{SECOND, effect, play};
 use crate::sessions::session;
@@ -23,7 +22,7 @@ pub(crate) fn with(kind: &str, set: &[(&str, f64)]) -> EffectSettings {
     let table = effect_kind(kind).unwrap();
     let mut values: Vec<f64> = table.parameters.iter().map(|parameter| parameter.default).collect();
     for (id, value) in set {
-        values[table.parameter_place(id).unwrap()] = *value;
+        values[table.parameter_index(id).unwrap()] = *value;
     }
     effect(kind, kind, &values)
 }
@@ -76,7 +75,7 @@ fn render(session: &Session, audio: &[Option<AudioSlot>], max_secs: f64) -> [Vec
         heard[1].extend_from_slice(right);
         assert!(left.len() <= 256 && left.len() == right.len());
         let done_frames = render.done_frames();
-        assert!(done_frames == heard[0].len() as u64 && done_frames <= render.longest_frames());
+        assert!(done_frames == heard[0].len() as u64 && done_frames <= render.max_frames());
     }
     heard
 }

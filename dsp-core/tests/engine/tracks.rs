@@ -3,7 +3,8 @@
 use std::sync::LazyLock;
 
 use assert_no_alloc::assert_no_alloc;
-use dsp_core::session::{Event, Interpolation, Mixer, Session, TrackEvent, TrackMix, VelocityToCutoff};
+use dsp_core::mixer::{Mixer, TrackMix};
+use dsp_core::session::{Event, Interpolation, Session, TrackEvent, VelocityToCutoff};
 use dsp_core::soundfont::Bank;
 
 use crate::sessions::{peak, session, track};
@@ -78,8 +79,8 @@ fn a_track_that_is_taken_away_is_silent_when_it_has_faded() {
     let mut edited = held_note();
     edited.tracks.remove(1);
     mixer.set_session(&edited, &banks()).unwrap();
-    assert_eq!((mixer.track_count(), mixer.track_place("held")), (2, None));
-    assert_eq!(mixer.track_place("last"), Some(1));
+    assert_eq!((mixer.track_count(), mixer.track_index("held")), (2, None));
+    assert_eq!(mixer.track_index("last"), Some(1));
     assert_eq!(mixer.active_voices(), 1);
     let lag = mixer.latency_frames();
     let (mut left, mut right) = (vec![0.0; 9_600], vec![0.0; 9_600]);
@@ -115,7 +116,7 @@ fn tracks_of_one_id_are_refused_and_nothing_changes() {
     let mut mixer = sounding();
     let mut expected = sounding();
     let error = mixer.set_session(&twice, &banks()).unwrap_err().to_string();
-    assert_eq!(error, "the session has more than one track \"held\"; the id of a track must be its own");
+    assert_eq!(error, "the session has more than one track with the id \"held\"; ids must be unique");
     assert!(play(&mut mixer, 4_800) == play(&mut expected, 4_800), "the refused session is heard");
     assert!(Mixer::new(&twice, &banks()).is_err());
 }
@@ -163,7 +164,7 @@ fn going_elsewhere_leaves_the_notes_of_a_track_to_the_outside() {
 #[test]
 fn a_stopped_track_whose_events_change_keeps_its_live_notes() {
     let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
-    mixer.live(1, Event::NoteOn { key: 60, velocity: 100 });
+    mixer.play_event(1, Event::NoteOn { key: 60, velocity: 100 });
     play(&mut mixer, 4_800);
     let mut edited = held_note();
     edited.tracks[1].events.push(TrackEvent { frame: 500_000, event: Event::NoteOff { key: 60 } });

@@ -8,8 +8,8 @@ mod small_bank;
 mod sessions;
 
 use counting::{Counting, cost};
-use dsp_core::chain::Slot;
 use dsp_core::effects::{EFFECTS, EffectConfig, EffectKind};
+use dsp_core::mixer::EffectSlot;
 
 #[global_allocator]
 static ALLOCATOR: Counting = Counting;
@@ -22,7 +22,7 @@ fn check(kind: &'static EffectKind, sample_rate_hz: u32, impulse_frames: usize) 
     let given = (impulse_frames > 0).then_some([&impulse[..], &impulse[..]]);
     let config = EffectConfig { sample_rate_hz, seed: 1, impulse: given };
     let ((), cost) = cost(|| {
-        let mut slot = Slot::new("e", kind, &config);
+        let mut slot = EffectSlot::new("e", kind, &config);
         for end in [0.0, 1.0] {
             for (place, parameter) in kind.parameters.iter().enumerate() {
                 slot.set(place, parameter.min + end * (parameter.max - parameter.min), 0);

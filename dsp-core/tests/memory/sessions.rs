@@ -1,9 +1,11 @@
 //! Whole sessions.
 
 use dsp_core::effects::EFFECTS;
+use dsp_core::mixer::Slots;
+use dsp_core::render::{OfflineRender, TailConfig};
 use dsp_core::session::{
     Audio, AudioSlot, AutomationLane, AutomationPoint, AutomationTarget, Clip, Curve, EffectSettings, Event,
-    Instrument, OfflineRender, SendSettings, Session, Slots, TailConfig, Track, TrackEvent,
+    Instrument, SendSettings, Session, Track, TrackEvent,
 };
 use dsp_core::soundfont::Bank;
 

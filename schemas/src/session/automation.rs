@@ -88,6 +88,6 @@ fn target(target: &str, sends: &[Send], effects: &[EffectSettings]) -> Option<Au
     let (effect_id, parameter_id) = target.rsplit_once('/')?;
     let place = effects.iter().position(|effect| effect.id == effect_id)?;
     let kind = dsp_core::effects::effect_kind(&effects[place].kind)?;
-    let parameter = kind.parameter_place(parameter_id)? as u32;
+    let parameter = kind.parameter_index(parameter_id)? as u32;
     Some(AutomationTarget::Effect { effect: place as u32, parameter })
 }

@@ -73,7 +73,7 @@ impl Builder<'_> {
     fn values(&mut self, effect: &Effect, kind: &EffectKind, pointer: &str) -> Vec<f64> {
         let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
         for (id, value) in &effect.params {
-            let reason = match kind.parameter_place(id) {
+            let reason = match kind.parameter_index(id) {
                 None => Some(LeftOutReason::UnknownParameter { id: id.clone() }),
                 Some(place) => {
                     let parameter = &kind.parameters[place];

@@ -22,7 +22,7 @@ pub(super) fn find(owner: View<'_>, pointer: &str, found: &mut Violations) {
 fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Violations) {
     let Some(params) = effect.get("params") else { return };
     for (key, value) in params.fields() {
-        let Some(place) = kind.parameter_place(key.raw_name()) else { continue };
+        let Some(place) = kind.parameter_index(key.raw_name()) else { continue };
         let parameter = &kind.parameters[place];
         if let Some(wanted) = wanted_instead(parameter, value) {
             let detail =

@@ -16,18 +16,21 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
         return next.run(request).await;
     };
     let (parts, body) = request.into_parts();
-    let mut under_way = None;
+    let mut active = None;
     let peer_address = peer.ip().to_canonical();
     if state.local_rule.check(peer_address, &parts).is_err() {
         let session = session(&parts.headers, &state.tokens);
         let client = Client::of(peer, &parts.headers, &state.config.network.trusted_proxies);
         let admitted = match session {
-            Some(claims) => state.rates.admit_session(claims.session_id()),
+            Some(claims) => state.active_requests.begin_for_account(&claims.sub).and_then(|request| {
+                active = Some(request);
+                state.rates.admit_session(claims.session_id())
+            }),
             None if client.address == peer_address => {
                 state.rates.admit_address(peer_address, parts.uri.path())
             }
-            None => state.under_way.begin(&client).and_then(|begun| {
-                under_way = Some(begun);
+            None => state.active_requests.begin_for_address(&client).and_then(|request| {
+                active = Some(request);
                 state.rates.admit_address(client.address, parts.uri.path())
             }),
         };
@@ -35,7 +38,10 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
             return refusal.into_response();
         }
     }
-    let response = next.run(Request::from_parts(parts, body)).await;
-    drop(under_way);
-    response
+    let Some(active) = active else { return next.run(Request::from_parts(parts, body)).await };
+    let request = Request::from_parts(parts, active.watch_body(body));
+    match active.run(next.run(request)).await {
+        Ok(response) => active.until_sent(response),
+        Err(refusal) => refusal.into_response(),
+    }
 }

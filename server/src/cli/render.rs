@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use anyhow::{Context as _, bail};
 use clap::ValueEnum;
-use dsp_core::session::MAX_TAIL_SECS;
+use dsp_core::render::MAX_TAIL_SECS;
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::json::JsonText;

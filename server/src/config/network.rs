@@ -41,6 +41,8 @@ pub struct ConnectionLimits {
     pub max: usize,
     /// Most connections of one address, or one /64 of IPv6, at a time.
     pub max_per_address: usize,
+    /// Most active requests of one account at a time.
+    pub max_requests_per_account: usize,
 }
 
 /// The files of HTTPS.
@@ -91,6 +93,7 @@ fn connections(source: &Source) -> Result<ConnectionLimits, ConfigError> {
         idle_max: Duration::from_secs(source.whole("SF_CONNECTION_IDLE_SECS")?),
         max: count("SF_CONNECTIONS_MAX")?,
         max_per_address: count("SF_CONNECTIONS_PER_ADDRESS")?,
+        max_requests_per_account: count("SF_ACTIVE_REQUESTS_PER_ACCOUNT")?,
     })
 }
 

@@ -3,7 +3,7 @@
 //! The rows are both the documentation that `songfoundry config` prints and the checks that
 //! [`super::Config::load`] applies, so the two cannot disagree.
 
-use dsp_core::session::MAX_TAIL_SECS;
+use dsp_core::render::MAX_TAIL_SECS;
 
 /// What values a setting takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -109,6 +109,14 @@ pub const SETTINGS: &[Setting] = &[
         unit: "connections",
         range: Range::Whole(1, 1_000_000),
         about: "Open connections from one address; further ones are closed at once. Not for SF_TRUSTED_PROXIES.",
+        ..BLANK
+    },
+    Setting {
+        key: "SF_ACTIVE_REQUESTS_PER_ACCOUNT",
+        default: "128",
+        unit: "requests",
+        range: Range::Whole(1, 1_000_000),
+        about: "Active requests of one account, event streams included; further ones get 503 `busy`.",
         ..BLANK
     },
     Setting {

@@ -136,7 +136,12 @@ mod tests {
     use super::*;
 
     fn connections(max: usize, max_per_address: usize) -> OpenConnections {
-        let limits = ConnectionLimits { idle_max: Duration::from_secs(1), max, max_per_address };
+        let limits = ConnectionLimits {
+            idle_max: Duration::from_secs(1),
+            max,
+            max_per_address,
+            max_requests_per_account: 1,
+        };
         OpenConnections::new(&limits, &[[192, 0, 2, 1].into()])
     }
 

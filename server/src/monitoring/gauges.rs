@@ -32,7 +32,9 @@ impl SumsMade {
 pub(super) async fn look(state: &AppState) -> ApiResult<()> {
     let metrics = &state.metrics;
     let unfinished = state.tasks.unfinished_by_kind().await?;
-    metrics.set_tasks(unfinished.into_iter().map(|(kind, state, count)| (kind, state.as_str(), count)).collect());
+    metrics.set_tasks(
+        unfinished.into_iter().map(|(kind, state, count)| (kind, state.as_str(), count)).collect(),
+    );
     let (open, idle) = (u64::from(state.db.size()), state.db.num_idle() as u64);
     let max = u64::from(state.config.storage.database_limits.connections_max);
     metrics.set_connections(idle, open.saturating_sub(idle), max);

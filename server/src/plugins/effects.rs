@@ -143,7 +143,7 @@ impl BuiltinEffect {
         Self {
             id: kind.id,
             name: kind.name,
-            group: kind.group(),
+            group: kind.group,
             has_side_chain: kind.has_side_chain,
             impulse_max_secs: kind.impulse_max_secs,
             parameters: kind.parameters.iter().map(EffectParameter::of).collect(),

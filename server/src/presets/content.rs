@@ -99,7 +99,7 @@ fn effect_faults(effect: &Value, pointer: &str) -> Vec<FieldError> {
 }
 
 fn parameter_fault(kind: &EffectKind, id: &str, value: &Value) -> Option<String> {
-    let Some(place) = kind.parameter_place(id) else {
+    let Some(place) = kind.parameter_index(id) else {
         return Some(format!("`{}` has no parameter of this name", kind.id));
     };
     let parameter = &kind.parameters[place];

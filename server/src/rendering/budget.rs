@@ -9,7 +9,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use dsp_core::session::{MemoryNeed, Session, Slots};
+use dsp_core::mixer::{MemoryNeed, Slots};
+use dsp_core::session::Session;
 
 use super::banks::mib;
 use super::{Observer, RenderError};

@@ -2,7 +2,7 @@
 
 use std::sync::LazyLock;
 
-use dsp_core::session::{Alone, Crew};
+use dsp_core::render::{RenderThreads, SingleThread};
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
@@ -25,7 +25,7 @@ impl Threads {
     }
 }
 
-impl Crew for Threads {
+impl RenderThreads for Threads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
         // Tracks differ much in how long they take: whoever is done takes the next.
         self.0.install(|| jobs.par_iter_mut().with_max_len(1).for_each(|job| job()));
@@ -33,13 +33,13 @@ impl Crew for Threads {
 }
 
 /// The crew of this process.
-pub(super) fn shared() -> &'static dyn Crew {
+pub(super) fn shared() -> &'static dyn RenderThreads {
     static THREADS: LazyLock<Option<Threads>> = LazyLock::new(|| {
         let count = std::thread::available_parallelism().map_or(1, usize::from);
         if count > 1 { Threads::new(count) } else { None }
     });
     match &*THREADS {
         Some(threads) => threads,
-        None => &Alone,
+        None => &SingleThread,
     }
 }

@@ -1,6 +1,6 @@
 //! Why something could not be rendered, and how the API answers it.
 
-use dsp_core::session::MixerError;
+use dsp_core::mixer::MixerError;
 use dsp_core::soundfont::BankError;
 use dsp_core::wav::WavError;
 use schemas::session::SessionError;

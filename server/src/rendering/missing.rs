@@ -131,7 +131,7 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
 
 fn missing_preset(bank: &Bank, number: u16, program: u8) -> Option<MissingPreset> {
     let wanted = PresetNumbers { bank: number, program: program.into() };
-    let sounding = bank.sounding_preset(number, program);
+    let sounding = bank.resolved_preset(number, program);
     if sounding == Some((wanted.bank, wanted.program)) {
         return None;
     }

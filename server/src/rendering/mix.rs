@@ -2,7 +2,7 @@
 
 use std::io::{Seek, Write};
 
-use dsp_core::session::{Crew, OfflineRender, TailConfig};
+use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
 use schemas::project::{Item, Project, Track, TrackKind};
 
 use super::delivery::{Content, Delivery};
@@ -53,7 +53,7 @@ pub(super) fn render_prepared(
     prepared: &Prepared,
     options: &MixOptions,
     playing: &[usize],
-    crew: &dyn Crew,
+    crew: &dyn RenderThreads,
     destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
@@ -71,7 +71,7 @@ pub(super) fn render_prepared(
         delivery.write(left, right)?;
         if pass.is_due() {
             note_peaks(&mut render, &mut peaks, &mut track_peaks);
-            pass.report(render.done_frames(), render.longest_frames(), observer)?;
+            pass.report(render.done_frames(), render.max_frames(), observer)?;
         }
     }
     note_peaks(&mut render, &mut peaks, &mut track_peaks);

@@ -9,7 +9,8 @@
 use std::io::{Seek, Write};
 
 use dsp_core::gain;
-use dsp_core::session::{AutomationTarget, OfflineRender, Session, TailConfig};
+use dsp_core::render::{OfflineRender, TailConfig};
+use dsp_core::session::{AutomationTarget, Session};
 use schemas::Project;
 
 use super::delivery::{Content, Delivery};
@@ -138,7 +139,7 @@ impl Parts {
             }
             delivery.write(&left, &right)?;
             if pass.is_due() {
-                pass.report(render.done_frames(), render.longest_frames(), observer)?;
+                pass.report(render.done_frames(), render.max_frames(), observer)?;
             }
         }
         let (measured, _) = delivery.finish()?;

@@ -1,6 +1,7 @@
 //! Where a render gets what a project names, and the slots that the engine finds it in.
 
-use dsp_core::session::{Audio, AudioSlot, Session, Slots};
+use dsp_core::mixer::Slots;
+use dsp_core::session::{Audio, AudioSlot, Session};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::project::{Item, SynthEngine, Track};

@@ -2,7 +2,7 @@ use std::fs;
 use std::io::Cursor;
 use std::path::Path;
 
-use dsp_core::session::{Alone, Crew};
+use dsp_core::render::{RenderThreads, SingleThread};
 use dsp_core::wav::SampleFormat;
 use serde_json::json;
 
@@ -76,12 +76,12 @@ fn any_number_of_threads_gives_the_same() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let prepared =
         Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone())), &mut |_| true).unwrap();
-    let play = |crew: &dyn Crew| {
+    let play = |crew: &dyn RenderThreads| {
         let mut file = Cursor::new(Vec::new());
         let report = render_prepared(&prepared, &OPTIONS, &[], crew, &mut file, &mut |_| true).unwrap();
         (report.measured.pcm_sha256, file.into_inner())
     };
-    let alone = play(&Alone);
+    let alone = play(&SingleThread);
     for threads in [1, 3] {
         assert!(play(&Threads::new(threads).expect("threads")) == alone, "{threads} threads");
     }

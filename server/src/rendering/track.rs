@@ -3,7 +3,8 @@
 
 use std::io::{Seek, SeekFrom, Write};
 
-use dsp_core::session::{Slots, TailConfig, TrackRender};
+use dsp_core::mixer::Slots;
+use dsp_core::render::{TailConfig, TrackRender};
 use dsp_core::soundfont::Bank;
 use dsp_core::wav::{SampleFormat, WavError};
 use schemas::Project;
@@ -89,7 +90,7 @@ pub fn render_first(
             }
         }
         if pass.is_due() {
-            pass.report(render.done_frames(), render.longest_frames(), observer)?;
+            pass.report(render.done_frames(), render.max_frames(), observer)?;
         }
     }
     wav.finalize().map_err(from_hound)?;

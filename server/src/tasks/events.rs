@@ -13,8 +13,11 @@ use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
 
-/// How often the database is asked about a task that does not run in this process.
-const ASK_EVERY: Duration = Duration::from_millis(250);
+/// Shortest and longest time between two queries for a task that does not run in this process. The
+/// time doubles while the task stays the same, so that many streams of waiting tasks do not load the
+/// database.
+const QUERY_AFTER_MIN: Duration = Duration::from_millis(250);
+const QUERY_AFTER_MAX: Duration = Duration::from_secs(2);
 
 /// An event of the stream.
 #[derive(utoipa::ToSchema)]
@@ -63,16 +66,18 @@ pub(super) async fn events(
 
 /// The task as soon as it is no longer as it was; `None` if it cannot be had.
 async fn next(state: &AppState, owner_id: &str, id: &str, before: &Task) -> Option<Task> {
+    let mut query_after = QUERY_AFTER_MIN;
     loop {
         match state.tasks.follow(owner_id, id) {
             Some(mut live) => {
                 if *live.borrow_and_update() == *before {
                     // Whether it changes or ends here, what comes then is found below.
-                    let _ = tokio::time::timeout(ASK_EVERY, live.changed()).await;
+                    let _ = tokio::time::timeout(query_after, live.changed()).await;
                 }
             }
-            None => tokio::time::sleep(ASK_EVERY).await,
+            None => tokio::time::sleep(query_after).await,
         }
+        query_after = QUERY_AFTER_MAX.min(2 * query_after);
         let now = state.tasks.find(owner_id, id).await.ok()?;
         if now != *before {
             return Some(now);

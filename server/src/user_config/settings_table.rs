@@ -1,6 +1,6 @@
 //! Every setting of a user: one row each.
 
-use dsp_core::session::MAX_TAIL_SECS;
+use dsp_core::render::MAX_TAIL_SECS;
 
 use super::value::{DefaultValue, Kind};
 

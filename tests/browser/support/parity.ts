@@ -166,7 +166,7 @@ export type RenderAnswer = {
 /** Runs in the page: renders a session through the audio thread's engine. */
 export async function renderInPage(request: RenderRequest): Promise<RenderAnswer> {
   type Host = {
-    take(command: EngineCommand): void;
+    receive(command: EngineCommand): void;
     render(left: Float32Array, right: Float32Array): void;
   };
   type EngineModule = {
@@ -220,9 +220,9 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
   const host = new EngineHost(module, request.sampleRateHz, post, () => 0);
   if (request.bank !== null) {
     const bank = await fetched(request.bank);
-    host.take({ type: 'beginBank', request: 1, slot: 0, sizeBytes: bank.byteLength });
-    host.take({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
-    host.take({ type: 'endBank', request: 2, slot: 0 });
+    host.receive({ type: 'beginBank', request: 1, slot: 0, sizeBytes: bank.byteLength });
+    host.receive({ type: 'addToBank', slot: 0, piece: new Uint8Array(bank) });
+    host.receive({ type: 'endBank', request: 2, slot: 0 });
   }
   /**
    * Hands over whole audio, as it lies in a WAV file, in two pieces; the cut may go through a
@@ -233,13 +233,13 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     if (right !== null) left.forEach((value, frame) => interleaved.set([value, right[frame] ?? 0], 2 * frame));
     const bytes = new Uint8Array(interleaved.buffer, interleaved.byteOffset, interleaved.byteLength);
     const end = Math.floor(bytes.length / 3);
-    host.take({ type: 'beginAudio', request: 3, slot, sizeBytes: bytes.length });
-    for (const piece of [bytes.subarray(0, end), bytes.subarray(end)]) host.take({ type: 'addToAudio', slot, piece });
-    host.take({ type: 'endAudio', request: 3, slot, channels: right === null ? 1 : 2 });
+    host.receive({ type: 'beginAudio', request: 3, slot, sizeBytes: bytes.length });
+    for (const piece of [bytes.subarray(0, end), bytes.subarray(end)]) host.receive({ type: 'addToAudio', slot, piece });
+    host.receive({ type: 'endAudio', request: 3, slot, channels: right === null ? 1 : 2 });
   };
   request.sounds.forEach(({ frames, isStreamed }, slot) => {
     const audio = channels[slot];
-    if (isStreamed) host.take({ type: 'streamAudio', request: 3, slot, frames });
+    if (isStreamed) host.receive({ type: 'streamAudio', request: 3, slot, frames });
     else if (audio) loadWhole(slot, audio);
   });
 
@@ -252,7 +252,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     return { bytes: new Uint8Array(await fetched(file)), trackIds, leftOut: [] };
   };
   const { bytes, trackIds, leftOut } = await compiled();
-  host.take({ type: 'setSession', request: 4, bytes, trackIds });
+  host.receive({ type: 'setSession', request: 4, bytes, trackIds });
   const ruler = new WasmEngine(request.sampleRateHz);
   ruler.setSession(bytes);
   const { latencyFrames } = ruler;
@@ -265,19 +265,19 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
       const { left, right } = channels[slot] ?? { left: new Float32Array(0), right: null };
       const end = sourceFrame + Math.min(PIECE_FRAMES, frames);
       const piece = left.slice(sourceFrame, end);
-      host.take({ type: 'fillAudio', slot, sourceFrame, left: piece, right: right?.slice(sourceFrame, end) ?? piece });
+      host.receive({ type: 'fillAudio', slot, sourceFrame, left: piece, right: right?.slice(sourceFrame, end) ?? piece });
     }
     return pieces.length > 0;
   };
   const hashes: string[] = [];
   for (const { startFrame, frames, callFrames } of request.stretches) {
-    host.take({ type: 'stop' });
-    host.take({ type: 'seek', frame: startFrame });
+    host.receive({ type: 'stop' });
+    host.receive({ type: 'seek', frame: startFrame });
     // As in the page, the engine is stopped before it plays; clips receive their first blocks.
     const unheard = new Float32Array(REPORT_FRAMES);
     do host.render(unheard, unheard);
     while (bring());
-    host.take({ type: 'play' });
+    host.receive({ type: 'play' });
     const total = latencyFrames + frames;
     const [left, right] = [new Float32Array(total), new Float32Array(total)];
     for (let done = 0; done < total; done += callFrames) {

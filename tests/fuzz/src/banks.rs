@@ -3,7 +3,8 @@
 
 use std::fs;
 
-use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent, TrackPlayer};
+use dsp_core::mixer::TrackPlayer;
+use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 use dsp_core::soundfont::Bank;
 
 use crate::choices::Choices;

@@ -5,7 +5,9 @@
 use std::sync::LazyLock;
 
 use dsp_core::effects::EFFECTS;
-use dsp_core::session::{Audio, AudioSlot, OfflineRender, Slots, TailConfig};
+use dsp_core::mixer::Slots;
+use dsp_core::render::{OfflineRender, TailConfig};
+use dsp_core::session::{Audio, AudioSlot};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::json::JsonText;

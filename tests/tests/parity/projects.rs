@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use dsp_core::effects::{EFFECTS, EffectKind};
-use dsp_core::session::{AutomationLane, AutomationTarget, EffectSettings, Mixer, Session, Slots};
+use dsp_core::mixer::{Mixer, Slots};
+use dsp_core::session::{AutomationLane, AutomationTarget, EffectSettings, Session};
 use dsp_core::simd::force_baseline;
 use dsp_core::soundfont::Bank;
 use schemas::session::{Compiled, compile, presets_used};

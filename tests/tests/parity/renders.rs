@@ -2,7 +2,9 @@
 
 use std::sync::Mutex;
 
-use dsp_core::session::{Crew, Mixer, OfflineRender, Session, Slots, TailConfig};
+use dsp_core::mixer::{Mixer, Slots};
+use dsp_core::render::{OfflineRender, RenderThreads, TailConfig};
+use dsp_core::session::Session;
 use sha2::{Digest as _, Sha256};
 
 use super::sounds::Sound;
@@ -123,7 +125,7 @@ fn by_mixer(
 /// A crew of so many threads, which share the jobs out among them as they come.
 struct Threads(usize);
 
-impl Crew for Threads {
+impl RenderThreads for Threads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
         let jobs = Mutex::new(jobs.iter_mut());
         let work = || {

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use dsp_core::session::Slots;
+use dsp_core::mixer::Slots;
 use dsp_core::simd::{force_baseline, instructions};
 use dsp_core::soundfont::Bank;
 use serde_json::{Value, json};

@@ -1,94 +1,93 @@
-//! Convolution with a long response, without latency and with even work.
+//! Partitioned convolution with a long response, without latency and with even load.
 //!
-//! The response is cut into parts that get longer towards its end (W. G. Gardner, "Efficient
-//! Convolution without Input-Output Delay", JAES 43-3, 1995): its head is convolved frame by frame;
-//! then follow parts of 64, 512 and 4,096 frames, multiplied as spectra (overlap-save, T. G.
-//! Stockham 1966), the spectra of the past input kept. Parts of the longer kinds begin two lengths
-//! into the response, so that their work can be spread over a whole length. Two real channels share
-//! one complex transform.
+//! The partitions get longer towards the end of the response (W. G. Gardner, "Efficient Convolution
+//! without Input-Output Delay", JAES 43-3, 1995). The head is convolved directly. Partitions of 64,
+//! 512 and 4,096 frames follow, which are multiplied as spectra (overlap-save, T. G. Stockham,
+//! 1966). Longer partitions start two lengths into the response, so that their work can be spread
+//! over a length. Two real channels share one complex transform.
 //!
-//! A part is first needed when as many blocks of input have come since the beginning, and its
-//! spectrum is made only then: a response of any length can be taken on while the music plays, and
-//! every bit is as if all had been there from the start.
+//! A partition is first needed when that many blocks of input have come since the start. Its
+//! spectrum is computed only then, so that a response of any length can start during playback. The
+//! output has the same bits as with all spectra computed in advance.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::super::CONTROL_FRAMES;
-use super::super::memory::values_bytes;
 use super::waveform::Waveform;
+use crate::dsp::control::CONTROL_FRAMES;
 use crate::dsp::fft::Fft;
+use crate::dsp::memory::values_bytes;
 use crate::simd::on_best_instructions;
 
-/// Frames at the head of a response that are convolved directly.
+/// Frames at the start of a response that are convolved directly.
 const HEAD: usize = 64;
 
-/// Frames that are convolved side by side.
-const TOGETHER: usize = 16;
+/// Frames that are convolved together.
+const GROUP_FRAMES: usize = 16;
 
-/// A kind of parts: their length, and where in the response they begin; they end where the next
-/// kind begins.
-struct Kind {
+/// A size of partitions: their length, and the frame of the response where they start. They end
+/// where those of the next size start.
+struct PartitionSize {
     length: usize,
     start: usize,
 }
 
-const KINDS: [Kind; 3] = [
-    Kind { length: 64, start: 64 },
-    Kind { length: 512, start: 1_024 },
-    Kind { length: 4_096, start: 8_192 },
+const SIZES: [PartitionSize; 3] = [
+    PartitionSize { length: 64, start: 64 },
+    PartitionSize { length: 512, start: 1_024 },
+    PartitionSize { length: 4_096, start: 8_192 },
 ];
 
-/// Where the parts of a kind end in a response of so many frames.
-fn end_of(kind: usize, frames: usize) -> usize {
-    KINDS.get(kind + 1).map_or(frames, |next| next.start.min(frames))
+/// The end of the partitions of a size, in a response of some frames.
+fn end_of(size: usize, frames: usize) -> usize {
+    SIZES.get(size + 1).map_or(frames, |next| next.start.min(frames))
 }
 
-/// How many parts of a kind a response of so many frames has.
-fn parts_of(kind: usize, frames: usize) -> usize {
-    end_of(kind, frames).saturating_sub(KINDS[kind].start).div_ceil(KINDS[kind].length)
+/// Number of partitions of a size in a response of some frames.
+fn parts_of(size: usize, frames: usize) -> usize {
+    end_of(size, frames).saturating_sub(SIZES[size].start).div_ceil(SIZES[size].length)
 }
 
 /// Bytes of the spectra and buffers for a response of `frames` frames.
 pub(super) fn memory_bytes(frames: usize) -> u64 {
-    // Response and past input of each part, then sum, input, output, and a transform with its
-    // tables.
-    let of_kind = |kind: usize| (8 * parts_of(kind, frames) + 4 + 4 + 2 + 4 + 8) * KINDS[kind].length;
-    values_bytes((0..KINDS.len()).map(of_kind).sum())
+    // The sum covers response and past input of each partition, then sum, input, output, and a
+    // transform with its tables.
+    let of_size = |size: usize| (8 * parts_of(size, frames) + 4 + 4 + 2 + 4 + 8) * SIZES[size].length;
+    values_bytes((0..SIZES.len()).map(of_size).sum())
 }
 
-/// Spectra of left and right, side by side: real and imaginary parts of left, then of right. The
-/// first imaginary part is the (real) value at half the rate.
+/// Spectra of left and right: real and imaginary parts of left, then of right. The first imaginary
+/// part is the real value at half the sample rate.
 struct Spectra {
     length: usize,
-    /// Those that are there, one after the other.
+    /// The computed spectra, one after the other.
     values: Vec<f32>,
 }
 
 impl Spectra {
-    /// Room for so many; as yet there are none.
-    fn new(length: usize, most: usize) -> Self {
-        Self { length, values: Vec::with_capacity(4 * length * most) }
+    /// An empty list with capacity for `max_spectra` spectra.
+    fn new(length: usize, max_spectra: usize) -> Self {
+        Self { length, values: Vec::with_capacity(4 * length * max_spectra) }
     }
 
-    /// How many there are.
+    /// Number of computed spectra.
     fn count(&self) -> usize {
         self.values.len() / (4 * self.length)
     }
 
-    fn at(&self, place: usize) -> &[f32] {
-        &self.values[4 * self.length * place..][..4 * self.length]
+    fn at(&self, index: usize) -> &[f32] {
+        &self.values[4 * self.length * index..][..4 * self.length]
     }
 
-    /// The one at a place, that of one that is there or the next.
-    fn at_mut(&mut self, place: usize) -> &mut [f32] {
-        let until = 4 * self.length * (place + 1);
-        self.values.resize(self.values.len().max(until), 0.0);
-        &mut self.values[4 * self.length * place..until]
+    /// The spectrum at an index, which is at most the number of spectra. Adds a spectrum if needed.
+    fn at_mut(&mut self, index: usize) -> &mut [f32] {
+        let end = 4 * self.length * (index + 1);
+        self.values.resize(self.values.len().max(end), 0.0);
+        &mut self.values[4 * self.length * index..end]
     }
 }
 
-/// A transform of twice a part's length, and room for both channels as one complex signal.
+/// A transform of twice a partition's length, with buffers for both channels as one complex signal.
 struct Transform {
     fft: Fft,
     re: Vec<f32>,
@@ -100,16 +99,16 @@ impl Transform {
         Self { fft: Fft::new(2 * length), re: vec![0.0; 2 * length], im: vec![0.0; 2 * length] }
     }
 
-    /// The spectra of left and right, from `re` and `im`.
+    /// Computes the spectra of left and right from `re` and `im`.
     fn analyse(&mut self, spectra: &mut [f32]) {
-        let size = self.re.len();
+        let length = self.re.len();
         self.fft.forward(&mut self.re, &mut self.im);
         let (re, im) = (&self.re, &self.im);
-        let (left, right) = spectra.split_at_mut(size);
+        let (left, right) = spectra.split_at_mut(length);
         let ((left_re, left_im), (right_re, right_im)) =
-            (left.split_at_mut(size / 2), right.split_at_mut(size / 2));
-        let low = re[1..size / 2].iter().zip(&im[1..size / 2]);
-        let mirrored = re[size / 2 + 1..].iter().zip(&im[size / 2 + 1..]).rev();
+            (left.split_at_mut(length / 2), right.split_at_mut(length / 2));
+        let low = re[1..length / 2].iter().zip(&im[1..length / 2]);
+        let mirrored = re[length / 2 + 1..].iter().zip(&im[length / 2 + 1..]).rev();
         let left = left_re[1..].iter_mut().zip(&mut left_im[1..]);
         let right = right_re[1..].iter_mut().zip(&mut right_im[1..]);
         for (((re, im), (mirror_re, mirror_im)), ((left_re, left_im), (right_re, right_im))) in
@@ -120,19 +119,20 @@ impl Transform {
             *right_re = 0.5 * (im + mirror_im);
             *right_im = 0.5 * (mirror_re - re);
         }
-        (left_re[0], left_im[0]) = (re[0], re[size / 2]);
-        (right_re[0], right_im[0]) = (im[0], im[size / 2]);
+        (left_re[0], left_im[0]) = (re[0], re[length / 2]);
+        (right_re[0], right_im[0]) = (im[0], im[length / 2]);
     }
 
-    /// Left and right in `re` and `im`, from their spectra.
+    /// Computes left and right in `re` and `im` from their spectra.
     fn synthesise(&mut self, spectra: &[f32]) {
-        let size = self.re.len();
-        let scale = 1.0 / size as f32;
-        let (left, right) = spectra.split_at(size);
-        let ((left_re, left_im), (right_re, right_im)) = (left.split_at(size / 2), right.split_at(size / 2));
+        let length = self.re.len();
+        let scale = 1.0 / length as f32;
+        let (left, right) = spectra.split_at(length);
+        let ((left_re, left_im), (right_re, right_im)) =
+            (left.split_at(length / 2), right.split_at(length / 2));
         let (re, im) = (&mut self.re, &mut self.im);
-        let (low_re, high_re) = re.split_at_mut(size / 2);
-        let (low_im, high_im) = im.split_at_mut(size / 2);
+        let (low_re, high_re) = re.split_at_mut(length / 2);
+        let (low_im, high_im) = im.split_at_mut(length / 2);
         let low = low_re[1..].iter_mut().zip(&mut low_im[1..]);
         let mirrored = high_re[1..].iter_mut().zip(&mut high_im[1..]).rev();
         let left = left_re[1..].iter().zip(&left_im[1..]);
@@ -145,46 +145,46 @@ impl Transform {
             *mirror_re = scale * (left_re + right_im);
             *mirror_im = scale * (right_re - left_im);
         }
-        (re[0], re[size / 2]) = (scale * left_re[0], scale * left_im[0]);
-        (im[0], im[size / 2]) = (scale * right_re[0], scale * right_im[0]);
+        (re[0], re[length / 2]) = (scale * left_re[0], scale * left_im[0]);
+        (im[0], im[length / 2]) = (scale * right_re[0], scale * right_im[0]);
         self.fft.inverse(&mut self.re, &mut self.im);
     }
 }
 
-/// The work of one kind of parts.
-struct Level {
-    kind: usize,
+/// The convolution with the partitions of one size.
+struct PartitionLevel {
+    size: usize,
     length: usize,
     transform: Transform,
-    /// How many parts the response has.
+    /// Number of partitions of the response.
     parts: usize,
-    /// Spectra of the first of them.
+    /// Spectra of the first partitions.
     response: Spectra,
-    /// Spectra of the last blocks of input, a ring; the newest is at `newest`.
+    /// Spectra of the last blocks of input in a ring, the newest at `newest`.
     past: Spectra,
     newest: usize,
-    /// How many blocks of input have come, as far as that matters.
-    heard: usize,
+    /// Number of received blocks, at most `parts`.
+    received_blocks: usize,
     sum: Vec<f32>,
-    /// The last block and the one that comes in, left and right.
+    /// The last block and the current one, left and right.
     input: [Vec<f32>; 2],
-    /// What goes out in this block, and what is ready for the next.
+    /// Output of the current block, left and right.
     output: [Vec<f32>; 2],
 }
 
-impl Level {
-    fn new(kind: usize, most_frames: usize) -> Self {
-        let length = KINDS[kind].length;
-        let most = parts_of(kind, most_frames);
+impl PartitionLevel {
+    fn new(size: usize, max_frames: usize) -> Self {
+        let length = SIZES[size].length;
+        let max_spectra = parts_of(size, max_frames);
         Self {
-            kind,
+            size,
             length,
             transform: Transform::new(length),
             parts: 0,
-            response: Spectra::new(length, most),
-            past: Spectra::new(length, most),
+            response: Spectra::new(length, max_spectra),
+            past: Spectra::new(length, max_spectra),
             newest: 0,
-            heard: 0,
+            received_blocks: 0,
             sum: vec![0.0; 4 * length],
             input: [vec![0.0; 2 * length], vec![0.0; 2 * length]],
             output: [vec![0.0; length], vec![0.0; length]],
@@ -194,54 +194,54 @@ impl Level {
     fn clear(&mut self) {
         let parts = [&mut self.sum, &mut self.transform.re, &mut self.transform.im];
         parts.into_iter().chain(&mut self.input).chain(&mut self.output).for_each(|values| values.fill(0.0));
-        (self.newest, self.heard) = (0, 0);
+        (self.newest, self.received_blocks) = (0, 0);
     }
 
-    /// Work for the frames up to the next control place, `frame` being one.
+    /// Does the work of the control point at `frame`.
     fn work(&mut self, frame: u64, waveform: &mut Waveform) {
         if self.parts == 0 {
             return;
         }
         let steps = self.length / CONTROL_FRAMES;
         let step = (frame % self.length as u64) as usize / CONTROL_FRAMES;
-        let is_immediate = KINDS[self.kind].start == self.length;
+        let is_immediate = SIZES[self.size].start == self.length;
         if step == 0 {
             if !is_immediate {
-                self.deliver();
+                self.update_output();
             }
-            self.take();
+            self.analyse_input();
         }
         if is_immediate {
             if step == 0 {
-                self.prepare(waveform);
-                self.multiply(0..self.heard);
+                self.compute_spectra(waveform);
+                self.multiply(0..self.received_blocks);
                 self.transform.synthesise(&self.sum);
-                self.deliver();
+                self.update_output();
             }
         } else if step + 1 == steps {
             self.transform.synthesise(&self.sum);
         } else if step > 0 {
-            // The newest part is multiplied last, so its spectrum can be made apart from the
-            // blocks' transforms.
+            // The newest partition is multiplied last, so that its spectrum is computed in another
+            // step than those of the blocks.
             if step >= steps / 2 {
-                self.prepare(waveform);
+                self.compute_spectra(waveform);
             }
-            let heard = self.heard;
-            let until = |step: usize| heard * step / (steps - 2);
-            self.multiply(until(step - 1)..until(step));
+            let received_blocks = self.received_blocks;
+            let end = |step: usize| received_blocks * step / (steps - 2);
+            self.multiply(end(step - 1)..end(step));
         }
     }
 
-    /// The second half of what the transform holds is what goes out now.
-    fn deliver(&mut self) {
+    /// Copies the second half of the transform to the output.
+    fn update_output(&mut self) {
         self.output[0].copy_from_slice(&self.transform.re[self.length..]);
         self.output[1].copy_from_slice(&self.transform.im[self.length..]);
     }
 
-    /// A block of input is complete.
-    fn take(&mut self) {
-        self.newest = if self.heard == 0 { 0 } else { (self.newest + 1) % self.parts };
-        self.heard = self.parts.min(self.heard + 1);
+    /// Computes the spectrum of a complete block of input.
+    fn analyse_input(&mut self) {
+        self.newest = if self.received_blocks == 0 { 0 } else { (self.newest + 1) % self.parts };
+        self.received_blocks = self.parts.min(self.received_blocks + 1);
         self.transform.re.copy_from_slice(&self.input[0]);
         self.transform.im.copy_from_slice(&self.input[1]);
         self.transform.analyse(self.past.at_mut(self.newest));
@@ -249,41 +249,40 @@ impl Level {
         self.sum.fill(0.0);
     }
 
-    /// Makes the spectra of those parts of the response that are needed: of one more after each
-    /// block, at most.
-    fn prepare(&mut self, waveform: &mut Waveform) {
-        while self.response.count() < self.heard {
+    /// Computes the spectra of the partitions that are needed, at most one per block.
+    fn compute_spectra(&mut self, waveform: &mut Waveform) {
+        while self.response.count() < self.received_blocks {
             let part = self.response.count();
-            let from = KINDS[self.kind].start + part * self.length;
-            let until = (from + self.length).min(end_of(self.kind, waveform.frames()));
-            waveform.make(until);
-            for (side, room) in [&mut self.transform.re, &mut self.transform.im].into_iter().enumerate() {
-                room.fill(0.0);
-                room[..until - from].copy_from_slice(&waveform.side(side)[from..until]);
+            let start = SIZES[self.size].start + part * self.length;
+            let end = (start + self.length).min(end_of(self.size, waveform.frames()));
+            waveform.compute(end);
+            for (side, buffer) in [&mut self.transform.re, &mut self.transform.im].into_iter().enumerate() {
+                buffer.fill(0.0);
+                buffer[..end - start].copy_from_slice(&waveform.side(side)[start..end]);
             }
             self.transform.analyse(self.response.at_mut(part));
         }
     }
 
-    /// Multiplies parts of the response with the blocks that came as long ago.
+    /// Multiplies some partitions with the blocks of input to which they belong.
     fn multiply(&mut self, parts: core::ops::Range<usize>) {
         for part in parts {
-            // The ring is full before its newest block stands in front of an older one.
-            let place = if part <= self.newest { self.newest } else { self.newest + self.parts } - part;
-            add_product(&mut self.sum, self.past.at(place), self.response.at(part));
+            // Blocks behind `newest` exist only once the ring is full.
+            let index = if part <= self.newest { self.newest } else { self.newest + self.parts } - part;
+            add_product(&mut self.sum, self.past.at(index), self.response.at(part));
         }
     }
 
-    /// Takes in frames from `frame` on, and adds what goes out.
-    fn pass(&mut self, frame: u64, input: [&[f32]; 2], output: [&mut [f32]; 2]) {
+    /// Stores input from `frame` on, and adds the output.
+    fn process(&mut self, frame: u64, input: [&[f32]; 2], output: [&mut [f32]; 2]) {
         if self.parts == 0 {
             return;
         }
-        let place = (frame % self.length as u64) as usize;
+        let index = (frame % self.length as u64) as usize;
         for (side, (input, output)) in input.into_iter().zip(output).enumerate() {
-            self.input[side][self.length + place..][..input.len()].copy_from_slice(input);
-            for (output, more) in output.iter_mut().zip(&self.output[side][place..]) {
-                *output += more;
+            self.input[side][self.length + index..][..input.len()].copy_from_slice(input);
+            for (output, delayed) in output.iter_mut().zip(&self.output[side][index..]) {
+                *output += delayed;
             }
         }
     }
@@ -291,50 +290,50 @@ impl Level {
 
 /// Convolves left with left and right with right.
 pub(super) struct Convolver {
-    /// The beginning of the response.
+    /// The start of the response.
     head: [[f32; HEAD]; 2],
-    /// The last frames of left and right, oldest first, then those at work.
+    /// The last frames of left and right, oldest first, then the current ones.
     recent: [[f32; HEAD + CONTROL_FRAMES]; 2],
-    levels: [Level; KINDS.len()],
-    /// For how long the input has been silent.
+    levels: [PartitionLevel; SIZES.len()],
+    /// Frames of silence that the input has had.
     silent_frames: usize,
 }
 
 impl Convolver {
-    /// For responses of at most so many frames; as yet with none.
-    pub(super) fn new(most_frames: usize) -> Self {
+    /// A convolver for responses of at most `max_frames` frames, with an empty response.
+    pub(super) fn new(max_frames: usize) -> Self {
         Self {
             head: [[0.0; HEAD]; 2],
             recent: [[0.0; HEAD + CONTROL_FRAMES]; 2],
-            levels: core::array::from_fn(|kind| Level::new(kind, most_frames)),
+            levels: core::array::from_fn(|size| PartitionLevel::new(size, max_frames)),
             silent_frames: usize::MAX,
         }
     }
 
-    /// Has another response from here on, and has heard nothing yet.
+    /// Sets the response and clears the state.
     pub(super) fn begin(&mut self, waveform: &mut Waveform) {
         let frames = waveform.frames();
-        waveform.make(HEAD.min(frames));
+        waveform.compute(HEAD.min(frames));
         for (side, head) in self.head.iter_mut().enumerate() {
             head.fill(0.0);
-            head.iter_mut().zip(waveform.side(side)).for_each(|(place, value)| *place = *value);
+            head.iter_mut().zip(waveform.side(side)).for_each(|(tap, value)| *tap = *value);
         }
         for level in &mut self.levels {
-            level.parts = parts_of(level.kind, frames);
+            level.parts = parts_of(level.size, frames);
             level.response.values.clear();
         }
         self.clear();
     }
 
-    /// As if the input had always been silent.
+    /// Clears the state, as after silence.
     pub(super) fn clear(&mut self) {
         self.recent = [[0.0; HEAD + CONTROL_FRAMES]; 2];
-        self.levels.iter_mut().for_each(Level::clear);
+        self.levels.iter_mut().for_each(PartitionLevel::clear);
         self.silent_frames = usize::MAX;
     }
 
-    /// Convolves frames in place; the first is `frame` of the session. `waveform` is what
-    /// [`Self::begin`] was given.
+    /// Convolves frames in place. The first is `frame` of the session; `waveform` is that of
+    /// [`Self::begin`].
     pub(super) fn process(&mut self, frame: u64, waveform: &mut Waveform, [left, right]: [&mut [f32]; 2]) {
         if left.iter().chain(&*right).any(|value| *value != 0.0) {
             self.silent_frames = 0;
@@ -358,7 +357,7 @@ impl Convolver {
         let input = self.recent;
         let input = input.each_ref().map(|recent| &recent[HEAD..][..frames]);
         for level in &mut self.levels {
-            level.pass(frame, input, [&mut *left, &mut *right]);
+            level.process(frame, input, [&mut *left, &mut *right]);
         }
         for recent in &mut self.recent {
             recent.copy_within(frames..frames + HEAD, 0);
@@ -366,14 +365,14 @@ impl Convolver {
     }
 }
 
-/// Frames of silence after which nothing sounds or is kept any more: the response, the block in
-/// which it ends, the one in which that is worked on, and the one in which it goes out.
+/// Frames of silence after which output and state are silent: the response, and one block each for
+/// its end, its work and its output.
 fn frames_to_silence(waveform: &Waveform) -> usize {
-    waveform.frames() + HEAD + 3 * KINDS[KINDS.len() - 1].length
+    waveform.frames() + HEAD + 3 * SIZES[SIZES.len() - 1].length
 }
 
 on_best_instructions! {
-    /// Adds the product of two pairs of spectra.
+    /// Adds the product of two stereo spectra.
     fn add_product(sum: &mut [f32], a: &[f32], b: &[f32]) = add_product_here;
 }
 
@@ -385,7 +384,7 @@ fn add_product_here(sum: &mut [f32], a: &[f32], b: &[f32]) {
     for ((sum, a), b) in sides {
         let (sum_re, sum_im) = sum.split_at_mut(length);
         let ((a_re, a_im), (b_re, b_im)) = (a.split_at(length), b.split_at(length));
-        // The first bin is two real values.
+        // The first bin holds two real values.
         let first = (sum_re[0] + a_re[0] * b_re[0], sum_im[0] + a_im[0] * b_im[0]);
         let parts = a_re.iter().zip(a_im).zip(b_re.iter().zip(b_im));
         for ((sum_re, sum_im), ((a_re, a_im), (b_re, b_im))) in
@@ -399,17 +398,17 @@ fn add_product_here(sum: &mut [f32], a: &[f32], b: &[f32]) {
 }
 
 on_best_instructions! {
-    /// The head of a response with the frames behind [`HEAD`] and those before them.
+    /// Convolves the start of a response with the frames from [`HEAD`] on and those before them.
     fn convolve_head(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) =
         convolve_head_here;
 }
 
 #[inline(always)]
 fn convolve_head_here(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) {
-    for (group, output) in output.chunks_mut(TOGETHER).enumerate() {
-        let mut sums = [0.0; TOGETHER];
+    for (group, output) in output.chunks_mut(GROUP_FRAMES).enumerate() {
+        let mut sums = [0.0; GROUP_FRAMES];
         for (tap, weight) in head.iter().enumerate() {
-            let values = &recent[HEAD + TOGETHER * group - tap..][..TOGETHER];
+            let values = &recent[HEAD + GROUP_FRAMES * group - tap..][..GROUP_FRAMES];
             for (sum, value) in sums.iter_mut().zip(values) {
                 *sum += weight * value;
             }

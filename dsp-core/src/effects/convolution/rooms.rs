@@ -1,23 +1,23 @@
-//! Rooms that are made rather than measured.
+//! Synthetic rooms.
 //!
-//! A late reverberation is noise that decays exponentially, its highs faster than its lows (J. A.
-//! Moorer, "About This Reverberation Business", Computer Music Journal 3-2, 1979). Each channel has
-//! noise of its own; a first-order filter parts it in two bands, each with its own time to fall by
-//! 60 dB.
+//! Late reverberation is noise with an exponential decay, which is faster for high frequencies (J.
+//! A. Moorer, "About This Reverberation Business", Computer Music Journal 3-2, 1979). Each channel
+//! has independent noise. A filter of first order splits it into two bands with different decay
+//! times.
 
 /// A room.
 pub(super) struct Room {
-    /// Time for 60 dB below and above the crossover, in seconds.
+    /// RT60 below and above the crossover, in seconds.
     low_secs: f64,
     high_secs: f64,
     crossover_hz: f64,
-    /// How long the sound takes to build up, in seconds.
+    /// Time constant of the onset, in seconds.
     onset_secs: f64,
-    /// Level of the highs at the start, beside the lows.
+    /// Initial level of the high band relative to the low band.
     brightness: f64,
 }
 
-/// A room of a few metres, full of things.
+/// A furnished room of a few metres.
 pub(super) const SMALL_ROOM: Room =
     Room { low_secs: 0.45, high_secs: 0.25, crossover_hz: 2_500.0, onset_secs: 0.002, brightness: 0.7 };
 
@@ -25,18 +25,17 @@ pub(super) const SMALL_ROOM: Room =
 pub(super) const HALL: Room =
     Room { low_secs: 2.2, high_secs: 1.1, crossover_hz: 2_000.0, onset_secs: 0.025, brightness: 0.6 };
 
-/// A sheet of steel: dense at once, and bright.
+/// A plate reverb: dense from the start, and bright.
 pub(super) const PLATE: Room =
     Room { low_secs: 1.6, high_secs: 1.3, crossover_hz: 4_000.0, onset_secs: 0.0005, brightness: 1.0 };
 
 impl Room {
-    /// Frames until it has fallen by 60 dB.
+    /// Frames of the RT60 of the low band.
     pub(super) fn frames(&self, sample_rate_hz: f64) -> usize {
         libm::ceil(self.low_secs * sample_rate_hz) as usize
     }
 
-    /// What makes left and right, frame by frame. Their energy is 1, but for the chance that is in
-    /// noise.
+    /// Iterators over the samples of left and right, with an expected energy of 1.
     pub(super) fn sides(&self, sample_rate_hz: f64, seed: u64) -> [Side; 2] {
         // e^(-6.91 t / T): 60 dB in T.
         let per_frame = |secs: f64| libm::exp(-3.0 * core::f64::consts::LN_10 / (secs * sample_rate_hz));
@@ -57,14 +56,14 @@ impl Room {
     }
 }
 
-/// One side of a room, frame by frame without end.
+/// One channel of a room, as an endless iterator over its samples.
 pub(super) struct Side {
     random: Random,
-    /// Of the filter that parts the bands.
+    /// Coefficient of the filter that splits the bands.
     pole: f64,
-    /// What is left of low and high after a frame.
+    /// Factors of the low and of the high band per frame.
     decays: [f64; 2],
-    /// What is left after a frame of what is missing at the start.
+    /// Factor per frame of the part that the onset lacks.
     onset: f64,
     low: f64,
     levels: [f64; 2],
@@ -72,22 +71,22 @@ pub(super) struct Side {
 }
 
 impl Side {
-    /// The energy to be expected of the first frames, `self` being at its start.
+    /// Expected energy of the first frames; `self` is at its start.
     ///
-    /// With noise of the variance `v`, the filter's output has `v (1 - p) / (1 + p)` once it has
-    /// settled, and `v (1 - p)` in common with the noise; levels and onset are powers, and so their
-    /// products add up as geometric series.
+    /// For noise of variance `v`, the filter's output has the variance `v (1 - p) / (1 + p)` and
+    /// the covariance `v (1 - p)` with the noise. Levels and onset are powers, so their products
+    /// add up as geometric series.
     fn energy(&self, frames: usize) -> f64 {
         const VARIANCE: f64 = 1.0 / 3.0;
         let ([low_decay, high_decay], [low_level, high_level]) = (self.decays, self.levels);
         let (of_low, in_common) = ((1.0 - self.pole) / (1.0 + self.pole), 1.0 - self.pole);
-        // Of (low (L - H) + noise H)^2, what goes with L L, L H and H H.
+        // The terms of (low (L - H) + noise H)^2 with L L, L H and H H.
         let terms = [
             (low_level * low_level * of_low, low_decay * low_decay),
             (2.0 * low_level * high_level * (in_common - of_low), low_decay * high_decay),
             (high_level * high_level * (1.0 - 2.0 * in_common + of_low), high_decay * high_decay),
         ];
-        // Times (1 - M)^2.
+        // The factor (1 - M)^2.
         let onset = [(1.0, 1.0), (-2.0, self.onset), (1.0, self.onset * self.onset)];
         let sum = |first: f64, ratio: f64| first * (1.0 - libm::pow(ratio, frames as f64)) / (1.0 - ratio);
         let products = terms.iter().flat_map(|(term, decay)| {
@@ -112,21 +111,21 @@ impl Iterator for Side {
     }
 }
 
-/// From one state of [`Random`] to the next.
+/// Increment of the state of [`Random`].
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// SplitMix64, as in `dither.rs`.
+/// SplitMix64 (S. Vigna), as in `dither.rs`.
 struct Random {
     state: u64,
 }
 
 impl Random {
-    /// As it will be after so many values.
+    /// The generator after a number of values.
     fn after(&self, values: u64) -> Self {
         Self { state: self.state.wrapping_add(STEP.wrapping_mul(values)) }
     }
 
-    /// The next value, uniform between -1 and 1.
+    /// The next value, uniformly distributed between -1 and 1.
     fn next(&mut self) -> f64 {
         self.state = self.state.wrapping_add(STEP);
         let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -140,7 +139,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn energy_is_1_but_for_chance() {
+    fn the_expected_energy_is_1() {
         for (name, room) in [("small room", SMALL_ROOM), ("hall", HALL), ("plate", PLATE)] {
             for rate_hz in [8_000.0, 48_000.0, 192_000.0] {
                 let frames = room.frames(rate_hz);

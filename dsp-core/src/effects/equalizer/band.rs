@@ -1,13 +1,46 @@
-//! A band of the equalizer: parameters on their way, and the filters that they mean.
+//! A band of the equalizer: its parameters and the responses of its sections.
 
-use super::super::Glide;
-use super::super::section::{Shape, warp};
-use super::FLAT_Q;
+use crate::dsp::filter_section::{Shape, warp};
+use crate::dsp::smoothed_value::SmoothedValue;
+use crate::effects::params::{ChoiceEnum, choices};
 
-/// Most sections that a band has: a cut of 48 dB an octave.
+/// Q of a Butterworth cut, and of the steepest shelf without overshoot.
+pub(super) const FLAT_Q: f64 = core::f64::consts::FRAC_1_SQRT_2;
+
+/// Maximum number of sections of a band: a cut of 48 dB per octave.
 const CUT_SECTIONS: usize = 4;
 
-/// What a band does.
+/// A parameter of a band.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum BandParam {
+    /// Whether the band is on.
+    On,
+    /// Corner or centre frequency.
+    FrequencyHz,
+    /// Slope of a cut.
+    Slope,
+    /// Gain of a shelf or bell.
+    GainDb,
+    Q,
+}
+
+choices! {
+    /// Slope of a cut.
+    pub(super) enum CutSlope { Db12 = "12 dB/octave", Db24 = "24 dB/octave", Db48 = "48 dB/octave" }
+}
+
+impl CutSlope {
+    /// Number of sections.
+    fn sections(self) -> usize {
+        match self {
+            Self::Db12 => 1,
+            Self::Db24 => 2,
+            Self::Db48 => CUT_SECTIONS,
+        }
+    }
+}
+
+/// The type of a band.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Kind {
     LowCut,
@@ -17,7 +50,7 @@ pub(super) enum Kind {
     HighCut,
 }
 
-/// The bands, in the order in which the signal passes them.
+/// The bands, in the order of the signal.
 pub(super) const BANDS: [Kind; 8] = [
     Kind::LowCut,
     Kind::LowShelf,
@@ -29,11 +62,11 @@ pub(super) const BANDS: [Kind; 8] = [
     Kind::HighCut,
 ];
 
-/// Sections of all bands together.
+/// Number of sections of all bands.
 pub(super) const MOST_SECTIONS: usize = 14;
 
 impl Kind {
-    /// How many sections it has.
+    /// Number of sections.
     pub(super) const fn sections(self) -> usize {
         if self.is_cut() { CUT_SECTIONS } else { 1 }
     }
@@ -44,15 +77,15 @@ impl Kind {
 }
 
 const _: () = {
-    let (mut sections, mut at) = (0, 0);
-    while at < BANDS.len() {
-        sections += BANDS[at].sections();
-        at += 1;
+    let (mut sections, mut index) = (0, 0);
+    while index < BANDS.len() {
+        sections += BANDS[index].sections();
+        index += 1;
     }
     assert!(sections == MOST_SECTIONS, "every section has a band");
 };
 
-/// Q of each section of a Butterworth filter of an order: `1 / (2 cos((2 i + 1) pi / (2 order)))`.
+/// Q of a section of a Butterworth filter: `1 / (2 cos((2 i + 1) pi / (2 order)))`.
 fn butterworth_q(order: usize, section: usize) -> f64 {
     let angle = (2 * section + 1) as f64 * core::f64::consts::PI / (2 * order) as f64;
     0.5 / libm::cos(angle)
@@ -64,16 +97,16 @@ pub(super) struct Band {
     kind: Kind,
     is_on: bool,
     q: f64,
-    /// Whether something was set since the last control place, also what is there at once.
-    was_set: bool,
-    /// Sections that a cut uses now.
-    used: usize,
-    frequency_hz: Glide,
-    gain_db: Glide,
+    /// Whether a parameter was set since the last control point.
+    has_new_target: bool,
+    /// Number of sections in use by a cut.
+    active_sections: usize,
+    frequency_hz: SmoothedValue,
+    gain_db: SmoothedValue,
     /// Q of each section.
-    qs: [Glide; CUT_SECTIONS],
-    /// How much of each section is heard.
-    shares: [Glide; CUT_SECTIONS],
+    qs: [SmoothedValue; CUT_SECTIONS],
+    /// Proportion of each section's output.
+    shares: [SmoothedValue; CUT_SECTIONS],
 }
 
 impl Band {
@@ -83,12 +116,12 @@ impl Band {
             kind,
             is_on: false,
             q: FLAT_Q,
-            was_set: false,
-            used: 1,
-            frequency_hz: Glide::new(1_000.0),
-            gain_db: Glide::new(0.0),
-            qs: [Glide::new(FLAT_Q); CUT_SECTIONS],
-            shares: [Glide::new(0.0); CUT_SECTIONS],
+            has_new_target: false,
+            active_sections: 1,
+            frequency_hz: SmoothedValue::new(1_000.0),
+            gain_db: SmoothedValue::new(0.0),
+            qs: [SmoothedValue::new(FLAT_Q); CUT_SECTIONS],
+            shares: [SmoothedValue::new(0.0); CUT_SECTIONS],
         }
     }
 
@@ -96,74 +129,74 @@ impl Band {
         self.kind
     }
 
-    /// Moves one of its parameters: on, frequency, slope or gain, Q.
-    pub(super) fn set(&mut self, parameter: usize, value: f64, glide_frames: u32, switch_frames: u32) {
-        self.was_set = true;
-        let slowly = glide_frames.max(switch_frames);
+    /// Ramps a parameter to a value. Switches and slopes take at least `switch_frames` frames.
+    pub(super) fn set(&mut self, parameter: BandParam, value: f64, ramp_frames: u32, switch_frames: u32) {
+        self.has_new_target = true;
+        let switch_ramp_frames = ramp_frames.max(switch_frames);
         match parameter {
-            0 => {
+            BandParam::On => {
                 self.is_on = value >= 0.5;
-                self.aim_shares(slowly);
+                self.ramp_shares(switch_ramp_frames);
             }
-            1 => self.frequency_hz.set(value, glide_frames),
-            2 if self.kind.is_cut() => {
-                self.used = 1 << (value as usize);
-                self.aim_shares(slowly);
-                self.aim_qs(slowly);
+            BandParam::FrequencyHz => self.frequency_hz.set(value, ramp_frames),
+            BandParam::Slope => {
+                self.active_sections = CutSlope::from_value(value).sections();
+                self.ramp_shares(switch_ramp_frames);
+                self.ramp_qs(switch_ramp_frames);
             }
-            2 => self.gain_db.set(value, glide_frames),
-            _ => {
+            BandParam::GainDb => self.gain_db.set(value, ramp_frames),
+            BandParam::Q => {
                 self.q = value;
-                self.aim_qs(glide_frames);
+                self.ramp_qs(ramp_frames);
             }
         }
     }
 
-    fn aim_shares(&mut self, glide_frames: u32) {
+    fn ramp_shares(&mut self, ramp_frames: u32) {
         for (section, share) in self.shares.iter_mut().enumerate() {
-            share.set(if self.is_on && section < self.used { 1.0 } else { 0.0 }, glide_frames);
+            share.set(if self.is_on && section < self.active_sections { 1.0 } else { 0.0 }, ramp_frames);
         }
     }
 
-    fn aim_qs(&mut self, glide_frames: u32) {
-        for (section, glide) in self.qs.iter_mut().enumerate() {
+    fn ramp_qs(&mut self, ramp_frames: u32) {
+        for (section, smoothed) in self.qs.iter_mut().enumerate() {
             let q = if !self.kind.is_cut() {
                 self.q
-            } else if section + 1 == self.used {
-                self.q / FLAT_Q * butterworth_q(2 * self.used, section)
-            } else if section < self.used {
-                butterworth_q(2 * self.used, section)
+            } else if section + 1 == self.active_sections {
+                self.q / FLAT_Q * butterworth_q(2 * self.active_sections, section)
+            } else if section < self.active_sections {
+                butterworth_q(2 * self.active_sections, section)
             } else {
                 FLAT_Q
             };
-            glide.set(q, glide_frames);
+            smoothed.set(q, ramp_frames);
         }
     }
 
-    fn glides(&mut self) -> impl Iterator<Item = &mut Glide> {
+    fn smoothed_values(&mut self) -> impl Iterator<Item = &mut SmoothedValue> {
         [&mut self.frequency_hz, &mut self.gain_db].into_iter().chain(&mut self.qs).chain(&mut self.shares)
     }
 
-    /// Whether it is where it was at the last control place, and stays there.
-    pub(super) fn is_at_rest(&self) -> bool {
-        !self.was_set
-            && self.frequency_hz.is_at_rest()
-            && self.gain_db.is_at_rest()
-            && self.qs.iter().chain(&self.shares).all(Glide::is_at_rest)
+    /// Whether no parameter has changed since the last control point, and none ramps.
+    pub(super) fn is_steady(&self) -> bool {
+        !self.has_new_target
+            && self.frequency_hz.is_steady()
+            && self.gain_db.is_steady()
+            && self.qs.iter().chain(&self.shares).all(SmoothedValue::is_steady)
     }
 
-    /// Goes on to the next control place.
-    pub(super) fn pass(&mut self, frames: usize) {
-        self.was_set = false;
-        self.glides().for_each(|glide| glide.pass(frames));
+    /// Advances to the next control point.
+    pub(super) fn advance(&mut self, frames: usize) {
+        self.has_new_target = false;
+        self.smoothed_values().for_each(|smoothed| smoothed.advance(frames));
     }
 
-    pub(super) fn jump(&mut self) {
-        self.was_set = false;
-        self.glides().for_each(Glide::jump);
+    pub(super) fn finish(&mut self) {
+        self.has_new_target = false;
+        self.smoothed_values().for_each(SmoothedValue::finish);
     }
 
-    /// What its sections do where its parameters are now; one for each section of its kind.
+    /// The responses of the sections at the current parameters, one for each section of the type.
     pub(super) fn shapes(&self, sample_rate_hz: f64) -> impl Iterator<Item = Shape> {
         let g = warp(self.frequency_hz.value(), sample_rate_hz);
         let a = libm::exp10(self.gain_db.value() * self.shares[0].value() / 40.0);

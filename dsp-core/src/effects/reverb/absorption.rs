@@ -1,50 +1,53 @@
-//! What each line of the network takes away, so that every frequency decays in its own time.
+//! The absorption filters of the network, which give each frequency its decay time.
 //!
-//! A line of m frames that is to lose 60 dB in T seconds loses 60 m / (T rate) dB each time (J.-M.
-//! Jot and A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", AES 90th
-//! Convention, 1991, section 3). Two shelves of the first order go from the loss of the bass to
-//! that of the middle and on to that of the treble. Their half-way frequency is the same for every
-//! line, for the loss in decibels to grow with the line's length at all frequencies (Jot,
-//! "Proportional Parametric Equalizers", AES 139th Convention, 2015).
+//! A delay line of m frames with a decay of 60 dB in T seconds attenuates by 60 m / (T rate) dB
+//! (J.-M. Jot and A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", AES
+//! 90th Convention, 1991, section 3). Two shelves of first order join the attenuation of bass,
+//! middle and treble.
+//!
+//! The frequency of half the decibels is the same for every delay line. The attenuation in decibels
+//! is then proportional to the length of the line at all frequencies (Jot, "Proportional Parametric
+//! Equalizers", AES 139th Convention, 2015).
 
 use wide::f32x4;
 
-use super::network::{Column, GROUPS, LINES};
-use crate::effects::CONTROL_FRAMES;
+use super::room::{Column, GROUPS, LINES};
+use crate::dsp::control::CONTROL_FRAMES;
 use crate::simd::transpose;
 
-/// How long the late sound takes to fall by 60 dB.
+/// Decay times (RT60) of the late sound.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Decay {
     pub(super) low_secs: f64,
     pub(super) middle_secs: f64,
     pub(super) high_secs: f64,
-    /// Where bass turns into middle.
+    /// Crossover between bass and middle.
     pub(super) low_hz: f64,
-    /// Where middle turns into treble.
+    /// Crossover between middle and treble.
     pub(super) high_hz: f64,
 }
 
-/// Coefficients of the two shelves of four lines, low and high: b0, b1 - a1 b0 and a1 of y = b0 x +
-/// s, then s = b1 x - a1 y, which is s = (b1 - a1 b0) x - a1 s, a short way from one state to the
-/// next.
+/// Coefficients of the low and the high shelf of four delay lines: b0, b1 - a1 b0 and a1. The
+/// filter is y = b0 x + s with s = b1 x - a1 y. The form s = (b1 - a1 b0) x - a1 s has the shortest
+/// dependency between states.
 type Shelves = [[f32x4; 3]; 2];
 
-/// What the two shelves of a group keep, and those of all groups.
+/// States of both shelves of a group, and of all groups.
 type State = [f32x4; 2];
 pub(super) type States = [State; GROUPS];
 
-/// Shelves through which everything passes as it is.
-const THROUGH: Shelves = [[f32x4::ONE, f32x4::ZERO, f32x4::ZERO]; 2];
+/// Shelves with a response of 1.
+const PASSTHROUGH: Shelves = [[f32x4::ONE, f32x4::ZERO, f32x4::ZERO]; 2];
 
-/// The shelves of all lines, whose coefficients go straight from one control place to the next.
+/// The shelves of all delay lines, whose coefficients ramp linearly from one control point to the
+/// next.
 #[derive(Debug, Clone)]
 pub(super) struct Absorption {
     sample_rate_hz: f64,
-    made_for: Option<(Decay, [usize; LINES])>,
+    computed_for: Option<(Decay, [usize; LINES])>,
     from: [Shelves; GROUPS],
     to: [Shelves; GROUPS],
-    moves: bool,
+    is_ramping: bool,
     pub(super) states: States,
 }
 
@@ -52,10 +55,10 @@ impl Absorption {
     pub(super) fn new(sample_rate_hz: f64) -> Self {
         Self {
             sample_rate_hz,
-            made_for: None,
-            from: [THROUGH; GROUPS],
-            to: [THROUGH; GROUPS],
-            moves: false,
+            computed_for: None,
+            from: [PASSTHROUGH; GROUPS],
+            to: [PASSTHROUGH; GROUPS],
+            is_ramping: false,
             states: [[f32x4::ZERO; 2]; GROUPS],
         }
     }
@@ -64,30 +67,31 @@ impl Absorption {
         self.states = [[f32x4::ZERO; 2]; GROUPS];
     }
 
-    /// At a control place: goes on to what absorbs for a decay in lines of so many frames.
+    /// At a control point: ramps to the coefficients for a decay and for the lengths of the delay
+    /// lines.
     pub(super) fn step(&mut self, decay: &Decay, lines: &[usize; LINES]) {
-        // What is far below hearing becomes 0.
+        // Inaudible states become 0.
         let floor = f32x4::splat(1e-18);
         for state in self.states.as_flattened_mut() {
             *state = (*state + floor) - floor;
         }
-        if self.moves {
+        if self.is_ramping {
             self.from = self.to;
         }
-        self.moves = self.made_for != Some((*decay, *lines));
-        if self.moves {
-            self.make(decay, lines);
+        self.is_ramping = self.computed_for != Some((*decay, *lines));
+        if self.is_ramping {
+            self.compute(decay, lines);
         }
     }
 
-    /// Absorbs at once.
-    pub(super) fn jump(&mut self, decay: &Decay, lines: &[usize; LINES]) {
-        self.make(decay, lines);
-        (self.from, self.moves) = (self.to, false);
+    /// Sets the coefficients at once.
+    pub(super) fn reset_to(&mut self, decay: &Decay, lines: &[usize; LINES]) {
+        self.compute(decay, lines);
+        (self.from, self.is_ramping) = (self.to, false);
     }
 
-    fn make(&mut self, decay: &Decay, lines: &[usize; LINES]) {
-        self.made_for = Some((*decay, *lines));
+    fn compute(&mut self, decay: &Decay, lines: &[usize; LINES]) {
+        self.computed_for = Some((*decay, *lines));
         let warped = |frequency_hz: f64| {
             libm::tan(core::f64::consts::PI * (frequency_hz / self.sample_rate_hz).min(0.49))
         };
@@ -116,33 +120,32 @@ impl Absorption {
         }
     }
 
-    /// Passes some frames of all lines, at most four, the first of them so many after the control
-    /// place. The states are the caller's copy of [`Self::states`] for the while, which can stay in
-    /// registers.
+    /// Filters up to four frames of all delay lines, from `offset` frames after the control point
+    /// on. `states` is a copy of [`Self::states`], which the compiler can keep in registers.
     #[inline(always)]
     pub(super) fn process(&self, states: &mut States, offset: usize, frames: usize, lines: &mut Column) {
         for group in 0..GROUPS {
-            // Lines of four frames become frames of four lines, and lines again.
+            // The block is transposed from four frames per line to four lines per frame, and back.
             let [a, b, c, d] = [0, 1, 2, 3].map(|lane| lines[4 * group + lane]);
-            let mut rows = transpose([a, b, c, d]);
-            let (still, state) = (&self.from[group], &mut states[group]);
-            if frames == 4 && !self.moves {
-                rows.iter_mut().for_each(|values| pass(still, state, values));
+            let mut frames_of_lines = transpose([a, b, c, d]);
+            let (from, state) = (&self.from[group], &mut states[group]);
+            if frames == 4 && !self.is_ramping {
+                frames_of_lines.iter_mut().for_each(|values| filter_frame(from, state, values));
             } else {
-                for (frame, values) in rows.iter_mut().enumerate().take(frames) {
-                    pass(&between(still, &self.to[group], offset + frame), state, values);
+                for (frame, values) in frames_of_lines.iter_mut().enumerate().take(frames) {
+                    filter_frame(&interpolate(from, &self.to[group], offset + frame), state, values);
                 }
             }
-            for (lane, values) in transpose(rows).into_iter().enumerate() {
+            for (lane, values) in transpose(frames_of_lines).into_iter().enumerate() {
                 lines[4 * group + lane] = values;
             }
         }
     }
 }
 
-/// Passes a frame of four lines.
+/// Filters a frame of four delay lines.
 #[inline(always)]
-fn pass(shelves: &Shelves, state: &mut State, values: &mut f32x4) {
+fn filter_frame(shelves: &Shelves, state: &mut State, values: &mut f32x4) {
     for ([direct, fed, kept], state) in shelves.iter().zip(state) {
         let before = *state;
         *state = *fed * *values - *kept * before;
@@ -150,13 +153,13 @@ fn pass(shelves: &Shelves, state: &mut State, values: &mut f32x4) {
     }
 }
 
-/// The shelves so many frames after the control place.
+/// The shelves `offset` frames after the control point.
 #[inline(always)]
-fn between(from: &Shelves, to: &Shelves, offset: usize) -> Shelves {
-    let way = f32x4::splat(offset as u16 as f32 * (1.0 / CONTROL_FRAMES as f32));
+fn interpolate(from: &Shelves, to: &Shelves, offset: usize) -> Shelves {
+    let fraction = f32x4::splat(offset as u16 as f32 * (1.0 / CONTROL_FRAMES as f32));
     let mut shelves = *from;
     for (value, to) in shelves.as_flattened_mut().iter_mut().zip(to.as_flattened()) {
-        *value = *value + (*to - *value) * way;
+        *value = *value + (*to - *value) * fraction;
     }
     shelves
 }

@@ -1,133 +1,122 @@
-//! Reverb: a room.
+//! Reverb: early reflections and a feedback delay network.
 //!
-//! What comes in passes the cuts and the pre-delay. Early reflections are taken straight from there
-//! ([`reflections`]). The late sound passes four all-passes a side ([`diffuser`]) and goes around
-//! in a feedback delay network ([`network`]) whose absorption gives each frequency its own decay
+//! The input passes the cuts and the pre-delay. Early reflections are taps of it ([`reflections`]).
+//! The late sound passes four all-pass filters per channel ([`diffuser`]) and a feedback delay
+//! network ([`network`]), whose absorption filters set the decay of each frequency
 //! ([`absorption`]).
 //!
-//! Where size or pre-delay change, all that is read from delays fades over from the old to the new
-//! room, so that nothing clicks and nothing changes its pitch.
+//! A change of size or pre-delay crossfades all taps from the old to the new room, without clicks
+//! and without a change of pitch.
 
 mod absorption;
 mod diffuser;
 mod network;
 mod reflections;
-mod ring;
+mod room;
 
 use self::absorption::Decay;
 use self::diffuser::Diffuser;
-use self::network::{LINES, Network, line_frames};
-use self::reflections::{Reflections, TapFrames, tap_frames};
-use super::best::best;
-use super::control::{ControlClock, Due, Ramp, Settings, aim_all, jump_all};
-use super::cuts::Cuts;
-use super::fade::Fade;
+use self::network::Network;
+use self::reflections::Reflections;
+use self::room::Room;
+use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group};
 use super::lfo::{Lfo, Speed};
-use super::line::Line;
-use super::memory::{inline_bytes, values_bytes};
-use super::mixing::equal_power;
-use super::step::{Step, step_of};
-use super::{CONTROL_FRAMES, Effect, EffectConfig, EffectKind, LineSum, Parameter, Unit};
+use super::memory::inline_bytes;
+use super::parameter::Unit;
+use super::params::{ParameterEnum, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use super::smoothed_parameters::SmoothedParameters;
+use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
+use crate::dsp::control_block::{ControlBlock, zero_padded};
+use crate::dsp::cut_filters::CutFilters;
+use crate::dsp::equal_power::equal_power;
+use crate::dsp::memory::values_bytes;
+use crate::dsp::tap_crossfade::TapCrossfade;
+use crate::dsp::tapped_delay_line::TappedDelayLine;
 
 /// Longest pre-delay, in milliseconds.
-const LONGEST_PRE_DELAY_MS: f64 = 250.0;
+const MAX_PRE_DELAY_MS: f64 = 250.0;
 
-/// How long a change of size or pre-delay takes, in seconds.
+/// Crossfade of a change of size or pre-delay, in seconds.
 const FADE_SECS: f64 = 0.06;
 
-/// Widest turn of the network's modulation, in radians.
-const WIDEST_TURN: f64 = 0.6;
+/// Largest angle of the network's modulation, in radians.
+const MAX_ANGLE: f64 = 0.6;
 
-/// A room with early reflections and a decay of its own in bass, middle and treble.
+/// A room with early reflections and separate decays of bass, middle and treble.
 ///
-/// `decay_secs` is the time in which the late sound falls by 60 dB; `low_decay` and `high_decay`
-/// are the shares of it that apply well below `low_hz` and well above `high_hz`. For a steady noise
-/// the late sound is about as loud as what comes in, whatever the decay. `early` is the level of
-/// the early reflections beside it. `mix` is of equal power.
+/// For steady noise the late sound is about as loud as the input at any decay.
 pub(super) static REVERB: EffectKind = EffectKind {
     id: "reverb",
     name: "Reverb",
-    parameters: PARAMETERS,
+    group: Group::SpaceAndTime,
+    parameters: ReverbParam::TABLE,
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| best(Reverb::new(config)),
+    make: |config| with_simd_dispatch(Reverb::new(config)),
     memory_bytes: Reverb::memory_bytes,
 };
 
-const PRE_DELAY_MS: usize = 0;
-const SIZE: usize = 1;
-const DECAY_SECS: usize = 2;
-const LOW_DECAY: usize = 3;
-const LOW_HZ: usize = 4;
-const HIGH_DECAY: usize = 5;
-const HIGH_HZ: usize = 6;
-const DIFFUSION: usize = 7;
-const EARLY: usize = 8;
-const MODULATION: usize = 9;
-const MODULATION_HZ: usize = 10;
-const LOW_CUT_HZ: usize = 11;
-const HIGH_CUT_HZ: usize = 12;
-const WIDTH: usize = 13;
-const MIX: usize = 14;
-
-const PARAMETERS: &[Parameter] = &[
-    Parameter::linear("pre_delay_ms", "Pre-delay", Unit::Milliseconds, [0.0, LONGEST_PRE_DELAY_MS], 12.0),
-    Parameter::linear("size", "Size", Unit::Share, [0.1, 1.0], 0.6),
-    Parameter::logarithmic("decay_secs", "Decay", Unit::Seconds, [0.1, 20.0], 1.8),
-    Parameter::logarithmic("low_decay", "Low decay", Unit::Share, [0.25, 2.0], 1.0),
-    Parameter::logarithmic("low_hz", "Low below", Unit::Hertz, [50.0, 1_000.0], 250.0),
-    Parameter::logarithmic("high_decay", "High decay", Unit::Share, [0.1, 1.0], 0.5),
-    Parameter::logarithmic("high_hz", "High above", Unit::Hertz, [1_000.0, 16_000.0], 5_000.0),
-    Parameter::linear("diffusion", "Diffusion", Unit::Share, [0.0, 1.0], 0.8),
-    Parameter::linear("early", "Early reflections", Unit::Share, [0.0, 1.0], 0.5),
-    Parameter::linear("modulation", "Modulation", Unit::Share, [0.0, 1.0], 0.5),
-    Parameter::logarithmic("modulation_hz", "Modulation rate", Unit::Hertz, [0.05, 5.0], 1.3),
-    Parameter::logarithmic("low_cut_hz", "Low cut", Unit::Hertz, [20.0, 2_000.0], 80.0),
-    Parameter::logarithmic("high_cut_hz", "High cut", Unit::Hertz, [500.0, 20_000.0], 14_000.0),
-    Parameter::linear("width", "Width", Unit::Share, [0.0, 1.0], 1.0),
-    Parameter::linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.25),
-];
-
-/// What is read where, in frames back.
-#[derive(Debug, Clone, Copy, PartialEq)]
-struct Room {
-    pre_delay_frames: usize,
-    taps: TapFrames,
-    lines: [usize; LINES],
-}
-
-impl Room {
-    /// Frames from a sound to the last of its reflections and of its first ways through the
-    /// network.
-    fn longest_way_frames(&self) -> usize {
-        let ways = self.taps.iter().flatten().chain(&self.lines);
-        self.pre_delay_frames + ways.copied().fold(0, usize::max)
+parameters! {
+    /// Parameters of the reverb.
+    enum ReverbParam {
+        /// Delay of the wet signal.
+        PreDelayMs = linear("pre_delay_ms", "Pre-delay", Unit::Milliseconds, [0.0, MAX_PRE_DELAY_MS], 12.0),
+        /// Size of the room, relative to the largest.
+        Size = linear("size", "Size", Unit::Share, [0.1, 1.0], 0.6),
+        /// Time in which the late sound decays by 60 dB (RT60).
+        DecaySecs = logarithmic("decay_secs", "Decay", Unit::Seconds, [0.1, 20.0], 1.8),
+        /// Decay well below the low crossover, as a proportion of the decay.
+        LowDecay = logarithmic("low_decay", "Low decay", Unit::Share, [0.25, 2.0], 1.0),
+        /// Crossover between bass and middle.
+        LowHz = logarithmic("low_hz", "Low below", Unit::Hertz, [50.0, 1_000.0], 250.0),
+        /// Decay well above the high crossover, as a proportion of the decay.
+        HighDecay = logarithmic("high_decay", "High decay", Unit::Share, [0.1, 1.0], 0.5),
+        /// Crossover between middle and treble.
+        HighHz = logarithmic("high_hz", "High above", Unit::Hertz, [1_000.0, 16_000.0], 5_000.0),
+        /// Coefficient of the diffusers, relative to its maximum.
+        Diffusion = linear("diffusion", "Diffusion", Unit::Share, [0.0, 1.0], 0.8),
+        /// Gain of the early reflections.
+        Early = linear("early", "Early reflections", Unit::Share, [0.0, 1.0], 0.5),
+        /// Largest angle of the network's modulation, relative to its maximum.
+        Modulation = linear("modulation", "Modulation", Unit::Share, [0.0, 1.0], 0.5),
+        /// Frequency of the network's modulation.
+        ModulationHz = logarithmic("modulation_hz", "Modulation rate", Unit::Hertz, [0.05, 5.0], 1.3),
+        /// Cut-off of a high-pass filter of 6 dB per octave before the room.
+        LowCutHz = logarithmic("low_cut_hz", "Low cut", Unit::Hertz, [20.0, 2_000.0], 80.0),
+        /// Cut-off of a low-pass filter of 6 dB per octave before the room.
+        HighCutHz = logarithmic("high_cut_hz", "High cut", Unit::Hertz, [500.0, 20_000.0], 14_000.0),
+        /// Gain of the wet side signal: 0 is mono.
+        Width = linear("width", "Width", Unit::Share, [0.0, 1.0], 1.0),
+        /// Mix of input and room, with equal power.
+        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.25),
     }
 }
 
 struct Reverb {
     sample_rate_hz: f64,
-    settings: Settings<{ PARAMETERS.len() }>,
+    settings: SmoothedParameters<ReverbParam, { ReverbParam::COUNT }>,
     clock: ControlClock,
     lfo: Lfo,
-    cuts: Cuts,
-    /// What came in, behind the cuts.
-    inputs: [Line; 2],
-    room: Fade<Room>,
-    /// A fade to another room begins at multiples of so many frames.
+    cuts: CutFilters,
+    /// The input after the cuts.
+    inputs: [TappedDelayLine; 2],
+    room: TapCrossfade<Room>,
+    /// A crossfade to another room starts at multiples of this number of frames.
     fade_every_frames: u64,
-    /// Pre-delay and size of the room that was aimed at last.
-    aimed: [f64; 2],
+    /// Pre-delay and size of the newest room.
+    room_settings: [f64; 2],
     reflections: Reflections,
     diffusers: [Diffuser; 2],
     network: Network,
-    /// Dry, wet, width, early reflections, late sound, coefficient of the diffusers.
-    gains: [Ramp; 6],
+    /// Gains of dry and wet, width, gains of early reflections and late sound, coefficient of the
+    /// diffusers.
+    gains: [ControlRamp; 6],
 }
 
 impl Reverb {
     fn longest_room(sample_rate_hz: f64) -> Room {
-        room(sample_rate_hz, [LONGEST_PRE_DELAY_MS, 1.0])
+        Room::new(sample_rate_hz, [MAX_PRE_DELAY_MS, 1.0])
     }
 
     fn input_frames(longest_room: &Room) -> usize {
@@ -135,13 +124,13 @@ impl Reverb {
         longest_room.pre_delay_frames + longest_tap + CONTROL_FRAMES
     }
 
-    /// The lines of the inputs, of the network, and of the diffusers.
+    /// Bytes of the delay lines of inputs, network and diffusers, and of the effect.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let longest_room = Self::longest_room(sample_rate_hz.into());
         let diffusers = [0, 1].map(|side| Diffuser::frames_of(side, sample_rate_hz.into()));
         let rings =
             longest_room.lines.iter().chain(diffusers.iter().flatten()).map(|frames| frames + CONTROL_FRAMES);
-        2 * Line::memory_bytes(Self::input_frames(&longest_room))
+        2 * TappedDelayLine::memory_bytes(Self::input_frames(&longest_room))
             + values_bytes(rings.sum())
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
     }
@@ -150,166 +139,178 @@ impl Reverb {
         let sample_rate_hz = f64::from(config.sample_rate_hz);
         let longest_room = Self::longest_room(sample_rate_hz);
         let fade_frames = (FADE_SECS * sample_rate_hz) as usize;
-        let input = Line::new(Self::input_frames(&longest_room));
+        let input = TappedDelayLine::new(Self::input_frames(&longest_room));
         Self {
             sample_rate_hz,
-            settings: Settings::new(PARAMETERS),
+            settings: SmoothedParameters::new(),
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
-            cuts: Cuts::new(config.sample_rate_hz),
+            cuts: CutFilters::new(config.sample_rate_hz),
             inputs: [input.clone(), input],
-            room: Fade::new(longest_room, fade_frames),
+            room: TapCrossfade::new(longest_room, fade_frames),
             fade_every_frames: fade_frames.next_multiple_of(CONTROL_FRAMES) as u64,
-            aimed: [0.0; 2],
+            room_settings: [0.0; 2],
             reflections: Reflections::new(),
             diffusers: [Diffuser::new(0, sample_rate_hz), Diffuser::new(1, sample_rate_hz)],
             network: Network::new(sample_rate_hz, &longest_room.lines),
-            gains: [Ramp::default(); 6],
+            gains: [ControlRamp::default(); 6],
         }
     }
 
     fn cuts_hz(&self) -> [f64; 2] {
-        [self.settings.get(LOW_CUT_HZ), self.settings.get(HIGH_CUT_HZ)]
+        [self.settings.get(ReverbParam::LowCutHz), self.settings.get(ReverbParam::HighCutHz)]
     }
 
-    fn wanted(&self) -> [f64; 2] {
-        [self.settings.get(PRE_DELAY_MS), self.settings.get(SIZE)]
+    fn room_targets(&self) -> [f64; 2] {
+        [self.settings.get(ReverbParam::PreDelayMs), self.settings.get(ReverbParam::Size)]
     }
 
     fn decay(&self) -> Decay {
         let settings = &self.settings;
-        let middle_secs = settings.get(DECAY_SECS);
+        let middle_secs = settings.get(ReverbParam::DecaySecs);
         Decay {
-            low_secs: middle_secs * settings.get(LOW_DECAY),
+            low_secs: middle_secs * settings.get(ReverbParam::LowDecay),
             middle_secs,
-            high_secs: middle_secs * settings.get(HIGH_DECAY),
-            low_hz: settings.get(LOW_HZ),
-            high_hz: settings.get(HIGH_HZ),
+            high_secs: middle_secs * settings.get(ReverbParam::HighDecay),
+            low_hz: settings.get(ReverbParam::LowHz),
+            high_hz: settings.get(ReverbParam::HighHz),
         }
     }
 
     fn gain_targets(&self) -> [f64; 6] {
         let settings = &self.settings;
-        let [dry, wet] = equal_power(settings.get(MIX));
-        let late = self.network.level(settings.get(DECAY_SECS));
+        let [dry, wet] = equal_power(settings.get(ReverbParam::Mix));
+        let late = self.network.level(settings.get(ReverbParam::DecaySecs));
         [
             dry,
             wet,
-            settings.get(WIDTH),
-            settings.get(EARLY),
+            settings.get(ReverbParam::Width),
+            settings.get(ReverbParam::Early),
             late,
-            diffuser::STRONGEST * settings.get(DIFFUSION),
+            diffuser::MAX_COEFFICIENT * settings.get(ReverbParam::Diffusion),
         ]
     }
 
     fn speed(&self) -> Speed {
-        Speed::Hertz(self.settings.get(MODULATION_HZ))
+        Speed::Hertz(self.settings.get(ReverbParam::ModulationHz))
     }
 
     fn start(&mut self) {
-        self.aimed = self.wanted();
-        self.room.jump(room(self.sample_rate_hz, self.aimed));
-        self.cuts.jump(self.cuts_hz());
-        self.lfo.start(self.clock.place(), self.speed());
-        let (decay, widest) = (self.decay(), WIDEST_TURN * self.settings.get(MODULATION));
-        self.network.start(&decay, &self.room, self.lfo.phase(), widest);
+        self.room_settings = self.room_targets();
+        self.room.reset_to(Room::new(self.sample_rate_hz, self.room_settings));
+        self.cuts.reset_to(self.cuts_hz());
+        self.lfo.start(self.clock.control_point(), self.speed());
+        let (decay, max_angle) = (self.decay(), MAX_ANGLE * self.settings.get(ReverbParam::Modulation));
+        self.network.start(&decay, &self.room, self.lfo.phase(), max_angle);
         let gains = self.gain_targets();
-        jump_all(&mut self.gains, gains);
+        reset_all(&mut self.gains, gains);
     }
 
     fn step(&mut self) {
-        let mut moved = self.settings.step();
-        // At places that do not depend on when the change began, or where playing did.
-        let may_fade = self.room.is_at_rest() && self.clock.place().is_multiple_of(self.fade_every_frames);
-        if may_fade && self.aimed != self.wanted() {
-            self.aimed = self.wanted();
-            self.room.aim(room(self.sample_rate_hz, self.aimed));
-            moved = true;
+        let mut has_changed = self.settings.step();
+        // These frames depend neither on the time of the change nor on where playback started.
+        let may_fade =
+            self.room.is_steady() && self.clock.control_point().is_multiple_of(self.fade_every_frames);
+        if may_fade && self.room_settings != self.room_targets() {
+            self.room_settings = self.room_targets();
+            self.room.fade_to(Room::new(self.sample_rate_hz, self.room_settings));
+            has_changed = true;
         }
         self.lfo.step(self.speed());
-        let (decay, widest) = (self.decay(), WIDEST_TURN * self.settings.get(MODULATION));
-        self.network.step(&decay, &self.room, self.lfo.phase(), widest);
-        self.cuts.step(moved.then(|| self.cuts_hz()));
-        let gains = moved.then(|| self.gain_targets());
-        aim_all(&mut self.gains, gains);
+        let (decay, max_angle) = (self.decay(), MAX_ANGLE * self.settings.get(ReverbParam::Modulation));
+        self.network.step(&decay, &self.room, self.lfo.phase(), max_angle);
+        self.cuts.step(has_changed.then(|| self.cuts_hz()));
+        let gains = has_changed.then(|| self.gain_targets());
+        ramp_all(&mut self.gains, gains);
     }
 }
 
 impl Reverb {
-    /// Puts the room beside what came in.
+    /// Mixes the input with early reflections and late sound.
     #[inline(always)]
     fn mix(
         &self,
         offset: usize,
         [left, right]: [&mut [f32]; 2],
-        early: &[Step; 2],
-        [late_left, late_right]: &[Step; 2],
+        early: &[ControlBlock; 2],
+        [late_left, late_right]: &[ControlBlock; 2],
     ) {
         let mut gains = [[0.0; CONTROL_FRAMES]; 4];
         for (gains, ramp) in gains.iter_mut().zip(&self.gains) {
             ramp.fill(offset, gains);
         }
-        let [dry, wet, width, first] = &gains;
-        let gains = dry.iter().zip(wet).zip(width.iter().zip(first));
+        let [dry, wet, width, early_gain] = &gains;
+        let gains = dry.iter().zip(wet).zip(width.iter().zip(early_gain));
         let early = early[0].iter().zip(&early[1]);
         let late = late_left.iter().zip(late_right);
         let room = early.zip(late).zip(gains);
         for ((left, right), (((early_left, early_right), (late_left, late_right)), gains)) in
             left.iter_mut().zip(right).zip(room)
         {
-            let ((dry, wet), (width, first)) = gains;
-            let heard_left = early_left * first + late_left;
-            let heard_right = early_right * first + late_right;
-            let middle = 0.5 * wet * (heard_left + heard_right);
-            let side = 0.5 * wet * width * (heard_left - heard_right);
+            let ((dry, wet), (width, early_gain)) = gains;
+            let room_left = early_left * early_gain + late_left;
+            let room_right = early_right * early_gain + late_right;
+            let middle = 0.5 * wet * (room_left + room_right);
+            let side = 0.5 * wet * width * (room_left - room_right);
             *left = *left * dry + (middle + side);
             *right = *right * dry + (middle - side);
         }
     }
 }
 
-/// The room of a pre-delay in milliseconds and a size.
-fn room(sample_rate_hz: f64, [pre_delay_ms, size]: [f64; 2]) -> Room {
-    Room {
-        pre_delay_frames: libm::round(1e-3 * pre_delay_ms * sample_rate_hz) as usize,
-        taps: tap_frames(sample_rate_hz, size),
-        lines: line_frames(sample_rate_hz, size),
-    }
-}
-
 impl Effect for Reverb {
     fn reset(&mut self, frame: u64) {
-        self.settings.jump();
+        self.settings.finish();
         self.clock.reset(frame);
         self.cuts.clear();
-        self.inputs.iter_mut().for_each(Line::clear);
+        self.inputs.iter_mut().for_each(TappedDelayLine::clear);
         self.diffusers.iter_mut().for_each(Diffuser::clear);
         self.network.clear();
     }
 
-    fn set(&mut self, parameter: usize, value: f64, glide_frames: u32) {
-        self.settings.set(parameter, value, glide_frames);
-        if parameter == MIX && glide_frames == 0 {
-            jump_all(&mut self.gains[..2], equal_power(value));
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = ReverbParam::from_index(parameter) else { return };
+        self.settings.set(parameter, value, ramp_frames);
+        match parameter {
+            ReverbParam::Mix => {
+                if ramp_frames == 0 {
+                    reset_all(&mut self.gains[..2], equal_power(value));
+                }
+            }
+            ReverbParam::PreDelayMs
+            | ReverbParam::Size
+            | ReverbParam::DecaySecs
+            | ReverbParam::LowDecay
+            | ReverbParam::LowHz
+            | ReverbParam::HighDecay
+            | ReverbParam::HighHz
+            | ReverbParam::Diffusion
+            | ReverbParam::Early
+            | ReverbParam::Modulation
+            | ReverbParam::ModulationHz
+            | ReverbParam::LowCutHz
+            | ReverbParam::HighCutHz
+            | ReverbParam::Width => {}
         }
     }
 
-    fn counts(&self, parameter: usize) -> bool {
-        parameter == MODULATION_HZ
+    fn integrates(&self, parameter: usize) -> bool {
+        ReverbParam::from_index(parameter) == Some(ReverbParam::ModulationHz)
     }
 
-    fn follow(&mut self, parameter: usize, line: Option<LineSum>) {
-        if self.counts(parameter) {
-            self.lfo.follow(line);
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+        if self.integrates(parameter) {
+            self.lfo.set_integral(integral);
         }
     }
 
-    fn gap_frames(&self) -> usize {
-        self.room.now().longest_way_frames() + self.diffusers.iter().map(Diffuser::frames).fold(0, usize::max)
+    fn longest_silence_frames(&self) -> usize {
+        self.room.current().longest_path_frames()
+            + self.diffusers.iter().map(Diffuser::frames).fold(0, usize::max)
     }
 
     #[inline(always)]
-    fn process(&mut self, [left, right]: [&mut [f32]; 2], _side: Option<[&[f32]; 2]>) {
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         match self.clock.due() {
             Due::Start => {
                 self.start();
@@ -319,7 +320,7 @@ impl Effect for Reverb {
             Due::Nothing => {}
         }
         let (frames, offset) = (left.len(), self.clock.offset());
-        let mut wet = [&*left, &*right].map(step_of);
+        let mut wet = [&*left, &*right].map(zero_padded);
         self.cuts.process(offset, wet.each_mut().map(|wet| &mut wet[..frames]));
         for (input, wet) in self.inputs.iter_mut().zip(&wet) {
             input.write(&wet[..frames]);
@@ -327,23 +328,24 @@ impl Effect for Reverb {
         let mut early = [[0.0; CONTROL_FRAMES]; 2];
         for (side, early) in early.iter_mut().enumerate() {
             let early = &mut early[..frames];
-            self.reflections.read(&self.inputs, side, self.room.now(), early);
-            self.room.blend(early, |room, early| self.reflections.read(&self.inputs, side, room, early));
+            self.reflections.read(&self.inputs, side, self.room.current(), early);
+            self.room.crossfade(early, |room, early| self.reflections.read(&self.inputs, side, room, early));
         }
         let mut gains = [0.0; CONTROL_FRAMES];
         self.gains[4].fill(offset, &mut gains);
         for (side, wet) in wet.iter_mut().enumerate() {
             let input = &self.inputs[side];
             let delayed = &mut wet[..frames];
-            input.read(self.room.now().pre_delay_frames + frames, delayed);
-            self.room.blend(delayed, |room, delayed| input.read(room.pre_delay_frames + frames, delayed));
+            input.read(self.room.current().pre_delay_frames + frames, delayed);
+            self.room.crossfade(delayed, |room, delayed| input.read(room.pre_delay_frames + frames, delayed));
             self.diffusers[side].process(offset, &self.gains[5], delayed);
-            // On the way in: a change of decay leaves the level of what sounds as it is.
+            // The gain applies to the network's input, so that a change of decay does not change
+            // sound that already decays.
             wet.iter_mut().zip(&gains).for_each(|(value, gain)| *value *= gain);
         }
         self.network.process(offset, frames, &self.room, &mut wet);
         self.mix(offset, [left, right], &early, &wet);
-        self.room.pass(frames);
-        self.clock.pass(frames);
+        self.room.advance(frames);
+        self.clock.advance(frames);
     }
 }

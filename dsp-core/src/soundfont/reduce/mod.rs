@@ -1,7 +1,8 @@
-//! Writes a bank that holds no more than a choice of presets and sounds the same: to the bit, as
-//! every value that a voice reads is the same.
+//! Writes a bank with some presets of another bank, which play bit-identically, because voices read the
+//! same values.
 
 mod modulators;
+mod shared_value;
 #[cfg(test)]
 pub(super) mod tests;
 mod wave;
@@ -11,37 +12,38 @@ mod zones;
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::bank::Used;
-use super::{Bank, BankError, SampleEncoding};
+use super::bank::{Bank, Selection};
+use super::error::BankError;
+use super::summary::{PresetSummary, SampleEncoding};
 use wave::WaveWriter;
-use zones::{Level, ZoneOut, ZonesWriter};
+use zones::{Level, WrittenZone, ZonesWriter};
 
-/// Writes an SF2 file of these presets, which keep their numbers. Compressed samples have to be
+/// Writes an SF2 file of the selected presets, which keep their numbers. Compressed samples must be
 /// prepared; those that cannot be decoded are left out.
-pub(super) fn reduced(bank: &Bank, used: &Used) -> Result<Vec<u8>, BankError> {
-    let wave = WaveWriter::new(bank, used);
+pub(super) fn reduced(bank: &Bank, selection: &Selection) -> Result<Vec<u8>, BankError> {
+    let wave = WaveWriter::new(bank, selection);
     let mut instruments = ZonesWriter::new(Level::Instrument);
     let mut instrument_numbers = BTreeMap::new();
-    for &instrument in &used.instruments {
+    for &instrument in &selection.instruments {
         instrument_numbers.insert(instrument, instruments.len());
         let zones = bank.instruments()[instrument].zones.iter().filter_map(|zone| {
-            Some(ZoneOut {
+            Some(WrittenZone {
                 keys: zone.keys,
                 velocities: zone.velocities,
-                generators: wave.pinned(zone)?,
+                generators: wave.adjusted_generators(zone)?,
                 modulators: &zone.modulators,
-                target: wave.number(zone.sample)?,
+                target: wave.index(zone.sample)?,
             })
         });
         instruments.add(&zones.collect::<Vec<_>>());
     }
     let mut presets = ZonesWriter::new(Level::Preset);
-    let mut preset_ids = Vec::with_capacity(used.presets.len());
-    for &preset in &used.presets {
+    let mut preset_ids = Vec::with_capacity(selection.presets.len());
+    for &preset in &selection.presets {
         let preset = &bank.presets()[preset];
         preset_ids.push((preset.bank, preset.program));
         let zones = preset.zones.iter().filter_map(|zone| {
-            Some(ZoneOut {
+            Some(WrittenZone {
                 keys: zone.keys,
                 velocities: zone.velocities,
                 generators: zone.generators,
@@ -53,8 +55,8 @@ pub(super) fn reduced(bank: &Bank, used: &Used) -> Result<Vec<u8>, BankError> {
     }
     let summary = bank.summary();
     let preset_headers = preset_ids.iter().zip(presets.first_zones()).map(|(&(bank, program), first)| {
-        let is_it = |preset: &&super::PresetSummary| (preset.bank, preset.program) == (bank, program);
-        let name = summary.presets.iter().find(is_it).map_or("", |preset| &preset.name);
+        let is_same = |preset: &&PresetSummary| (preset.bank, preset.program) == (bank, program);
+        let name = summary.presets.iter().find(is_same).map_or("", |preset| &preset.name);
         let mut header = writer::name_field(name, 0).to_vec();
         header.extend([program, bank, first].map(u16::to_le_bytes).as_flattened());
         header.extend([0; 12]);
@@ -91,16 +93,15 @@ pub(super) fn reduced(bank: &Bank, used: &Used) -> Result<Vec<u8>, BankError> {
 }
 
 impl Bank {
-    /// Bytes of sample data in the file that [`Self::reduced`] writes of these presets, whose
-    /// samples have to be prepared.
+    /// Size of the sample data of [`Self::reduced`] in bytes. The samples of the presets must be prepared.
     #[must_use]
     pub fn reduced_bytes(&self, presets: &[(u16, u8)]) -> u64 {
-        WaveWriter::new(self, &self.used(presets)).bytes()
+        WaveWriter::new(self, &self.select(presets)).bytes()
     }
 
-    /// An SF2 file of the presets that sound for these bank and program numbers, and of nothing
-    /// else. Loaded, it plays the same for these numbers, to the bit. The presets keep their
-    /// numbers and names; samples are PCM. Equal banks and numbers give equal files.
+    /// An SF2 file with only the presets that play for these bank and program numbers. It plays them
+    /// bit-identically. The presets keep their numbers and names; samples are PCM. Equal banks and
+    /// numbers give equal files.
     ///
     /// # Errors
     ///
@@ -110,6 +111,6 @@ impl Bank {
         if self.summary().encoding == SampleEncoding::Vorbis {
             self.prepare(presets)?;
         }
-        reduced(self, &self.used(presets))
+        reduced(self, &self.select(presets))
     }
 }

@@ -1,52 +1,52 @@
-//! Modulators of a list of zones: those of a global zone, and those of each zone.
+//! Splits the modulators of zones into those of a global zone and those of each zone.
 
 use alloc::vec::Vec;
 
-use super::super::modulators::{Destination, Modulator};
-use super::zones::cheapest;
+use super::super::modulator::{Destination, Modulator};
+use super::shared_value::shared_value;
 
-/// What to write so that every zone's list is the same when it is read.
-pub(super) struct Modulators {
+/// The modulators to write, from which a reader builds the complete list of every zone.
+pub(super) struct SplitModulators {
     pub(super) global: Vec<Modulator>,
-    pub(super) own: Vec<Vec<Modulator>>,
+    /// Modulators of each zone.
+    pub(super) local: Vec<Vec<Modulator>>,
 }
 
-/// Splits the complete lists of some zones, each of which begins with `defaults`, of which the
-/// amounts may differ.
-pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> Modulators {
+/// Splits the complete lists of some zones. Each list starts with `defaults`, whose amounts may differ.
+pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> SplitModulators {
     let has_links = |list: &&[Modulator]| {
         list.iter().any(|modulator| matches!(modulator.destination, Destination::Modulator(_)))
     };
     if lists.iter().any(has_links) {
-        // Links only lead to modulators of their own zone.
-        let own = lists.iter().map(|list| linked(list, defaults)).collect();
-        return Modulators { global: Vec::new(), own };
+        // The destination of a link is a modulator of the same zone.
+        let local = lists.iter().map(|list| linked(list, defaults)).collect();
+        return SplitModulators { global: Vec::new(), local };
     }
     let Some((first, others)) = lists.split_first() else {
-        return Modulators { global: Vec::new(), own: Vec::new() };
+        return SplitModulators { global: Vec::new(), local: Vec::new() };
     };
     let common = (0..first.len())
-        .find(|&place| {
-            !others.iter().all(|list| list.get(place).is_some_and(|it| is_twin(it, &first[place])))
+        .find(|&index| {
+            !others.iter().all(|list| list.get(index).is_some_and(|it| is_replacement(it, &first[index])))
         })
         .unwrap_or(first.len());
-    // Where one list for all begins with the fewest records: amounts may still differ in zones.
-    let amounts = |place: usize| lists.iter().map(move |list| list[place].amount);
+    // The global zone states the amounts that need the fewest records; zones may replace them.
+    let amounts = |index: usize| lists.iter().map(move |list| list[index].amount);
     let mut base: Vec<Modulator> = defaults.to_vec();
     let mut global = Vec::new();
-    for place in 0..common {
-        let amount = match defaults.get(place) {
-            Some(default) => cheapest(amounts(place), default.amount).0,
-            None => cheapest(amounts(place), first[place].amount).0,
+    for index in 0..common {
+        let amount = match defaults.get(index) {
+            Some(default) => shared_value(amounts(index), default.amount).0,
+            None => shared_value(amounts(index), first[index].amount).0,
         };
-        let modulator = Modulator { amount, ..first[place] };
-        match base.get_mut(place) {
-            Some(own) if own.amount == amount => {}
-            Some(own) => {
-                *own = modulator;
+        let modulator = Modulator { amount, ..first[index] };
+        match base.get_mut(index) {
+            Some(entry) if entry.amount == amount => {}
+            Some(entry) => {
+                *entry = modulator;
                 global.push(modulator);
             }
-            // One zone alone needs no global zone.
+            // A single zone needs no global zone.
             None if lists.len() > 1 => {
                 base.push(modulator);
                 global.push(modulator);
@@ -54,31 +54,32 @@ pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> Modulator
             None => {}
         }
     }
-    let own = |list: &&[Modulator]| {
-        let (begin, rest) = list.split_at(base.len());
-        let changed = begin.iter().zip(&base).filter(|(own, base)| own != base).map(|(own, _)| *own);
-        changed.chain(rest.iter().copied()).collect()
+    let local = |list: &&[Modulator]| {
+        let (shared, further) = list.split_at(base.len());
+        let pairs = shared.iter().zip(&base);
+        let changed = pairs.filter(|(modulator, base)| modulator != base).map(|(modulator, _)| *modulator);
+        changed.chain(further.iter().copied()).collect()
     };
-    Modulators { own: lists.iter().map(own).collect(), global }
+    SplitModulators { local: lists.iter().map(local).collect(), global }
 }
 
-/// The modulators of a zone with links, which lead to places among those that are written.
+/// The modulators of a zone with links, whose destinations become indices among the written ones.
 fn linked(list: &[Modulator], defaults: &[Modulator]) -> Vec<Modulator> {
-    let is_written = |place: usize| defaults.get(place) != Some(&list[place]);
+    let is_written = |index: usize| defaults.get(index) != Some(&list[index]);
     let written_before =
-        |place: u16| (0..usize::from(place)).filter(|&place| is_written(place)).count() as u16;
-    let places = (0..list.len()).filter(|&place| is_written(place));
-    places
-        .map(|place| match list[place].destination {
+        |index: u16| (0..usize::from(index)).filter(|&index| is_written(index)).count() as u16;
+    let indices = (0..list.len()).filter(|&index| is_written(index));
+    indices
+        .map(|index| match list[index].destination {
             Destination::Modulator(target) => {
-                Modulator { destination: Destination::Modulator(written_before(target)), ..list[place] }
+                Modulator { destination: Destination::Modulator(written_before(target)), ..list[index] }
             }
-            Destination::Generator(_) => list[place],
+            Destination::Generator(_) => list[index],
         })
         .collect()
 }
 
-/// Whether one replaces the other when it is read after it (section 7.4).
-fn is_twin(one: &Modulator, other: &Modulator) -> bool {
-    one.destination == other.destination && one.acts_like(other)
+/// Whether a modulator replaces an earlier one when it is read (section 7.4).
+fn is_replacement(later: &Modulator, earlier: &Modulator) -> bool {
+    later.destination == earlier.destination && later.has_same_operators(earlier)
 }

@@ -1,42 +1,44 @@
-//! Every voice of a smaller bank reads the same numbers as that of the whole one.
+//! Voices of a reduced bank read the same values as those of the whole bank.
 
 use super::super::Bank;
 use super::super::content::{InstrumentZone, PresetZone};
-use super::super::generators::{Generator, Generators};
-use super::super::places::{OFFSETS, offsets, places};
+use super::super::generator::Generator;
+use super::super::generators::Generators;
+use super::super::sample_positions::{OFFSET_GENERATORS, header_positions, zone_offsets};
 
 const TIM: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 const FLUID: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 
 fn bank(path: &str) -> Bank {
-    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("the bank is sound")
+    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("a valid bank")
 }
 
 fn all_presets(bank: &Bank) -> Vec<(u16, u8)> {
     bank.presets().iter().map(|preset| (preset.bank, preset.program as u8)).collect()
 }
 
-/// Without the generators that only move places in the sample.
+/// The generators without offsets of sample positions.
 fn without_offsets(generators: &Generators) -> Generators {
-    let mut rest = *generators;
-    for (fine, coarse) in OFFSETS {
-        rest.set(fine, 0);
-        rest.set(coarse, 0);
+    let mut without = *generators;
+    for (fine, coarse) in OFFSET_GENERATORS {
+        without.set(fine, 0);
+        without.set(coarse, 0);
     }
-    rest
+    without
 }
 
-/// The frames that a zone plays, and its loop as seen from its first frame.
-type Sound<'a> = (&'a [[u8; 2]], Option<&'a [u8]>, Option<(usize, usize)>);
+/// High and low bytes of the frames that a zone plays, and its loop relative to the first frame.
+type PlayedFrames<'a> = (&'a [[u8; 2]], Option<&'a [u8]>, Option<(usize, usize)>);
 
-fn sound<'a>(bank: &'a Bank, zone: &InstrumentZone) -> Option<Sound<'a>> {
+fn played_frames<'a>(bank: &'a Bank, zone: &InstrumentZone) -> Option<PlayedFrames<'a>> {
     let sample = &bank.samples()[zone.sample];
     let wave = bank.wave(zone.sample)?;
     let frames = wave.high.len() as i64;
     let [start, end, loop_start, loop_end] = core::array::from_fn(|end| {
-        (i64::from(places(sample)[end]) + offsets(&zone.generators)[end]).clamp(0, frames) as usize
+        (i64::from(header_positions(sample)[end]) + zone_offsets(&zone.generators)[end]).clamp(0, frames)
+            as usize
     });
-    let loops = sample.loop_ok.then(|| (loop_start.wrapping_sub(start), loop_end.wrapping_sub(start)));
+    let loops = sample.is_loop_valid.then(|| (loop_start.wrapping_sub(start), loop_end.wrapping_sub(start)));
     Some((wave.high.get(start..end)?, wave.low.and_then(|low| low.get(start..end)), loops))
 }
 
@@ -44,18 +46,18 @@ fn check_zone(whole: (&Bank, &InstrumentZone), small: (&Bank, &InstrumentZone)) 
     let ((whole_bank, whole), (small_bank, small)) = (whole, small);
     assert_eq!((whole.keys, whole.velocities), (small.keys, small.velocities));
     let mut expected = without_offsets(&whole.generators);
-    if !whole_bank.samples()[whole.sample].loop_ok {
+    if !whole_bank.samples()[whole.sample].is_loop_valid {
         expected.set(Generator::SampleModes, 0);
     }
     assert_eq!(expected, without_offsets(&small.generators));
     assert_eq!(whole.modulators, small.modulators);
     let header = |bank: &Bank, zone: &InstrumentZone| {
         let sample = bank.samples()[zone.sample];
-        (sample.rate_hz, sample.root_key, sample.correction_cents, sample.loop_ok)
+        (sample.rate_hz, sample.root_key, sample.correction_cents, sample.is_loop_valid)
     };
     assert_eq!(header(whole_bank, whole), header(small_bank, small));
-    let (high, low, loops) = sound(whole_bank, whole).expect("frames");
-    let (small_high, small_low, small_loops) = sound(small_bank, small).expect("frames");
+    let (high, low, loops) = played_frames(whole_bank, whole).expect("frames");
+    let (small_high, small_low, small_loops) = played_frames(small_bank, small).expect("frames");
     assert!(high == small_high && loops == small_loops);
     let silent = vec![0; high.len()];
     assert!(low.unwrap_or(&silent) == small_low.unwrap_or(&silent));
@@ -79,7 +81,7 @@ fn check_preset_zone(whole: (&Bank, &PresetZone), small: (&Bank, &PresetZone)) {
 pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
     let file = whole.reduced(presets).expect("a smaller bank");
     assert!(file == whole.reduced(presets).expect("the same bank"));
-    let small = Bank::from_bytes(&file).expect("a sound bank");
+    let small = Bank::from_bytes(&file).expect("a valid bank");
     assert_eq!(small.skipped(), []);
     for &(bank, program) in presets {
         let index = (whole.resolve(bank, program), small.resolve(bank, program));
@@ -102,7 +104,7 @@ pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
 }
 
 #[test]
-fn a_reduced_bank_holds_what_its_presets_need() {
+fn a_reduced_bank_plays_its_presets_bit_identically() {
     let tim = bank(TIM);
     for preset in all_presets(&tim) {
         check(&tim, &[preset]);
@@ -113,7 +115,7 @@ fn a_reduced_bank_holds_what_its_presets_need() {
 }
 
 #[test]
-fn a_session_of_piano_and_drums_takes_little_of_a_large_bank() {
+fn a_reduced_bank_of_two_presets_is_much_smaller() {
     let fluid = bank(FLUID);
     let bytes = check(&fluid, &[(0, 0), (128, 0)]);
     assert!((10_000_000..20_000_000).contains(&bytes), "{bytes} bytes");
@@ -122,7 +124,7 @@ fn a_session_of_piano_and_drums_takes_little_of_a_large_bank() {
 }
 
 #[test]
-fn numbers_that_fall_back_to_another_preset_still_do() {
+fn program_numbers_fall_back_to_the_same_presets() {
     let tim = bank(TIM);
     check(&tim, &[(77, 5), (0, 127), (130, 99)]);
     let nothing = Bank::from_bytes(&tim.reduced(&[]).unwrap()).unwrap();
@@ -139,12 +141,12 @@ fn a_reduced_bank_keeps_names_and_numbers() {
 }
 
 #[test]
-fn offsets_that_end_at_the_edge_of_the_sample_data_still_do() {
+fn offsets_beyond_the_sample_data_are_clamped_to_the_same_frames() {
     let tim = bank(TIM);
     let zone = &tim.instruments()[0].zones[0];
-    let mut used = tim.used(&[]);
-    used.instruments.insert(0);
-    let writer = super::WaveWriter::new(&tim, &used);
+    let mut selection = tim.select(&[]);
+    selection.instruments.insert(0);
+    let writer = super::WaveWriter::new(&tim, &selection);
     let mut moved = InstrumentZone {
         keys: zone.keys,
         velocities: zone.velocities,
@@ -154,11 +156,11 @@ fn offsets_that_end_at_the_edge_of_the_sample_data_still_do() {
     };
     moved.generators.set(Generator::EndAddrsCoarseOffset, i16::MAX);
     moved.generators.set(Generator::StartAddrsCoarseOffset, i16::MIN);
-    let (high, ..) = sound(&tim, &moved).expect("frames");
-    assert_eq!(high.len(), tim.wave(0).expect("frames").high.len(), "the test reaches both edges");
-    let pinned = InstrumentZone { generators: writer.pinned(&moved).expect("kept"), ..moved };
-    assert!(sound(&tim, &pinned).expect("frames").0 == high);
-    let [start, end, ..] = offsets(&pinned.generators);
+    let (high, ..) = played_frames(&tim, &moved).expect("frames");
+    assert_eq!(high.len(), tim.wave(0).expect("frames").high.len(), "the offsets reach both ends");
+    let adjusted = InstrumentZone { generators: writer.adjusted_generators(&moved).expect("kept"), ..moved };
+    assert!(played_frames(&tim, &adjusted).expect("frames").0 == high);
+    let [start, end, ..] = zone_offsets(&adjusted.generators);
     let sample = tim.samples()[zone.sample];
     assert_eq!(i64::from(sample.start) + start, 0);
     assert_eq!(i64::from(sample.end) + end, high.len() as i64);

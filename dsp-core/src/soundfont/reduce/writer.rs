@@ -2,25 +2,25 @@
 
 use alloc::vec::Vec;
 
-use super::super::BankError;
+use super::super::error::BankError;
 
-/// A name in its field, cut to what fits, with a number behind it unless that is 0. Characters
-/// beyond Latin-1 become question marks.
+/// The field of a name, truncated to fit, with a number appended unless that is 0. Characters outside
+/// Latin-1 become question marks.
 pub(super) fn name_field(name: &str, number: usize) -> [u8; 20] {
     let mut field = [0; 20];
     let mut digits = [0; 6];
     let mut used = 0;
-    let mut rest = number;
-    while rest > 0 && used < digits.len() {
-        digits[used] = b'0' + (rest % 10) as u8;
-        rest /= 10;
+    let mut remaining = number;
+    while remaining > 0 && used < digits.len() {
+        digits[used] = b'0' + (remaining % 10) as u8;
+        remaining /= 10;
         used += 1;
     }
     let latin = name.chars().map(|char| u8::try_from(u32::from(char)).unwrap_or(b'?'));
     let suffix = digits[..used].iter().rev().copied();
     // The last byte stays zero.
-    for (place, byte) in field[..19].iter_mut().zip(latin.take(19 - used).chain(suffix)) {
-        *place = byte;
+    for (slot, byte) in field[..19].iter_mut().zip(latin.take(19 - used).chain(suffix)) {
+        *slot = byte;
     }
     field
 }
@@ -37,7 +37,7 @@ pub(super) fn info(name: &str) -> Vec<u8> {
     info
 }
 
-/// The sample data: 16 bits, and where there are any, eight more.
+/// The sample data: 16 bits, and the low bytes of 24-bit samples.
 pub(super) struct Wave {
     pub(super) high: Vec<u8>,
     pub(super) low: Option<Vec<u8>>,
@@ -84,7 +84,7 @@ fn header(out: &mut Vec<u8>, id: &[u8; 4], bytes: usize) {
 /// A chunk, padded to an even size.
 fn chunk(out: &mut Vec<u8>, id: &[u8; 4], body: &[u8]) {
     let padded = body.len().next_multiple_of(2);
-    // The size counts a pad byte of texts and of sm24, as their descriptions ask.
+    // The size includes the pad byte, as sections 5 and 6 require for texts and sm24.
     header(out, id, padded);
     out.extend(body);
     out.resize(out.len() + padded - body.len(), 0);

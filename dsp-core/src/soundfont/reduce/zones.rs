@@ -1,14 +1,16 @@
-//! Lists of zones (sections 7.3 to 7.5 and 7.7 to 7.9). What most zones of a list have in common
-//! goes to a global zone, as otherwise the 16-bit indices could not count all of it.
+//! Writes lists of zones (sections 7.3 to 7.5 and 7.7 to 7.9). Values that most zones of a list share go
+//! to a global zone; without it the records could exceed the 16-bit indices.
 
-use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::super::generators::{Generator, Generators, Use};
-use super::super::modulators::Modulator;
+use super::super::default_modulators_table::DEFAULT_MODULATORS;
+use super::super::error::BankError;
+use super::super::generator::{Generator, GeneratorKind};
+use super::super::generators::Generators;
+use super::super::modulator::Modulator;
 use super::super::zones::Range;
-use super::super::{BankError, default_modulators_table::DEFAULT_MODULATORS};
-use super::modulators::{self, Modulators};
+use super::modulators::{self, SplitModulators};
+use super::shared_value::shared_value;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
@@ -39,8 +41,8 @@ impl Level {
     }
 }
 
-/// A zone to be written.
-pub(super) struct ZoneOut<'a> {
+/// A zone to write.
+pub(super) struct WrittenZone<'a> {
     pub(super) keys: Range,
     pub(super) velocities: Range,
     pub(super) generators: Generators,
@@ -51,12 +53,12 @@ pub(super) struct ZoneOut<'a> {
 /// The tables of all presets or of all instruments.
 pub(super) struct ZonesWriter {
     level: Level,
-    /// Where the zones of each list begin.
+    /// Index of the first zone of each list.
     first_zones: Vec<usize>,
     bags: Vec<[usize; 2]>,
     generators: Vec<[u8; 4]>,
     modulators: Vec<[u8; 10]>,
-    /// The greatest number of what a zone plays.
+    /// The highest index that a zone plays.
     last_target: usize,
 }
 
@@ -68,8 +70,8 @@ pub(super) struct Tables {
     pub(super) modulators: Vec<u8>,
 }
 
-/// What zones begin with.
-struct Base {
+/// Ranges and generators of a zone.
+struct ZoneValues {
     keys: Range,
     velocities: Range,
     generators: Generators,
@@ -87,23 +89,24 @@ impl ZonesWriter {
         }
     }
 
-    /// How many lists were added.
+    /// Number of lists that were added.
     pub(super) fn len(&self) -> usize {
         self.first_zones.len()
     }
 
-    /// Where the zones of each list begin; only means something if [`Self::finish`] succeeds.
+    /// Index of the first zone of each list. Valid only if [`Self::finish`] succeeds.
     pub(super) fn first_zones(&self) -> impl Iterator<Item = u16> {
         self.first_zones.iter().map(|&first| first as u16)
     }
 
     /// Adds the zones of one preset or instrument.
-    pub(super) fn add(&mut self, zones: &[ZoneOut<'_>]) {
+    pub(super) fn add(&mut self, zones: &[WrittenZone<'_>]) {
         self.first_zones.push(self.bags.len());
-        let defaults = Base { keys: Range::ALL, velocities: Range::ALL, generators: self.level.defaults() };
+        let defaults =
+            ZoneValues { keys: Range::ALL, velocities: Range::ALL, generators: self.level.defaults() };
         let base = common(zones, &defaults);
         let lists: Vec<_> = zones.iter().map(|zone| zone.modulators).collect();
-        let Modulators { global, own } = modulators::split(&lists, self.level.default_modulators());
+        let SplitModulators { global, local } = modulators::split(&lists, self.level.default_modulators());
         let before = self.generators.len();
         let bag = [before, self.modulators.len()];
         self.write_generators(&base, &defaults);
@@ -111,27 +114,27 @@ impl ZonesWriter {
         if bag != [self.generators.len(), self.modulators.len()] {
             self.bags.push(bag);
         }
-        for (zone, modulators) in zones.iter().zip(own) {
+        for (zone, modulators) in zones.iter().zip(local) {
             self.bags.push([self.generators.len(), self.modulators.len()]);
-            let ZoneOut { keys, velocities, generators, target, .. } = *zone;
-            self.write_generators(&Base { keys, velocities, generators }, &base);
+            let WrittenZone { keys, velocities, generators, target, .. } = *zone;
+            self.write_generators(&ZoneValues { keys, velocities, generators }, &base);
             self.write(self.level.target(), target as u16);
             self.last_target = self.last_target.max(target);
             self.modulators.extend(modulators.iter().map(Modulator::record));
         }
     }
 
-    /// Writes what differs from `base`, the ranges first.
-    fn write_generators(&mut self, own: &Base, base: &Base) {
+    /// Writes the values that differ from `base`, ranges first.
+    fn write_generators(&mut self, zone: &ZoneValues, base: &ZoneValues) {
         let range = |range: Range| u16::from_le_bytes([range.low, range.high]);
-        if own.keys != base.keys {
-            self.write(Generator::KeyRange, range(own.keys));
+        if zone.keys != base.keys {
+            self.write(Generator::KeyRange, range(zone.keys));
         }
-        if own.velocities != base.velocities {
-            self.write(Generator::VelRange, range(own.velocities));
+        if zone.velocities != base.velocities {
+            self.write(Generator::VelRange, range(zone.velocities));
         }
         for generator in values() {
-            let value = own.generators.get(generator);
+            let value = zone.generators.get(generator);
             if value != base.generators.get(generator) {
                 self.write(generator, value.cast_unsigned());
             }
@@ -167,50 +170,29 @@ impl ZonesWriter {
 
 /// Generators that have a value of their own.
 fn values() -> impl Iterator<Item = Generator> {
-    (0..Generator::COUNT as u16).filter_map(Generator::from_number).filter(|it| it.usage() != Use::Structure)
+    (0..Generator::COUNT as u16)
+        .filter_map(Generator::from_number)
+        .filter(|it| it.kind() != GeneratorKind::Structure)
 }
 
 /// What a global zone should hold so that the fewest records are needed.
-fn common(zones: &[ZoneOut<'_>], defaults: &Base) -> Base {
+fn common(zones: &[WrittenZone<'_>], defaults: &ZoneValues) -> ZoneValues {
     let mut saved = 0;
     let mut generators = defaults.generators;
     for generator in values() {
         let default = defaults.generators.get(generator);
-        let (value, records) = cheapest(zones.iter().map(|zone| zone.generators.get(generator)), default);
+        let (value, records) = shared_value(zones.iter().map(|zone| zone.generators.get(generator)), default);
         generators.set(generator, value);
         saved += records;
     }
-    let (keys, key_records) = cheapest(zones.iter().map(|zone| zone.keys), defaults.keys);
+    let (keys, key_records) = shared_value(zones.iter().map(|zone| zone.keys), defaults.keys);
     let (velocities, velocity_records) =
-        cheapest(zones.iter().map(|zone| zone.velocities), defaults.velocities);
+        shared_value(zones.iter().map(|zone| zone.velocities), defaults.velocities);
     saved += key_records + velocity_records;
-    // The zone itself has to be worth it, too.
+    // The global zone takes records of its own.
     if saved < 2 {
-        let Base { keys, velocities, generators } = *defaults;
-        return Base { keys, velocities, generators };
+        let ZoneValues { keys, velocities, generators } = *defaults;
+        return ZoneValues { keys, velocities, generators };
     }
-    Base { keys, velocities, generators }
-}
-
-/// The value to be written once for all, and how many records that saves.
-pub(super) fn cheapest<T: Copy + Ord>(values: impl Iterator<Item = T>, default: T) -> (T, usize) {
-    let mut counts = BTreeMap::new();
-    for value in values {
-        *counts.entry(value).or_insert(0_usize) += 1;
-    }
-    let default_count = counts.get(&default).copied().unwrap_or(0);
-    let (common, count) = counts.into_iter().max_by_key(|&(_, count)| count).unwrap_or((default, 0));
-    if count > default_count + 1 { (common, count - default_count - 1) } else { (default, 0) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::cheapest;
-
-    #[test]
-    fn what_is_written_once_saves_the_most() {
-        assert_eq!(cheapest([5, 5, 5, 0].into_iter(), 0), (5, 1));
-        assert_eq!(cheapest([5, 5, 0, 0].into_iter(), 0), (0, 0));
-        assert_eq!(cheapest([5].into_iter(), 0), (0, 0));
-    }
+    ZoneValues { keys, velocities, generators }
 }

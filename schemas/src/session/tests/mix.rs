@@ -57,7 +57,7 @@ fn effects_come_with_their_values_and_what_is_unknown_is_said() {
     let values: Vec<(&str, &[f64])> =
         track.effects.iter().map(|effect| (&*effect.id, &*effect.values)).collect();
     let kind = effect_kind("utility").expect("the effect");
-    let place = |id| kind.parameter_place(id).expect("the parameter");
+    let place = |id| kind.parameter_index(id).expect("the parameter");
     assert_eq!((values[0].0, values.len()), ("u", 2));
     for (id, value) in
         [("gain_db", -6.0), ("invert_left", 1.0), ("invert_right", 1.0), ("channels", 4.0), ("balance", 0.0)]

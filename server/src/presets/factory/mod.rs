@@ -93,7 +93,7 @@ fn number(kind: &str, id: &str, value: Set) -> Value {
         Set::On => json!(1),
         Set::Choice(name) => {
             let kind = effect_kind(kind);
-            let parameter = kind.and_then(|kind| Some(&kind.parameters[kind.parameter_place(id)?]));
+            let parameter = kind.and_then(|kind| Some(&kind.parameters[kind.parameter_index(id)?]));
             let choices = match parameter.map(|parameter| parameter.scale) {
                 Some(Scale::Choice(choices)) => choices,
                 _ => &[],

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use dsp_core::chain::{Chain, Slot};
 use dsp_core::effects::{EFFECTS, EffectConfig, MusicalTime, effect_kind};
+use dsp_core::mixer::{EffectChain, EffectSlot};
 
 use super::*;
 use crate::presets::content;
@@ -29,15 +29,15 @@ fn rms_db(samples: &[f32]) -> f64 {
     10.0 * power.log10()
 }
 
-fn chain_of(preset: &StoredPreset) -> Chain {
-    let mut chain = Chain::new(RATE_HZ);
+fn chain_of(preset: &StoredPreset) -> EffectChain {
+    let mut chain = EffectChain::new(RATE_HZ);
     let config = EffectConfig { sample_rate_hz: RATE_HZ, seed: 1, impulse: None };
     let content = preset.content.view().to_value();
     for (place, effect) in content["effects"].as_array().expect("effects").iter().enumerate() {
         let kind = effect_kind(effect["name"].as_str().expect("a name")).expect("a kind");
-        let mut slot = Slot::new(&place.to_string(), kind, &config);
+        let mut slot = EffectSlot::new(&place.to_string(), kind, &config);
         for (id, value) in effect["params"].as_object().expect("parameters") {
-            let parameter = kind.parameter_place(id).expect("a parameter");
+            let parameter = kind.parameter_index(id).expect("a parameter");
             slot.set(parameter, value.as_f64().expect("a number"), 0);
         }
         chain.push(slot);
@@ -84,7 +84,7 @@ fn every_chain_changes_the_sound_and_keeps_its_level_usable() {
         let mut chain = chain_of(preset);
         let (mut left, mut right) =
             (input.clone(), input.iter().map(|sample| sample * 0.8).collect::<Vec<_>>());
-        let sides = vec![None; chain.slots().count()];
+        let sides = vec![None; chain.slots().len()];
         for (left, right) in left.chunks_mut(512).zip(right.chunks_mut(512)) {
             chain.process(left, right, &sides);
         }

@@ -1,0 +1,189 @@
+//! A split into three bands with a smoothed frequency.
+
+use core::f64::consts::{PI, SQRT_2};
+
+use wide::f64x2;
+
+use super::control::CONTROL_FRAMES;
+use super::control_block::ControlBlock;
+use super::smoothed_value::SmoothedValue;
+
+/// A stereo Butterworth filter of second order whose three outputs add up to its input.
+///
+/// It is the trapezoidal state-variable filter of V. Zavalishin, "The Art of VA Filter Design",
+/// 2012, section 4.4. Both states advance in one matrix step, so that a frame depends on the last
+/// one by a product and two sums only. The frequency ramps linearly, as `tan(pi f / rate)`, from
+/// one control point to the next.
+pub(crate) struct BandSplit {
+    sample_rate_hz: f64,
+    frequency_hz: SmoothedValue,
+    /// The frequency at the end of the ramp to the next control point.
+    ramp_target_hz: f64,
+    tangent: SmoothedValue,
+    step: StateStep,
+    states: [f64x2; 2],
+}
+
+/// The band-pass and the high-pass output of some frames, left and right.
+pub(crate) struct Bands<const FRAMES: usize = CONTROL_FRAMES> {
+    pub(crate) middle: [ControlBlock<FRAMES>; 2],
+    pub(crate) high: [ControlBlock<FRAMES>; 2],
+}
+
+/// Highest frequency, as a proportion of the sample rate.
+const MAX_FREQUENCY_RATIO: f64 = 0.45;
+
+/// A state below this magnitude is silent.
+const SILENCE: f64 = 1e-30;
+
+impl BandSplit {
+    pub(crate) fn new(frequency_hz: f64, sample_rate_hz: u32) -> Self {
+        let mut filter = Self {
+            sample_rate_hz: f64::from(sample_rate_hz),
+            frequency_hz: SmoothedValue::new(frequency_hz),
+            ramp_target_hz: 0.0,
+            tangent: SmoothedValue::new(0.0),
+            step: StateStep::new(0.0),
+            states: [f64x2::ZERO; 2],
+        };
+        filter.reset();
+        filter
+    }
+
+    pub(crate) fn set_frequency_hz(&mut self, frequency_hz: f64, ramp_frames: u32) {
+        self.frequency_hz.set(frequency_hz, ramp_frames);
+    }
+
+    /// The target of the frequency.
+    pub(crate) fn target_hz(&self) -> f64 {
+        self.frequency_hz.target()
+    }
+
+    /// Ends all ramps and clears the states.
+    pub(crate) fn reset(&mut self) {
+        self.frequency_hz.finish();
+        self.ramp_to(self.frequency_hz.target(), 0);
+        self.clear();
+    }
+
+    /// Clears the states.
+    pub(crate) fn clear(&mut self) {
+        self.states = [f64x2::ZERO; 2];
+    }
+
+    /// Whether the frequency is steady and the states are silent.
+    pub(crate) fn is_idle(&self) -> bool {
+        let is_steady = self.frequency_hz.is_steady() && self.tangent.is_steady();
+        is_steady && self.states.iter().all(|state| state.to_array() == [0.0; 2])
+    }
+
+    /// Starts the ramp to the next control point. The caller does so at every control point.
+    pub(crate) fn refresh(&mut self) {
+        let mut at_next_point = self.frequency_hz;
+        at_next_point.advance(CONTROL_FRAMES);
+        // The last ramp has reached its target.
+        let tangent = self.tangent.value();
+        if tangent != self.step.tangent {
+            self.step = StateStep::new(tangent);
+        }
+        if at_next_point.value() != self.ramp_target_hz {
+            self.ramp_to(at_next_point.value(), CONTROL_FRAMES as u32);
+        }
+    }
+
+    /// Whether [`Self::refresh`] would change nothing.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.frequency_hz.is_steady()
+            && self.ramp_target_hz == self.frequency_hz.target()
+            && self.tangent.is_steady()
+            && self.tangent.target() == self.step.tangent
+    }
+
+    /// Clears states that are about to become denormal. The caller does so at fixed frames of the
+    /// clock.
+    pub(crate) fn flush_denormals(&mut self) {
+        for state in &mut self.states {
+            let magnitudes = state.to_array().map(f64::abs);
+            if magnitudes[0] < SILENCE && magnitudes[1] < SILENCE {
+                *state = f64x2::ZERO;
+            }
+        }
+    }
+
+    fn ramp_to(&mut self, frequency_hz: f64, frames: u32) {
+        self.ramp_target_hz = frequency_hz;
+        let ratio = (frequency_hz / self.sample_rate_hz).min(MAX_FREQUENCY_RATIO);
+        self.tangent.set(libm::tan(PI * ratio), frames);
+        self.step = StateStep::new(self.tangent.value());
+    }
+
+    /// Splits left and right, at most `FRAMES` frames.
+    #[inline(always)]
+    pub(crate) fn split<const FRAMES: usize>(&mut self, [left, right]: [&[f32]; 2]) -> Bands<FRAMES> {
+        let mut bands = Bands { middle: [[0.0; FRAMES]; 2], high: [[0.0; FRAMES]; 2] };
+        let is_ramping = !self.tangent.is_steady();
+        let (mut step, mut states) = (self.step, self.states);
+        for (frame, (left, right)) in left.iter().zip(right).enumerate().take(FRAMES) {
+            if is_ramping {
+                step = StateStep::new(self.tangent.next());
+            }
+            let [middle, high] = step.next(&mut states, f64x2::from([f64::from(*left), f64::from(*right)]));
+            let ([middle_left, middle_right], [high_left, high_right]) = (middle.to_array(), high.to_array());
+            (bands.middle[0][frame], bands.middle[1][frame]) = (middle_left as f32, middle_right as f32);
+            (bands.high[0][frame], bands.high[1][frame]) = (high_left as f32, high_right as f32);
+        }
+        (self.step, self.states) = (step, states);
+        self.frequency_hz.advance(left.len());
+        bands
+    }
+}
+
+/// Coefficients by which states and input give the next states and the output.
+#[derive(Clone, Copy)]
+struct StateStep {
+    tangent: f64,
+    input_to_high: f64,
+    states_to_high: [f64; 2],
+    input_to_states: [f64; 2],
+    states_to_states: [[f64; 2]; 2],
+}
+
+impl StateStep {
+    /// Coefficients for a tangent `g` and a damping `k = sqrt 2`:
+    ///
+    /// - `high = (x - (k + g) s1 - s2) / (1 + g (k + g))`
+    /// - `middle / k = s1 + g high`
+    ///
+    /// Each state increases by `2 g` times the output before it.
+    fn new(g: f64) -> Self {
+        let damping = SQRT_2 + g;
+        let input_to_high = 1.0 / (1.0 + g * damping);
+        let states_to_high = [-damping * input_to_high, -input_to_high];
+        let twice = 2.0 * g;
+        Self {
+            tangent: g,
+            input_to_high,
+            states_to_high,
+            input_to_states: [twice * input_to_high, twice * g * input_to_high],
+            states_to_states: [
+                [1.0 + twice * states_to_high[0], twice * states_to_high[1]],
+                [twice * (1.0 + g * states_to_high[0]), 1.0 + twice * g * states_to_high[1]],
+            ],
+        }
+    }
+
+    /// The band-pass and the high-pass output of a frame.
+    #[inline(always)]
+    fn next(&self, states: &mut [f64x2; 2], input: f64x2) -> [f64x2; 2] {
+        let [first, second] = *states;
+        let high =
+            input * self.input_to_high + (first * self.states_to_high[0] + second * self.states_to_high[1]);
+        let middle = (high * self.tangent + first) * SQRT_2;
+        let [to_first, to_second] = self.states_to_states;
+        *states = [
+            input * self.input_to_states[0] + second * to_first[1] + first * to_first[0],
+            input * self.input_to_states[1] + second * to_second[1] + first * to_second[0],
+        ];
+        [middle, high]
+    }
+}

@@ -1,0 +1,168 @@
+//! Control rate: the clock that finds control points, and linear ramps between them.
+//!
+//! At a control point a processor advances its parameters and oscillators to the next one, computes
+//! the coefficients for it, and ramps linearly towards them. After a reset it first computes the
+//! coefficients of the control point itself.
+
+/// Distance of the control points, in frames of the clock. Slow changes are computed at control
+/// points only: automation, oscillators and filter coefficients.
+pub const CONTROL_FRAMES: usize = 32;
+
+/// Most frames of one call, a multiple of [`CONTROL_FRAMES`]. No call crosses a multiple of this
+/// number on the clock.
+pub(crate) const LONGEST_FRAMES: usize = 128;
+
+/// A position on the clock.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ControlClock {
+    frame: u64,
+    was_reset: bool,
+}
+
+/// The work that is due before the next frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Due {
+    /// No work.
+    Nothing,
+    /// The processor advances to the next control point.
+    Step,
+    /// The processor resets to the control point at or before the next frame, then advances from
+    /// there.
+    Start,
+}
+
+impl ControlClock {
+    /// A clock at frame 0.
+    pub(crate) const fn new() -> Self {
+        Self { frame: 0, was_reset: true }
+    }
+
+    /// Moves to a frame.
+    pub(crate) fn reset(&mut self, frame: u64) {
+        *self = Self { frame, was_reset: true };
+    }
+
+    /// Returns the work before the next frame. The caller asks once for each call.
+    pub(crate) fn due(&mut self) -> Due {
+        if core::mem::take(&mut self.was_reset) {
+            Due::Start
+        } else if self.offset() == 0 {
+            Due::Step
+        } else {
+            Due::Nothing
+        }
+    }
+
+    /// The next frame.
+    pub(crate) fn frame(&self) -> u64 {
+        self.frame
+    }
+
+    /// Frames from the last control point to the next frame.
+    pub(crate) fn offset(&self) -> usize {
+        (self.frame % CONTROL_FRAMES as u64) as usize
+    }
+
+    /// The control point at or before the next frame.
+    pub(crate) fn control_point(&self) -> u64 {
+        self.frame - self.offset() as u64
+    }
+
+    /// Advances by some frames.
+    pub(crate) fn advance(&mut self, frames: usize) {
+        self.frame += frames as u64;
+    }
+}
+
+/// A value that ramps linearly from one control point to the next.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct ControlRamp {
+    from: f64,
+    to: f64,
+    step: f64,
+}
+
+impl ControlRamp {
+    /// Sets the value at once.
+    pub(crate) fn reset_to(&mut self, value: f64) {
+        *self = Self { from: value, to: value, step: 0.0 };
+    }
+
+    /// Ramps from the end of the last ramp to a value at the next control point.
+    pub(crate) fn ramp_to(&mut self, value: f64) {
+        self.from = self.to;
+        self.to = value;
+        self.step = (value - self.from) * (1.0 / CONTROL_FRAMES as f64);
+    }
+
+    /// The value `offset` frames after the control point.
+    #[inline(always)]
+    pub(crate) fn at(&self, offset: usize) -> f64 {
+        self.from + self.step * f64::from(offset as u32)
+    }
+
+    /// The value as [`Self::at`], computed in single precision.
+    #[inline(always)]
+    pub(crate) fn gain_at(&self, offset: usize) -> f32 {
+        self.from as f32 + self.step as f32 * offset as u16 as f32
+    }
+
+    /// Whether the value does not change.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.step == 0.0
+    }
+
+    /// Fills `values` with the values from `offset` frames after the control point on.
+    #[inline(always)]
+    pub(crate) fn fill(&self, offset: usize, values: &mut [f32]) {
+        for (frame, value) in values.iter_mut().enumerate() {
+            *value = self.gain_at(offset + frame);
+        }
+    }
+}
+
+/// Ramps several values to targets at the next control point; `None` keeps them as they are.
+pub(crate) fn ramp_all<const N: usize>(ramps: &mut [ControlRamp; N], values: Option<[f64; N]>) {
+    for (index, ramp) in ramps.iter_mut().enumerate() {
+        match values {
+            Some(values) => ramp.ramp_to(values[index]),
+            None => ramp.reset_to(ramp.to),
+        }
+    }
+}
+
+/// Sets several values at once.
+pub(crate) fn reset_all<const N: usize>(ramps: &mut [ControlRamp], values: [f64; N]) {
+    for (ramp, value) in ramps.iter_mut().zip(values) {
+        ramp.reset_to(value);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_ramp_starts_and_ends_exactly_at_its_targets() {
+        let mut ramp = ControlRamp::default();
+        ramp.reset_to(3.0);
+        assert!(ramp.is_steady());
+        ramp.ramp_to(0.1);
+        ramp.ramp_to(0.7);
+        assert_eq!(ramp.at(0), 0.1);
+        assert!((ramp.at(16) - 0.4).abs() < 1e-15);
+        ramp.ramp_to(0.7);
+        assert_eq!((ramp.at(0), ramp.at(31)), (0.7, 0.7));
+    }
+
+    #[test]
+    fn a_clock_starts_once_and_steps_at_every_control_point() {
+        let mut clock = ControlClock::new();
+        clock.reset(70);
+        assert_eq!((clock.due(), clock.control_point(), clock.offset()), (Due::Start, 64, 6));
+        clock.advance(10);
+        assert_eq!(clock.due(), Due::Nothing);
+        clock.advance(16);
+        assert_eq!((clock.due(), clock.frame()), (Due::Step, 96));
+    }
+}

@@ -1,0 +1,22 @@
+//! Removal of denormal numbers.
+
+/// Adding and subtracting this value rounds inaudible values to 0, so that tails never become
+/// denormal.
+const FLOOR: f32 = 1e-18;
+
+/// Returns the value, or 0 if it is inaudible.
+#[inline(always)]
+pub(crate) fn flush_denormal(value: f32) -> f32 {
+    (value + FLOOR) - FLOOR
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_inaudible_values_become_0() {
+        assert_eq!((flush_denormal(1e-26), flush_denormal(-1e-38), flush_denormal(0.5)), (0.0, 0.0, 0.5));
+        assert!((flush_denormal(-1e-10) + 1e-10).abs() < 1e-16);
+    }
+}

@@ -1,0 +1,31 @@
+//! The envelope of a stereo signal.
+
+use super::stereo_frames::Frame;
+
+/// A level below this ends the envelope.
+const SILENT: f64 = 1e-20;
+
+/// Envelope follower of the louder channel.
+#[derive(Debug, Clone)]
+pub(crate) struct EnvelopeFollower {
+    pub(crate) level: f64,
+    /// Coefficients of attack and release per frame: `1 - e^(-1 / frames)`.
+    pub(crate) attack: f64,
+    pub(crate) release: f64,
+}
+
+impl EnvelopeFollower {
+    pub(crate) fn process(&mut self, audio: &[Frame]) {
+        for value in audio {
+            let [left, right] = value.to_array();
+            let difference = left.abs().max(right.abs()) - self.level;
+            self.level += difference * if difference > 0.0 { self.attack } else { self.release };
+        }
+    }
+
+    pub(crate) fn flush_denormals(&mut self) {
+        if self.level < SILENT {
+            self.level = 0.0;
+        }
+    }
+}

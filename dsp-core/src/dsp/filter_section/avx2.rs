@@ -1,0 +1,158 @@
+//! Steady sections by AVX2. A vector holds two sections, each three frames behind the one before
+//! it. The operations and their order are those of [`step`], and so are the bits.
+
+use core::arch::x86_64::{
+    __m256d, _mm_cvtsd_f64, _mm_setr_pd, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd128_pd256,
+    _mm256_castpd256_pd128, _mm256_extractf128_pd, _mm256_mul_pd, _mm256_permute2f128_pd, _mm256_setr_pd,
+    _mm256_sub_pd,
+};
+
+use super::factors::{Factors, State, step};
+use crate::dsp::stereo_frames::Frame;
+
+/// Two consecutive sections, the later one in the lower half of each vector.
+struct Pair {
+    last_by: __m256d,
+    before_by: __m256d,
+    above: [__m256d; 3],
+    last: __m256d,
+    before: __m256d,
+}
+
+impl Pair {
+    /// The pair that starts with the section at an index. If there is no later section, its half
+    /// has no meaning.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn new(first: usize, factors: &[Factors], states: &[State]) -> Self {
+        let later = (first + 1).min(factors.len() - 1);
+        let both = |of: fn(&Factors) -> f64| {
+            let (later, first) = (of(&factors[later]), of(&factors[first]));
+            _mm256_setr_pd(later, later, first, first)
+        };
+        Self {
+            last_by: both(|factors| factors.last),
+            before_by: both(|factors| factors.before),
+            above: [
+                both(|factors| factors.above[0]),
+                both(|factors| factors.above[1]),
+                both(|factors| factors.above[2]),
+            ],
+            last: joined(states[later][0], states[first][0]),
+            before: joined(states[later][1], states[first][1]),
+        }
+    }
+
+    /// Processes one frame per section, as [`step`] does.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn step(&mut self, frames: __m256d) -> __m256d {
+        let now = _mm256_sub_pd(frames, _mm256_mul_pd(self.before, self.before_by));
+        let now = _mm256_sub_pd(now, _mm256_mul_pd(self.last, self.last_by));
+        let [above, above_last, above_before] = self.above;
+        let kept =
+            _mm256_add_pd(_mm256_mul_pd(self.last, above_last), _mm256_mul_pd(self.before, above_before));
+        (self.last, self.before) = (now, self.last);
+        _mm256_add_pd(_mm256_mul_pd(now, above), kept)
+    }
+
+    /// States of the first section and of the later one.
+    #[target_feature(enable = "avx2")]
+    #[inline]
+    fn states(&self) -> [State; 2] {
+        [[upper(self.last), upper(self.before)], [lower(self.last), lower(self.before)]]
+    }
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn joined(lower: Frame, upper: Frame) -> __m256d {
+    let ([a, b], [c, d]) = (lower.to_array(), upper.to_array());
+    _mm256_setr_pd(a, b, c, d)
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn lower(values: __m256d) -> Frame {
+    let half = _mm256_castpd256_pd128(values);
+    Frame::new([_mm_cvtsd_f64(half), _mm_cvtsd_f64(_mm_unpackhi_pd(half, half))])
+}
+
+#[target_feature(enable = "avx2")]
+#[inline]
+fn upper(values: __m256d) -> Frame {
+    let half = _mm256_extractf128_pd::<1>(values);
+    Frame::new([_mm_cvtsd_f64(half), _mm_cvtsd_f64(_mm_unpackhi_pd(half, half))])
+}
+
+/// Joins the upper half of `behind` and the lower half of `ahead`: the output of each section is
+/// the input of the next.
+#[target_feature(enable = "avx2")]
+#[inline]
+fn shifted(behind: __m256d, ahead: __m256d) -> __m256d {
+    _mm256_permute2f128_pd::<0x21>(behind, ahead)
+}
+
+/// Frames by which a section is behind the one before it. With fewer, a section would wait for the
+/// output of the one before it.
+const STAGGER_FRAMES: usize = 3;
+
+/// Minimum number of frames for a number of sections.
+pub(super) const fn min_frames(sections: usize) -> usize {
+    STAGGER_FRAMES * sections
+}
+
+/// Processes frames with one to four sections. `audio` has at least [`min_frames`].
+#[target_feature(enable = "avx2")]
+pub(super) fn process_lockstep<const COUNT: usize>(
+    factors: &[Factors; COUNT],
+    states: &mut [State; COUNT],
+    audio: &mut [Frame],
+) {
+    let ahead = |section: usize| STAGGER_FRAMES * (COUNT - 1).saturating_sub(section);
+    // All sections but the last first process the frames by which they are ahead.
+    for (section, (factors, state)) in factors.iter().zip(&mut *states).enumerate() {
+        let ahead = if COUNT == 1 { audio.len() } else { ahead(section) };
+        audio[..ahead].iter_mut().for_each(|value| *value = step(factors, state, *value));
+    }
+    if COUNT == 1 {
+        return;
+    }
+    let mut pairs = [0, COUNT.min(3) - 1].map(|first| Pair::new(first, factors, states));
+    // Inputs of the pairs, of now and of the next frames.
+    let inputs = |first: usize| {
+        [0, 1, 2].map(|frame| joined(audio[frame + ahead(first + 1)], audio[frame + ahead(first)]))
+    };
+    let (mut first, mut second) = (inputs(0), inputs(2));
+    let frames = audio.len();
+    for frame in 0..frames - ahead(0) {
+        let outputs = [pairs[0].step(first[0]), if COUNT > 2 { pairs[1].step(second[0]) } else { second[0] }];
+        let next = audio.get(frame + STAGGER_FRAMES * COUNT).copied().unwrap_or(Frame::ZERO);
+        let [left, right] = next.to_array();
+        let next = _mm256_castpd128_pd256(_mm_setr_pd(left, right));
+        first = [first[1], first[2], shifted(outputs[0], next)];
+        second = [second[1], second[2], shifted(outputs[1], outputs[0])];
+        audio[frame] = match COUNT {
+            2 => lower(outputs[0]),
+            3 => upper(outputs[1]),
+            _ => lower(outputs[1]),
+        };
+    }
+    // Frames between two sections are stored, and the later sections process them.
+    let in_flight =
+        [first.map(|pair| lower(pair)), second.map(|pair| upper(pair)), second.map(|pair| lower(pair))];
+    for (section, in_flight) in in_flight.into_iter().take(COUNT - 1).enumerate() {
+        let index = frames - STAGGER_FRAMES * (section + 1);
+        audio[index..index + STAGGER_FRAMES].copy_from_slice(&in_flight);
+    }
+    for (pair, states) in pairs.iter().zip(states.chunks_mut(2)) {
+        for (state, now) in states.iter_mut().zip(pair.states()) {
+            *state = now;
+        }
+    }
+    for (section, (factors, state)) in factors.iter().zip(&mut *states).enumerate() {
+        audio[frames - STAGGER_FRAMES * section..]
+            .iter_mut()
+            .for_each(|value| *value = step(factors, state, *value));
+    }
+}

@@ -1,0 +1,141 @@
+//! Coefficients, states and one step of a section, in both forms.
+
+use super::shape::Shape;
+use crate::dsp::stereo_frames::Frame;
+
+/// Coefficients of the inner loop. The denominator of the transfer function is `1 + last z^-1 +
+/// before z^-2`, and `above` holds the numerator. The remaining factors convert states to those of
+/// [`step_moving`].
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Factors {
+    pub(super) last: f64,
+    pub(super) before: f64,
+    pub(super) above: [f64; 3],
+    to_half: f64,
+    to_low: f64,
+}
+
+impl Factors {
+    /// Coefficients by the bilinear transform `s = (1 - z^-1) / (g (1 + z^-1))`.
+    #[inline]
+    pub(super) fn new(shape: &Shape) -> Self {
+        let (g, damped) = (shape.g, shape.g * shape.damping);
+        let a1 = 1.0 / (1.0 + g * g + damped);
+        let (last, before) = (2.0 * (g * g - 1.0) * a1, (1.0 + g * g - damped) * a1);
+        let (band, low) = (shape.band * g * a1, shape.low * g * g * a1);
+        let input = shape.input;
+        Self {
+            last,
+            before,
+            above: [input + (low + band), input * last + 2.0 * low, input * before + (low - band)],
+            to_half: g * a1,
+            to_low: 2.0 * g * g * a1,
+        }
+    }
+
+    /// The state of [`step_moving`], from that of [`step`].
+    pub(super) fn moving_state(&self, [last, before]: State) -> State {
+        [(last - before) * self.to_half, (last + before) * self.to_low]
+    }
+
+    /// The state of [`step`], from that of [`step_moving`].
+    pub(super) fn steady_state(&self, [half, low]: State) -> State {
+        let (sum, difference) = (low * (0.5 / self.to_low), half * (0.5 / self.to_half));
+        [sum + difference, sum - difference]
+    }
+}
+
+/// The state of a steady section: the last two values before its zeros. The state of a moving
+/// section: half the first integrator's state, and the second's.
+pub(super) type State = [Frame; 2];
+
+/// Processes a frame with a steady section, in direct form II. A frame depends on the last one by a
+/// product and a difference only.
+///
+/// The state, and so its rounding error, is up to `1 / (4 g^2)` times as large as the input. Noise
+/// of full scale through 20 Hz at 192 kHz has an error below -200 dBFS at a Q of 0.7. At a Q of 40
+/// the error is below -170 dBFS.
+#[inline(always)]
+pub(super) fn step(factors: &Factors, [last, before]: &mut State, frame: Frame) -> Frame {
+    let now = (frame - *before * factors.before) - *last * factors.last;
+    let [above, above_last, above_before] = factors.above;
+    let output = now * above + (*last * above_last + *before * above_before);
+    (*last, *before) = (now, *last);
+    output
+}
+
+/// Processes a frame with a moving section, in trapezoidal form. The state holds half the first
+/// integrator's state, which a change of the coefficients leaves unchanged.
+#[inline(always)]
+pub(super) fn step_moving(shape: &Shape, [half, low]: &mut State, frame: Frame) -> Frame {
+    let a1 = 1.0 / (1.0 + shape.g * (shape.g + shape.damping));
+    let band = *half * (a1 + a1) + (frame - *low) * (shape.g * a1);
+    let output = frame * shape.input + band * (shape.band + shape.low * shape.g) + *low * shape.low;
+    *half = band - *half;
+    *low += band * (shape.g + shape.g);
+    output
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dsp::filter_section::shape::warp;
+
+    /// Noise of full scale, in single precision.
+    fn noise(frames: usize) -> impl Iterator<Item = Frame> {
+        let mut state = 1_u64;
+        (0..frames).map(move |_| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            Frame::splat(f64::from((state >> 40) as f32 / 8_388_608.0 - 1.0))
+        })
+    }
+
+    #[test]
+    fn rounding_errors_of_the_direct_form_are_as_documented() {
+        for (sample_rate_hz, frequency_hz, q, max_error_db) in [
+            (48_000.0, 20.0, 0.1, -200.0),
+            (48_000.0, 1_000.0, 1.0, -200.0),
+            (192_000.0, 20.0, 0.7, -200.0),
+            (192_000.0, 20.0, 40.0, -170.0),
+        ] {
+            let g = warp(frequency_hz, sample_rate_hz);
+            for shape in [Shape::high_pass(g, 1.0 / q), Shape::low_pass(g, 1.0 / q), Shape::bell(g, q, 2.0)] {
+                let factors = Factors::new(&shape);
+                let (mut direct, mut trapezoidal) = ([Frame::ZERO; 2], [Frame::ZERO; 2]);
+                let mut error = 0.0_f64;
+                for value in noise(400_000) {
+                    let from_direct = step(&factors, &mut direct, value);
+                    let from_trapezoidal = step_moving(&shape, &mut trapezoidal, value);
+                    error = error.max((from_direct - from_trapezoidal).abs().to_array()[0]);
+                }
+                let error_db = 20.0 * libm::log10(error);
+                println!("{frequency_hz} Hz at {sample_rate_hz} Hz, Q {q}: {error_db:.1} dBFS error");
+                assert!(
+                    error_db < max_error_db,
+                    "{frequency_hz} Hz at {sample_rate_hz} Hz, Q {q}: {error_db:.1} dBFS"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn states_convert_between_both_forms() {
+        let shape = Shape::bell(warp(300.0, 48_000.0), 2.0, 1.7);
+        let factors = Factors::new(&shape);
+        let (mut direct, mut trapezoidal) = ([Frame::ZERO; 2], [Frame::ZERO; 2]);
+        for value in noise(5_000) {
+            step(&factors, &mut direct, value);
+            step_moving(&shape, &mut trapezoidal, value);
+        }
+        let both = [(factors.moving_state(direct), trapezoidal), (factors.steady_state(trapezoidal), direct)];
+        for (converted, expected) in
+            both.iter().flat_map(|(converted, expected)| converted.iter().zip(expected))
+        {
+            let (converted, expected) = (converted.to_array()[0], expected.to_array()[0]);
+            assert!(
+                (converted - expected).abs() < 1e-9 * expected.abs().max(1e-3),
+                "{converted} instead of {expected}"
+            );
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Opens and closes a signal without a click.
+
+use super::smoothed_value::SmoothedValue;
+
+/// Length of a fade, in seconds.
+const FADE_SECS: f64 = 0.01;
+
+/// Opens and closes a signal by linear fades of 10 ms.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gate {
+    gain: SmoothedValue,
+    /// Frames until the fade begins.
+    wait_frames: usize,
+    fade_frames: u32,
+}
+
+impl Gate {
+    /// An open gate.
+    pub(crate) fn open(sample_rate_hz: u32) -> Self {
+        let fade_frames = libm::round(FADE_SECS * f64::from(sample_rate_hz)) as u32;
+        Self { gain: SmoothedValue::new(1.0), wait_frames: 0, fade_frames }
+    }
+
+    /// Fades in after `wait_frames` frames; does nothing if the gate is open or already opens.
+    pub(crate) fn fade_in(&mut self, wait_frames: usize) {
+        if self.gain.target() == 0.0 {
+            self.wait_frames = if self.gain.value() == 0.0 { wait_frames } else { 0 };
+            self.gain.set(1.0, self.fade_frames);
+        }
+    }
+
+    /// Fades out.
+    pub(crate) fn fade_out(&mut self) {
+        if self.gain.target() == 1.0 {
+            self.wait_frames = 0;
+            self.gain.set(0.0, self.fade_frames);
+        }
+    }
+
+    /// Closes at once.
+    pub(crate) fn close(&mut self) {
+        (self.gain, self.wait_frames) = (SmoothedValue::new(0.0), 0);
+    }
+
+    /// Ends a fade at once.
+    pub(crate) fn finish(&mut self) {
+        self.gain.finish();
+        self.wait_frames = 0;
+    }
+
+    /// Whether the gate is open, or opens.
+    pub(crate) fn is_opening(&self) -> bool {
+        self.gain.target() == 1.0
+    }
+
+    /// Whether the gate is fully open and stays so.
+    pub(crate) fn is_open(&self) -> bool {
+        self.gain.is_steady_at(1.0)
+    }
+
+    /// Whether the gate is closed and stays so.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.gain.is_steady_at(0.0)
+    }
+
+    /// Advances by some frames.
+    pub(crate) fn advance(&mut self, frames: usize) {
+        let waited = frames.min(self.wait_frames);
+        self.wait_frames -= waited;
+        self.gain.advance(frames - waited);
+    }
+
+    /// Writes the gains of the next frames into `gains` and advances by as many frames.
+    pub(crate) fn fill(&mut self, gains: &mut [f32]) {
+        let waited = gains.len().min(self.wait_frames);
+        self.wait_frames -= waited;
+        let (waiting, fading) = gains.split_at_mut(waited);
+        waiting.fill(self.gain.value() as f32);
+        self.gain.fill(fading);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_gate_waits_then_fades_in() {
+        let mut gate = Gate::open(200);
+        gate.close();
+        gate.fade_in(3);
+        assert!(gate.is_opening() && !gate.is_open());
+        let mut gains = [9.0; 6];
+        gate.fill(&mut gains[..4]);
+        gate.fill(&mut gains[4..]);
+        assert_eq!(gains, [0.0, 0.0, 0.0, 0.0, 0.5, 1.0]);
+        assert!(gate.is_open());
+    }
+
+    #[test]
+    fn a_fade_that_is_reversed_starts_from_its_gain() {
+        let mut gate = Gate::open(400);
+        gate.fade_out();
+        gate.advance(2);
+        gate.fade_in(100);
+        let mut gains = [9.0; 5];
+        gate.fill(&mut gains);
+        assert_eq!(gains, [0.5, 0.625, 0.75, 0.875, 1.0]);
+    }
+}

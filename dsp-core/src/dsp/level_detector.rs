@@ -1,0 +1,103 @@
+//! Peak and RMS level of a stereo signal.
+
+use wide::f64x2;
+
+use super::control_block::ControlBlock;
+use super::decibels::{level_db, peak_levels_db};
+use super::smoothed_value::SmoothedValue;
+
+/// Time constant of the mean square, in milliseconds.
+const RMS_MS: f64 = 10.0;
+
+/// Measures the level of the louder channel.
+pub(crate) struct LevelDetector {
+    /// 1 while it measures the root mean square, 0 while it measures peaks.
+    rms_share: SmoothedValue,
+    /// Whether it measures both until the next control point.
+    is_crossfading: bool,
+    mean_squares: f64x2,
+    /// Factor of the mean square per frame.
+    decay: f64,
+}
+
+/// A mean square below this is silent: -300 dBFS.
+const SILENT_SQUARE: f64 = 1e-30;
+
+impl LevelDetector {
+    pub(crate) fn new(sample_rate_hz: u32) -> Self {
+        let frames = RMS_MS / 1_000.0 * f64::from(sample_rate_hz);
+        Self {
+            rms_share: SmoothedValue::new(0.0),
+            is_crossfading: false,
+            mean_squares: f64x2::ZERO,
+            decay: libm::exp(-1.0 / frames),
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.rms_share.finish();
+        self.is_crossfading = false;
+        self.mean_squares = f64x2::ZERO;
+    }
+
+    pub(crate) fn set_rms_share(&mut self, share: f64, ramp_frames: u32) {
+        self.rms_share.set(share, ramp_frames);
+        self.is_crossfading = true;
+    }
+
+    /// Updates the detector. The caller does so at control points.
+    pub(crate) fn refresh(&mut self) {
+        self.is_crossfading = !self.rms_share.is_steady();
+        if !self.is_crossfading && self.rms_share.target() == 0.0 {
+            self.mean_squares = f64x2::ZERO;
+        }
+    }
+
+    /// Whether [`Self::refresh`] would change nothing.
+    pub(crate) fn is_steady(&self) -> bool {
+        !self.is_crossfading
+    }
+
+    pub(crate) fn is_idle(&self) -> bool {
+        !self.is_crossfading && self.mean_squares.to_array() == [0.0; 2]
+    }
+
+    /// Ends a decaying mean square. The caller does so at fixed frames of the clock.
+    pub(crate) fn flush_denormals(&mut self) {
+        let [left, right] = self.mean_squares.to_array();
+        let flush = |square| if square < SILENT_SQUARE { 0.0 } else { square };
+        self.mean_squares = f64x2::from([flush(left), flush(right)]);
+    }
+
+    /// Writes the levels of some frames in dBFS.
+    #[inline(always)]
+    pub(crate) fn levels_db<const FRAMES: usize>(
+        &mut self,
+        input: [&[f32]; 2],
+        levels_db: &mut ControlBlock<FRAMES>,
+    ) {
+        if !self.is_crossfading && self.rms_share.target() == 1.0 {
+            return self.rms_levels_db(input, levels_db);
+        }
+        peak_levels_db(input, levels_db);
+        if self.is_crossfading {
+            let mut rms_levels_db = [0.0; FRAMES];
+            self.rms_levels_db(input, &mut rms_levels_db);
+            let share: ControlBlock<FRAMES> = self.rms_share.next_values(input[0].len());
+            for ((level, rms_level), share) in levels_db.iter_mut().zip(rms_levels_db).zip(share) {
+                *level += share * (rms_level - *level);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn rms_levels_db(&mut self, [left, right]: [&[f32]; 2], levels_db: &mut [f32]) {
+        for ((level, left), right) in levels_db.iter_mut().zip(left).zip(right) {
+            let values = f64x2::from([f64::from(*left), f64::from(*right)]);
+            self.mean_squares = self.mean_squares * self.decay + values * values * (1.0 - self.decay);
+            let [left, right] = self.mean_squares.to_array();
+            *level = (if left > right { left } else { right }) as f32;
+        }
+        levels_db.iter_mut().for_each(|level| *level = 0.5 * level_db(*level));
+    }
+}

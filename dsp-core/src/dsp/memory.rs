@@ -1,0 +1,6 @@
+//! Memory of buffers.
+
+/// Bytes of `count` samples.
+pub(crate) fn values_bytes(count: usize) -> u64 {
+    (count * size_of::<f32>()) as u64
+}

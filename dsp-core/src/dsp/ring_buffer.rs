@@ -1,0 +1,57 @@
+//! A delay of a fixed number of frames as slices of a ring buffer.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// The values of the last frames, as many as the delay has.
+#[derive(Debug, Clone)]
+pub(crate) struct RingBuffer {
+    values: Vec<f32>,
+    /// Index of the oldest value, which the next value replaces.
+    index: usize,
+}
+
+impl RingBuffer {
+    /// A silent delay of `frames` frames, at least 1.
+    pub(crate) fn new(frames: usize) -> Self {
+        Self { values: vec![0.0; frames], index: 0 }
+    }
+
+    /// Fills the delay with silence.
+    pub(crate) fn clear(&mut self) {
+        self.values.fill(0.0);
+        self.index = 0;
+    }
+
+    /// Number of frames before the index wraps to 0.
+    pub(crate) fn frames_to_wrap(&self) -> usize {
+        self.values.len() - self.index
+    }
+
+    /// The oldest values, which the caller replaces by the newest ones. `frames` is at most
+    /// [`Self::frames_to_wrap`].
+    pub(crate) fn next_mut(&mut self, frames: usize) -> &mut [f32] {
+        let first = self.index;
+        self.index += frames;
+        if self.index == self.values.len() {
+            self.index = 0;
+        }
+        &mut self.values[first..first + frames]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_come_back_after_the_delay() {
+        let mut ring = RingBuffer::new(3);
+        ring.next_mut(2).copy_from_slice(&[1.0, 2.0]);
+        assert_eq!(ring.frames_to_wrap(), 1);
+        ring.next_mut(1)[0] = 3.0;
+        assert_eq!(ring.next_mut(3), [1.0, 2.0, 3.0]);
+        ring.clear();
+        assert_eq!(ring.next_mut(3), [0.0; 3]);
+    }
+}

@@ -1,0 +1,56 @@
+//! Stereo audio in double precision.
+
+use wide::f64x2;
+
+use super::control::LONGEST_FRAMES;
+use super::smoothed_value::SmoothedValue;
+
+/// Left and right of a frame.
+pub(crate) type Frame = f64x2;
+
+/// Stereo frames in double precision.
+pub(crate) struct Frames {
+    values: [Frame; LONGEST_FRAMES],
+    count: usize,
+}
+
+impl Frames {
+    /// The frames of left and right, at most [`LONGEST_FRAMES`].
+    #[inline(always)]
+    pub(crate) fn new(left: &[f32], right: &[f32]) -> Self {
+        let mut values = [Frame::ZERO; LONGEST_FRAMES];
+        for ((value, left), right) in values.iter_mut().zip(left).zip(right) {
+            *value = Frame::new([f64::from(*left), f64::from(*right)]);
+        }
+        Self { values, count: left.len().min(LONGEST_FRAMES) }
+    }
+
+    /// The frames.
+    #[inline(always)]
+    pub(crate) fn as_mut(&mut self) -> &mut [Frame] {
+        &mut self.values[..self.count]
+    }
+
+    /// Writes a mix of left and right (0) with the frames (1).
+    #[inline(always)]
+    pub(crate) fn mix(&self, left: &mut [f32], right: &mut [f32], share: &mut SmoothedValue) {
+        if share.is_steady() && share.target() == 1.0 {
+            return self.store(left, right);
+        }
+        for ((value, left), right) in self.values.iter().zip(left).zip(right) {
+            let share = share.next();
+            let dry = Frame::new([f64::from(*left), f64::from(*right)]);
+            let [l, r] = (dry + (*value - dry) * share).to_array();
+            (*left, *right) = (l as f32, r as f32);
+        }
+    }
+
+    /// Writes the frames to left and right.
+    #[inline(always)]
+    pub(crate) fn store(&self, left: &mut [f32], right: &mut [f32]) {
+        for ((value, left), right) in self.values.iter().zip(left).zip(right) {
+            let [l, r] = value.to_array();
+            (*left, *right) = (l as f32, r as f32);
+        }
+    }
+}

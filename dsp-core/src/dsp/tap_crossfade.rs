@@ -1,0 +1,93 @@
+//! Crossfades between the taps of delay lines.
+
+use super::control::CONTROL_FRAMES;
+
+/// The tap of a delay line, with a crossfade to another tap.
+///
+/// Both gains of the crossfade are linear and add up to 1, so that a feedback loop never gains by
+/// it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TapCrossfade<T> {
+    current: T,
+    next: T,
+    /// Frames until the crossfade ends; 0 if there is none.
+    remaining_frames: usize,
+    fade_frames: usize,
+}
+
+impl<T: Copy + PartialEq> TapCrossfade<T> {
+    /// A steady tap. Crossfades take `fade_frames` frames.
+    pub(crate) fn new(current: T, fade_frames: usize) -> Self {
+        Self { current, next: current, remaining_frames: 0, fade_frames }
+    }
+
+    /// Sets the tap at once.
+    pub(crate) fn reset_to(&mut self, to: T) {
+        *self = Self::new(to, self.fade_frames);
+    }
+
+    /// Starts a crossfade to another tap.
+    pub(crate) fn fade_to(&mut self, to: T) {
+        if to != self.current {
+            (self.next, self.remaining_frames) = (to, self.fade_frames);
+        }
+    }
+
+    /// Whether no crossfade is in progress.
+    pub(crate) fn is_steady(&self) -> bool {
+        self.remaining_frames == 0
+    }
+
+    /// The current tap, or the one that fades out.
+    pub(crate) fn current(&self) -> &T {
+        &self.current
+    }
+
+    /// The tap that fades in. Equals [`Self::current`] while no crossfade is in progress.
+    pub(crate) fn next(&self) -> &T {
+        &self.next
+    }
+
+    /// Crossfades `values`, read from [`Self::current`], with the values that `read_next` reads.
+    #[inline(always)]
+    pub(crate) fn crossfade(&self, values: &mut [f32], read_next: impl FnOnce(&T, &mut [f32])) {
+        if self.remaining_frames == 0 {
+            return;
+        }
+        let mut next = [0.0; CONTROL_FRAMES];
+        let next = &mut next[..values.len()];
+        read_next(&self.next, next);
+        let share = 1.0 / self.fade_frames as f32;
+        for (frame, (value, next)) in values.iter_mut().zip(next).enumerate() {
+            *value = *next + (*value - *next) * (self.remaining_frames.saturating_sub(frame) as f32 * share);
+        }
+    }
+
+    /// Advances by some frames.
+    pub(crate) fn advance(&mut self, frames: usize) {
+        self.remaining_frames = self.remaining_frames.saturating_sub(frames);
+        if self.remaining_frames == 0 {
+            self.current = self.next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_crossfade_is_linear() {
+        let mut fade = TapCrossfade::new(1.0_f32, 8);
+        fade.fade_to(3.0);
+        let mut output = Vec::new();
+        for _ in 0..3 {
+            let mut values = [*fade.current(); 4];
+            fade.crossfade(&mut values, |next, values| values.fill(*next));
+            output.extend(values);
+            fade.advance(4);
+        }
+        assert_eq!(output, [1.0, 1.25, 1.5, 1.75, 2.0, 2.25, 2.5, 2.75, 3.0, 3.0, 3.0, 3.0]);
+        assert!(fade.is_steady());
+    }
+}

@@ -1,0 +1,252 @@
+//! The gain that keeps peaks between two samples below a ceiling.
+
+use alloc::vec::Vec;
+
+use wide::{CmpGt, CmpLe, f32x4};
+
+use super::control::CONTROL_FRAMES;
+use super::control_block::ControlBlock;
+use super::decibels::{higher, lower};
+use super::window::{kaiser, sinc};
+
+/// Frames on either side of an interpolated value, which are also the latency of the detector.
+pub(crate) const LATENCY_FRAMES: usize = 24;
+
+/// Frames that contribute to an interpolated value.
+const TAPS: usize = 2 * LATENCY_FRAMES;
+
+/// Frames of a group, which are computed together.
+const LANES: usize = 4;
+
+/// Groups of the frames of a call and of those before them.
+const GROUPS: usize = (TAPS + CONTROL_FRAMES) / LANES;
+
+/// Groups that contain the taps of one group.
+const TAP_GROUPS: usize = TAPS / LANES + 1;
+
+/// Limit of the parabola's contribution, as a proportion of the magnitude. A tone at half the
+/// sample rate needs 8.3 %.
+const MAX_PARABOLA_RATIO: f32 = 0.125;
+
+/// Upper limit of a parabola's vertex relative to its values, with a margin for rounding errors.
+const MAX_VERTEX_RATIO: f32 = 1.13;
+
+/// Finds peaks between samples: by four times oversampling (ITU-R BS.1770-5, annex 2), and by
+/// parabolas through the oversampled values.
+///
+/// Four times oversampling alone underestimates a tone of 0.45 times the sample rate by up to 0.55
+/// dB. With the parabola the error is up to 0.05 dB.
+///
+/// The interpolators are sincs with a Kaiser window. Those for a quarter and three quarters are
+/// mirror images of each other. They share an even and an odd part, which take sums and differences
+/// of the neighbours. The interpolator for the half takes the sums, too. Groups whose neighbours
+/// are too quiet to reach the ceiling are skipped.
+pub(crate) struct TruePeak {
+    /// Taps, by their distance from the interpolated value.
+    taps: [Taps; LATENCY_FRAMES],
+    /// Upper limit of the contribution of a magnitude of 1 to a peak, by group.
+    contribution_bounds: [f32; TAP_GROUPS],
+    /// The frames before those of a call, and the frames of the call.
+    values: [[f32; TAPS + CONTROL_FRAMES]; 2],
+    /// The last values at three quarters, if the last group was computed.
+    last_quarters: [Option<f32>; 2],
+}
+
+/// Weights of a frame in the interpolated values, equal in all lanes.
+struct Taps {
+    half: f32x4,
+    /// Even and odd part of the interpolators for the quarters.
+    even: f32x4,
+    odd: f32x4,
+}
+
+impl TruePeak {
+    pub(crate) fn new() -> Self {
+        let distances: [f64; LATENCY_FRAMES] = core::array::from_fn(|frame| frame as f64);
+        let halves = distances.map(|distance| kaiser_sinc(distance + 0.5));
+        let near_quarters = distances.map(|distance| kaiser_sinc(distance + 0.25));
+        let far_quarters = distances.map(|distance| kaiser_sinc(distance + 0.75));
+        let half_sum = 2.0 * halves.iter().sum::<f64>();
+        let quarter_sum = near_quarters.iter().chain(&far_quarters).sum::<f64>();
+        // The weights are normalised to a gain of 1 for a constant.
+        let taps = core::array::from_fn(|frame| Taps {
+            half: f32x4::splat((halves[frame] / half_sum) as f32),
+            even: f32x4::splat((0.5 * (near_quarters[frame] + far_quarters[frame]) / quarter_sum) as f32),
+            odd: f32x4::splat((0.5 * (near_quarters[frame] - far_quarters[frame]) / quarter_sum) as f32),
+        });
+        let contribution_bounds = contribution_bounds(&taps);
+        Self {
+            taps,
+            contribution_bounds,
+            values: [[0.0; TAPS + CONTROL_FRAMES]; 2],
+            last_quarters: [None; 2],
+        }
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.values = [[0.0; TAPS + CONTROL_FRAMES]; 2];
+        self.last_quarters = [None; 2];
+    }
+
+    /// For each frame, the gain (at most 1) that keeps the peaks between the frames
+    /// `LATENCY_FRAMES` and `LATENCY_FRAMES - 1` before it below the ceiling.
+    pub(crate) fn needed_gains(&mut self, audio: [&[f32]; 2], ceilings: &ControlBlock) -> ControlBlock {
+        let frames = audio[0].len();
+        for (values, audio) in self.values.iter_mut().zip(audio) {
+            values[TAPS..][..frames].copy_from_slice(audio);
+        }
+        let mut needed = [1.0; CONTROL_FRAMES];
+        let bounds = self.bounds();
+        for (group, start) in (0..frames).step_by(LANES).enumerate() {
+            let ceiling = f32x4::from([0, 1, 2, 3].map(|lane| ceilings[start + lane]));
+            let lowest = ceiling.to_array().into_iter().fold(f32::MAX, lower);
+            if bounds[group] <= lowest {
+                self.last_quarters = [None; 2];
+                continue;
+            }
+            let peaks = self.peaks(start, (frames - start).min(LANES), ceiling);
+            let gains = (ceiling / peaks.fast_max(ceiling)).to_array();
+            needed[start..start + LANES].copy_from_slice(&gains);
+        }
+        for values in &mut self.values {
+            values.copy_within(frames..frames + TAPS, 0);
+        }
+        needed
+    }
+
+    /// An upper limit of the peaks of each group.
+    fn bounds(&self) -> [f32; CONTROL_FRAMES / LANES] {
+        let [left, right] = &self.values;
+        let mut loudest = [0.0; LANES * GROUPS];
+        for ((loudest, left), right) in loudest.iter_mut().zip(left).zip(right) {
+            *loudest = higher(left.abs(), right.abs());
+        }
+        // Maxima of two, then of four consecutive frames.
+        for distance in [1, 2] {
+            for index in 0..loudest.len() - distance {
+                loudest[index] = higher(loudest[index], loudest[index + distance]);
+            }
+        }
+        let mut bounds = [0.0; CONTROL_FRAMES / LANES];
+        for (group, contribution_bound) in self.contribution_bounds.iter().enumerate() {
+            for (bound, index) in bounds.iter_mut().zip(group..) {
+                *bound += loudest[index * LANES] * contribution_bound;
+            }
+        }
+        bounds
+    }
+
+    /// The highest magnitude after each frame of a group, as far as it is above `least`.
+    fn peaks(&mut self, start: usize, frames: usize, least: f32x4) -> f32x4 {
+        let mut peaks = f32x4::ZERO;
+        let between = self.between(start);
+        let channels = self.values.iter().zip(&mut self.last_quarters).zip(between);
+        for ((values, last_quarter), [quarter, half, three_quarters]) in channels {
+            let (whole, next) =
+                (four(values, start + LATENCY_FRAMES), four(values, start + 1 + LATENCY_FRAMES));
+            let thirds = three_quarters.to_array();
+            let highest =
+                whole.abs().fast_max(quarter.abs()).fast_max(half.abs()).fast_max(three_quarters.abs());
+            if (highest * MAX_VERTEX_RATIO).cmp_gt(least).any() {
+                let before =
+                    last_quarter.unwrap_or_else(|| three_quarters_past(&self.taps, &values[start..]));
+                let before = f32x4::from([before, thirds[0], thirds[1], thirds[2]]);
+                peaks = peaks
+                    .fast_max(vertex_magnitude(before, whole, quarter))
+                    .fast_max(vertex_magnitude(whole, quarter, half))
+                    .fast_max(vertex_magnitude(quarter, half, three_quarters))
+                    .fast_max(vertex_magnitude(half, three_quarters, next));
+            }
+            *last_quarter = Some(thirds[frames - 1]);
+        }
+        peaks
+    }
+
+    /// The values at a quarter, a half and three quarters after each frame of a group, left and
+    /// right.
+    ///
+    /// The function is not inlined, because the sums would not stay in registers.
+    #[inline(never)]
+    fn between(&self, start: usize) -> [[f32x4; 3]; 2] {
+        // The neighbours of the first interpolated value of each channel.
+        let [left, right] = self.values.each_ref().map(|values| &values[start + 1..][..TAPS + LANES - 1]);
+        let (mut half, mut even, mut odd) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2], [f32x4::ZERO; 2]);
+        for (distance, taps) in self.taps.iter().enumerate() {
+            for (channel, around) in [left, right].into_iter().enumerate() {
+                let before = four(around, LATENCY_FRAMES - 1 - distance);
+                let after = four(around, LATENCY_FRAMES + distance);
+                let (sum, difference) = (before + after, before - after);
+                half[channel] += sum * taps.half;
+                even[channel] += sum * taps.even;
+                odd[channel] += difference * taps.odd;
+            }
+        }
+        [0, 1].map(|channel| [even[channel] + odd[channel], half[channel], even[channel] - odd[channel]])
+    }
+}
+
+/// Four consecutive values.
+#[inline(always)]
+fn four(values: &[f32], index: usize) -> f32x4 {
+    f32x4::from([values[index], values[index + 1], values[index + 2], values[index + 3]])
+}
+
+/// The value three quarters after the middle of some frames, with the same rounding as in
+/// [`TruePeak::between`].
+fn three_quarters_past(taps: &[Taps; LATENCY_FRAMES], values: &[f32]) -> f32 {
+    let (mut even, mut odd) = (0.0, 0.0);
+    for (distance, taps) in taps.iter().enumerate() {
+        let before = values[LATENCY_FRAMES - 1 - distance];
+        let after = values[LATENCY_FRAMES + distance];
+        even += (before + after) * taps.even.to_array()[0];
+        odd += (before - after) * taps.odd.to_array()[0];
+    }
+    even - odd
+}
+
+/// Upper limit of the contribution of a magnitude of 1 in each group to a peak in the first, with
+/// the parabola.
+fn contribution_bounds(taps: &[Taps; LATENCY_FRAMES]) -> [f32; TAP_GROUPS] {
+    let mut bounds = [0.0_f32; TAP_GROUPS];
+    // The frames before the interpolated value, the oldest first, then those after it.
+    let sides = || taps.iter().rev().map(|taps| (taps, 1.0)).chain(taps.iter().map(|taps| (taps, -1.0)));
+    let first = |lanes: f32x4| lanes.to_array()[0];
+    let values = [
+        (0..TAPS).map(|tap| if tap == LATENCY_FRAMES - 1 { 1.0 } else { 0.0 }).collect::<Vec<f32>>(),
+        sides().map(|(taps, side)| first(taps.even) + side * first(taps.odd)).collect(),
+        sides().map(|(taps, _)| first(taps.half)).collect(),
+        sides().map(|(taps, side)| first(taps.even) - side * first(taps.odd)).collect(),
+    ];
+    for taps in &values {
+        for lane in 0..LANES {
+            let mut sums = [0.0_f32; TAP_GROUPS];
+            for (tap, value) in taps.iter().enumerate() {
+                sums[(1 + lane + tap) / LANES] += value.abs() * MAX_VERTEX_RATIO;
+            }
+            for (bound, sum) in bounds.iter_mut().zip(sums) {
+                *bound = higher(*bound, sum);
+            }
+        }
+    }
+    bounds
+}
+
+/// The magnitude of the middle one of three values, or of the vertex of their parabola if that is a
+/// maximum.
+#[inline(always)]
+fn vertex_magnitude(before: f32x4, middle: f32x4, after: f32x4) -> f32x4 {
+    let slope = before - after;
+    let bend = middle + middle - before - after;
+    let magnitude = middle.abs();
+    let added = (slope * slope / (bend.abs() * 8.0)).fast_min(magnitude * MAX_PARABOLA_RATIO);
+    let is_maximum = slope.abs().cmp_le(bend.abs()) & (bend * middle).cmp_gt(f32x4::ZERO);
+    magnitude + (added & is_maximum)
+}
+
+/// Shape of the window: a compromise between width and flatness of the pass band.
+const KAISER_BETA: f64 = 4.0;
+
+/// `sinc(time)` with a Kaiser window that ends at [`LATENCY_FRAMES`].
+fn kaiser_sinc(time: f64) -> f64 {
+    kaiser(KAISER_BETA, time / LATENCY_FRAMES as f64) * sinc(time)
+}

@@ -1,0 +1,83 @@
+//! The input of the detector of dynamics effects.
+
+use super::input_range::clamp_to_range;
+use crate::dsp::band_split::BandSplit;
+use crate::dsp::control_block::{ControlBlock, zero_padded};
+
+/// The signal from which a dynamics effect computes its gain: the side-chain, or the main input if
+/// there is none, through a high-pass filter.
+pub(crate) struct DetectorInput {
+    high_pass: BandSplit,
+    /// Whether the high-pass filter is off until the next control point.
+    is_off: bool,
+}
+
+/// At and below this frequency in hertz, the high-pass filter is off.
+pub(crate) const HIGH_PASS_OFF_HZ: f64 = 20.0;
+
+impl DetectorInput {
+    pub(crate) fn new(high_pass_hz: f64, sample_rate_hz: u32) -> Self {
+        let mut input = Self { high_pass: BandSplit::new(high_pass_hz, sample_rate_hz), is_off: false };
+        input.is_off = input.is_off_from_now_on();
+        input
+    }
+
+    pub(crate) fn set_high_pass_hz(&mut self, high_pass_hz: f64, ramp_frames: u32) {
+        self.high_pass.set_frequency_hz(high_pass_hz, ramp_frames);
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.high_pass.reset();
+        self.is_off = self.is_off_from_now_on();
+    }
+
+    fn is_off_from_now_on(&self) -> bool {
+        self.high_pass.is_steady() && self.high_pass.target_hz() <= HIGH_PASS_OFF_HZ
+    }
+
+    /// See [`BandSplit::is_idle`].
+    pub(crate) fn is_idle(&self) -> bool {
+        self.high_pass.is_idle()
+    }
+
+    /// See [`BandSplit::refresh`].
+    pub(crate) fn refresh(&mut self) {
+        self.high_pass.refresh();
+        self.is_off = self.is_off_from_now_on();
+        if self.is_off {
+            self.high_pass.clear();
+        }
+    }
+
+    /// See [`BandSplit::is_steady`].
+    pub(crate) fn is_steady(&self) -> bool {
+        self.high_pass.is_steady() && self.is_off == self.is_off_from_now_on()
+    }
+
+    /// See [`BandSplit::flush_denormals`].
+    pub(crate) fn flush_denormals(&mut self) {
+        self.high_pass.flush_denormals();
+    }
+
+    /// Returns left and right of the detector's input, at most `FRAMES` frames. Copies and filtered
+    /// signals are stored in `buffer`.
+    #[inline(always)]
+    pub(crate) fn read<'a, const FRAMES: usize>(
+        &mut self,
+        main: [&'a [f32]; 2],
+        sidechain: Option<[&[f32]; 2]>,
+        buffer: &'a mut Option<[ControlBlock<FRAMES>; 2]>,
+    ) -> [&'a [f32]; 2] {
+        let frames = main[0].len();
+        if let Some(sidechain) = sidechain {
+            clamp_to_range(
+                buffer.insert(sidechain.map(zero_padded)).each_mut().map(|side| &mut side[..frames]),
+            );
+        }
+        if !self.is_off {
+            let input = buffer.as_ref().map_or(main, |side| side.each_ref().map(|side| &side[..frames]));
+            *buffer = Some(self.high_pass.split(input).high);
+        }
+        buffer.as_ref().map_or(main, |input| input.each_ref().map(|input| &input[..frames]))
+    }
+}

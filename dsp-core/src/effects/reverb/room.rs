@@ -1,0 +1,100 @@
+//! The geometry of a room: delays of the reflections and of the network.
+
+use wide::f32x4;
+
+use crate::dsp::control::CONTROL_FRAMES;
+
+/// Number of delay lines.
+pub(super) const LINES: usize = 16;
+
+/// Groups of four delay lines.
+pub(super) const GROUPS: usize = LINES / 4;
+
+/// Four frames of each delay line.
+pub(super) type Column = [f32x4; LINES];
+
+/// Shortest and longest delay of the largest room, in seconds. Those between have equal ratios.
+pub(super) const LINE_SECS: [f64; 2] = [0.05, 0.15];
+
+/// Delay lines by groups. Lines of similar length are far apart, and each channel has short and
+/// long ones.
+const ORDER: [usize; LINES] = [0, 6, 9, 15, 3, 5, 10, 12, 1, 7, 8, 14, 2, 4, 11, 13];
+
+/// Delays of a room of a size, in frames: different primes, whose echoes rarely coincide.
+pub(super) fn line_frames(sample_rate_hz: f64, size: f64) -> [usize; LINES] {
+    let ratio = libm::log(LINE_SECS[1] / LINE_SECS[0]) / (LINES - 1) as f64;
+    let mut last = CONTROL_FRAMES;
+    let rising: [usize; LINES] = core::array::from_fn(|index| {
+        let secs = size * LINE_SECS[0] * libm::exp(ratio * index as f64);
+        last = prime_from(((secs * sample_rate_hz) as usize).max(last + 1));
+        last
+    });
+    ORDER.map(|index| rising[index])
+}
+
+/// The first prime from a number on that is at least [`CONTROL_FRAMES`], so that no output depends
+/// on input of the same call.
+pub(super) fn prime_from(number: usize) -> usize {
+    let is_prime =
+        |number: &usize| !(2..).take_while(|of| of * of <= *number).any(|of| number.is_multiple_of(of));
+    (number.max(CONTROL_FRAMES)..).find(is_prime).unwrap_or(number)
+}
+
+/// Reflections per channel.
+pub(super) const TAPS: usize = 8;
+
+/// Delays in the largest room in milliseconds, left and right. They are even enough to make no echo
+/// and uneven enough to have no pitch.
+pub(super) const TAP_MS: [[f64; TAPS]; 2] =
+    [[6.1, 13.7, 19.9, 27.1, 35.3, 44.9, 57.7, 71.3], [7.9, 12.1, 21.7, 29.3, 33.1, 47.3, 54.1, 73.9]];
+
+/// Delays of the reflections in frames, without the pre-delay.
+type TapFrames = [[usize; TAPS]; 2];
+
+/// Delays of the reflections in a room of a size.
+fn tap_frames(sample_rate_hz: f64, size: f64) -> TapFrames {
+    TAP_MS.map(|side| side.map(|ms| libm::round(1e-3 * ms * size * sample_rate_hz) as usize))
+}
+
+/// Delays of all taps, in frames.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Room {
+    pub(super) pre_delay_frames: usize,
+    pub(super) taps: TapFrames,
+    pub(super) lines: [usize; LINES],
+}
+
+impl Room {
+    /// The room of a pre-delay in milliseconds and a size.
+    pub(super) fn new(sample_rate_hz: f64, [pre_delay_ms, size]: [f64; 2]) -> Self {
+        Self {
+            pre_delay_frames: libm::round(1e-3 * pre_delay_ms * sample_rate_hz) as usize,
+            taps: tap_frames(sample_rate_hz, size),
+            lines: line_frames(sample_rate_hz, size),
+        }
+    }
+
+    /// Frames to the last reflection and to the first output of the longest delay line.
+    pub(super) fn longest_path_frames(&self) -> usize {
+        let paths = self.taps.iter().flatten().chain(&self.lines);
+        self.pre_delay_frames + paths.copied().fold(0, usize::max)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn delays_are_different_primes_at_any_rate_and_size() {
+        assert_eq!((prime_from(34), prime_from(41), prime_from(90)), (37, 41, 97));
+        for sample_rate_hz in [8_000.0, 48_000.0, 192_000.0] {
+            for size in [0.1, 0.6, 1.0] {
+                let mut lines = line_frames(sample_rate_hz, size);
+                lines.sort_unstable();
+                assert!(lines.windows(2).all(|pair| pair[0] < pair[1]), "{lines:?}");
+                assert!(lines[0] > CONTROL_FRAMES);
+            }
+        }
+    }
+}

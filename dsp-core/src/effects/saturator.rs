@@ -1,0 +1,379 @@
+//! Saturator: a gain into one of five curves, at eight times the sample rate.
+//!
+//! With a drive `d` (linear), the output is `y = f(d x) / sqrt(d)`. The division compensates half
+//! of the drive's decibels, so that a peak at minus half the drive keeps its level. All curves have
+//! a slope of 1 at 0 and a range of -1 to 1:
+//!
+//! | type | curve |
+//! |---|---|
+//! | tape | `(15 u - 10 u^3 + 3 u^5) / 8`, `u = x / 1.875`: a wide, soft knee |
+//! | tube | as soft, but around 0.4: even harmonics |
+//! | soft | `(3 u - u^3) / 2`, `u = x / 1.5` |
+//! | hard | `u = x`: linear up to its limits |
+//! | fold | `sin x`, with half of the drive's decibels: folds back instead of limiting |
+//!
+//! With a bias `b`, a curve is `f(x + b) - f(b)`. A high-pass filter at 5 Hz removes the DC offset
+//! that a bias adds.
+
+use super::effect::{Effect, EffectConfig, EffectKind, Group};
+use super::memory::inline_bytes;
+use super::parameter::Unit;
+use super::params::{ChoiceEnum, ParameterEnum, choices, parameters};
+use super::simd_dispatch::with_simd_dispatch;
+use crate::dsp::control::CONTROL_FRAMES;
+use crate::dsp::oversampling::{FACTOR, LATENCY as OVERSAMPLING_LATENCY, Oversampler};
+use crate::dsp::smoothed_value::SmoothedValue;
+use crate::dsp::waveshaper::{Curve, LATENCY as WAVESHAPER_LATENCY, Shaper};
+use crate::gain;
+use crate::simd::on_best_instructions;
+
+/// Upper limit of the memory of the oversampling, in bytes. A test checks it.
+const OVERSAMPLING_BYTES: u64 = 48 * 1024;
+
+/// Distortion with five curves.
+pub(super) static SATURATOR: EffectKind = EffectKind {
+    id: "saturator",
+    name: "Saturator",
+    group: Group::Tone,
+    parameters: SaturatorParam::TABLE,
+    has_side_chain: false,
+    impulse_max_secs: None,
+    make: |config| with_simd_dispatch(Saturator::new(config)),
+    memory_bytes: Saturator::memory_bytes,
+};
+
+parameters! {
+    /// Parameters of the saturator.
+    enum SaturatorParam {
+        /// Gain before the curve, of which half the decibels are compensated after it.
+        DriveDb = linear("drive_db", "Drive", Unit::Decibels, [0.0, 36.0], 12.0),
+        /// The curve.
+        Type = choice("type", "Type", CurveType::NAMES, CurveType::Tape as usize),
+        /// Offset of the curve's input, which adds even harmonics.
+        Bias = linear("bias", "Bias", Unit::Number, [-1.0, 1.0], 0.0),
+        /// Gain after the curve.
+        OutputDb = linear("output_db", "Output", Unit::Decibels, [-36.0, 12.0], 0.0),
+        /// Proportion of the output; the remainder is the input.
+        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
+    }
+}
+
+choices! {
+    /// The curves. The documentation of this file describes them.
+    enum CurveType {
+        Tape = "Tape",
+        Tube = "Tube",
+        Soft = "Soft",
+        Hard = "Hard",
+        Fold = "Fold",
+    }
+}
+
+impl CurveType {
+    /// Reach, cubic and quintic coefficient.
+    fn coefficients(self) -> [f64; 3] {
+        match self {
+            Self::Tape => [1.875, -1.25, 0.375],
+            Self::Tube | Self::Soft => [1.5, -0.5, 0.0],
+            Self::Hard | Self::Fold => [1.0, 0.0, 0.0],
+        }
+    }
+
+    fn bias(self) -> f64 {
+        match self {
+            Self::Tube => TUBE_BIAS,
+            Self::Tape | Self::Soft | Self::Hard | Self::Fold => 0.0,
+        }
+    }
+
+    /// Proportion of the folding curve.
+    fn fold(self) -> f64 {
+        match self {
+            Self::Fold => 1.0,
+            Self::Tape | Self::Tube | Self::Soft | Self::Hard => 0.0,
+        }
+    }
+}
+
+/// Bias that turns the soft curve into the tube curve.
+const TUBE_BIAS: f64 = 0.4;
+
+/// Crossfade of a choice, in seconds.
+const SWITCH_SECS: f64 = 0.01;
+
+/// Cut-off of the filter that removes the DC offset, in hertz.
+const DC_CUTOFF_HZ: f64 = 5.0;
+
+/// A sample below this magnitude is silent.
+const SILENT: f32 = 1e-12;
+
+const LATENCY_FRAMES: usize = (OVERSAMPLING_LATENCY + WAVESHAPER_LATENCY) / FACTOR;
+
+const _: () = assert!(
+    (OVERSAMPLING_LATENCY + WAVESHAPER_LATENCY).is_multiple_of(FACTOR),
+    "the latency is a whole number of frames, so that dry and wet are aligned"
+);
+
+struct Saturator {
+    switch_frames: u32,
+    clock: u64,
+    /// Gain of half the drive's decibels before the curve, and the gain after the curve that
+    /// compensates it.
+    half_drive: SmoothedValue,
+    compensation: SmoothedValue,
+    output: SmoothedValue,
+    reach: SmoothedValue,
+    cubic: SmoothedValue,
+    quintic: SmoothedValue,
+    /// Bias of the user and of the curve.
+    user_bias: SmoothedValue,
+    curve_bias: SmoothedValue,
+    fold: SmoothedValue,
+    mix: SmoothedValue,
+    oversampler: Oversampler,
+    shaper: Shaper,
+    dc_removal: DcRemoval,
+    /// The input, delayed by the latency.
+    dry: [[f32; 2]; LATENCY_FRAMES],
+    dry_index: usize,
+    /// Frames of silence that the input has had.
+    silent_frames: usize,
+}
+
+impl Saturator {
+    /// Bytes of the oversampling and of the effect, at any sample rate.
+    fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
+        OVERSAMPLING_BYTES + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
+    }
+
+    fn new(config: &EffectConfig<'_>) -> Self {
+        let zero = SmoothedValue::new(0.0);
+        let sample_rate_hz = f64::from(config.sample_rate_hz);
+        let angle = core::f64::consts::TAU * DC_CUTOFF_HZ / sample_rate_hz;
+        let mut saturator = Self {
+            switch_frames: (SWITCH_SECS * sample_rate_hz) as u32,
+            clock: 0,
+            half_drive: SmoothedValue::new(1.0),
+            compensation: SmoothedValue::new(1.0),
+            output: zero,
+            reach: SmoothedValue::new(1.0),
+            cubic: zero,
+            quintic: zero,
+            user_bias: zero,
+            curve_bias: zero,
+            fold: zero,
+            mix: zero,
+            oversampler: Oversampler::new(),
+            shaper: Shaper::new(),
+            dc_removal: DcRemoval { mean: [0.0; 2], share: zero, coefficient: 1.0 - libm::exp(-angle) },
+            dry: [[0.0; 2]; LATENCY_FRAMES],
+            dry_index: 0,
+            silent_frames: usize::MAX,
+        };
+        for (index, parameter) in SaturatorParam::TABLE.iter().enumerate() {
+            saturator.set(index, parameter.default, 0);
+        }
+        saturator.reset(0);
+        saturator
+    }
+
+    fn ramp_curve(&mut self, curve_type: CurveType, ramp_frames: u32) {
+        let [reach, cubic, quintic] = curve_type.coefficients();
+        self.reach.set(reach, ramp_frames);
+        self.cubic.set(cubic, ramp_frames);
+        self.quintic.set(quintic, ramp_frames);
+        self.curve_bias.set(curve_type.bias(), ramp_frames);
+        self.fold.set(curve_type.fold(), ramp_frames);
+    }
+
+    /// Turns the removal of the DC offset on if the curve has a bias.
+    fn update_dc_removal(&mut self) {
+        let is_biased = self.user_bias.target() + self.curve_bias.target() != 0.0;
+        self.dc_removal.share.set_if_new(if is_biased { 1.0 } else { 0.0 }, self.switch_frames);
+    }
+
+    fn curve_values(&mut self) -> [&mut SmoothedValue; 6] {
+        [
+            &mut self.reach,
+            &mut self.cubic,
+            &mut self.quintic,
+            &mut self.user_bias,
+            &mut self.curve_bias,
+            &mut self.fold,
+        ]
+    }
+
+    fn curve(&self) -> Curve {
+        Curve {
+            reach: self.reach.value() as f32,
+            cubic: self.cubic.value() as f32,
+            quintic: self.quintic.value() as f32,
+            bias: (self.user_bias.value() + self.curve_bias.value()) as f32,
+            fold: self.fold.value() as f32,
+        }
+    }
+
+    /// Whether input and state are silent.
+    fn is_silent(&mut self, frames: usize, audio: &[f32]) -> bool {
+        let biases = [&self.user_bias, &self.curve_bias];
+        let is_symmetric = biases.iter().all(|bias| bias.target() == 0.0 && bias.is_steady());
+        if !is_symmetric || audio.iter().any(|value| *value != 0.0) {
+            self.silent_frames = 0;
+        } else if self.silent_frames < 2 * LATENCY_FRAMES {
+            self.silent_frames += frames;
+        } else {
+            return true;
+        }
+        false
+    }
+
+    /// Applies the curve to interleaved left and right.
+    fn shape(&mut self, frames: usize, audio: &mut [f32; 2 * CONTROL_FRAMES]) {
+        let mut curves = [self.curve(); CONTROL_FRAMES + 1];
+        let mut count = 2;
+        if self.curve_values().iter().any(|smoothed| !smoothed.is_steady()) {
+            // A curve that ramps differs in each frame.
+            for curve in &mut curves[1..=frames] {
+                self.curve_values().into_iter().for_each(|smoothed| smoothed.advance(1));
+                *curve = self.curve();
+            }
+            count = frames + 1;
+        }
+        shape_oversampled(&mut self.oversampler, &mut self.shaper, &curves[..count], frames, audio);
+    }
+}
+
+on_best_instructions! {
+    /// Applies the curve to interleaved frames, and ramps through `curves` in equal parts of the
+    /// frames.
+    fn shape_oversampled(
+        oversampler: &mut Oversampler,
+        shaper: &mut Shaper,
+        curves: &[Curve],
+        frames: usize,
+        audio: &mut [f32; 2 * CONTROL_FRAMES],
+    ) = shape_oversampled_here;
+}
+
+#[inline(always)]
+fn shape_oversampled_here(
+    oversampler: &mut Oversampler,
+    shaper: &mut Shaper,
+    curves: &[Curve],
+    frames: usize,
+    audio: &mut [f32; 2 * CONTROL_FRAMES],
+) {
+    let fast = oversampler.up(frames, audio);
+    let share = fast.len() / (curves.len() - 1);
+    for (fast, curves) in fast.chunks_mut(share).zip(curves.windows(2)) {
+        shaper.process(&curves[0], &curves[1], fast);
+    }
+    oversampler.down(frames, audio);
+}
+
+impl Effect for Saturator {
+    fn reset(&mut self, frame: u64) {
+        self.clock = frame;
+        self.curve_values().into_iter().for_each(SmoothedValue::finish);
+        let levels = [&mut self.half_drive, &mut self.compensation, &mut self.output, &mut self.mix];
+        levels.into_iter().chain([&mut self.dc_removal.share]).for_each(SmoothedValue::finish);
+        self.oversampler.clear();
+        self.shaper.clear();
+        self.dc_removal.mean = [0.0; 2];
+        self.dry = [[0.0; 2]; LATENCY_FRAMES];
+        self.dry_index = 0;
+        self.silent_frames = usize::MAX;
+    }
+
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(parameter) = SaturatorParam::from_index(parameter) else { return };
+        match parameter {
+            SaturatorParam::DriveDb => {
+                let half = f64::from(gain::from_db(value / 2.0));
+                self.half_drive.set(half, ramp_frames);
+                self.compensation.set(1.0 / half, ramp_frames);
+            }
+            SaturatorParam::Type => {
+                self.ramp_curve(CurveType::from_value(value), ramp_frames.max(self.switch_frames));
+                self.update_dc_removal();
+            }
+            SaturatorParam::Bias => {
+                self.user_bias.set(value, ramp_frames);
+                self.update_dc_removal();
+            }
+            SaturatorParam::OutputDb => self.output.set(f64::from(gain::from_db(value)), ramp_frames),
+            SaturatorParam::Mix => self.mix.set(value, ramp_frames),
+        }
+    }
+
+    #[inline(always)]
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+        if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
+            self.dc_removal.flush_denormals();
+        }
+        self.clock += left.len() as u64;
+        let mut audio = [0.0; 2 * CONTROL_FRAMES];
+        let frames = left.len();
+        let mut fold = self.fold;
+        for ((values, left), right) in audio.chunks_mut(2).zip(&*left).zip(&*right) {
+            // The folding curve gets half of the drive only.
+            let (half, fold) = (self.half_drive.next(), fold.next());
+            let gain = (half * (half + (1.0 - half) * fold)) as f32;
+            for (value, input) in values.iter_mut().zip([*left, *right]) {
+                *value = if input.abs() < SILENT { 0.0 } else { input * gain };
+            }
+        }
+        if self.is_silent(frames, &audio) {
+            self.curve_values().into_iter().for_each(|smoothed| smoothed.advance(frames));
+        } else {
+            self.shape(frames, &mut audio);
+        }
+        self.dc_removal.remove(&mut audio[..2 * frames]);
+        for ((values, left), right) in audio.chunks(2).zip(left).zip(right) {
+            let gain = (self.output.next() * self.compensation.next()) as f32;
+            let share = self.mix.next() as f32;
+            let dry = core::mem::replace(&mut self.dry[self.dry_index], [*left, *right]);
+            self.dry_index = if self.dry_index + 1 == LATENCY_FRAMES { 0 } else { self.dry_index + 1 };
+            *left = dry[0] * (1.0 - share) + values[0] * gain * share;
+            *right = dry[1] * (1.0 - share) + values[1] * gain * share;
+        }
+    }
+
+    fn latency_frames(&self) -> usize {
+        LATENCY_FRAMES
+    }
+}
+
+/// Removes the DC offset that an asymmetric curve adds.
+struct DcRemoval {
+    /// Running mean of left and right.
+    mean: [f64; 2],
+    /// Proportion of the mean that is subtracted.
+    share: SmoothedValue,
+    coefficient: f64,
+}
+
+impl DcRemoval {
+    fn remove(&mut self, audio: &mut [f32]) {
+        if self.share.target() == 0.0 && self.share.is_steady() {
+            self.mean = [0.0; 2];
+            return;
+        }
+        for values in audio.chunks_mut(2) {
+            let share = self.share.next();
+            for (value, mean) in values.iter_mut().zip(&mut self.mean) {
+                let exact = f64::from(*value);
+                *mean += (exact - *mean) * self.coefficient;
+                *value = (exact - *mean * share) as f32;
+            }
+        }
+    }
+
+    fn flush_denormals(&mut self) {
+        for mean in &mut self.mean {
+            if mean.abs() < f64::from(SILENT) {
+                *mean = 0.0;
+            }
+        }
+    }
+}

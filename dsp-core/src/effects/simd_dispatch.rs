@@ -1,0 +1,73 @@
+//! Run-time choice of instructions for effects: see [`crate::simd`].
+
+use alloc::boxed::Box;
+
+use super::effect::{CurveSum, Effect, MusicalTime};
+
+/// An effect whose [`Effect::process`] is compiled twice, for the target's baseline and for AVX2.
+/// Only code that is inlined into `process` gains from it.
+struct SimdDispatch<E>(E);
+
+/// Makes an effect choose its instructions at run time. Its `process` needs `#[inline(always)]`,
+/// else it is compiled for the baseline only.
+pub(super) fn with_simd_dispatch<E: Effect + 'static>(effect: E) -> Box<dyn Effect> {
+    Box::new(SimdDispatch(effect))
+}
+
+#[cfg(all(feature = "std", target_arch = "x86_64"))]
+#[target_feature(enable = "avx2")]
+fn process_with_avx2<E: Effect>(effect: &mut E, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
+    effect.process(audio, sidechain);
+}
+
+impl<E: Effect> Effect for SimdDispatch<E> {
+    fn reset(&mut self, frame: u64) {
+        self.0.reset(frame);
+    }
+
+    fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        self.0.set(parameter, value, ramp_frames);
+    }
+
+    fn integrates(&self, parameter: usize) -> bool {
+        self.0.integrates(parameter)
+    }
+
+    fn set_integral(&mut self, parameter: usize, integral: Option<CurveSum>) {
+        self.0.set_integral(parameter, integral);
+    }
+
+    fn set_time(&mut self, time: MusicalTime) {
+        self.0.set_time(time);
+    }
+
+    fn needs_no_control_points(&self) -> bool {
+        self.0.needs_no_control_points()
+    }
+
+    fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
+        #[cfg(all(feature = "std", target_arch = "x86_64"))]
+        if crate::simd::avx2() {
+            #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
+            // SAFETY: `avx2` has found the one CPU feature that the function needs.
+            return unsafe { process_with_avx2(&mut self.0, audio, sidechain) };
+        }
+        self.0.process(audio, sidechain);
+    }
+
+    fn skip_silence(&mut self, frames: usize) -> bool {
+        self.0.skip_silence(frames)
+    }
+
+    fn latency_frames(&self) -> usize {
+        self.0.latency_frames()
+    }
+
+    fn longest_silence_frames(&self) -> usize {
+        self.0.longest_silence_frames()
+    }
+
+    fn gain_reduction_db(&self) -> Option<f32> {
+        self.0.gain_reduction_db()
+    }
+}

@@ -1,0 +1,100 @@
+//! Effects for unit tests: one with latency, one with a side-chain, one that outputs the musical
+//! time.
+
+use alloc::boxed::Box;
+
+use super::effect::{Effect, EffectConfig, EffectKind, Group, MusicalTime};
+use crate::dsp::delay_line::DelayLine;
+
+/// Latencies of the first two kinds, in frames.
+pub(crate) const LATENT_FRAMES: usize = 777;
+pub(crate) const LISTENER_FRAMES: usize = 50;
+
+/// All kinds for tests.
+pub(super) static KINDS: [&EffectKind; 3] = [&LATENT, &LISTENER, &CLOCK];
+
+/// Delays its input.
+pub(super) static LATENT: EffectKind = EffectKind {
+    id: "test_latent",
+    name: "Latent",
+    group: Group::Utility,
+    parameters: &[],
+    has_side_chain: false,
+    impulse_max_secs: None,
+    make: |_: &EffectConfig<'_>| {
+        Box::new(Latent([DelayLine::new(LATENT_FRAMES), DelayLine::new(LATENT_FRAMES)]))
+    },
+    memory_bytes: |_, _| 8_192,
+};
+
+/// Delays its input and subtracts its side-chain.
+pub(super) static LISTENER: EffectKind = EffectKind {
+    id: "test_listener",
+    name: "Listener",
+    group: Group::Utility,
+    parameters: &[],
+    has_side_chain: true,
+    impulse_max_secs: None,
+    make: |_: &EffectConfig<'_>| {
+        Box::new(Latent([DelayLine::new(LISTENER_FRAMES), DelayLine::new(LISTENER_FRAMES)]))
+    },
+    memory_bytes: |_, _| 8_192,
+};
+
+/// Outputs the position in quarter notes, divided by 1,000.
+pub(super) static CLOCK: EffectKind = EffectKind {
+    id: "test_clock",
+    name: "Clock",
+    group: Group::Utility,
+    parameters: &[],
+    has_side_chain: false,
+    impulse_max_secs: None,
+    make: |config| Box::new(Clock { beat: 0.0, per_frame: 0.0, rate_hz: f64::from(config.sample_rate_hz) }),
+    memory_bytes: |_, _| 8_192,
+};
+
+struct Clock {
+    beat: f64,
+    per_frame: f64,
+    rate_hz: f64,
+}
+
+impl Effect for Clock {
+    fn reset(&mut self, _frame: u64) {}
+
+    fn set(&mut self, _parameter: usize, _value: f64, _ramp_frames: u32) {}
+
+    fn set_time(&mut self, time: MusicalTime) {
+        (self.beat, self.per_frame) = (time.beat, time.bpm / (60.0 * self.rate_hz));
+    }
+
+    fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
+        for (left, right) in left.iter_mut().zip(right) {
+            (*left, *right) = ((self.beat / 1_000.0) as f32, 0.0);
+            self.beat += self.per_frame;
+        }
+    }
+}
+
+struct Latent([DelayLine; 2]);
+
+impl Effect for Latent {
+    fn reset(&mut self, _frame: u64) {
+        self.0.iter_mut().for_each(DelayLine::clear);
+    }
+
+    fn set(&mut self, _parameter: usize, _value: f64, _ramp_frames: u32) {}
+
+    fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>) {
+        for (channel, (values, delay)) in audio.into_iter().zip(&mut self.0).enumerate() {
+            if let Some(sidechain) = sidechain {
+                values.iter_mut().zip(sidechain[channel]).for_each(|(value, side)| *value -= side);
+            }
+            delay.process(values);
+        }
+    }
+
+    fn latency_frames(&self) -> usize {
+        self.0[0].frames()
+    }
+}

@@ -1,0 +1,340 @@
+//! Continues with an edited session while the mixer plays.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::channel::fader::Fader;
+use super::channel::rack::{EffectRack, RackSettings};
+use super::channel::route::Route;
+use super::channel::sidechain::Sidechain;
+use super::channel::strip::ChannelStrip;
+use super::graph::latency::Latencies;
+use super::graph::{Destination, Routing, SidechainSettings};
+use super::tempo::Tempo;
+use super::track::TrackSource;
+use super::track::clips::ClipPlayer;
+use super::transition::{MixLayout, Plan, TrackPlan, diff};
+use super::{Mixer, MixerError, Slots, TrackMix, TrackPlayer};
+use crate::block::{BLOCK_FRAMES, SILENT_BLOCK};
+use crate::session::{Session, Track};
+
+/// Most removed tracks that fade out at a time; the oldest is cut when there are more.
+const REMOVED_TRACKS_MAX: usize = 128;
+
+/// Most removed routes of a strip that fade out at a time; the oldest is cut when there are more.
+const REMOVED_ROUTES_MAX: usize = 64;
+
+/// The parts of a track.
+struct Channel {
+    strip: ChannelStrip,
+    source: TrackSource,
+    rack: EffectRack,
+    /// Index of the strip before the edit; `None` for a new track.
+    old: Option<usize>,
+}
+
+impl Mixer {
+    /// Continues with an edited session.
+    ///
+    /// Unchanged parts play on. Notes of a track that is removed, or gets another instrument, fade
+    /// out in 50 ms. A track whose effects change keeps the state of those that stay; it is silent
+    /// until their latency has passed, and then fades in over 10 ms. Outputs and sends that change
+    /// fade over 10 ms.
+    ///
+    /// # Errors
+    ///
+    /// [`MixerError`]; the mixer then continues with the session that it has.
+    pub fn set_session<'a>(
+        &mut self,
+        session: &Session,
+        slots: impl Into<Slots<'a>>,
+    ) -> Result<(), MixerError> {
+        let slots = slots.into();
+        if session.sample_rate_hz != self.sample_rate_hz {
+            return Err(MixerError::SampleRate {
+                session_hz: session.sample_rate_hz,
+                mixer_hz: self.sample_rate_hz,
+            });
+        }
+        // All that can fail comes before the first change.
+        let routing = Routing::of(session)?;
+        let layout = MixLayout::of(session, &routing, slots);
+        let plan = diff(&self.layout, &layout);
+        let new_players = self.new_players(session, slots, &plan)?;
+        self.layout = layout;
+        self.apply(session, slots, &routing, &plan, new_players);
+        Ok(())
+    }
+
+    /// A player for each track that does not keep its own.
+    fn new_players(
+        &self,
+        session: &Session,
+        slots: Slots<'_>,
+        plan: &Plan,
+    ) -> Result<Vec<Option<TrackPlayer>>, MixerError> {
+        let new_player = |(track, plan): (&Track, &TrackPlan)| {
+            if plan.keeps_player {
+                return Ok(None);
+            }
+            let mut player = TrackPlayer::new(session, track, slots.bank_of(track))
+                .map_err(|source| MixerError::Synth { track_id: track.id.clone(), source })?;
+            if self.is_playing {
+                // Held notes are struck again: a user who chooses another sound wants to hear it.
+                player.seek(self.position, 0);
+            }
+            Ok(Some(player))
+        };
+        session.tracks.iter().zip(&plan.tracks).map(new_player).collect()
+    }
+
+    fn apply(
+        &mut self,
+        session: &Session,
+        slots: Slots<'_>,
+        routing: &Routing,
+        plan: &Plan,
+        new_players: Vec<Option<TrackPlayer>>,
+    ) {
+        let tempo = Tempo::new(&session.tempo, self.sample_rate_hz);
+        let mut channels = self.take_channels(session, plan, new_players, &tempo);
+        for ((channel, track), plan) in channels.iter_mut().zip(&session.tracks).zip(&plan.tracks) {
+            channel.source.free_silent_players();
+            channel.source.clips.set(&track.clips, slots.audio);
+            channel.strip.fader.set_lanes(&track.automation);
+            channel.strip.fader.set_mix(&TrackMix::of(track));
+            let settings = RackSettings {
+                track_id: &track.id,
+                effects: &track.effects,
+                bypass: track.bypass,
+                lanes: &track.automation,
+                ..self.master_rack_settings(session, slots, &tempo)
+            };
+            channel.rack.apply(&settings, &plan.effects);
+        }
+        let settings = self.master_rack_settings(session, slots, &tempo);
+        self.graph.master.rack.apply(&settings, &plan.master_effects);
+        self.graph.master.set_session(session);
+        self.connect(session, routing, plan, channels);
+        self.graph.update_mute_and_solo();
+        if !self.is_playing {
+            self.stop_automation();
+        }
+    }
+
+    fn master_rack_settings<'a>(
+        &self,
+        session: &'a Session,
+        slots: Slots<'a>,
+        tempo: &'a Tempo,
+    ) -> RackSettings<'a> {
+        RackSettings {
+            track_id: "",
+            effects: &session.master_effects,
+            bypass: false,
+            lanes: &session.master_automation,
+            seed: session.seed,
+            audio: slots.audio,
+            tempo,
+            clock: self.position,
+        }
+    }
+
+    /// The channels of the new session's tracks, then those of removed tracks that fade out.
+    fn take_channels(
+        &mut self,
+        session: &Session,
+        plan: &Plan,
+        new_players: Vec<Option<TrackPlayer>>,
+        tempo: &Tempo,
+    ) -> Vec<Channel> {
+        let strips = core::mem::take(&mut self.graph.strips).into_iter();
+        let sources = core::mem::take(&mut self.tracks).into_iter();
+        let racks = core::mem::take(&mut self.racks).into_iter();
+        let old = strips.zip(sources).zip(racks).enumerate();
+        let mut old: Vec<Option<Channel>> = old
+            .map(|(index, ((strip, source), rack))| Some(Channel { strip, source, rack, old: Some(index) }))
+            .collect();
+        let mut channels = Vec::with_capacity(session.tracks.len() + old.len());
+        for ((track, plan), new_player) in session.tracks.iter().zip(&plan.tracks).zip(new_players) {
+            let known = plan.old.and_then(|index| old[index].take());
+            channels.extend(match (known, new_player) {
+                (Some(mut channel), None) => {
+                    channel.source.player.replace_events(&track.events, self.is_playing);
+                    Some(channel)
+                }
+                (Some(mut channel), Some(player)) => {
+                    channel.source.set_player(player);
+                    Some(channel)
+                }
+                (None, Some(player)) => Some(self.new_channel(track, player, tempo)),
+                (None, None) => None,
+            });
+        }
+        let mut removed: Vec<Channel> = old.into_iter().flatten().filter_map(Channel::remove).collect();
+        removed.drain(..removed.len().saturating_sub(REMOVED_TRACKS_MAX));
+        channels.extend(removed);
+        channels
+    }
+
+    fn new_channel(&self, track: &Track, player: TrackPlayer, tempo: &Tempo) -> Channel {
+        let mut source = TrackSource::new(player, ClipPlayer::new(self.sample_rate_hz));
+        source.clips.seek(self.position);
+        let fader = Fader::new(&TrackMix::of(track), self.sample_rate_hz);
+        Channel {
+            strip: ChannelStrip::new(&track.id, fader, self.sample_rate_hz),
+            source,
+            rack: EffectRack::new(tempo, self.sample_rate_hz),
+            old: None,
+        }
+    }
+
+    /// Connects the channels by routes and side-chains, and aligns their signals.
+    fn connect(&mut self, session: &Session, routing: &Routing, plan: &Plan, mut channels: Vec<Channel>) {
+        let latencies = Latencies::of(routing, |track, effect| {
+            let rack = track.map_or(&self.graph.master.rack, |index| &channels[index].rack);
+            effect.map_or_else(|| rack.latency_frames(), |effect| rack.latency_frames_before(effect))
+        });
+        let new_index_of = |old: usize| channels.iter().position(|channel| channel.old == Some(old));
+        let old_count = channels.iter().filter_map(|channel| channel.old).max().map_or(0, |last| last + 1);
+        let new_indices: Vec<Option<usize>> = (0..old_count).map(new_index_of).collect();
+        for (index, channel) in channels.iter_mut().enumerate() {
+            channel.move_routes(&new_indices);
+            let Some(track) = session.tracks.get(index) else { continue };
+            channel.set_routes(index, routing, &plan.tracks[index], &latencies, self.sample_rate_hz);
+            for route in &mut channel.strip.routes {
+                route.set_lanes(&track.automation);
+                route.set_latency(latencies.outputs[index]);
+            }
+            channel.strip.fader.set_latency(latencies.outputs[index]);
+            channel.rack.set_input_latency(latencies.inputs[index]);
+            let latency_frames = latencies.inputs[index];
+            set_sidechains(&mut channel.rack, &routing.sidechains[index], latency_frames, &latencies);
+            if channel.old.is_none() {
+                // A new track is not audible yet: its parameters jump to their values.
+                channel.rack.reset(self.position);
+            }
+        }
+        let master = &mut self.graph.master;
+        master.rack.set_input_latency(latencies.master);
+        master.fader.set_latency(latencies.master + master.rack.latency_frames());
+        set_sidechains(&mut master.rack, &routing.master_sidechains, latencies.master, &latencies);
+        self.sum_latency_frames = latencies.master;
+        self.track_count = session.tracks.len();
+        let has_tap = |index: usize| index < session.tracks.len() && routing.feeds_sidechain(index);
+        self.graph.buffers.taps = (0..channels.len())
+            .map(|index| has_tap(index).then(|| Box::new([[0.0; BLOCK_FRAMES]; 2])))
+            .collect();
+        for channel in channels {
+            self.graph.strips.push(channel.strip);
+            self.tracks.push(channel.source);
+            self.racks.push(channel.rack);
+        }
+        self.graph.update_order(&self.racks);
+        self.allocate_inputs();
+    }
+
+    /// Allocates the sums of the strips that others feed, and lets the effects of these strips run
+    /// in the mix.
+    fn allocate_inputs(&mut self) {
+        let strips = &self.graph.strips;
+        let is_fed = |index: usize| {
+            let feeds = |route: &Route| route.to == Destination::Strip(index);
+            strips.iter().flat_map(|strip| &strip.routes).any(feeds)
+                || !strips[index].input_declicker.is_idle()
+        };
+        self.graph.buffers.sums.strips =
+            (0..strips.len()).map(|index| is_fed(index).then(|| Box::new(SILENT_BLOCK))).collect();
+        for (rack, input) in self.racks.iter_mut().zip(&self.graph.buffers.sums.strips) {
+            rack.runs_in_mix = input.is_some() || !rack.sidechains.is_empty();
+        }
+    }
+}
+
+impl Channel {
+    /// Updates the destinations of the old routes to the new indices of the strips. Routes that have
+    /// ended, and those to strips that are gone, are removed.
+    fn move_routes(&mut self, new_indices: &[Option<usize>]) {
+        self.strip.routes.retain_mut(|route| {
+            if let Destination::Strip(old) = route.to {
+                let Some(new) = new_indices.get(old).copied().flatten() else { return false };
+                route.to = Destination::Strip(new);
+            }
+            !route.has_ended()
+        });
+    }
+
+    /// Gives the strip the routes of the session. Routes that it has already continue; new ones
+    /// fade in, the others out.
+    fn set_routes(
+        &mut self,
+        index: usize,
+        routing: &Routing,
+        plan: &TrackPlan,
+        latencies: &Latencies,
+        sample_rate_hz: u32,
+    ) {
+        let mut old = core::mem::take(&mut self.strip.routes);
+        let mut routes = Vec::with_capacity(plan.routes.len() + old.len());
+        for (settings, kept) in routing.routes[index].iter().zip(&plan.routes) {
+            let delay_frames = latencies.route_delay(index, settings.to);
+            let is_kept = |route: &Route| {
+                kept.is_some() && (route.tap, route.to) == (settings.tap, settings.to) && !route.is_removed()
+            };
+            if let Some(number) = old.iter().position(is_kept) {
+                let mut route = old.remove(number);
+                route.set_delay(delay_frames);
+                route.set_level(settings.level);
+                routes.push(route);
+                continue;
+            }
+            let mut route =
+                Route::new(settings.tap, settings.to, settings.level, delay_frames, sample_rate_hz);
+            if self.old.is_some() {
+                route.fade_in();
+            }
+            routes.push(route);
+        }
+        old.iter_mut().for_each(Route::remove);
+        old.drain(..old.len().saturating_sub(REMOVED_ROUTES_MAX));
+        routes.extend(old);
+        self.strip.routes = routes;
+    }
+
+    /// Fades out, for a track that the session no longer has; `None` once nothing of it is audible.
+    fn remove(mut self) -> Option<Self> {
+        // Notes of a track without effects fade out by themselves; with effects the routes fade.
+        let fades_by_routes = self.rack.has_effects() || self.rack.runs_in_mix;
+        if !self.strip.is_removed {
+            self.strip.is_removed = true;
+            self.source.fade_out();
+            self.rack.sidechains.iter_mut().for_each(|sidechain| sidechain.from = None);
+            if fades_by_routes {
+                self.strip.routes.iter_mut().for_each(Route::remove);
+            }
+        }
+        let routes = &self.strip.routes;
+        let has_ended = routes.iter().all(Route::has_ended)
+            || !fades_by_routes && self.source.is_silent() && routes.iter().all(Route::is_silent);
+        (!has_ended).then_some(self)
+    }
+}
+
+/// Gives a rack the side-chains of the session; those that it has already continue.
+fn set_sidechains(
+    rack: &mut EffectRack,
+    settings: &[SidechainSettings],
+    input_latency_frames: usize,
+    latencies: &Latencies,
+) {
+    let mut old = core::mem::take(&mut rack.sidechains);
+    for &SidechainSettings { effect, from } in settings {
+        let latency_frames = input_latency_frames + rack.latency_frames_before(effect);
+        let delay_frames = latency_frames.saturating_sub(latencies.outputs[from]);
+        let is_same = |one: &Sidechain| {
+            (one.effect, one.from, one.delay_frames()) == (effect, Some(from), delay_frames)
+        };
+        let kept = old.iter().position(is_same).map(|index| old.swap_remove(index));
+        rack.sidechains.push(kept.unwrap_or_else(|| Sidechain::new(effect, from, delay_frames)));
+    }
+}

@@ -1,0 +1,187 @@
+//! Turns an automation curve into ramps.
+
+use super::AutomationCurve;
+use crate::session::{AutomationLane, AutomationTarget};
+
+/// Ramp of an audible parameter to a curve that is new or has changed, in seconds.
+const APPROACH_SECS: f64 = 0.01;
+
+/// An automation curve, and the ramp on which its parameter is.
+pub(crate) struct AutomationReader {
+    curve: AutomationCurve,
+    state: ReaderState,
+    /// Nothing is to be done before this frame of the clock.
+    next_control_point: u64,
+    approach_frames: u32,
+}
+
+/// Where the parameter is.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum ReaderState {
+    /// The parameter is not audible yet and may jump.
+    New,
+    /// The parameter is audible and off the curve.
+    Off,
+    /// The parameter is on the curve, and has this value at the next control point.
+    On(f64),
+}
+
+/// What a parameter does at a control point, in this order.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct RampStep {
+    /// A value to jump to.
+    pub(crate) jump: Option<f64>,
+    /// A value to ramp to, and the length of the ramp in frames.
+    pub(crate) ramp: Option<(f64, u32)>,
+}
+
+impl AutomationReader {
+    /// A reader for a parameter that jumps to the curve if it `is_new`, and ramps to it if it is
+    /// audible.
+    pub(crate) fn new(curve: AutomationCurve, is_new: bool, sample_rate_hz: u32) -> Self {
+        let approach_frames = libm::round(APPROACH_SECS * f64::from(sample_rate_hz)) as u32;
+        let state = if is_new { ReaderState::New } else { ReaderState::Off };
+        Self { curve, state, next_control_point: 0, approach_frames }
+    }
+
+    /// Continues with `old` if that reads the same curve, otherwise as [`Self::new`].
+    pub(crate) fn replace(
+        old: Option<Self>,
+        curve: AutomationCurve,
+        is_new: bool,
+        sample_rate_hz: u32,
+    ) -> Self {
+        let same = old.filter(|old| old.curve.is_same_as(&curve));
+        same.unwrap_or_else(|| Self::new(curve, is_new, sample_rate_hz))
+    }
+
+    /// [`Self::replace`] for a gain or pan: with the last lane for the target, if there is one. Its
+    /// control points are those of the delayed signal.
+    pub(crate) fn for_target(
+        old: Option<Self>,
+        lanes: &[AutomationLane],
+        target: AutomationTarget,
+        is_new: bool,
+        sample_rate_hz: u32,
+    ) -> Option<Self> {
+        let lane = lanes.iter().rfind(|lane| lane.target == target)?;
+        let curve = AutomationCurve::new(&lane.points)?.with_delayed_control_points();
+        Some(Self::replace(old, curve, is_new, sample_rate_hz))
+    }
+
+    pub(crate) fn curve(&self) -> &AutomationCurve {
+        &self.curve
+    }
+
+    /// The value at the next control point, if the parameter is on the curve.
+    pub(crate) fn ramp_target(&self) -> Option<f64> {
+        if let ReaderState::On(value) = self.state { Some(value) } else { None }
+    }
+
+    /// Sets the latency of the signal that the parameter processes.
+    pub(crate) fn set_latency(&mut self, frames: usize) {
+        if self.curve.set_latency(frames) && self.state != ReaderState::New {
+            self.leave_curve();
+        }
+    }
+
+    fn leave_curve(&mut self) {
+        (self.state, self.next_control_point) = (ReaderState::Off, 0);
+    }
+
+    /// The session stops at a frame. Returns the value that the parameter goes to.
+    pub(crate) fn stop(&mut self, frame: u64) -> f64 {
+        self.leave_curve();
+        self.curve.value_when_stopped(frame)
+    }
+
+    /// Jumps to a frame of the clock. Returns the value there.
+    pub(crate) fn reset(&mut self, clock: u64) -> f64 {
+        let value = self.curve.value(clock);
+        (self.state, self.next_control_point) = (ReaderState::On(value), 0);
+        value
+    }
+
+    /// The frame of the clock before which nothing is to be done.
+    pub(crate) fn next_control_point(&self) -> u64 {
+        self.next_control_point
+    }
+
+    /// What is to be done at a frame of the clock; `None` before the next control point.
+    pub(crate) fn step(&mut self, clock: u64) -> Option<RampStep> {
+        if clock < self.next_control_point {
+            return None;
+        }
+        if self.state == ReaderState::Off {
+            return Some(self.approach(clock));
+        }
+        let here = self.curve.value(clock);
+        self.next_control_point = self.curve.next_control_point(clock);
+        let there = self.curve.value_before(clock, self.next_control_point);
+        let jump = (self.state != ReaderState::On(here)).then_some(here);
+        self.state = ReaderState::On(there);
+        let frames = u32::try_from(self.next_control_point - clock).unwrap_or(u32::MAX);
+        Some(RampStep { jump, ramp: (there != here).then_some((there, frames)) })
+    }
+
+    /// A ramp to the curve, always of the same length, so that it never clicks.
+    fn approach(&mut self, clock: u64) -> RampStep {
+        self.next_control_point = clock + u64::from(self.approach_frames);
+        let there = self.curve.value_before(self.next_control_point - 1, self.next_control_point);
+        self.state = ReaderState::On(there);
+        RampStep { jump: None, ramp: Some((there, self.approach_frames)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::{AutomationPoint, Curve};
+
+    fn curve(points: &[(u64, f64)]) -> AutomationCurve {
+        let point = |&(frame, value): &(u64, f64)| AutomationPoint { frame, value, curve: Curve::Linear };
+        AutomationCurve::new(&points.iter().map(point).collect::<Vec<_>>()).unwrap()
+    }
+
+    fn step(jump: Option<f64>, ramp: Option<(f64, u32)>) -> Option<RampStep> {
+        Some(RampStep { jump, ramp })
+    }
+
+    #[test]
+    fn an_audible_parameter_ramps_to_the_curve_in_the_same_time_from_anywhere() {
+        for clock in [0, 31, 32] {
+            let mut reader = AutomationReader::new(curve(&[(0, 0.0), (48_000, 48_000.0)]), false, 48_000);
+            assert_eq!(reader.step(clock), step(None, Some((clock as f64 + 480.0, 480))));
+            assert_eq!(reader.step(clock + 479), None);
+            let next = (clock + 480) / 32 * 32 + 32;
+            let ramp = (next as f64, (next - clock - 480) as u32);
+            assert_eq!(reader.step(clock + 480), step(None, Some(ramp)));
+        }
+    }
+
+    #[test]
+    fn a_new_parameter_jumps_to_the_curve_and_jumps_where_the_curve_does() {
+        let mut reader = AutomationReader::new(curve(&[(0, 5.0), (100, 5.0), (100, 7.0)]), true, 48_000);
+        assert_eq!(reader.step(50), step(Some(5.0), None));
+        assert_eq!(reader.step(99), None);
+        assert_eq!(reader.step(100), step(Some(7.0), None));
+        assert_eq!(reader.reset(20), 5.0);
+        assert_eq!(reader.step(20), step(None, None));
+    }
+
+    #[test]
+    fn a_reader_continues_while_the_points_stay_the_same() {
+        let points = [(0, 0.0), (100, 5.0)];
+        let of = |points: &[(u64, f64)], old| AutomationReader::replace(old, curve(points), false, 48_000);
+        let mut reader = of(&points, None);
+        reader.reset(10);
+        let mut reader = of(&points, Some(reader));
+        assert_eq!(reader.ramp_target(), Some(0.5));
+        reader.set_latency(0);
+        assert_eq!(reader.ramp_target(), Some(0.5));
+        reader.set_latency(3);
+        assert_eq!(reader.ramp_target(), None);
+        reader.reset(10);
+        assert_eq!(of(&[(0, 1.0)], Some(reader)).ramp_target(), None);
+    }
+}

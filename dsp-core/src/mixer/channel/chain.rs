@@ -1,0 +1,234 @@
+//! Effects in series.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::slot::EffectSlot;
+use crate::dsp::declicker::Declicker;
+use crate::dsp::gate::Gate;
+use crate::effects::{CurveSum, LONGEST_FRAMES, MusicalTime, clamp_to_range};
+
+/// Ramp of a parameter that a user moves, in seconds.
+const PARAMETER_RAMP_SECS: f64 = 0.02;
+
+/// Crossfade of a bypass, in seconds.
+const BYPASS_FADE_SECS: f64 = 0.01;
+
+/// An effect that stays and gets another input receives the remains of the old one for this time, in
+/// seconds: the declicker at its input lets them decay to a thousandth.
+const INPUT_SETTLING_SECS: f64 = 0.01;
+
+/// Frames from `clock` to the next multiple of `frames`.
+pub(super) fn frames_to_multiple(clock: u64, frames: usize) -> usize {
+    frames - (clock % frames as u64) as usize
+}
+
+/// Effects in series.
+///
+/// The chain runs on the session's clock: its output depends on the position in the session, never
+/// on the call size.
+pub struct EffectChain {
+    sample_rate_hz: u32,
+    clock: u64,
+    slots: Vec<EffectSlot>,
+    /// Mutes the output after a change until the effects have filled their latency.
+    output_gate: Gate,
+    output_declicker: Declicker,
+}
+
+/// Where an effect of a changed chain comes from.
+pub enum SlotSource {
+    /// The slot of the chain at this index, which keeps its state.
+    Kept(usize),
+    /// A new effect.
+    New(Box<EffectSlot>),
+}
+
+impl EffectChain {
+    /// A chain without effects, at frame 0.
+    pub fn new(sample_rate_hz: u32) -> Self {
+        Self {
+            sample_rate_hz,
+            clock: 0,
+            slots: Vec::new(),
+            output_gate: Gate::open(sample_rate_hz),
+            output_declicker: Declicker::new(sample_rate_hz),
+        }
+    }
+
+    /// Adds an effect at the end.
+    pub fn push(&mut self, mut slot: EffectSlot) {
+        slot.reset(self.clock);
+        self.slots.push(slot);
+    }
+
+    /// Replaces the effects by these, in this order. Kept effects keep their state. The output is
+    /// silent until the latency of all effects has passed, 10 ms more if a kept effect gets another
+    /// input, then fades in over 10 ms. Indices that the chain does not have, or that come a second
+    /// time, are ignored.
+    pub fn change(&mut self, sources: Vec<SlotSource>) {
+        let mut old: Vec<Option<EffectSlot>> =
+            core::mem::take(&mut self.slots).into_iter().map(Some).collect();
+        let mut first_change = None;
+        let mut settling_frames = 0;
+        for source in sources {
+            let (slot, old_index) = match source {
+                SlotSource::Kept(index) => (old.get_mut(index).and_then(Option::take), Some(index)),
+                SlotSource::New(mut slot) => {
+                    slot.reset(self.clock);
+                    (Some(*slot), None)
+                }
+            };
+            let Some(mut slot) = slot else { continue };
+            if old_index != Some(self.slots.len()) {
+                first_change.get_or_insert(self.slots.len());
+            }
+            if first_change.is_some() {
+                slot.switch_input();
+                settling_frames =
+                    if old_index.is_some() { self.frames(INPUT_SETTLING_SECS) } else { settling_frames };
+            }
+            self.slots.push(slot);
+        }
+        self.output_declicker.switch();
+        self.output_gate.close();
+        self.output_gate.fade_in(self.latency_frames() + settling_frames as usize);
+    }
+
+    /// The effects, in the order of the signal.
+    pub fn slots(&self) -> &[EffectSlot] {
+        &self.slots
+    }
+
+    /// Whether the output equals the input.
+    pub fn is_idle(&self) -> bool {
+        self.slots.is_empty() && self.output_gate.is_open() && self.output_declicker.is_idle()
+    }
+
+    /// Latency of the output in frames, that of bypassed effects included.
+    pub fn latency_frames(&self) -> usize {
+        self.latency_frames_before(self.slots.len())
+    }
+
+    /// Latency of the input of the effect at an index, in frames.
+    pub fn latency_frames_before(&self, index: usize) -> usize {
+        self.slots.iter().take(index).map(EffectSlot::latency_frames).sum()
+    }
+
+    /// Longest silence in frames after which the chain may sound again without new input: the sum of
+    /// [`Effect::longest_silence_frames`](crate::effects::Effect::longest_silence_frames) of the
+    /// effects that are not bypassed.
+    pub fn longest_silence_frames(&self) -> usize {
+        let active = self.slots.iter().filter(|slot| !slot.is_bypassed());
+        active.map(|slot| slot.effect.longest_silence_frames()).sum()
+    }
+
+    /// Clears all state and moves to `frame` of the session.
+    pub fn reset(&mut self, frame: u64) {
+        self.clock = frame;
+        self.output_gate.finish();
+        self.output_declicker.reset();
+        self.slots.iter_mut().for_each(|slot| slot.reset(frame));
+    }
+
+    /// Moves a chain without effects to `frame` of the session.
+    pub(crate) fn set_clock(&mut self, frame: u64) {
+        self.clock = frame;
+    }
+
+    /// Sets the musical time of the next frame.
+    pub fn set_time(&mut self, time: MusicalTime) {
+        self.slots.iter_mut().for_each(|slot| slot.set_time(time));
+    }
+
+    /// Whether an effect integrates a parameter: see
+    /// [`Effect::integrates`](crate::effects::Effect::integrates).
+    pub(crate) fn integrates(&self, slot: usize, parameter: usize) -> bool {
+        self.slots.get(slot).is_some_and(|slot| slot.effect.integrates(parameter))
+    }
+
+    /// Tells an effect the integral of an automated parameter at a control point and at the next
+    /// one, as sums over frames; `None` if the parameter is not automated. See
+    /// [`Effect::set_integral`](crate::effects::Effect::set_integral).
+    pub(crate) fn set_integral(&mut self, slot: usize, parameter: usize, sums: Option<(u64, [f64; 2])>) {
+        let sample_rate_hz = f64::from(self.sample_rate_hz);
+        if let Some(slot) = self.slots.get_mut(slot) {
+            let sums = sums
+                .map(|(frame, sums)| CurveSum { frame, value_secs: sums.map(|sum| sum / sample_rate_hz) });
+            slot.effect.set_integral(parameter, sums);
+        }
+    }
+
+    /// Ramps a parameter to a value in `ramp_frames` frames, as automation does. Does nothing if
+    /// the chain has no such effect or parameter.
+    pub fn automate(&mut self, slot: usize, parameter: usize, value: f64, ramp_frames: u32) {
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.set(parameter, value, ramp_frames);
+        }
+    }
+
+    /// Ramps a parameter to a value in 20 ms, as a user's move does.
+    pub fn set(&mut self, slot: usize, parameter: usize, value: f64) {
+        self.automate(slot, parameter, value, self.frames(PARAMETER_RAMP_SECS));
+    }
+
+    /// Calls [`Self::set`] unless the parameter was last set to this value.
+    pub(crate) fn set_if_new(&mut self, slot: usize, parameter: usize, value: f64) {
+        let is_new = |slot: &EffectSlot| {
+            let described = slot.kind().parameters.get(parameter);
+            described.is_some_and(|described| slot.values()[parameter] != described.clamp(value))
+        };
+        if self.slots.get(slot).is_some_and(is_new) {
+            self.set(slot, parameter, value);
+        }
+    }
+
+    /// Bypasses an effect, or no longer, by a crossfade of 10 ms.
+    pub fn set_bypass(&mut self, slot: usize, bypass: bool) {
+        let fade_frames = self.frames(BYPASS_FADE_SECS);
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.set_bypass(bypass, fade_frames);
+        }
+    }
+
+    fn frames(&self, secs: f64) -> u32 {
+        libm::round(secs * f64::from(self.sample_rate_hz)) as u32
+    }
+
+    /// Current gain reduction of an effect in decibels; `None` for effects that have none.
+    pub fn gain_reduction_db(&self, slot: usize) -> Option<f32> {
+        self.slots.get(slot)?.effect.gain_reduction_db()
+    }
+
+    /// Records the last frame of input that passed while the chain [`Self::is_idle`].
+    pub(crate) fn pass_idle(&mut self, last_frame: [f32; 2]) {
+        self.output_declicker.bypass(last_frame);
+    }
+
+    /// Processes left and right in place, any number of frames. `sidechains` has an entry for each
+    /// effect, as long as `left`; effects behind its end have no side-chain.
+    pub fn process(&mut self, left: &mut [f32], right: &mut [f32], sidechains: &[Option<[&[f32]; 2]>]) {
+        let mut done = 0;
+        while done < left.len() {
+            let part = done..left.len().min(done + frames_to_multiple(self.clock, LONGEST_FRAMES));
+            let (left, right) = (&mut left[part.clone()], &mut right[part.clone()]);
+            clamp_to_range([&mut *left, &mut *right]);
+            for (index, slot) in self.slots.iter_mut().enumerate() {
+                let sidechain = sidechains.get(index).copied().flatten();
+                let sidechain = sidechain.map(|sides| sides.map(|values| &values[part.clone()]));
+                slot.process(self.clock, [&mut *left, &mut *right], sidechain);
+            }
+            if !self.output_gate.is_open() {
+                let mut gains = [0.0; LONGEST_FRAMES];
+                let gains = &mut gains[..part.len()];
+                self.output_gate.fill(gains);
+                for values in [left, right] {
+                    values.iter_mut().zip(&*gains).for_each(|(value, gain)| *value *= gain);
+                }
+            }
+            self.clock = self.clock.wrapping_add(part.len() as u64);
+            done = part.end;
+        }
+        self.output_declicker.process([left, right]);
+    }
+}

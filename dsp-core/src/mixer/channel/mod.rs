@@ -1,0 +1,13 @@
+//! A track's channel: effects, fader, outputs and sends.
+
+pub(super) mod chain;
+pub(super) mod fader;
+pub(super) mod meter;
+pub(super) mod rack;
+pub(super) mod route;
+pub(super) mod sidechain;
+pub(super) mod slot;
+pub(super) mod strip;
+
+pub use chain::{EffectChain, SlotSource};
+pub use slot::EffectSlot;

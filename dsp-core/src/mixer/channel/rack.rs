@@ -1,0 +1,452 @@
+//! The effects of a track or of the master, with their automation and side-chains.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::chain::{EffectChain, SlotSource};
+use super::sidechain::Sidechain;
+use super::slot::EffectSlot;
+use crate::block::{ActiveOutputs, StereoBlock, TRACK_OUTPUTS};
+use crate::dsp::delay_line::DelayLine;
+use crate::effects::{EffectConfig, effect_kind};
+use crate::mixer::automation::curve::{multiple_before, next_multiple};
+use crate::mixer::automation::{AutomationCurve, AutomationReader};
+use crate::mixer::tempo::Tempo;
+use crate::mixer::transition::EffectsPlan;
+use crate::session::{Audio, AudioSlot, AutomationLane, AutomationTarget, EffectSettings};
+
+/// Most effects of one track.
+pub const MAX_EFFECTS: usize = 64;
+
+/// Crossfade of a delay that changes, in seconds.
+const DELAY_FADE_SECS: f64 = 0.01;
+
+/// The settings of a rack, from a session.
+pub(crate) struct RackSettings<'a> {
+    /// Id of the track; empty for the master.
+    pub(crate) track_id: &'a str,
+    pub(crate) effects: &'a [EffectSettings],
+    pub(crate) bypass: bool,
+    pub(crate) lanes: &'a [AutomationLane],
+    pub(crate) seed: u64,
+    pub(crate) audio: &'a [Option<AudioSlot>],
+    pub(crate) tempo: &'a Tempo,
+    /// The frame of the clock at which the session is.
+    pub(crate) clock: u64,
+}
+
+/// The impulse response of an effect: an audio slot that is whole, and not too long for the effect.
+pub(crate) fn impulse_of<'a>(
+    effect: &EffectSettings,
+    audio: &'a [Option<AudioSlot>],
+    sample_rate_hz: u32,
+) -> Option<&'a Audio> {
+    let max_frames = effect_kind(&effect.kind)?.impulse_max_frames(sample_rate_hz);
+    match audio.get(effect.impulse? as usize)? {
+        Some(AudioSlot::Whole(audio)) if audio.frames() <= max_frames => Some(audio),
+        _ => None,
+    }
+}
+
+/// An automated parameter.
+struct AutomatedParameter {
+    effect: usize,
+    effect_id: String,
+    parameter: usize,
+    reader: AutomationReader,
+    /// Whether the effect integrates the parameter.
+    is_integrated: bool,
+    /// The frame of the clock at which the effect needs the integral again.
+    next_sum: u64,
+}
+
+/// The effects of a track or of the master.
+pub(crate) struct EffectRack {
+    chain: EffectChain,
+    /// Whether each effect is bypassed by its own switch.
+    effect_bypass: Vec<bool>,
+    bypass: bool,
+    automated: Vec<AutomatedParameter>,
+    tempo: Tempo,
+    sample_rate_hz: u32,
+    /// Latency of the input, in frames of the clock.
+    input_latency_frames: usize,
+    clock: u64,
+    next_tempo_change: u64,
+    next_control_point: u64,
+    /// Whether the rack processes the inputs of the track's strip, too, and so runs in the mix
+    /// instead of with the track's source.
+    pub(crate) runs_in_mix: bool,
+    pub(crate) sidechains: Vec<Sidechain>,
+    /// Align the track's own source with the other inputs of its strip.
+    source_delays: [DelayLine; TRACK_OUTPUTS],
+    /// Delay the reverb and chorus sends, which skip the effects, by the latency of these.
+    send_delays: [DelayLine; 2],
+}
+
+impl EffectRack {
+    /// A rack without effects, at frame 0.
+    pub(crate) fn new(tempo: &Tempo, sample_rate_hz: u32) -> Self {
+        Self {
+            chain: EffectChain::new(sample_rate_hz),
+            effect_bypass: Vec::new(),
+            bypass: false,
+            automated: Vec::new(),
+            tempo: tempo.clone(),
+            sample_rate_hz,
+            input_latency_frames: 0,
+            clock: 0,
+            next_tempo_change: 0,
+            next_control_point: 0,
+            runs_in_mix: false,
+            sidechains: Vec::new(),
+            source_delays: core::array::from_fn(|_| DelayLine::new(0)),
+            send_delays: core::array::from_fn(|_| DelayLine::new(0)),
+        }
+    }
+
+    pub(crate) fn has_effects(&self) -> bool {
+        !self.chain.slots().is_empty()
+    }
+
+    pub(crate) fn latency_frames(&self) -> usize {
+        self.chain.latency_frames()
+    }
+
+    /// Latency of the input of the effect at an index, relative to the rack's input.
+    pub(crate) fn latency_frames_before(&self, effect: usize) -> usize {
+        self.chain.latency_frames_before(effect)
+    }
+
+    /// See [`EffectChain::longest_silence_frames`].
+    pub(crate) fn longest_silence_frames(&self) -> usize {
+        self.chain.longest_silence_frames()
+    }
+
+    /// Changes the effects and their settings as a plan says.
+    pub(crate) fn apply(&mut self, settings: &RackSettings<'_>, plan: &EffectsPlan) {
+        self.tempo = settings.tempo.clone();
+        self.bypass = settings.bypass;
+        if !self.has_effects() {
+            // A rack without effects does not run its clock.
+            self.clock = settings.clock;
+            self.chain.set_clock(settings.clock);
+        }
+        if plan.is_changed {
+            let sources = settings.effects.iter().zip(&plan.sources);
+            let sources = sources.filter_map(|(effect, kept)| match kept {
+                Some(index) => Some(SlotSource::Kept(*index)),
+                None => Some(SlotSource::New(Box::new(self.new_slot(effect, settings)?))),
+            });
+            let sources = sources.collect();
+            self.chain.change(sources);
+        }
+        self.effect_bypass = settings.effects.iter().map(|effect| effect.bypass).collect();
+        self.set_values(settings);
+        self.set_lanes(settings.lanes);
+        let (latency_frames, fade_frames) = (self.latency_frames(), self.delay_fade_frames());
+        self.send_delays.iter_mut().for_each(|delay| delay.set_frames(latency_frames, fade_frames));
+        self.next_tempo_change = 0;
+    }
+
+    fn delay_fade_frames(&self) -> u32 {
+        libm::round(DELAY_FADE_SECS * f64::from(self.sample_rate_hz)) as u32
+    }
+
+    /// An effect that has its values from the first frame.
+    fn new_slot(&self, effect: &EffectSettings, settings: &RackSettings<'_>) -> Option<EffectSlot> {
+        let kind = effect_kind(&effect.kind)?;
+        let impulse = impulse_of(effect, settings.audio, self.sample_rate_hz).map(Audio::channels);
+        let config = EffectConfig {
+            sample_rate_hz: self.sample_rate_hz,
+            seed: effect_seed(settings.seed, settings.track_id, &effect.id),
+            impulse: impulse.as_ref().map(|[left, right]| [&left[..], &right[..]]),
+        };
+        let mut slot = EffectSlot::new(&effect.id, kind, &config);
+        for (parameter, value) in effect.values.iter().enumerate() {
+            slot.set(parameter, *value, 0);
+        }
+        Some(slot)
+    }
+
+    fn set_values(&mut self, settings: &RackSettings<'_>) {
+        for (index, effect) in settings.effects.iter().enumerate() {
+            let Some(slot) = self.chain.slots().get(index) else { continue };
+            for (number, parameter) in slot.kind().parameters.iter().enumerate() {
+                let value = effect.values.get(number).copied().unwrap_or(parameter.default);
+                if !is_automated(settings.lanes, index, number) {
+                    self.chain.set_if_new(index, number, value);
+                }
+            }
+            self.chain.set_bypass(index, self.bypass || effect.bypass);
+        }
+    }
+
+    fn set_lanes(&mut self, lanes: &[AutomationLane]) {
+        let mut old = core::mem::take(&mut self.automated);
+        for lane in lanes {
+            let AutomationTarget::Effect { effect, parameter } = lane.target else { continue };
+            let (effect, parameter) = (effect as usize, parameter as usize);
+            let Some(slot) = self.chain.slots().get(effect) else { continue };
+            let Some(described) = slot.kind().parameters.get(parameter) else { continue };
+            let Some(mut curve) = AutomationCurve::new(&lane.points) else { continue };
+            let is_integrated = self.chain.integrates(effect, parameter);
+            if is_integrated {
+                curve.prepare_sums([described.min, described.max]);
+            }
+            let continues = |old: &AutomatedParameter| {
+                let target = old.reader.ramp_target().map(|value| described.clamp(value));
+                (&*old.effect_id, old.parameter) == (slot.id(), parameter)
+                    && target == Some(slot.values()[parameter])
+            };
+            let old = old.iter().position(continues).map(|index| old.swap_remove(index).reader);
+            let reader = AutomationReader::replace(old, curve, false, self.sample_rate_hz);
+            let effect_id = slot.id().into();
+            let next_sum = 0;
+            self.automated.push(AutomatedParameter {
+                effect,
+                effect_id,
+                parameter,
+                reader,
+                is_integrated,
+                next_sum,
+            });
+        }
+        let counts: Vec<usize> = self.chain.slots().iter().map(|slot| slot.kind().parameters.len()).collect();
+        for (effect, count) in counts.into_iter().enumerate() {
+            (0..count).for_each(|parameter| self.chain.set_integral(effect, parameter, None));
+        }
+        self.next_control_point = 0;
+    }
+
+    /// Sets the latency of the input, relative to the clock.
+    pub(crate) fn set_input_latency(&mut self, frames: usize) {
+        self.input_latency_frames = frames;
+        for automated in &mut self.automated {
+            automated.reader.set_latency(frames + self.chain.latency_frames_before(automated.effect));
+            automated.send_sum(self.clock, &mut self.chain);
+        }
+        self.next_tempo_change = 0;
+        self.next_control_point = 0;
+        let fade_frames = self.delay_fade_frames();
+        self.source_delays.iter_mut().for_each(|delay| delay.set_frames(frames, fade_frames));
+    }
+
+    /// Ramps a parameter to a value that a user sets; an automated one keeps following its curve.
+    pub(crate) fn set_parameter(&mut self, effect: usize, parameter: usize, value: f64) {
+        let is_same = |one: &AutomatedParameter| (one.effect, one.parameter) == (effect, parameter);
+        if !self.automated.iter().any(is_same) {
+            self.chain.set(effect, parameter, value);
+        }
+    }
+
+    /// Bypasses one effect, or no longer.
+    pub(crate) fn set_effect_bypass(&mut self, effect: usize, bypass: bool) {
+        if let Some(own) = self.effect_bypass.get_mut(effect) {
+            *own = bypass;
+            self.chain.set_bypass(effect, self.bypass || bypass);
+        }
+    }
+
+    /// Bypasses all effects, or no longer.
+    pub(crate) fn set_bypass(&mut self, bypass: bool) {
+        self.bypass = bypass;
+        for (effect, effect_bypass) in self.effect_bypass.iter().enumerate() {
+            self.chain.set_bypass(effect, bypass || *effect_bypass);
+        }
+    }
+
+    /// Index of an effect by its id.
+    pub(crate) fn effect_index(&self, id: &str) -> Option<usize> {
+        self.chain.slots().iter().position(|slot| slot.id() == id)
+    }
+
+    /// See [`EffectChain::gain_reduction_db`].
+    pub(crate) fn gain_reduction_db(&self, effect: usize) -> Option<f32> {
+        self.chain.gain_reduction_db(effect)
+    }
+
+    /// Clears all signal and jumps to a frame of the clock.
+    pub(crate) fn reset(&mut self, clock: u64) {
+        self.clock = clock;
+        for automated in &mut self.automated {
+            let value = automated.reader.reset(clock);
+            self.chain.automate(automated.effect, automated.parameter, value, 0);
+            automated.send_sum(clock, &mut self.chain);
+        }
+        self.chain.reset(clock);
+        self.sidechains.iter_mut().for_each(Sidechain::reset);
+        self.source_delays.iter_mut().chain(&mut self.send_delays).for_each(DelayLine::clear);
+        self.next_control_point = 0;
+        self.set_time();
+    }
+
+    /// The session stops at a frame; automated parameters go to their values there.
+    pub(crate) fn stop(&mut self, frame: u64) {
+        for automated in &mut self.automated {
+            self.chain.set(automated.effect, automated.parameter, automated.reader.stop(frame));
+        }
+        self.next_control_point = 0;
+    }
+
+    fn set_time(&mut self) {
+        let frame = self.clock as i64 - self.input_latency_frames as i64;
+        self.chain.set_time(self.tempo.at(frame));
+        let next = self.tempo.next_change(frame);
+        self.next_tempo_change =
+            next.map_or(u64::MAX, |next| (next + self.input_latency_frames as i64) as u64);
+    }
+
+    /// Advances automation and tempo. Returns how many of the next frames come before the next
+    /// control point.
+    fn follow_automation(&mut self, frames: usize) -> usize {
+        let clock = self.clock;
+        if clock >= self.next_control_point {
+            if clock >= self.next_tempo_change {
+                self.set_time();
+            }
+            let mut next = self.next_tempo_change;
+            for automated in &mut self.automated {
+                automated.follow(clock, &mut self.chain);
+                if clock >= automated.next_sum {
+                    automated.send_sum(clock, &mut self.chain);
+                }
+                next = next.min(automated.reader.next_control_point()).min(automated.next_sum);
+            }
+            self.next_control_point = next;
+        }
+        frames.min(usize::try_from(self.next_control_point - clock).unwrap_or(frames))
+    }
+
+    /// Delays the track's own source to align it with the other inputs of the strip. Inactive
+    /// outputs may hold arbitrary values, before and afterwards.
+    pub(crate) fn align_source(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS], active: &mut ActiveOutputs) {
+        delay(&mut self.source_delays, outputs, active);
+    }
+
+    /// Processes the outputs of a track in place. `taps` feed the side-chains.
+    pub(crate) fn process(
+        &mut self,
+        is_playing: bool,
+        outputs: [&mut [f32]; TRACK_OUTPUTS],
+        active: &mut ActiveOutputs,
+        taps: &[Option<Box<StereoBlock>>],
+    ) {
+        let [left, right, reverb, chorus] = outputs;
+        let [left_active, right_active, sends_active @ ..] = active;
+        if self.chain.is_idle() {
+            let last = |values: &[f32], active: bool| if active { last_of(values) } else { 0.0 };
+            self.chain.pass_idle([last(left, *left_active), last(right, *right_active)]);
+        } else {
+            for (values, active) in [&mut *left, &mut *right].into_iter().zip([left_active, right_active]) {
+                if !core::mem::replace(active, true) {
+                    values.fill(0.0);
+                }
+            }
+            self.process_effects(is_playing, [left, right], taps);
+        }
+        delay(&mut self.send_delays, [reverb, chorus], sends_active);
+    }
+
+    /// Processes left and right of the master in place.
+    pub(crate) fn process_master(
+        &mut self,
+        is_playing: bool,
+        [left, right]: [&mut [f32]; 2],
+        taps: &[Option<Box<StereoBlock>>],
+    ) {
+        if self.chain.is_idle() {
+            self.chain.pass_idle([last_of(left), last_of(right)]);
+        } else {
+            self.process_effects(is_playing, [left, right], taps);
+        }
+    }
+
+    fn process_effects(
+        &mut self,
+        is_playing: bool,
+        [left, right]: [&mut [f32]; 2],
+        taps: &[Option<Box<StereoBlock>>],
+    ) {
+        let frames = left.len();
+        self.sidechains.iter_mut().for_each(|sidechain| sidechain.read(taps, frames));
+        let mut done = 0;
+        while done < frames {
+            let part = if is_playing { self.follow_automation(frames - done) } else { frames - done };
+            let part = done..done + part;
+            let (left, right) = (&mut left[part.clone()], &mut right[part.clone()]);
+            if self.sidechains.is_empty() {
+                self.chain.process(left, right, &[]);
+            } else {
+                let mut inputs = [None; MAX_EFFECTS];
+                for sidechain in &self.sidechains {
+                    if let Some(input) = inputs.get_mut(sidechain.effect) {
+                        *input = Some(sidechain.audio().each_ref().map(|values| &values[part.clone()]));
+                    }
+                }
+                self.chain.process(left, right, &inputs);
+            }
+            self.clock = self.clock.wrapping_add(part.len() as u64);
+            done = part.end;
+        }
+    }
+}
+
+fn last_of(values: &[f32]) -> f32 {
+    values.last().copied().unwrap_or(0.0)
+}
+
+impl AutomatedParameter {
+    /// Tells an effect that integrates the parameter its sums around a frame of the clock.
+    fn send_sum(&mut self, clock: u64, chain: &mut EffectChain) {
+        if !self.is_integrated {
+            self.next_sum = u64::MAX;
+            return;
+        }
+        let (before, next) = (multiple_before(clock), next_multiple(clock));
+        let sums = [before, next].map(|clock| self.reader.curve().sum(clock));
+        chain.set_integral(self.effect, self.parameter, Some((before, sums)));
+        self.next_sum = next;
+    }
+
+    fn follow(&mut self, clock: u64, chain: &mut EffectChain) {
+        let Some(step) = self.reader.step(clock) else { return };
+        let jump = step.jump.map(|value| (value, 0));
+        for (value, ramp_frames) in jump.into_iter().chain(step.ramp) {
+            chain.automate(self.effect, self.parameter, value, ramp_frames);
+        }
+    }
+}
+
+/// Delays outputs; those that become active hold only the tail of the delay.
+fn delay<const OUTPUTS: usize>(
+    delays: &mut [DelayLine; OUTPUTS],
+    outputs: [&mut [f32]; OUTPUTS],
+    active: &mut [bool; OUTPUTS],
+) {
+    for ((delay, values), active) in delays.iter_mut().zip(outputs).zip(active) {
+        if *active {
+            delay.process(values);
+        } else if delay.is_ringing() {
+            delay.drain(values);
+            *active = true;
+        } else {
+            delay.settle_if_silent();
+        }
+    }
+}
+
+fn is_automated(lanes: &[AutomationLane], effect: usize, parameter: usize) -> bool {
+    let target = AutomationTarget::Effect { effect: effect as u32, parameter: parameter as u32 };
+    lanes.iter().any(|lane| lane.target == target && AutomationCurve::new(&lane.points).is_some())
+}
+
+/// A seed for each effect of a session: FNV-1a (Fowler, Noll and Vo) of the session's seed and of
+/// the ids.
+fn effect_seed(seed: u64, track_id: &str, effect_id: &str) -> u64 {
+    let ids = track_id.bytes().chain([0]).chain(effect_id.bytes());
+    seed.to_le_bytes().into_iter().chain(ids).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
+}

@@ -1,0 +1,52 @@
+//! The side-chain input of an effect.
+
+use alloc::boxed::Box;
+
+use crate::block::{BLOCK_FRAMES, StereoBlock};
+use crate::dsp::delay_line::DelayLine;
+
+/// The signal of another track, aligned with the input of an effect.
+pub(crate) struct Sidechain {
+    /// Index of the effect in its chain.
+    pub(crate) effect: usize,
+    /// Index of the track that feeds the side-chain; `None` for silence.
+    pub(crate) from: Option<usize>,
+    delays: [DelayLine; 2],
+    audio: Box<StereoBlock>,
+}
+
+impl Sidechain {
+    pub(crate) fn new(effect: usize, from: usize, delay_frames: usize) -> Self {
+        Self {
+            effect,
+            from: Some(from),
+            delays: [DelayLine::new(delay_frames), DelayLine::new(delay_frames)],
+            audio: Box::new([[0.0; BLOCK_FRAMES]; 2]),
+        }
+    }
+
+    pub(crate) fn delay_frames(&self) -> usize {
+        self.delays[0].frames()
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.delays.iter_mut().for_each(DelayLine::clear);
+    }
+
+    /// Takes the next frames from the taps of the mix.
+    pub(crate) fn read(&mut self, taps: &[Option<Box<StereoBlock>>], frames: usize) {
+        let tap = self.from.and_then(|from| taps.get(from)).and_then(Option::as_deref);
+        for (side, (values, delay)) in self.audio.iter_mut().zip(&mut self.delays).enumerate() {
+            match tap {
+                Some(tap) => values[..frames].copy_from_slice(&tap[side][..frames]),
+                None => values[..frames].fill(0.0),
+            }
+            delay.process(&mut values[..frames]);
+        }
+    }
+
+    /// The frames of the last call of [`Self::read`].
+    pub(crate) fn audio(&self) -> &StereoBlock {
+        &self.audio
+    }
+}

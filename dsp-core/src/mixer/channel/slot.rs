@@ -1,0 +1,171 @@
+//! One effect of a chain: bypass, call sizes and input range.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::chain::frames_to_multiple;
+use crate::dsp::declicker::Declicker;
+use crate::dsp::delay_line::DelayLine;
+use crate::dsp::lanes::LANES;
+use crate::dsp::smoothed_value::SmoothedValue;
+use crate::effects::{
+    CONTROL_FRAMES, Effect, EffectConfig, EffectKind, LONGEST_FRAMES, MusicalTime, clamp_to_range,
+};
+
+/// One effect of an [`EffectChain`](super::EffectChain).
+pub struct EffectSlot {
+    id: String,
+    kind: &'static EffectKind,
+    pub(super) effect: Box<dyn Effect>,
+    /// The last value set for each parameter.
+    values: Vec<f64>,
+    /// Gain of the effect's output: 0 while the effect is bypassed.
+    wet: SmoothedValue,
+    /// The input, delayed by the effect's latency, for the bypass.
+    dry: [DelayLine; 2],
+    /// Removes the click when the input comes from another effect than before.
+    input_declicker: Declicker,
+}
+
+impl EffectSlot {
+    /// A new effect, with every parameter at its default. `id` is unique within the chain.
+    pub fn new(id: &str, kind: &'static EffectKind, config: &EffectConfig<'_>) -> Self {
+        let effect = (kind.make)(config);
+        let latency_frames = effect.latency_frames();
+        Self {
+            id: id.into(),
+            kind,
+            effect,
+            values: kind.parameters.iter().map(|parameter| parameter.default).collect(),
+            wet: SmoothedValue::new(1.0),
+            dry: [DelayLine::new(latency_frames), DelayLine::new(latency_frames)],
+            input_declicker: Declicker::new(config.sample_rate_hz),
+        }
+    }
+
+    /// The id of the effect within its chain.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The kind of effect.
+    pub fn kind(&self) -> &'static EffectKind {
+        self.kind
+    }
+
+    /// The last value set for each parameter, in the order of the kind's table.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// Ramps a parameter to a value, clamped to its range, in `ramp_frames` frames. Does nothing if
+    /// the effect has no such parameter.
+    pub fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
+        let Some(described) = self.kind.parameters.get(parameter) else {
+            return;
+        };
+        let value = described.clamp(value);
+        self.values[parameter] = value;
+        self.effect.set(parameter, value, ramp_frames);
+    }
+
+    /// Marks that the input comes from another effect from the next frame on.
+    pub(super) fn switch_input(&mut self) {
+        self.input_declicker.switch();
+    }
+
+    /// Sets the musical time of the next frame.
+    pub(super) fn set_time(&mut self, time: MusicalTime) {
+        self.effect.set_time(time);
+    }
+
+    /// Bypasses the effect, or no longer, by a crossfade of `fade_frames` frames.
+    pub(super) fn set_bypass(&mut self, bypass: bool, fade_frames: u32) {
+        self.wet.set(if bypass { 0.0 } else { 1.0 }, fade_frames);
+    }
+
+    pub(super) fn latency_frames(&self) -> usize {
+        self.effect.latency_frames()
+    }
+
+    pub(super) fn is_bypassed(&self) -> bool {
+        self.wet.is_steady_at(0.0)
+    }
+
+    pub(super) fn reset(&mut self, frame: u64) {
+        self.effect.reset(frame);
+        self.wet.finish();
+        self.dry.iter_mut().for_each(DelayLine::clear);
+        self.input_declicker.reset();
+    }
+
+    /// Processes frames that start at `clock`: at most [`LONGEST_FRAMES`], and across no multiple of
+    /// it.
+    pub(super) fn process(
+        &mut self,
+        clock: u64,
+        [left, right]: [&mut [f32]; 2],
+        sidechain: Option<[&[f32]; 2]>,
+    ) {
+        self.input_declicker.process([&mut *left, &mut *right]);
+        let frames = left.len();
+        let is_wet = self.wet.is_steady_at(1.0);
+        if is_wet && self.dry[0].frames() == 0 {
+            return self.process_effect(clock, [left, right], sidechain, true);
+        }
+        let mut dry = [[0.0; LONGEST_FRAMES]; 2];
+        for ((dry, delay), values) in dry.iter_mut().zip(&mut self.dry).zip([&*left, &*right]) {
+            let dry = &mut dry[..frames];
+            dry.copy_from_slice(values);
+            delay.process(dry);
+        }
+        // A bypassed effect keeps processing, so that it resumes without a gap.
+        self.process_effect(clock, [&mut *left, &mut *right], sidechain, false);
+        if is_wet {
+            return;
+        }
+        for frame in 0..frames {
+            let wet = self.wet.next() as f32;
+            for (values, dry) in [&mut *left, &mut *right].into_iter().zip(&dry) {
+                // Exactly one of the two at either end.
+                values[frame] = values[frame] * wet + dry[frame] * (1.0 - wet);
+            }
+        }
+    }
+
+    /// The effect's output, in calls of the length that the effect takes. If `may_skip` is set, the
+    /// effect may skip silence.
+    fn process_effect(
+        &mut self,
+        mut clock: u64,
+        [left, right]: [&mut [f32]; 2],
+        sidechain: Option<[&[f32]; 2]>,
+        may_skip: bool,
+    ) {
+        let mut done = 0;
+        while done < left.len() {
+            let longest = if self.effect.needs_no_control_points() { LONGEST_FRAMES } else { CONTROL_FRAMES };
+            let part = done..left.len().min(done + frames_to_multiple(clock, longest));
+            let sidechain = sidechain.map(|sides| sides.map(|values| &values[part.clone()]));
+            let (left, right) = (&mut left[part.clone()], &mut right[part.clone()]);
+            clock = clock.wrapping_add(part.len() as u64);
+            done = part.end;
+            let is_input_silent = may_skip
+                && is_silence(left)
+                && is_silence(right)
+                && sidechain.is_none_or(|sides| sides.into_iter().all(is_silence));
+            if !(is_input_silent && self.effect.skip_silence(left.len())) {
+                self.effect.process([&mut *left, &mut *right], sidechain);
+                clamp_to_range([left, right]);
+            }
+        }
+    }
+}
+
+/// Whether all values are 0; compares eight at a time.
+fn is_silence(values: &[f32]) -> bool {
+    let (eights, remainder) = values.as_chunks::<LANES>();
+    let sounds = |eight: &[f32; LANES]| eight.iter().fold(false, |sounds, value| sounds | (*value != 0.0));
+    !eights.iter().any(sounds) && remainder.iter().all(|value| *value == 0.0)
+}

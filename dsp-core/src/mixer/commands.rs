@@ -1,0 +1,166 @@
+//! Commands that arrive while a session plays.
+
+use super::channel::rack::EffectRack;
+use super::channel::route::Route;
+use super::track::clips::{Underruns, WantedAudio};
+use super::{Mixer, SEEK_TRACK_STEPS, TrackMix};
+use crate::block::TrackBlock;
+use crate::session::Event;
+
+/// The owner of effects.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EffectOwner {
+    /// The track at an index.
+    Track(usize),
+    /// The master.
+    Master,
+}
+
+/// Indices of tracks, sends, effects and parameters that do not exist are ignored.
+impl Mixer {
+    /// Plays an event on a track, such as a key that a user presses.
+    pub fn play_event(&mut self, track: usize, event: Event) {
+        if let Some(source) = self.tracks[..self.track_count].get_mut(track) {
+            source.player.play_event(event);
+        }
+    }
+
+    /// Sets a track's fader, pan, mute and solo. Automated settings keep following their curves.
+    pub fn set_track_mix(&mut self, track: usize, mix: &TrackMix) {
+        if let Some(strip) = self.graph.strips[..self.track_count].get_mut(track) {
+            strip.fader.set_mix(mix);
+            if !self.is_playing {
+                strip.fader.stop(self.position);
+            }
+            self.graph.update_mute_and_solo();
+        }
+    }
+
+    /// Whether mute and solo let any signal of a track through.
+    pub fn lets_through(&self, track: usize) -> bool {
+        let strip = self.graph.strips[..self.track_count].get(track);
+        strip.is_some_and(|strip| strip.routes.iter().any(Route::lets_through))
+    }
+
+    /// Sets a send's level as a linear gain. An automated level keeps following its curve.
+    pub fn set_send_gain(&mut self, track: usize, send: usize, gain: f32) {
+        if let Some(strip) = self.graph.strips[..self.track_count].get_mut(track) {
+            let routes = strip.routes.iter_mut().filter(|route| route.is_send(send));
+            routes.for_each(|route| route.set_level(gain));
+        }
+    }
+
+    /// Sets the master fader to a linear gain. An automated fader keeps following its curve.
+    pub fn set_master_gain(&mut self, gain: f32) {
+        self.graph.master.set_gain(gain);
+        if !self.is_playing {
+            self.graph.master.fader.stop(self.position);
+        }
+    }
+
+    /// Sets a parameter of an effect to a value in its unit. An automated parameter keeps following
+    /// its curve.
+    pub fn set_effect_parameter(&mut self, owner: EffectOwner, effect: usize, parameter: usize, value: f64) {
+        if let Some(rack) = self.rack_mut(owner) {
+            rack.set_parameter(effect, parameter, value);
+        }
+    }
+
+    /// Bypasses an effect, or no longer.
+    pub fn set_effect_bypass(&mut self, owner: EffectOwner, effect: usize, bypass: bool) {
+        if let Some(rack) = self.rack_mut(owner) {
+            rack.set_effect_bypass(effect, bypass);
+        }
+    }
+
+    /// Bypasses all effects of a track or of the master, or no longer.
+    pub fn set_bypass(&mut self, owner: EffectOwner, bypass: bool) {
+        if let Some(rack) = self.rack_mut(owner) {
+            rack.set_bypass(bypass);
+        }
+    }
+
+    /// Index of an effect by its id.
+    pub fn effect_index(&self, owner: EffectOwner, id: &str) -> Option<usize> {
+        self.rack(owner)?.effect_index(id)
+    }
+
+    /// Current gain reduction of an effect in decibels; `None` for effects that have none.
+    pub fn gain_reduction_db(&self, owner: EffectOwner, effect: usize) -> Option<f32> {
+        self.rack(owner)?.gain_reduction_db(effect)
+    }
+
+    fn rack(&self, owner: EffectOwner) -> Option<&EffectRack> {
+        match owner {
+            EffectOwner::Master => Some(&self.graph.master.rack),
+            EffectOwner::Track(index) => self.racks[..self.track_count].get(index),
+        }
+    }
+
+    fn rack_mut(&mut self, owner: EffectOwner) -> Option<&mut EffectRack> {
+        match owner {
+            EffectOwner::Master => Some(&mut self.graph.master.rack),
+            EffectOwner::Track(index) => self.racks[..self.track_count].get_mut(index),
+        }
+    }
+
+    /// Whether a track plays [`Self::track_input`] instead of its notes while the session plays.
+    /// Notes of [`Self::play_event`] remain audible.
+    pub fn set_takes_input(&mut self, track: usize, takes_input: bool) {
+        let Some(source) = self.tracks[..self.track_count].get_mut(track) else { return };
+        let is_new = source.input.is_enabled != takes_input;
+        source.input.is_enabled = takes_input;
+        if is_new && self.is_playing {
+            source.seek_notes(self.position, SEEK_TRACK_STEPS);
+        }
+    }
+
+    /// The buffer for the external input of a track: left, right, reverb send and chorus send. The
+    /// caller fills it before each [`Self::process`] with as many frames as that renders, at most a
+    /// block. `None` for a track without external input.
+    pub fn track_input(&mut self, track: usize) -> Option<&mut TrackBlock> {
+        let source = self.tracks[..self.track_count].get_mut(track)?;
+        source.input.is_enabled.then_some(&mut *source.input.block)
+    }
+
+    /// The blocks of streamed audio ([`AudioSlot::Streamed`](crate::session::AudioSlot::Streamed))
+    /// that clips will need, in no order. A block is listed until [`Self::fill_audio`] delivers it or
+    /// playback has passed it.
+    pub fn wanted_audio(&self) -> impl Iterator<Item = WantedAudio> {
+        let tracks = self.tracks[..self.track_count].iter().enumerate();
+        tracks.flat_map(|(index, source)| source.clips.wanted(index))
+    }
+
+    /// Delivers streamed audio: slot and frame as in the [`WantedAudio`], then left and right. It may
+    /// be shorter than wanted. All clips that need it take it, whichever asked for it. Audio that no
+    /// clip needs any longer is ignored.
+    pub fn fill_audio(&mut self, audio_slot: u32, source_frame: u64, audio: [&[f32]; 2]) {
+        for source in &mut self.tracks[..self.track_count] {
+            source.clips.fill(audio_slot, source_frame, audio);
+        }
+    }
+
+    /// The underruns of streamed audio since the last call.
+    pub fn take_underruns(&mut self) -> Underruns {
+        let underruns = self.tracks.iter_mut().map(|source| source.clips.take_underruns());
+        underruns.fold(Underruns::default(), Underruns::plus)
+    }
+
+    /// Writes the sample peaks since the last call: left and right of each track after its fader, in
+    /// the order of the session, then of the master. Stops at the end of `peaks`.
+    pub fn take_peaks(&mut self, peaks: &mut [f32]) {
+        let meters = self.graph.strips[..self.track_count].iter_mut().map(|strip| &mut strip.meter);
+        let meters = meters.chain([&mut self.graph.master.meter]);
+        let values = meters.flat_map(|meter| meter.take_peaks());
+        peaks.iter_mut().zip(values).for_each(|(peak, value)| *peak = value);
+    }
+
+    /// Writes the RMS levels since the last call, in the order of [`Self::take_peaks`]. A sine at
+    /// full scale has 0.707.
+    pub fn take_rms(&mut self, rms: &mut [f32]) {
+        let meters = self.graph.strips[..self.track_count].iter_mut().map(|strip| &mut strip.meter);
+        let meters = meters.chain([&mut self.graph.master.meter]);
+        let values = meters.flat_map(|meter| meter.take_rms());
+        rms.iter_mut().zip(values).for_each(|(rms, value)| *rms = value);
+    }
+}

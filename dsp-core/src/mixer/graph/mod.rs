@@ -1,0 +1,131 @@
+//! The mix: channel strips in the order of the signal, their sums, and the master.
+
+pub(crate) mod latency;
+pub(crate) mod order;
+pub(crate) mod routing;
+mod solo;
+mod tail;
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+pub(crate) use routing::{Destination, Routing, SidechainSettings, Tap};
+
+use super::channel::rack::EffectRack;
+use super::channel::strip::ChannelStrip;
+use super::master::Master;
+use super::tempo::Tempo;
+use crate::block::{BLOCK_FRAMES, SILENT_BLOCK, StereoBlock, TrackBlock, TrackSignal};
+use crate::session::Session;
+
+/// Where a block is in the session.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ProcessContext {
+    /// The frame of the clock at the start of the block.
+    pub(crate) clock: u64,
+    /// Whether the session plays: the clock, automation and tempo advance.
+    pub(crate) is_playing: bool,
+    /// Frames of the block.
+    pub(crate) frames: usize,
+}
+
+/// The sums that routes add to.
+pub(crate) struct Sums {
+    pub(crate) master: Box<TrackBlock>,
+    /// The inputs of the strips that others feed.
+    pub(crate) strips: Vec<Option<Box<TrackBlock>>>,
+}
+
+impl Sums {
+    fn clear(&mut self, frames: usize) {
+        let sums = self.strips.iter_mut().flatten().chain([&mut self.master]);
+        sums.flat_map(|sum| sum.iter_mut()).for_each(|values| values[..frames].fill(0.0));
+    }
+
+    pub(crate) fn get_mut(&mut self, to: Destination) -> Option<&mut TrackBlock> {
+        match to {
+            Destination::Master => Some(&mut self.master),
+            Destination::Strip(index) => self.strips.get_mut(index)?.as_deref_mut(),
+        }
+    }
+}
+
+/// The buffers of the mix.
+pub(crate) struct MixBuffers {
+    pub(crate) sums: Sums,
+    /// The signal of each strip that feeds a side-chain: after its effects, before its fader.
+    pub(crate) taps: Vec<Option<Box<StereoBlock>>>,
+    pub(crate) scratch: Box<[TrackBlock; 2]>,
+}
+
+/// Mixes the signals of the tracks.
+pub(crate) struct MixGraph {
+    /// The strips of the session's tracks, then those of removed tracks that fade out.
+    pub(crate) strips: Vec<ChannelStrip>,
+    /// Indices of the strips, each after all that feed it.
+    pub(crate) order: Vec<usize>,
+    /// The order that a mixer has that was never edited. Sums are rounded in this order.
+    pub(crate) unedited_order: Vec<usize>,
+    pub(crate) buffers: MixBuffers,
+    pub(crate) master: Master,
+    clock: u64,
+    context: ProcessContext,
+}
+
+impl MixGraph {
+    pub(crate) fn new(session: &Session, tempo: &Tempo) -> Self {
+        let sums = Sums { master: Box::new(SILENT_BLOCK), strips: Vec::new() };
+        Self {
+            strips: Vec::new(),
+            order: Vec::new(),
+            unedited_order: Vec::new(),
+            buffers: MixBuffers { sums, taps: Vec::new(), scratch: Box::new([SILENT_BLOCK; 2]) },
+            master: Master::new(session, tempo),
+            clock: 0,
+            context: ProcessContext { clock: 0, is_playing: false, frames: 0 },
+        }
+    }
+
+    /// Clears all signal and jumps to a frame of the clock.
+    pub(crate) fn reset(&mut self, clock: u64) {
+        self.clock = clock;
+        self.order.copy_from_slice(&self.unedited_order);
+        self.strips.iter_mut().for_each(|strip| strip.reset(clock));
+        self.master.reset(clock);
+    }
+
+    /// The session stops at a frame; automated settings go to their values there.
+    pub(crate) fn stop(&mut self, frame: u64) {
+        for strip in &mut self.strips {
+            strip.fader.stop(frame);
+            strip.routes.iter_mut().for_each(|route| route.stop(frame));
+        }
+        self.master.stop(frame);
+    }
+
+    /// Begins a block.
+    pub(crate) fn begin(&mut self, is_playing: bool, frames: usize) {
+        debug_assert!(frames <= BLOCK_FRAMES, "at most a block");
+        self.context = ProcessContext { clock: self.clock, is_playing, frames };
+        self.buffers.sums.clear(frames);
+    }
+
+    /// Mixes a strip, in the order of [`Self::order`]. `source` is the signal of the track's own
+    /// source; `rack` its effects if they run in the mix.
+    pub(crate) fn process_strip(
+        &mut self,
+        index: usize,
+        source: TrackSignal<'_>,
+        rack: Option<&mut EffectRack>,
+    ) {
+        self.strips[index].process(index, self.context, source, rack, &mut self.buffers);
+    }
+
+    /// Ends the block: writes the output of the master.
+    pub(crate) fn finish(&mut self, left: &mut [f32], right: &mut [f32]) {
+        self.master.process(self.context, &mut self.buffers, [left, right]);
+        if self.context.is_playing {
+            self.clock += self.context.frames as u64;
+        }
+    }
+}

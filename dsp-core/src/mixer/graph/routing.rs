@@ -1,0 +1,215 @@
+//! Which track feeds which, and the order in which they are mixed.
+
+use alloc::collections::BTreeSet;
+use alloc::vec;
+use alloc::vec::Vec;
+
+use crate::effects::effect_kind;
+use crate::mixer::{MAX_EFFECTS, MixerError};
+use crate::session::{EffectSettings, SendSettings, Session, Track};
+
+/// Where a route takes its signal from a channel strip.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Tap {
+    /// All four outputs after the fader.
+    Output,
+    /// Left and right after the fader, for the send at this index.
+    PostFader(u32),
+    /// Left and right before the fader, for the send at this index.
+    PreFader(u32),
+}
+
+impl Tap {
+    fn of_send(index: usize, send: &SendSettings) -> Self {
+        let index = index as u32;
+        if send.pre_fader { Self::PreFader(index) } else { Self::PostFader(index) }
+    }
+}
+
+/// The sum that a route adds to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Destination {
+    Master,
+    /// The input of the channel strip at an index.
+    Strip(usize),
+}
+
+/// An output or send of a track.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RouteSettings {
+    pub(crate) tap: Tap,
+    pub(crate) to: Destination,
+    /// Linear gain.
+    pub(crate) level: f32,
+}
+
+/// The side-chain input of an effect.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct SidechainSettings {
+    /// Index of the effect in its track.
+    pub(crate) effect: usize,
+    /// Index of the track that feeds the side-chain.
+    pub(crate) from: usize,
+}
+
+/// All routes of a session, checked for errors.
+pub(crate) struct Routing {
+    /// The routes of each track; the output is the first.
+    pub(crate) routes: Vec<Vec<RouteSettings>>,
+    /// The side-chains of each track's effects.
+    pub(crate) sidechains: Vec<Vec<SidechainSettings>>,
+    /// The side-chains of the master's effects.
+    pub(crate) master_sidechains: Vec<SidechainSettings>,
+    /// Indices of the tracks, each after all tracks that feed it.
+    pub(crate) order: Vec<usize>,
+}
+
+impl Routing {
+    /// # Errors
+    ///
+    /// Tracks with the same id, routing loops, and indices of tracks that do not exist.
+    pub(crate) fn of(session: &Session) -> Result<Self, MixerError> {
+        let tracks = &session.tracks;
+        check_ids(tracks)?;
+        let mut routes = Vec::with_capacity(tracks.len());
+        let mut sidechains = Vec::with_capacity(tracks.len());
+        for track in tracks {
+            routes.push(routes_of(track, tracks.len())?);
+            sidechains.push(sidechains_of(&track.id, &track.effects, tracks.len())?);
+        }
+        let master_sidechains = sidechains_of("", &session.master_effects, tracks.len())?;
+        let fed_by = |index: usize| {
+            let by_routes = routes[index].iter().filter_map(|route| match route.to {
+                Destination::Strip(to) => Some(to),
+                Destination::Master => None,
+            });
+            let by_sidechain = |to: &usize| sidechains[*to].iter().any(|sidechain| sidechain.from == index);
+            by_routes.chain((0..tracks.len()).filter(by_sidechain)).collect::<Vec<_>>()
+        };
+        let order = topological_order(tracks.len(), fed_by)
+            .map_err(|index| MixerError::RoutingLoop { track_id: tracks[index].id.clone() })?;
+        Ok(Self { routes, sidechains, master_sidechains, order })
+    }
+
+    /// Whether a track feeds a side-chain.
+    pub(crate) fn feeds_sidechain(&self, index: usize) -> bool {
+        let mut all = self.sidechains.iter().flatten().chain(&self.master_sidechains);
+        all.any(|sidechain| sidechain.from == index)
+    }
+}
+
+fn check_ids(tracks: &[Track]) -> Result<(), MixerError> {
+    let mut ids = BTreeSet::new();
+    match tracks.iter().find(|track| !ids.insert(track.id.as_str())) {
+        Some(track) => Err(MixerError::DuplicateTrack { track_id: track.id.clone() }),
+        None => Ok(()),
+    }
+}
+
+fn routes_of(track: &Track, track_count: usize) -> Result<Vec<RouteSettings>, MixerError> {
+    let strip = |index: u32| {
+        let index = index as usize;
+        if index < track_count {
+            return Ok(Destination::Strip(index));
+        }
+        Err(MixerError::NoSuchTrack { track_id: track.id.clone(), index })
+    };
+    let to = track.output.map_or(Ok(Destination::Master), strip)?;
+    let mut routes = vec![RouteSettings { tap: Tap::Output, to, level: 1.0 }];
+    for (index, send) in track.sends.iter().enumerate() {
+        routes.push(RouteSettings { tap: Tap::of_send(index, send), to: strip(send.to)?, level: send.gain });
+    }
+    Ok(routes)
+}
+
+fn sidechains_of(
+    track_id: &str,
+    effects: &[EffectSettings],
+    track_count: usize,
+) -> Result<Vec<SidechainSettings>, MixerError> {
+    if effects.len() > MAX_EFFECTS {
+        return Err(MixerError::TooManyEffects { track_id: track_id.into() });
+    }
+    let mut sidechains = Vec::new();
+    for (index, effect) in effects.iter().enumerate() {
+        let Some(kind) = effect_kind(&effect.kind) else {
+            return Err(MixerError::UnknownEffect { kind: effect.kind.clone() });
+        };
+        if let Some(from) = effect.side_chain.filter(|_| kind.has_side_chain) {
+            let from = from as usize;
+            if from >= track_count {
+                return Err(MixerError::NoSuchTrack { track_id: track_id.into(), index: from });
+            }
+            sidechains.push(SidechainSettings { effect: index, from });
+        }
+    }
+    Ok(sidechains)
+}
+
+/// Sorts nodes so that each comes after all that feed it, otherwise in ascending order.
+///
+/// # Errors
+///
+/// The lowest node of a loop.
+pub(crate) fn topological_order(
+    node_count: usize,
+    fed_by: impl Fn(usize) -> Vec<usize>,
+) -> Result<Vec<usize>, usize> {
+    let successors: Vec<Vec<usize>> = (0..node_count).map(fed_by).collect();
+    let mut waiting_for = vec![0_usize; node_count];
+    successors.iter().flatten().for_each(|&successor| waiting_for[successor] += 1);
+    let mut ready: BTreeSet<usize> = (0..node_count).filter(|&node| waiting_for[node] == 0).collect();
+    let mut order = Vec::with_capacity(node_count);
+    while let Some(node) = ready.pop_first() {
+        order.push(node);
+        for &successor in &successors[node] {
+            waiting_for[successor] -= 1;
+            if waiting_for[successor] == 0 {
+                ready.insert(successor);
+            }
+        }
+    }
+    if order.len() == node_count { Ok(order) } else { Err(lowest_in_loop(&successors, &waiting_for)) }
+}
+
+fn lowest_in_loop(successors: &[Vec<usize>], waiting_for: &[usize]) -> usize {
+    let leads_back = |start: usize| {
+        let mut seen = vec![false; successors.len()];
+        let mut next = successors[start].clone();
+        while let Some(node) = next.pop() {
+            if node == start {
+                return true;
+            }
+            if !core::mem::replace(&mut seen[node], true) {
+                next.extend(&successors[node]);
+            }
+        }
+        false
+    };
+    let waiting = (0..successors.len()).filter(|&node| waiting_for[node] > 0);
+    waiting.into_iter().find(|&node| leads_back(node)).unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(routes: &[(usize, usize)], expected: Result<&[usize], usize>) {
+        let fed_by =
+            |from: usize| routes.iter().filter(|route| route.0 == from).map(|route| route.1).collect();
+        assert_eq!(topological_order(4, fed_by), expected.map(<[usize]>::to_vec), "{routes:?}");
+    }
+
+    #[test]
+    fn each_track_comes_after_those_that_feed_it_and_no_other_track_moves() {
+        check(&[], Ok(&[0, 1, 2, 3]));
+        check(&[(3, 0), (2, 0)], Ok(&[1, 2, 3, 0]));
+        check(&[(0, 2), (2, 1), (0, 2)], Ok(&[0, 2, 1, 3]));
+    }
+
+    #[test]
+    fn a_loop_names_its_lowest_member() {
+        check(&[(0, 1), (1, 2), (2, 1), (2, 3)], Err(1));
+        check(&[(3, 3)], Err(3));
+    }
+}

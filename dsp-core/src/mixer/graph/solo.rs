@@ -1,0 +1,43 @@
+//! Mute and solo.
+
+use super::{Destination, MixGraph};
+
+impl MixGraph {
+    /// Opens and closes the routes as mute and solo require.
+    ///
+    /// While a track is soloed, a route is open if a soloed track comes before or after it in the
+    /// signal flow. Routes that fade out after an edit do not count.
+    pub(crate) fn update_mute_and_solo(&mut self) {
+        let strips = &mut self.strips;
+        let mut any_solo = false;
+        for strip in strips.iter_mut() {
+            let solo = strip.fader.mix().solo && !strip.is_removed;
+            (strip.is_fed_by_solo, strip.feeds_solo) = (solo, solo);
+            any_solo |= solo;
+        }
+        for &index in &self.order {
+            for route in 0..strips[index].routes.len() {
+                let route = &strips[index].routes[route];
+                if let (Destination::Strip(to), false) = (route.to, route.is_removed()) {
+                    strips[to].is_fed_by_solo |= strips[index].is_fed_by_solo;
+                }
+            }
+        }
+        for &index in self.order.iter().rev() {
+            for number in 0..strips[index].routes.len() {
+                let route = &strips[index].routes[number];
+                if route.is_removed() {
+                    continue;
+                }
+                let feeds_solo = match route.to {
+                    Destination::Master => false,
+                    Destination::Strip(to) => strips[to].feeds_solo,
+                };
+                let strip = &mut strips[index];
+                strip.feeds_solo |= feeds_solo;
+                let is_audible = !any_solo || strip.is_fed_by_solo || feeds_solo;
+                strip.routes[number].set_open(is_audible && !strip.fader.mix().mute);
+            }
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! Estimates the memory that a session needs before it is played.
+
+use alloc::collections::BTreeMap;
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::channel::rack::EffectRack;
+use super::channel::route::Route;
+use super::channel::strip::ChannelStrip;
+use super::graph::Routing;
+use super::graph::latency::Latencies;
+use super::track::TrackSource;
+use super::track::clips::rings_of;
+use super::{EffectSlot, MixerError, Slots};
+use crate::block::{RENDER_SPAN_BLOCKS, StereoBlock, TRACK_OUTPUTS, TrackBlock};
+use crate::effects::{EffectConfig, effect_kind};
+use crate::session::{
+    AutomationLane, AutomationPoint, Clip, EffectSettings, Session, TempoChange, TrackEvent,
+};
+use crate::synth::SynthProcessor;
+
+/// Bytes of the shared reverb and chorus, the limiter and the mixer itself, at 192 kHz.
+const SHARED_BYTES: u64 = 2 * 1024 * 1024;
+
+/// Blocks of a track besides the spans of a render: source, external input, input sum, and room for
+/// growing lists.
+const TRACK_BLOCKS: usize = 4;
+
+/// Copies of lists of events, points and clips: in the session, in the mixer, and while they are
+/// sorted.
+const COPIES: usize = 3;
+
+/// The memory of one kind of part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryShare {
+    /// Name of the kind in the plural, such as "delay effects".
+    pub what: String,
+    /// Number of parts.
+    pub count: u64,
+    /// Bytes of all of them.
+    pub bytes: u64,
+}
+
+/// Memory for playing or rendering a session, without banks and audio.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MemoryNeed {
+    shares: Vec<MemoryShare>,
+}
+
+impl MemoryNeed {
+    /// Total bytes: at least as many as are allocated.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.shares.iter().fold(SHARED_BYTES, |sum, share| sum.saturating_add(share.bytes))
+    }
+
+    /// The shares, the largest first.
+    #[must_use]
+    pub fn shares(&self) -> &[MemoryShare] {
+        &self.shares
+    }
+}
+
+impl Session {
+    /// Estimates the memory that [`crate::render::OfflineRender`] allocates for this session. The
+    /// estimate itself allocates little.
+    ///
+    /// # Errors
+    ///
+    /// [`MixerError`] for routes that cannot be played.
+    pub fn memory_need(&self, slots: Slots<'_>) -> Result<MemoryNeed, MixerError> {
+        let routing = Routing::of(self)?;
+        let mut tally = Tally::default();
+        let mut effect_latencies =
+            EffectLatencies { sample_rate_hz: self.sample_rate_hz, known: BTreeMap::new() };
+        let lists = self.tracks.iter().map(|track| &track.effects).chain([&self.master_effects]);
+        // Latency before each effect of each track and, at the end, of the master.
+        let before: Vec<Vec<usize>> = lists
+            .map(|effects| {
+                let mut sum = 0;
+                let mut list = alloc::vec![0];
+                for effect in effects {
+                    let latency_frames = effect_latencies.of(effect);
+                    tally.effect(effect, latency_frames, self.sample_rate_hz, slots);
+                    sum += latency_frames;
+                    list.push(sum);
+                }
+                list
+            })
+            .collect();
+        let latencies = Latencies::of(&routing, |track, effect| {
+            let list = &before[track.unwrap_or(self.tracks.len())];
+            effect.map_or(list[list.len() - 1], |effect| list[effect])
+        });
+        for (index, track) in self.tracks.iter().enumerate() {
+            let fixed = 2 * (size_of::<ChannelStrip>() + size_of::<TrackSource>() + size_of::<EffectRack>());
+            let blocks = TRACK_BLOCKS * size_of::<TrackBlock>() + size_of::<StereoBlock>();
+            let spans = 2 * RENDER_SPAN_BLOCKS * size_of::<TrackBlock>();
+            tally.add("tracks and buses", 1, fixed + blocks + spans);
+            if track.instrument.is_some() {
+                tally.add("instruments", 1, SynthProcessor::memory_bytes(self.polyphony) as usize);
+            }
+            tally.add("notes and controls", track.events.len(), COPIES * size_of::<TrackEvent>());
+            tally.add("audio clips", track.clips.len(), COPIES * CLIP_BYTES);
+            let (rings, ring_bytes) = rings_of(&track.clips, slots.audio);
+            tally.add("streams of clips that sound at a time", rings, ring_bytes);
+            tally.lanes(&track.automation);
+            tally.delays(TRACK_OUTPUTS, latencies.inputs[index]);
+            tally.add("outputs and sends", routing.routes[index].len(), 2 * size_of::<Route>());
+            for (number, route) in routing.routes[index].iter().enumerate() {
+                let channels = if number == 0 { TRACK_OUTPUTS } else { 2 };
+                tally.delays(channels, latencies.route_delay(index, route.to));
+            }
+            for sidechain in &routing.sidechains[index] {
+                tally.side_chain(latencies.inputs[index] + before[index][sidechain.effect]);
+            }
+        }
+        for sidechain in &routing.master_sidechains {
+            tally.side_chain(latencies.master + before[self.tracks.len()][sidechain.effect]);
+        }
+        tally.lanes(&self.master_automation);
+        tally.add("tempo changes", self.tempo.len(), COPIES * size_of::<TempoChange>());
+        Ok(tally.into_need())
+    }
+}
+
+/// Bytes of a clip and of the voice that plays it.
+const CLIP_BYTES: usize = 4 * size_of::<Clip>();
+
+/// Latencies of effects by their kind, of each of which it creates one.
+struct EffectLatencies<'s> {
+    sample_rate_hz: u32,
+    known: BTreeMap<&'s str, usize>,
+}
+
+impl<'s> EffectLatencies<'s> {
+    fn of(&mut self, effect: &'s EffectSettings) -> usize {
+        let config = EffectConfig { sample_rate_hz: self.sample_rate_hz, seed: 0, impulse: None };
+        let latency = |kind: &str| effect_kind(kind).map_or(0, |kind| (kind.make)(&config).latency_frames());
+        *self.known.entry(&effect.kind).or_insert_with_key(|kind| latency(kind))
+    }
+}
+
+#[derive(Default)]
+struct Tally(BTreeMap<String, (u64, u64)>);
+
+impl Tally {
+    fn add(&mut self, what: &str, count: usize, bytes_each: usize) {
+        if count > 0 {
+            let (known, bytes) = self.0.entry(what.into()).or_default();
+            *known += count as u64;
+            *bytes = bytes.saturating_add((count as u64).saturating_mul(bytes_each as u64));
+        }
+    }
+
+    fn effect(
+        &mut self,
+        effect: &EffectSettings,
+        latency_frames: usize,
+        sample_rate_hz: u32,
+        slots: Slots<'_>,
+    ) {
+        let Some(kind) = effect_kind(&effect.kind) else { return };
+        let slot = effect.impulse.and_then(|slot| slots.audio.get(slot as usize)?.as_ref());
+        let impulse_frames =
+            slot.map_or(0, |audio| audio.frames()).min(kind.impulse_max_frames(sample_rate_hz));
+        let effect_bytes =
+            usize::try_from((kind.memory_bytes)(sample_rate_hz, impulse_frames)).unwrap_or(usize::MAX);
+        // The impulse response is converted from the slot's samples while the effect is created, and
+        // the dry signal is delayed.
+        let slot_bytes =
+            2 * size_of::<EffectSlot>() + 2 * size_of::<f32>() * (latency_frames + impulse_frames as usize);
+        self.add(&format!("{} effects", kind.id), 1, effect_bytes.saturating_add(slot_bytes));
+    }
+
+    fn lanes(&mut self, lanes: &[AutomationLane]) {
+        for lane in lanes {
+            self.add("points of automation", lane.points.len() + 8, COPIES * size_of::<AutomationPoint>());
+        }
+    }
+
+    fn delays(&mut self, channels: usize, frames: usize) {
+        if frames > 0 {
+            self.add("delays that compensate latency", channels, size_of::<f32>() * frames);
+        }
+    }
+
+    fn side_chain(&mut self, frames: usize) {
+        self.add("side-chains", 1, 2 * size_of::<StereoBlock>() + 2 * size_of::<f32>() * frames);
+    }
+
+    fn into_need(self) -> MemoryNeed {
+        let mut shares: Vec<MemoryShare> =
+            self.0.into_iter().map(|(what, (count, bytes))| MemoryShare { what, count, bytes }).collect();
+        shares.sort_by_key(|share| core::cmp::Reverse(share.bytes));
+        MemoryNeed { shares }
+    }
+}

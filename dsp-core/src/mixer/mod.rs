@@ -1,0 +1,321 @@
+//! The mixer: turns a session into sound.
+//!
+//! A [`Mixer`] plays each track's notes and clips, its effects and its fader, mixes them through the
+//! buses and groups that they feed, and processes the sum by the master's effects, fader and limiter.
+//! All signals of a sum are aligned by delays; automation and tempo get the delay of the signal that
+//! they belong to.
+//!
+//! `track/` makes the sound of a track, `channel/` processes it, `graph/` sums it, `automation/`
+//! moves parameters. An edit goes through `transition.rs` (what differs) and `apply.rs`.
+
+mod apply;
+mod automation;
+mod channel;
+mod commands;
+mod graph;
+mod master;
+mod memory;
+mod tempo;
+mod track;
+mod transition;
+
+#[cfg(test)]
+mod tests;
+
+pub(crate) use channel::rack::EffectRack;
+pub use channel::rack::MAX_EFFECTS;
+pub use channel::{EffectChain, EffectSlot, SlotSource};
+pub use commands::EffectOwner;
+pub(crate) use graph::MixGraph;
+pub use memory::{MemoryNeed, MemoryShare};
+pub(crate) use track::TrackSource;
+pub use track::clips::{Underruns, WantedAudio};
+pub use track::note_player::TrackPlayer;
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use crate::block::{BLOCK_FRAMES, SILENT_BLOCK, TrackBlock, track_signal};
+use crate::limiter::Reduction;
+use crate::session::{AudioSlot, Session, Track};
+use crate::soundfont::Bank;
+use crate::synth::SynthError;
+use graph::Routing;
+use tempo::Tempo;
+use transition::MixLayout;
+
+/// Why a session cannot be played.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MixerError {
+    /// A track's synthesizer could not be created.
+    #[error("track {track_id:?}: {source}")]
+    Synth {
+        /// Id of the track.
+        track_id: String,
+        /// The reason.
+        source: SynthError,
+    },
+    /// The session has another sample rate than the mixer.
+    #[error("the session is at {session_hz} Hz and the mixer runs at {mixer_hz} Hz")]
+    SampleRate {
+        /// Sample rate of the session in hertz.
+        session_hz: u32,
+        /// Sample rate of the mixer in hertz.
+        mixer_hz: u32,
+    },
+    /// Two tracks have the same id.
+    #[error("the session has more than one track with the id {track_id:?}; ids must be unique")]
+    DuplicateTrack {
+        /// The id of both.
+        track_id: String,
+    },
+    /// A track feeds itself.
+    #[error("track {track_id:?} feeds itself through its outputs, sends or side-chains")]
+    RoutingLoop {
+        /// Id of a track in the loop.
+        track_id: String,
+    },
+    /// An output, a send or a side-chain refers to a track that does not exist.
+    #[error("track {track_id:?} refers to track number {index}, which does not exist")]
+    NoSuchTrack {
+        /// Id of the track that refers to it; empty for the master.
+        track_id: String,
+        /// Index of the track that does not exist.
+        index: usize,
+    },
+    /// The engine does not have this kind of effect.
+    #[error("there is no effect {kind:?}")]
+    UnknownEffect {
+        /// Id of the kind.
+        kind: String,
+    },
+    /// A track has more than [`MAX_EFFECTS`] effects.
+    #[error("track {track_id:?} has more than {max} effects", max = MAX_EFFECTS)]
+    TooManyEffects {
+        /// Id of the track; empty for the master.
+        track_id: String,
+    },
+}
+
+/// Fader, pan, mute and solo of a track.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct TrackMix {
+    /// Linear gain of the fader.
+    pub gain: f32,
+    /// -1 is left, 0 the centre, 1 right.
+    pub pan: f32,
+    /// Whether the track is muted.
+    pub mute: bool,
+    /// Whether it is soloed.
+    pub solo: bool,
+}
+
+impl TrackMix {
+    /// The settings of a track of a session.
+    pub fn of(track: &Track) -> Self {
+        Self { gain: track.gain, pan: track.pan, mute: track.mute, solo: track.solo }
+    }
+}
+
+/// The banks and audio that a session refers to by index.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Slots<'a> {
+    /// SoundFont banks; a track without a bank plays no notes.
+    pub banks: &'a [Option<Bank>],
+    /// Audio; a clip without audio is silent.
+    pub audio: &'a [Option<AudioSlot>],
+}
+
+impl<'a> Slots<'a> {
+    /// The bank of a track's instrument.
+    pub(crate) fn bank_of(self, track: &Track) -> Option<&'a Bank> {
+        self.banks.get(track.instrument?.bank_slot as usize)?.as_ref()
+    }
+}
+
+impl<'a> From<&'a [Option<Bank>]> for Slots<'a> {
+    fn from(banks: &'a [Option<Bank>]) -> Self {
+        Self { banks, audio: &[] }
+    }
+}
+
+impl<'a> From<&'a Vec<Option<Bank>>> for Slots<'a> {
+    fn from(banks: &'a Vec<Option<Bank>>) -> Self {
+        Self { banks, audio: &[] }
+    }
+}
+
+impl<'a, const COUNT: usize> From<&'a [Option<Bank>; COUNT]> for Slots<'a> {
+    fn from(banks: &'a [Option<Bank>; COUNT]) -> Self {
+        Self { banks, audio: &[] }
+    }
+}
+
+/// The last frame to which a session can seek.
+const LAST_FRAME: u64 = 1 << 60;
+
+/// Maximum number of voice steps that a seek may compute to bring sounding notes into their state:
+/// some tens of milliseconds, which is inaudible in the pause of a seek.
+const SEEK_STEPS: u64 = 600_000;
+
+/// The same for a single track.
+const SEEK_TRACK_STEPS: u64 = 240_000;
+
+/// Plays a session in real time or offline, with the same samples.
+///
+/// The output depends on the session, the slots and the events, never on the call size.
+pub struct Mixer {
+    sample_rate_hz: u32,
+    /// One for each strip of the graph.
+    pub(crate) tracks: Vec<TrackSource>,
+    /// The effects of each strip's track.
+    pub(crate) racks: Vec<EffectRack>,
+    pub(crate) graph: MixGraph,
+    /// Number of tracks of the session; the strips after these fade out.
+    track_count: usize,
+    /// What the parts are made of, to find what an edit changes.
+    layout: MixLayout,
+    /// Latency of the sum of the strips, in frames.
+    sum_latency_frames: usize,
+    position: u64,
+    is_playing: bool,
+    scratch: Box<TrackBlock>,
+}
+
+impl Mixer {
+    /// A stopped mixer at frame 0. `slots` are the session's banks, or a [`Slots`].
+    ///
+    /// # Errors
+    ///
+    /// [`MixerError`] for a session that cannot be played.
+    pub fn new<'a>(session: &Session, slots: impl Into<Slots<'a>>) -> Result<Self, MixerError> {
+        // Invalid sessions must not reach the constructors below.
+        Routing::of(session)?;
+        let mut mixer = Self {
+            sample_rate_hz: session.sample_rate_hz,
+            tracks: Vec::new(),
+            racks: Vec::new(),
+            graph: MixGraph::new(session, &Tempo::new(&session.tempo, session.sample_rate_hz)),
+            track_count: 0,
+            layout: MixLayout::default(),
+            sum_latency_frames: 0,
+            position: 0,
+            is_playing: false,
+            scratch: Box::new(SILENT_BLOCK),
+        };
+        mixer.set_session(session, slots)?;
+        mixer.graph.reset(0);
+        mixer.tracks.iter_mut().for_each(|track| _ = track.seek(0, 0));
+        mixer.racks.iter_mut().for_each(|rack| rack.reset(0));
+        Ok(mixer)
+    }
+
+    /// Latency of the output in frames: of the effects and of the limiter's look-ahead.
+    pub fn latency_frames(&self) -> usize {
+        self.sum_latency_frames + self.graph.master.latency_frames()
+    }
+
+    /// Frames from the start of the session to the next frame that enters the mix.
+    pub fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// Whether the session plays.
+    pub fn is_playing(&self) -> bool {
+        self.is_playing
+    }
+
+    /// Plays from the current position, from silence.
+    pub fn play(&mut self) {
+        self.is_playing = true;
+        self.seek(self.position);
+    }
+
+    /// Stops. Notes are released; their releases and the tails of effects remain audible.
+    pub fn stop(&mut self) {
+        if self.is_playing {
+            self.tracks.iter_mut().for_each(|track| track.clips.fade_out());
+        }
+        self.is_playing = false;
+        self.release_all();
+        self.stop_automation();
+    }
+
+    /// Moves to a frame. While the session plays, tails are cut, and it continues in the state that
+    /// playing from the start leads to. While it is stopped, tails remain audible.
+    pub fn seek(&mut self, frame: u64) {
+        self.position = frame.min(LAST_FRAME);
+        if !self.is_playing {
+            return self.stop_automation();
+        }
+        let mut steps = SEEK_STEPS;
+        let (tracks, removed) = self.tracks.split_at_mut(self.track_count);
+        for track in tracks {
+            steps -= track.seek(self.position, steps.min(SEEK_TRACK_STEPS)).min(steps);
+        }
+        removed.iter_mut().for_each(TrackSource::cut);
+        self.racks.iter_mut().for_each(|rack| rack.reset(self.position));
+        self.graph.reset(self.position);
+    }
+
+    /// Automated parameters go to their values at the position.
+    fn stop_automation(&mut self) {
+        self.tracks.iter_mut().for_each(|track| track.clips.stop(self.position));
+        self.racks.iter_mut().for_each(|rack| rack.stop(self.position));
+        self.graph.stop(self.position);
+    }
+
+    /// Releases all notes of all tracks.
+    pub fn release_all(&mut self) {
+        self.tracks.iter_mut().for_each(|track| track.player.release_all());
+    }
+
+    /// Number of voices that are computed, those of removed tracks included.
+    pub fn active_voices(&self) -> usize {
+        self.tracks.iter().map(TrackSource::active_voices).sum()
+    }
+
+    /// Number of tracks, buses and groups included.
+    pub fn track_count(&self) -> usize {
+        self.track_count
+    }
+
+    /// Index of a track by its id.
+    pub fn track_index(&self, track_id: &str) -> Option<usize> {
+        self.graph.strips[..self.track_count].iter().position(|strip| strip.track_id == track_id)
+    }
+
+    /// Reduction of the limiter since the last seek.
+    pub(crate) fn limiter_reduction(&self) -> Reduction {
+        self.graph.master.limiter_reduction()
+    }
+
+    /// Renders the next frames; both slices have the same length. If a track takes external input,
+    /// at most [`BLOCK_FRAMES`] at a time.
+    pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
+        for (left, right) in left.chunks_mut(BLOCK_FRAMES).zip(right.chunks_mut(BLOCK_FRAMES)) {
+            self.process_block(left, right);
+        }
+    }
+
+    fn process_block(&mut self, left: &mut [f32], right: &mut [f32]) {
+        let frames = left.len();
+        self.graph.begin(self.is_playing, frames);
+        for turn in 0..self.graph.order.len() {
+            let index = self.graph.order[turn];
+            // Removed tracks only fade out.
+            let is_playing = self.is_playing && index < self.track_count;
+            let rack = &mut self.racks[index];
+            let outputs = self.scratch.each_mut().map(|output| &mut output[..frames]);
+            let track_rack = (!rack.runs_in_mix).then_some(&mut *rack);
+            let active = self.tracks[index].render(is_playing, outputs, track_rack);
+            let signal = track_signal(&self.scratch, active, frames);
+            self.graph.process_strip(index, signal, rack.runs_in_mix.then_some(rack));
+        }
+        self.graph.finish(left, right);
+        if self.is_playing {
+            self.position += frames as u64;
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Edits while a session plays.
+
+use super::*;
+
+/// A session of a slow sine on one track, and of a silent one.
+fn sine_session() -> Session {
+    let mut session = session(vec![noisy("a", 1.0), bus("g")]);
+    session.tracks[0].clips[0].length_frames = 400_000;
+    session
+}
+
+fn sine() -> AudioSlot {
+    let values: Vec<f32> = (0..400_000)
+        .map(|frame| 0.25 * libm::sinf(frame as f32 % 480.0 * core::f32::consts::TAU / 480.0))
+        .collect();
+    AudioSlot::Whole(Audio::from_channels(&values, None))
+}
+
+fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
+    let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
+    for (left, right) in left.chunks_mut(128).zip(right.chunks_mut(128)) {
+        assert_no_alloc::assert_no_alloc(|| mixer.process(left, right));
+    }
+    left
+}
+
+fn steepest(values: &[f32]) -> f32 {
+    values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
+}
+
+/// A step of the sine itself is 0.0033; a cut at its top 0.25.
+const STEP_MAX: f32 = 0.0125;
+
+#[test]
+fn no_edit_of_effects_or_ways_clicks() {
+    type Before = dyn Fn(&mut Session);
+    type Edit = fn(&mut Session);
+    let gain = |session: &mut Session, gain_db: f64| {
+        let mut utility = effect("u", "utility");
+        utility.values = vec![gain_db];
+        session.tracks[0].effects.push(utility);
+    };
+    let edits: [(&str, &Before, Edit); 14] = [
+        ("a late effect comes", &|_| {}, |session| session.tracks[0].effects.push(latent())),
+        ("a late effect goes", &|session| session.tracks[0].effects.push(latent()), |session| {
+            session.tracks[0].effects.clear();
+        }),
+        ("the master becomes late", &|_| {}, |session| session.master_effects.push(latent())),
+        ("another track becomes late", &|_| {}, |session| session.tracks[1].effects.push(latent())),
+        ("another track is late no more", &|session| session.tracks[1].effects.push(latent()), |session| {
+            session.tracks[1].effects.clear();
+        }),
+        ("an effect comes", &|_| {}, |session| {
+            let mut quiet = effect("u", "utility");
+            quiet.values = vec![-60.0];
+            session.tracks[0].effects.push(quiet);
+        }),
+        ("an effect goes", &move |session| gain(session, -60.0), |session| session.tracks[0].effects.clear()),
+        ("a value changes", &move |session| gain(session, -60.0), |session| {
+            session.tracks[0].effects[0].values[0] = 0.0;
+        }),
+        ("a bypass", &move |session| gain(session, -60.0), |session| session.tracks[0].bypass = true),
+        ("another output", &|_| {}, |session| session.tracks[0].output = Some(1)),
+        ("a send comes", &|_| {}, |session| session.tracks[0].sends = vec![send(1, 1.0, true)]),
+        ("a muted group", &|session| session.tracks[0].output = Some(1), |session| {
+            session.tracks[1].mute = true;
+        }),
+        ("a group goes", &|session| session.tracks[0].output = Some(1), |session| {
+            session.tracks.pop();
+            session.tracks[0].output = None;
+        }),
+        ("a clip goes", &|_| {}, |session| session.tracks[0].clips.clear()),
+    ];
+    for (what, before, edit) in edits {
+        let audio = [Some(sine())];
+        let slots = Slots { banks: &[], audio: &audio };
+        // At eight places of a period, so that one is near the top.
+        for part in 0..8 {
+            let mut session = sine_session();
+            before(&mut session);
+            let mut mixer = Mixer::new(&session, slots).expect("a mixer");
+            mixer.play();
+            play(&mut mixer, 9_600 + part * 61);
+            edit(&mut session);
+            mixer.set_session(&session, slots).expect("goes on");
+            let heard = play(&mut mixer, 9_600);
+            let step = steepest(&heard);
+            assert!(step < STEP_MAX, "{what}: a step of {step}");
+        }
+    }
+}
+
+#[test]
+fn after_an_edit_everything_is_in_time_again() {
+    let audio = [Some(noise())];
+    let slots = Slots { banks: &[], audio: &audio };
+    let mut edited = session(vec![noisy("a", 1.0), noisy("b", -1.0)]);
+    let mut mixer = Mixer::new(&edited, slots).expect("a mixer");
+    mixer.play();
+    play(&mut mixer, 4_000);
+    for effects in [vec![latent()], vec![], vec![latent(), effect("other", "test_listener")]] {
+        edited.tracks[0].effects = effects;
+        mixer.set_session(&edited, slots).expect("goes on");
+        play(&mut mixer, 3_000);
+        let rest = peak(&play(&mut mixer, 1_000));
+        assert!(rest < 1e-6, "{rest}");
+    }
+}
+
+#[test]
+fn the_state_of_effects_survives_edits_and_reordering() {
+    let audio = [Some(noise())];
+    let slots = Slots { banks: &[], audio: &audio };
+    let build = |ids: &[&str]| {
+        let mut session = session(vec![noisy("a", 1.0)]);
+        session.tracks[0].effects = ids.iter().map(|id| effect(id, "test_latent")).collect();
+        session
+    };
+    let mut mixer = Mixer::new(&build(&["x", "y"]), slots).expect("a mixer");
+    let mut unedited = Mixer::new(&build(&["x", "y"]), slots).expect("a mixer");
+    mixer.play();
+    unedited.play();
+    play(&mut mixer, 5_000);
+    play(&mut unedited, 5_000);
+    // The same again: no bit changes.
+    mixer.set_session(&build(&["x", "y"]), slots).expect("goes on");
+    assert!(play(&mut mixer, 1_000) == play(&mut unedited, 1_000));
+    // Two alike in the other order: what is in them comes out in another order, then all is the
+    // same.
+    mixer.set_session(&build(&["y", "x"]), slots).expect("goes on");
+    let (heard, expected) = (play(&mut mixer, 4_000), play(&mut unedited, 4_000));
+    assert!(peak(&heard[..2_500]) > 0.05, "their state has gone");
+    let difference: Vec<f32> =
+        heard.iter().zip(&expected).map(|(heard, expected)| heard - expected).collect();
+    assert!(peak(&difference[2_500..]) < 1e-6, "{}", peak(&difference[2_500..]));
+}

@@ -1,0 +1,289 @@
+//! Plays the notes of a track.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::held_keys::HeldKeys;
+use super::note_ends::NoteEnds;
+use crate::block::{ActiveOutputs, TRACK_OUTPUTS};
+use crate::session::{Event, Session, Track, TrackEvent};
+use crate::soundfont::Bank;
+use crate::synth::{SynthConfig, SynthError, SynthProcessor};
+
+/// Which of its events a player plays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum PlayerMode {
+    /// None: the session is stopped. Live events and releases remain audible.
+    Stopped,
+    /// All.
+    Playing,
+    /// All but notes: the track has an external input. Live events remain audible.
+    ControllersOnly,
+}
+
+/// Assumed length of a note's release, in seconds.
+const RELEASE_SECS: f32 = 5.0;
+
+/// Time in which a filter reaches its state from silence, in seconds.
+const FILTER_SETTLE_SECS: f32 = 0.4;
+
+/// Which notes a seek plays silently to reach the state at its frame.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum SeekNotes {
+    /// Every note.
+    All,
+    /// The notes that sound at the frame; other notes only end those that they replace.
+    Sounding,
+}
+
+/// Plays the notes of a track on its instrument: the outputs before effects, fader, pan and mute,
+/// and the sends to the shared reverb and chorus.
+///
+/// Its position advances only with [`Self::process`]; live events play in any case.
+pub struct TrackPlayer {
+    synth: Option<SynthProcessor>,
+    config: SynthConfig,
+    events: Vec<TrackEvent>,
+    note_ends: NoteEnds,
+    /// Index of the first event that has not taken effect.
+    next_event: usize,
+    position: u64,
+    /// Keys of the notes that are held.
+    held: HeldKeys,
+}
+
+/// The events by ascending frame; events of one frame keep their order.
+fn sorted(events: &[TrackEvent]) -> Vec<TrackEvent> {
+    let mut events = events.to_vec();
+    events.sort_by_key(|event| event.frame);
+    events
+}
+
+impl TrackPlayer {
+    /// A player at frame 0. `bank` is the bank of the track's instrument; without it the track is
+    /// silent.
+    ///
+    /// # Errors
+    ///
+    /// [`SynthError`] for a sample rate outside 16 to 192 kHz or a polyphony outside 8 to 256.
+    pub fn new(session: &Session, track: &Track, bank: Option<&Bank>) -> Result<Self, SynthError> {
+        let config = SynthConfig::of(session);
+        let synth = match (track.instrument, bank) {
+            (Some(instrument), Some(bank)) => Some(SynthProcessor::new(bank, instrument, config)?),
+            _ => None,
+        };
+        let events = sorted(&track.events);
+        let mut player = Self {
+            synth,
+            config,
+            note_ends: NoteEnds::of(&events),
+            events,
+            next_event: 0,
+            position: 0,
+            held: HeldKeys::NONE,
+        };
+        player.seek(0, 0);
+        Ok(player)
+    }
+
+    /// Continues with edited events at its position.
+    ///
+    /// Program and controllers get the values that the new events give them up to here, whatever
+    /// was played live. Notes that the new events do not hold here end, unless a pedal holds them.
+    /// Notes that both hold continue; notes that only the new events hold are not struck. While the
+    /// session is stopped, the pedals stay up, so that live notes end with their keys.
+    pub(crate) fn replace_events(&mut self, events: &[TrackEvent], is_playing: bool) {
+        if events == self.events {
+            return;
+        }
+        self.events = sorted(events);
+        self.note_ends = NoteEnds::of(&self.events);
+        self.next_event = self.events.partition_point(|event| event.frame < self.position);
+        let past = &self.events[..self.next_event];
+        let wanted = HeldKeys::after(past);
+        let Some(synth) = &mut self.synth else { return };
+        synth.restore(past.iter().map(|event| (event.event, false)));
+        if !is_playing {
+            synth.lift_pedals();
+        }
+        self.held.keep(&wanted, |key| synth.apply(Event::NoteOff { key }));
+    }
+
+    /// Cuts all sound and moves to a frame. Notes, program, controllers and portamento get the state
+    /// that playing from the start leads to; the notes fade in. Returns the number of computed steps
+    /// of voices ([`SynthProcessor::steps`]).
+    ///
+    /// To reach that state, the player silently plays the notes that are held at the frame, or were
+    /// released shortly before, from where they were struck, with all notes in between. If that
+    /// takes more than a third of `max_steps`, it leaves out the notes that have ended by then. If
+    /// that exceeds the remaining steps, it strikes the held keys at the frame, in their order,
+    /// without portamento and with the presets that they were played with.
+    pub(crate) fn seek(&mut self, frame: u64, max_steps: u64) -> u64 {
+        let end = self.events.partition_point(|event| event.frame < frame);
+        let mut steps = 0;
+        let sounding = (0..end).find(|index| self.sounds_at(*index, frame));
+        if let Some(start) = sounding.filter(|_| max_steps > 0) {
+            let first = max_steps / 3;
+            for (notes, max_steps) in [(SeekNotes::All, first), (SeekNotes::Sounding, max_steps - first)] {
+                let (is_done, computed) = self.play_silently(start..end, frame, notes, max_steps);
+                steps += computed;
+                if is_done {
+                    return steps;
+                }
+            }
+        }
+        self.strike_held(end, frame);
+        steps
+    }
+
+    /// Moves to a frame, before the event at an index, and strikes the notes of the held keys.
+    fn strike_held(&mut self, next_event: usize, frame: u64) {
+        let past = &self.events[..next_event];
+        self.position = frame;
+        self.next_event = next_event;
+        self.held = HeldKeys::after(past);
+        let Some(synth) = &mut self.synth else { return };
+        synth.reset(frame);
+        let held = &self.held;
+        let past = past.iter().enumerate();
+        synth.restore(past.map(|(index, event)| (event.event, held.is_struck_by(index, event.event))));
+    }
+
+    /// Moves to a frame by playing events before it silently. Returns whether `max_steps` steps were
+    /// enough, and the number of steps; if not, the player has not reached the frame.
+    fn play_silently(
+        &mut self,
+        events: Range<usize>,
+        frame: u64,
+        notes: SeekNotes,
+        max_steps: u64,
+    ) -> (bool, u64) {
+        self.strike_held(events.start, self.events[events.start].frame);
+        for index in events {
+            let TrackEvent { frame: due, event } = self.events[index];
+            self.skip_to(due, frame, max_steps);
+            self.next_event = index + 1;
+            self.held.apply(index, event);
+            let is_played = notes == SeekNotes::All || self.sounds_at(index, frame);
+            let Some(synth) = &mut self.synth else { continue };
+            if synth.steps() > max_steps {
+                return (false, synth.steps());
+            }
+            synth.apply_event(event, is_played);
+        }
+        self.skip_to(frame, frame, max_steps);
+        let Some(synth) = &mut self.synth else { return (true, 0) };
+        synth.fade_in();
+        (synth.steps() <= max_steps, synth.steps())
+    }
+
+    /// Advances silently to a frame, at most `max_steps` steps, on the way to `seek_frame`.
+    fn skip_to(&mut self, frame: u64, seek_frame: u64, max_steps: u64) {
+        let filters_from = seek_frame.saturating_sub(u64::from(self.config.frames(FILTER_SETTLE_SECS)));
+        let unfiltered = filters_from.clamp(self.position, frame);
+        if let Some(synth) = &mut self.synth {
+            synth.skip(unfiltered - self.position, false, max_steps);
+            synth.skip(frame - unfiltered, true, max_steps);
+        }
+        self.position = frame;
+    }
+
+    /// Whether the note of an event before a frame is held there, or was released shortly before.
+    fn sounds_at(&self, index: usize, frame: u64) -> bool {
+        let release_frames = u64::from(self.config.frames(RELEASE_SECS));
+        self.note_ends.get(index).is_some_and(|end| end.saturating_add(release_frames) > frame)
+    }
+
+    /// Releases every note, held or live.
+    pub fn release_all(&mut self) {
+        self.held.release_all();
+        if let Some(synth) = &mut self.synth {
+            synth.release_all();
+        }
+    }
+
+    /// Ends every note without its release, as fast as possible without a click.
+    pub(crate) fn fade_out(&mut self) {
+        self.held.release_all();
+        if let Some(synth) = &mut self.synth {
+            synth.fade_out_all();
+        }
+    }
+
+    /// Cuts every note.
+    pub(crate) fn cut_notes(&mut self) {
+        self.held.release_all();
+        if let Some(synth) = &mut self.synth {
+            synth.cut_all();
+        }
+    }
+
+    /// Number of voices that are computed.
+    pub fn active_voices(&self) -> usize {
+        self.synth.as_ref().map_or(0, SynthProcessor::active_voices)
+    }
+
+    /// Plays an event with the next frame, such as a key that a user presses.
+    pub fn play_event(&mut self, event: Event) {
+        if let Some(synth) = &mut self.synth {
+            synth.apply(event);
+        }
+    }
+
+    /// Renders the next frames: left, right, reverb send and chorus send, all of the same length.
+    pub fn process(&mut self, mut outputs: [&mut [f32]; TRACK_OUTPUTS]) {
+        let active = self.render(PlayerMode::Playing, outputs.each_mut().map(|output| &mut **output));
+        for (output, active) in outputs.into_iter().zip(active) {
+            if !active {
+                output.fill(0.0);
+            }
+        }
+    }
+
+    /// Renders the next frames. Does not write inactive outputs.
+    pub(super) fn render(
+        &mut self,
+        mode: PlayerMode,
+        mut outputs: [&mut [f32]; TRACK_OUTPUTS],
+    ) -> ActiveOutputs {
+        let frames = outputs[0].len();
+        let (mut done, mut active) = (0, [false; TRACK_OUTPUTS]);
+        while done < frames {
+            let mut part = frames - done;
+            if mode != PlayerMode::Stopped {
+                self.apply_due_events(mode);
+                if let Some(next) = self.events.get(self.next_event) {
+                    part = part.min(usize::try_from(next.frame - self.position).unwrap_or(part));
+                }
+                self.position += part as u64;
+            }
+            if let Some(synth) = &mut self.synth {
+                let outputs = outputs.each_mut().map(|output| &mut output[..done + part]);
+                synth.render(outputs, done, &mut active);
+            }
+            done += part;
+        }
+        active
+    }
+
+    fn apply_due_events(&mut self, mode: PlayerMode) {
+        while let Some(&TrackEvent { frame, event }) = self.events.get(self.next_event) {
+            if frame > self.position {
+                break;
+            }
+            let index = self.next_event;
+            self.next_event += 1;
+            if mode == PlayerMode::ControllersOnly && is_note(event) {
+                continue;
+            }
+            self.held.apply(index, event);
+            if let Some(synth) = &mut self.synth {
+                synth.apply(event);
+            }
+        }
+    }
+}
+
+fn is_note(event: Event) -> bool {
+    matches!(event, Event::NoteOn { .. } | Event::NoteOff { .. })
+}

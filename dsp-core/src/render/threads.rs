@@ -1,0 +1,17 @@
+//! The threads of a render.
+
+/// Runs jobs on any number of threads. The engine itself starts none.
+pub trait RenderThreads {
+    /// Runs every job once, in any order, and returns when all have ended.
+    fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]);
+}
+
+/// The calling thread.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SingleThread;
+
+impl RenderThreads for SingleThread {
+    fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
+        jobs.iter_mut().for_each(|job| job());
+    }
+}

@@ -1,0 +1,55 @@
+//! Locations in a bank.
+
+use alloc::string::String;
+
+/// A part of a bank. Numbers count from 0 in the order of the file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Location {
+    /// A whole chunk.
+    #[error("chunk {0}")]
+    Chunk(&'static str),
+    /// A preset.
+    #[error("preset {number} ({name})")]
+    Preset {
+        /// Its number.
+        number: usize,
+        /// Its name.
+        name: String,
+    },
+    /// A zone of a preset.
+    #[error("preset {number} ({name}), zone {zone}")]
+    PresetZone {
+        /// The preset's number.
+        number: usize,
+        /// The preset's name.
+        name: String,
+        /// The zone's number in the preset.
+        zone: usize,
+    },
+    /// An instrument.
+    #[error("instrument {number} ({name})")]
+    Instrument {
+        /// Its number.
+        number: usize,
+        /// Its name.
+        name: String,
+    },
+    /// A zone of an instrument.
+    #[error("instrument {number} ({name}), zone {zone}")]
+    InstrumentZone {
+        /// The instrument's number.
+        number: usize,
+        /// The instrument's name.
+        name: String,
+        /// The zone's number in the instrument.
+        zone: usize,
+    },
+    /// A sample.
+    #[error("sample {number} ({name})")]
+    Sample {
+        /// Its number.
+        number: usize,
+        /// Its name.
+        name: String,
+    },
+}

@@ -1,0 +1,85 @@
+//! The summary of a bank, read without its samples.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::error::BankError;
+use super::records::{VORBIS_SAMPLE, table, text, u16_at};
+use super::riff::Chunks;
+
+/// Name, encoding and presets of a bank.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BankSummary {
+    /// The name in the file (`INAM`); empty if it has none.
+    pub name: String,
+    /// The encoding of the samples: PCM (SF2) or Ogg Vorbis (SF3).
+    pub encoding: SampleEncoding,
+    /// The presets by ascending bank and program.
+    pub presets: Vec<PresetSummary>,
+}
+
+impl BankSummary {
+    /// Reads the summary of a whole SoundFont file.
+    ///
+    /// # Errors
+    ///
+    /// [`BankError`] with the first problem, such as a size beyond the end of the file.
+    pub fn read(file: &[u8]) -> Result<Self, BankError> {
+        summary(&Chunks::read(file)?)
+    }
+}
+
+/// A preset as a bank lists it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PresetSummary {
+    /// Bank number: 0 for melodic General MIDI sounds, 128 for drum kits.
+    pub bank: u16,
+    /// Program number, from 0.
+    pub program: u16,
+    /// Name in the file.
+    pub name: String,
+}
+
+/// The encoding of a bank's samples.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SampleEncoding {
+    /// PCM, 16 or 24 bit: an SF2 bank.
+    Pcm,
+    /// Ogg Vorbis: an SF3 bank.
+    Vorbis,
+}
+
+/// Maximum number of presets: 256 banks of 128 programs. The largest banks have a tenth of it.
+pub(super) const PRESETS_MAX: usize = 1 << 15;
+
+pub(super) fn summary(chunks: &Chunks<'_>) -> Result<BankSummary, BankError> {
+    let headers = table::<38>("phdr", chunks.preset_headers)?;
+    let samples = table::<46>("shdr", chunks.sample_headers)?;
+    let mut presets: Vec<PresetSummary> = headers[..headers.len() - 1]
+        .iter()
+        .take(PRESETS_MAX)
+        .map(|header| PresetSummary {
+            bank: u16_at(header, 22),
+            program: u16_at(header, 20),
+            name: text(&header[..20]),
+        })
+        .collect();
+    presets.sort();
+    Ok(BankSummary {
+        name: chunks.name.map(text).unwrap_or_default(),
+        encoding: if is_vorbis(chunks.version, samples) {
+            SampleEncoding::Vorbis
+        } else {
+            SampleEncoding::Pcm
+        },
+        presets,
+    })
+}
+
+/// Whether the version of a bank (`ifil`) or the type of a sample marks compressed samples. `samples`
+/// ends with its terminal record.
+fn is_vorbis(version: Option<&[u8]>, samples: &[[u8; 46]]) -> bool {
+    let major_version = version.filter(|version| version.len() >= 2).map(|version| u16_at(version, 0));
+    major_version == Some(3)
+        || samples[..samples.len() - 1].iter().any(|sample| u16_at(sample, 44) & VORBIS_SAMPLE != 0)
+}

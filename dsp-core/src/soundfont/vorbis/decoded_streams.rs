@@ -1,0 +1,104 @@
+//! The decoded streams of a bank. Each stream is decoded once, on first use.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+use super::super::error::BankError;
+use super::super::skipped::Reason;
+use super::super::stream::Stream;
+use super::decoder::{Frames, decode};
+use super::failure::Failure;
+use super::setup_cache::SetupCache;
+
+/// Maximum number of decoded frames of a bank: 1 GiB of memory.
+const BANK_FRAMES_MAX: u64 = 1 << 29;
+
+/// Size of a decoded frame in bytes.
+const FRAME_BYTES: u64 = 2;
+
+/// The decoded streams of a bank, by index.
+pub(in super::super) struct DecodedStreams {
+    streams: Vec<OnceLock<Result<Frames, Reason>>>,
+    /// Locked by the thread that decodes.
+    decoding: Mutex<()>,
+}
+
+impl DecodedStreams {
+    pub(in super::super) fn none(streams: usize) -> Self {
+        Self { streams: (0..streams).map(|_| OnceLock::new()).collect(), decoding: Mutex::new(()) }
+    }
+
+    /// The frames of a stream, if it is decoded.
+    pub(in super::super) fn get(&self, stream: usize) -> Option<&[[u8; 2]]> {
+        self.streams.get(stream)?.get()?.as_deref().ok()
+    }
+
+    /// The streams that could not be decoded so far.
+    pub(in super::super) fn failures(&self) -> impl Iterator<Item = (usize, Reason)> {
+        let failure = |(stream, cell): (usize, &OnceLock<Result<_, Reason>>)| match cell.get() {
+            Some(Err(reason)) => Some((stream, *reason)),
+            _ => None,
+        };
+        self.streams.iter().enumerate().filter_map(failure)
+    }
+
+    /// Memory of the decoded streams in bytes.
+    pub(in super::super) fn bytes(&self) -> u64 {
+        let decoded = self.streams.iter().filter_map(|cell| cell.get()?.as_ref().ok());
+        decoded.map(|frames| frames.len() as u64 * FRAME_BYTES).sum()
+    }
+
+    /// Memory in bytes that those streams will take that are not decoded yet.
+    pub(in super::super) fn missing_bytes<'a>(
+        &self,
+        streams: impl Iterator<Item = (usize, &'a Stream)>,
+    ) -> u64 {
+        Self::whole_bytes(streams.filter(|(number, _)| self.streams[*number].get().is_none()))
+    }
+
+    /// Memory of streams in bytes once they are decoded.
+    pub(in super::super) fn whole_bytes<'a>(streams: impl Iterator<Item = (usize, &'a Stream)>) -> u64 {
+        streams.map(|(_, stream)| u64::from(stream.frames.unwrap_or(0)) * FRAME_BYTES).sum()
+    }
+
+    /// Decodes the streams that are not decoded yet. `wave` holds the sample data. Stops if
+    /// `should_continue`, called every few packets, returns false.
+    pub(in super::super) fn prepare<'a>(
+        &self,
+        wave: &[u8],
+        streams: impl Iterator<Item = (usize, &'a Stream)> + Clone,
+        should_continue: &mut dyn FnMut() -> bool,
+    ) -> Result<(), BankError> {
+        if self.missing_bytes(streams.clone()) == 0 {
+            return Ok(());
+        }
+        let _guard = self.decoding.lock().unwrap_or_else(PoisonError::into_inner);
+        let frames = (self.bytes() + self.missing_bytes(streams.clone())) / FRAME_BYTES;
+        if frames > BANK_FRAMES_MAX {
+            return Err(BankError::TooLong { frames, limit_frames: BANK_FRAMES_MAX });
+        }
+        let mut setups = SetupCache::default();
+        for (number, stream) in streams {
+            let (Ok(frames), Some(bytes)) = (stream.frames, wave.get(stream.bytes.clone())) else { continue };
+            if self.streams[number].get().is_some() {
+                continue;
+            }
+            if !should_continue() {
+                return Err(BankError::Stopped);
+            }
+            // A damaged stream may make the decoder panic, which must not end the process.
+            let decoded = catch_unwind(AssertUnwindSafe(|| {
+                decode(bytes, frames as usize, &mut setups, should_continue)
+            }));
+            let decoded = match decoded {
+                Ok(Ok(frames)) => Ok(frames),
+                Ok(Err(Failure::Stream(reason))) => Err(reason),
+                Ok(Err(Failure::Bank(error))) => return Err(error),
+                Err(_) => Err(Reason::Vorbis("the decoder failed")),
+            };
+            // No other thread sets it, because this thread holds the lock.
+            let _ = self.streams[number].set(decoded);
+        }
+        Ok(())
+    }
+}

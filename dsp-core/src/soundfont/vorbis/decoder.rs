@@ -1,0 +1,96 @@
+//! Decodes a stream.
+
+use lewton::audio::{PreviousWindowRight, read_audio_packet_generic};
+use lewton::header::read_header_ident;
+
+use super::super::error::BankError;
+use super::super::skipped::Reason;
+use super::failure::Failure;
+use super::ogg;
+use super::setup_cache::SetupCache;
+
+/// Maximum number of frames of a sample: 25 minutes at 44.1 kHz.
+const FRAMES_MAX: u64 = 1 << 26;
+
+/// Maximum number of frames per byte of a stream. A second of silence at 44.1 kHz takes 100 bytes and the
+/// headers take some thousands, so real samples stay far below.
+const FRAMES_PER_BYTE_MAX: u64 = 512;
+
+/// Maximum number of frames of a packet.
+const PACKET_FRAMES: usize = 4_096;
+
+/// The number of frames of a stream, by its last page.
+pub(in super::super) fn frames(stream: &[u8]) -> Result<u32, Reason> {
+    let frames = ogg::last_granule(stream).ok_or(Reason::Vorbis("it has no last page"))?;
+    let max = FRAMES_MAX.min(stream.len() as u64 * FRAMES_PER_BYTE_MAX);
+    match u32::try_from(frames) {
+        Ok(count) if count > 0 && frames <= max => Ok(count),
+        _ => Err(Reason::VorbisFrames { frames, max }),
+    }
+}
+
+/// 16-bit little-endian values.
+pub(super) type Frames = Box<[[u8; 2]]>;
+
+/// Number of packets between two calls of `should_continue`.
+const PACKETS_PER_CHECK: usize = 16;
+
+/// Decodes exactly `frames` frames.
+pub(super) fn decode(
+    stream: &[u8],
+    frames: usize,
+    setups: &mut SetupCache,
+    should_continue: &mut dyn FnMut() -> bool,
+) -> Result<Frames, Failure> {
+    let mut packets = ogg::Packets::new(stream);
+    let mut next = || packets.next().ok_or(Reason::Vorbis("it has fewer than three headers"))?;
+    let ident = read_header_ident(&next()?).map_err(|_| Reason::Vorbis("its headers are damaged"))?;
+    if ident.audio_channels != 1 {
+        return Err(Reason::VorbisChannels(ident.audio_channels).into());
+    }
+    // The second header holds only comments.
+    next()?;
+    let setup = setups.read(next()?, (ident.blocksize_0, ident.blocksize_1))?;
+    let mut window = PreviousWindowRight::new();
+    let mut values = Vec::with_capacity(frames);
+    for count in 1.. {
+        if values.len() == frames {
+            break;
+        }
+        let Some(packet) = packets.next() else { break };
+        if count % PACKETS_PER_CHECK == 0 && !should_continue() {
+            return Err(Failure::Bank(BankError::Stopped));
+        }
+        let channels: Vec<Vec<f32>> = read_audio_packet_generic(&ident, &setup, &packet?, &mut window)
+            .map_err(|_| Reason::Vorbis("a packet is damaged"))?;
+        let packet_values = channels.first().into_iter().flatten();
+        values.extend(packet_values.take(frames - values.len()).map(|&value| pcm(value).to_le_bytes()));
+    }
+    // The last page may state a few frames more than its packets hold.
+    if values.len() + PACKET_FRAMES < frames {
+        return Err(Reason::Vorbis("it ends too early").into());
+    }
+    values.resize(frames, [0; 2]);
+    Ok(values.into_boxed_slice())
+}
+
+/// Converts a value, where 1 is full scale, to 16 bits: rounds to nearest, halves away from zero, and
+/// clamps. It uses only basic operations, which round alike on every target.
+fn pcm(value: f32) -> i16 {
+    let steps = value * 32_768.0;
+    (if steps < 0.0 { steps - 0.5 } else { steps + 0.5 }) as i16
+}
+
+#[cfg(test)]
+mod tests {
+    use super::pcm;
+
+    #[test]
+    fn values_are_rounded_and_clamped_to_16_bits() {
+        let cases = [(0.0, 0), (0.5, 16_384), (1.0, 32_767), (-1.0, -32_768), (-7.0, -32_768)];
+        for (value, expected) in cases {
+            assert_eq!(pcm(value), expected, "{value}");
+        }
+        assert_eq!((pcm(1.4 / 32_768.0), pcm(-1.5 / 32_768.0), pcm(f32::NAN)), (1, -2, 0));
+    }
+}

@@ -1,0 +1,63 @@
+//! The grids of frames on which voices have control points.
+
+use super::chunk::CHUNK_FRAMES;
+
+/// Four grids, whose control points are at most about 0.4, 1.5, 3 and 6 ms apart at any sample rate.
+/// Every control point of a grid is one of each finer grid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ControlGrid {
+    fine_frames: u32,
+}
+
+/// Spacing of the fine grid at sample rates from [`LOWEST_USUAL_HZ`], in frames.
+const FINE_FRAMES: u32 = CHUNK_FRAMES as u32 / 2;
+
+/// The rate in hertz below which the spacing is halved, once per octave: halfway between 22.05 and
+/// 44.1 kHz.
+const LOWEST_USUAL_HZ: u32 = 33_075;
+
+impl ControlGrid {
+    pub(super) fn new(sample_rate_hz: u32) -> Self {
+        let mut grid = Self { fine_frames: FINE_FRAMES };
+        let mut lowest_hz = LOWEST_USUAL_HZ;
+        while sample_rate_hz < lowest_hz && grid.fine_frames > 4 {
+            grid.fine_frames /= 2;
+            lowest_hz /= 2;
+        }
+        grid
+    }
+
+    /// Spacing for envelopes that fall within milliseconds.
+    pub(super) fn finest_frames(self) -> u32 {
+        self.fine_frames / 4
+    }
+
+    /// Spacing for modulated pitches, which change in steps, and for fast envelopes.
+    pub(super) fn fine_frames(self) -> u32 {
+        self.fine_frames
+    }
+
+    /// Spacing for moderately fast envelopes.
+    pub(super) fn middle_frames(self) -> u32 {
+        2 * self.fine_frames
+    }
+
+    /// Spacing for everything else.
+    pub(super) fn coarse_frames(self) -> u32 {
+        4 * self.fine_frames
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn control_points_are_at_most_1_5_ms_apart_at_any_sample_rate() {
+        for rate_hz in [16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000] {
+            let secs = f64::from(ControlGrid::new(rate_hz).fine_frames()) / f64::from(rate_hz);
+            assert!(secs < 0.0015, "{secs} s at {rate_hz} Hz");
+        }
+        assert_eq!([44_100, 48_000, 192_000].map(|rate_hz| ControlGrid::new(rate_hz).fine_frames()), [64; 3]);
+    }
+}

@@ -1,0 +1,268 @@
+//! The filters of voices, computed in lockstep.
+//!
+//! Each output of a filter depends on the output before it, so only different voices can be computed
+//! together. Four voices, a quad, share a register. Two quads run at a time if there are more than
+//! four voices: one quad computes while the other waits for its last output.
+
+use wide::f32x4;
+
+use super::chunk::{CHUNK_FRAMES, Chunk, GROUP_VOICES};
+use super::filter::Coefficients;
+use crate::simd::{on_best_instructions, transpose};
+
+/// Number of voices that share a register.
+const QUAD: usize = 4;
+
+/// Number of voices of two quads.
+pub(super) const QUAD_PAIR: usize = 2 * QUAD;
+
+/// Number of quad pairs in a group.
+pub(super) const QUAD_PAIRS: usize = GROUP_VOICES / QUAD_PAIR;
+
+/// Number of values of a filter, rounded up to whole registers.
+const VALUES: usize = 16;
+
+// Indices of a filter's values: five coefficients, their steps per frame, the last two inputs and the
+// last two outputs, each with the latest first.
+const STEPS: usize = 5;
+const INPUTS: usize = 10;
+const OUTPUTS: usize = 12;
+const END: usize = 14;
+
+/// Past inputs and outputs below -300 dBFS become 0, so that no denormal numbers slow the filter
+/// down.
+const SILENCE: f32 = 1e-15;
+
+/// The filter of a voice: coefficients, their linear ramps, past inputs and outputs.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, align(16))]
+pub(super) struct VoiceFilter {
+    values: [f32; VALUES],
+}
+
+impl VoiceFilter {
+    /// A silent filter that leaves its input unchanged.
+    pub(super) const OPEN: Self = {
+        let mut values = [0.0; VALUES];
+        values[0] = 1.0;
+        Self { values }
+    };
+
+    /// A silent filter with steady coefficients.
+    pub(super) fn new(coefficients: Coefficients) -> Self {
+        let mut filter = Self::OPEN;
+        filter.hold(coefficients);
+        filter
+    }
+
+    /// Whether the output stays more than 96 dB below full scale if the input is silent.
+    pub(super) fn has_decayed(&self) -> bool {
+        const SILENT: f64 = 1.6e-5;
+        let values = self.values.map(f64::from);
+        if values[INPUTS..OUTPUTS].iter().any(|value| value.abs() >= SILENT) {
+            return false;
+        }
+        let [a1, a2] = [values[STEPS - 2], values[STEPS - 1]];
+        let [last, before] = [values[OUTPUTS], values[OUTPUTS + 1]];
+        // Poles of radius r and angle w ring as A r^n cos(w n + p). For any two consecutive outputs y
+        // and z, y^2 + a1 y z + a2 z^2 is A^2 sin^2 w, whatever the phase of the wave.
+        let square_of_sine = 1.0 - a1 * a1 / (4.0 * a2);
+        if a2 > 0.0 && square_of_sine > 0.0 {
+            let energy = last * last + a1 * last * before + a2 * before * before;
+            energy < SILENT * SILENT * square_of_sine
+        } else {
+            last.abs() < SILENT && before.abs() < SILENT
+        }
+    }
+
+    /// Ramps the coefficients to a target in `1 / per_frame` frames. All filters between two stable
+    /// ones are stable.
+    pub(super) fn set_target(&mut self, target: Coefficients, per_frame: f32) {
+        let (coefficients, steps) = self.values.split_at_mut(STEPS);
+        for ((step, coefficient), target) in steps.iter_mut().zip(coefficients).zip(target.to_array()) {
+            *step = (target - *coefficient) * per_frame;
+        }
+    }
+
+    /// Advances the ramps of the coefficients by some frames.
+    pub(super) fn skip(&mut self, frames: f32) {
+        let (coefficients, steps) = self.values.split_at_mut(STEPS);
+        for (coefficient, step) in coefficients.iter_mut().zip(steps) {
+            *coefficient += *step * frames;
+        }
+    }
+
+    /// The current coefficients.
+    pub(super) fn coefficients(&self) -> Coefficients {
+        Coefficients::from_array(core::array::from_fn(|index| self.values[index]))
+    }
+
+    /// Sets the coefficients exactly and ends their ramps.
+    pub(super) fn hold(&mut self, coefficients: Coefficients) {
+        self.values[..STEPS].copy_from_slice(&coefficients.to_array());
+        self.values[STEPS..INPUTS].fill(0.0);
+    }
+
+    /// Stores the last inputs and outputs of an open filter, which are the same.
+    pub(super) fn bypass(&mut self, values: &[f32]) {
+        for value in &values[values.len().saturating_sub(2)..] {
+            for past in [INPUTS, OUTPUTS] {
+                self.values[past + 1] = self.values[past];
+                self.values[past] = *value;
+            }
+        }
+    }
+
+    /// Sets inaudible past inputs and outputs to 0.
+    pub(super) fn flush_silence(&mut self) {
+        for value in &mut self.values[INPUTS..END] {
+            *value = if value.abs() < SILENCE { 0.0 } else { *value };
+        }
+    }
+}
+
+/// The filters of the voices of a group, from index 0 without gaps.
+pub(super) type Filters<'a> = [Option<&'a mut VoiceFilter>; GROUP_VOICES];
+
+on_best_instructions! {
+    /// Filters the first `frames` frames of the first `count` chunks in place, each with the filter of
+    /// the same index. `ramping` is whether any coefficient of a quad pair ramps.
+    pub(super) fn filter(
+        filters: &mut Filters<'_>,
+        chunks: &mut [Chunk; GROUP_VOICES],
+        count: usize,
+        ramping: [bool; QUAD_PAIRS],
+        frames: usize,
+    ) = filter_inline;
+}
+
+#[inline(always)]
+fn filter_inline(
+    filters: &mut Filters<'_>,
+    chunks: &mut [Chunk; GROUP_VOICES],
+    count: usize,
+    ramping: [bool; QUAD_PAIRS],
+    frames: usize,
+) {
+    let pairs = filters.as_chunks_mut().0.iter_mut().zip(chunks.as_chunks_mut().0);
+    for (((filters, chunks), ramping), first) in pairs.zip(ramping).zip((0..count).step_by(QUAD_PAIR)) {
+        match (ramping, count - first <= QUAD) {
+            (false, true) => filter_quads::<1, false>(filters, chunks, frames),
+            (true, true) => filter_quads::<1, true>(filters, chunks, frames),
+            (false, false) => filter_quads::<2, false>(filters, chunks, frames),
+            (true, false) => filter_quads::<2, true>(filters, chunks, frames),
+        }
+    }
+}
+
+/// The filters of a quad, one voice per lane.
+#[derive(Clone, Copy)]
+struct QuadFilter {
+    coefficients: [f32x4; 5],
+    steps: [f32x4; 5],
+    inputs: [f32x4; 2],
+    outputs: [f32x4; 2],
+}
+
+impl QuadFilter {
+    const ZERO: Self = Self {
+        coefficients: [f32x4::ZERO; 5],
+        steps: [f32x4::ZERO; 5],
+        inputs: [f32x4::ZERO; 2],
+        outputs: [f32x4::ZERO; 2],
+    };
+
+    #[inline(always)]
+    fn load(filters: &[Option<&mut VoiceFilter>; QUAD]) -> Self {
+        // The values 4 n to 4 n + 3 of all voices, one register per value.
+        let four_values = |n: usize| {
+            let of_voice = |voice: usize| {
+                let filter = filters[voice].as_deref().unwrap_or(&VoiceFilter::OPEN);
+                f32x4::from(filter.values.as_chunks().0[n])
+            };
+            transpose([of_voice(0), of_voice(1), of_voice(2), of_voice(3)])
+        };
+        let ([a, b, c, d], [e, f, g, h]) = (four_values(0), four_values(1));
+        let ([i, j, k, l], [m, n, ..]) = (four_values(2), four_values(3));
+        Self { coefficients: [a, b, c, d, e], steps: [f, g, h, i, j], inputs: [k, l], outputs: [m, n] }
+    }
+
+    #[inline(always)]
+    fn store(&self, filters: &mut [Option<&mut VoiceFilter>; QUAD]) {
+        let Self { coefficients: [a, b, c, d, e], steps: [f, g, h, i, j], .. } = *self;
+        let ([k, l], [m, n]) = (self.inputs, self.outputs);
+        let all = [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, f32x4::ZERO, f32x4::ZERO]];
+        for (n, four_values) in all.into_iter().enumerate() {
+            for (filter, values) in filters.iter_mut().zip(transpose(four_values)) {
+                if let Some(filter) = filter {
+                    filter.values.as_chunks_mut().0[n] = values.to_array();
+                }
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn next<const RAMPING: bool>(&mut self, input: f32x4) -> f32x4 {
+        if RAMPING {
+            for (coefficient, step) in self.coefficients.iter_mut().zip(self.steps) {
+                *coefficient += step;
+            }
+        }
+        let [b0, b1, b2, a1, a2] = self.coefficients;
+        let forward = b0 * input + (b1 * self.inputs[0] + b2 * self.inputs[1]);
+        let output = (forward - a2 * self.outputs[1]) - a1 * self.outputs[0];
+        self.inputs = [input, self.inputs[0]];
+        self.outputs = [output, self.outputs[0]];
+        output
+    }
+}
+
+/// Filters four frames of four voices at a time, which are transposed in registers from one voice per
+/// register to one frame per register, and back.
+#[inline(always)]
+fn filter_quads<const QUADS: usize, const RAMPING: bool>(
+    filters: &mut [Option<&mut VoiceFilter>; QUAD_PAIR],
+    chunks: &mut [Chunk; QUAD_PAIR],
+    frames: usize,
+) {
+    let (filters, chunks) = (filters.as_chunks_mut::<QUAD>().0, chunks.as_chunks_mut::<QUAD>().0);
+    let mut quads = [QuadFilter::ZERO; QUADS];
+    for (quad, filters) in quads.iter_mut().zip(&*filters) {
+        *quad = QuadFilter::load(filters);
+    }
+    let frames = frames.min(CHUNK_FRAMES);
+    let whole = frames - frames % QUAD;
+    for first in (0..whole).step_by(QUAD) {
+        let mut blocks = [[f32x4::ZERO; QUAD]; QUADS];
+        for (block, chunks) in blocks.iter_mut().zip(&*chunks) {
+            for (voice, chunk) in block.iter_mut().zip(chunks) {
+                let mut values = [0.0; QUAD];
+                values.copy_from_slice(&chunk[first..first + QUAD]);
+                *voice = f32x4::from(values);
+            }
+            *block = transpose(*block);
+        }
+        for frame in 0..QUAD {
+            for (quad, block) in quads.iter_mut().zip(&mut blocks) {
+                block[frame] = quad.next::<RAMPING>(block[frame]);
+            }
+        }
+        for (block, chunks) in blocks.iter().zip(&mut *chunks) {
+            for (voice, chunk) in transpose(*block).iter().zip(chunks) {
+                chunk[first..first + QUAD].copy_from_slice(&voice.to_array());
+            }
+        }
+    }
+    for (quad, chunks) in quads.iter_mut().zip(chunks) {
+        for frame in whole..frames {
+            let inputs = chunks.each_ref().map(|chunk| chunk[frame]);
+            let outputs = quad.next::<RAMPING>(f32x4::from(inputs)).to_array();
+            for (chunk, output) in chunks.iter_mut().zip(outputs) {
+                chunk[frame] = output;
+            }
+        }
+    }
+    for (quad, filters) in quads.iter().zip(filters) {
+        quad.store(filters);
+    }
+}

@@ -1,0 +1,61 @@
+//! Linear gain ramps of a voice, one for each output of its track.
+
+use crate::block::TRACK_OUTPUTS;
+
+/// The clock that the gain ramps of all voices share, when a voice gets new targets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RampClock {
+    /// Frames since the clock was last set to 0.
+    pub(super) elapsed_frames: u32,
+    /// Whether the clock restarts at 0 now, because all voices get new targets.
+    pub(super) restarts: bool,
+}
+
+/// The gain ramp of a voice to one output.
+#[derive(Clone, Copy)]
+pub(super) struct GainRamp {
+    /// Gain at frame 0 of the ramp clock.
+    pub(super) start: f32,
+    /// Change per frame.
+    pub(super) step: f32,
+}
+
+/// The gains of a voice on the outputs of its track.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct GainRamps {
+    /// Gains at frame 0 of the ramp clock, extrapolated from the current ramps.
+    starts: [f32; TRACK_OUTPUTS],
+    steps: [f32; TRACK_OUTPUTS],
+}
+
+impl GainRamps {
+    pub(super) const SILENT: Self = Self { starts: [0.0; TRACK_OUTPUTS], steps: [0.0; TRACK_OUTPUTS] };
+
+    /// Ramps from the current gains to their targets in `1 / per_frame` frames.
+    pub(super) fn set_targets(&mut self, targets: [f32; TRACK_OUTPUTS], per_frame: f32, clock: RampClock) {
+        let elapsed = clock.elapsed_frames as f32;
+        let start_frame = if clock.restarts { 0.0 } else { elapsed };
+        for ((start, step), target) in self.starts.iter_mut().zip(&mut self.steps).zip(targets) {
+            let current = *start + *step * elapsed;
+            *step = (target - current) * per_frame;
+            *start = current - *step * start_frame;
+        }
+    }
+
+    /// Restarts the ramps from silence: in `frames` frames they reach `fraction` of the gains that
+    /// they would have had there.
+    pub(super) fn fade_in(&mut self, elapsed_frames: u32, frames: u32, fraction: f32) {
+        let elapsed = elapsed_frames as f32;
+        for (start, step) in self.starts.iter_mut().zip(&mut self.steps) {
+            let end = (*start + *step * (elapsed + frames as f32)) * fraction;
+            *step = end / frames.max(1) as f32;
+            *start = -*step * elapsed;
+        }
+    }
+
+    /// The ramp to an output; `None` if it stays silent.
+    pub(super) fn ramp(&self, output: usize) -> Option<GainRamp> {
+        let (start, step) = (self.starts[output], self.steps[output]);
+        (start != 0.0 || step != 0.0).then_some(GainRamp { start, step })
+    }
+}

@@ -1,0 +1,111 @@
+//! Cubic interpolation of 16-bit values in WebAssembly's 128-bit vectors, which most voices use most of
+//! the time. The compiler does not find this transposition of the taps.
+
+use core::arch::wasm32::{
+    f32x4_add, f32x4_convert_i32x4, f32x4_mul, f32x4_splat, i16x8, i32x4_add, i32x4_dot_i16x8, i32x4_shuffle,
+    u32x4, u32x4_shr, u32x4_splat, v128, v128_load64_lane, v128_load64_zero,
+};
+
+use super::pcm16::{FOUR, Pcm16, UNIT_16};
+
+/// Fills `out` from 16-bit values, of which the first is the tap before the position. `fraction` is the
+/// fraction of the position, `step` the distance of positions, both in 2^-32 of a frame. The output
+/// is silent if the values end before the last position.
+pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
+    if !include_last_taps(values, fraction, step, out.len()) {
+        return out.fill(0.0);
+    }
+    let offset = |lane: usize| step.wrapping_mul(lane as u64);
+    let offsets: [u64; FOUR] = core::array::from_fn(offset);
+    let mut position = u64::from(fraction);
+    let lane_fraction = |lane: usize| fraction.wrapping_add(offset(lane) as u32);
+    let mut fractions = u32x4(lane_fraction(0), lane_fraction(1), lane_fraction(2), lane_fraction(3));
+    let next_offset = step.wrapping_mul(FOUR as u64);
+    let (fours, remainder) = out.as_chunks_mut::<FOUR>();
+    let (pairs, last) = fours.as_chunks_mut::<2>();
+    let mut next = || {
+        #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
+        // SAFETY: no position of these frames lies after the last, whose taps exist.
+        let taps = unsafe { load_taps(values, position, offsets) };
+        let four = four_frames(taps, fractions);
+        position = position.wrapping_add(next_offset);
+        fractions = i32x4_add(fractions, u32x4_splat(next_offset as u32));
+        four
+    };
+    for pair in pairs {
+        *pair = [next(), next()];
+    }
+    for four in last {
+        *four = next();
+    }
+    if !remainder.is_empty() {
+        // No taps after the last frame.
+        let offsets = core::array::from_fn(|lane| if lane < remainder.len() { offsets[lane] } else { 0 });
+        #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
+        // SAFETY: no position of these frames lies after the last, whose taps exist.
+        let taps = unsafe { load_taps(values, position, offsets) };
+        for (value, result) in remainder.iter_mut().zip(four_frames(taps, fractions)) {
+            *value = result;
+        }
+    }
+}
+
+/// Whether the values include the four taps of the last frame.
+fn include_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) -> bool {
+    // Within these limits the position of the last frame fits 64 bits.
+    const STEP_BITS: u32 = 48;
+    const FRAMES_MAX: usize = 1 << 15;
+    if step >> STEP_BITS != 0 || frames > FRAMES_MAX {
+        return false;
+    }
+    let last = (u64::from(fraction) + step * (frames as u64).saturating_sub(1)) >> 32;
+    last + FOUR as u64 <= values.len() as u64
+}
+
+/// The four taps of each of four positions as stored in memory, those of two positions to a vector.
+///
+/// # Safety
+///
+/// `values` must have four values from each position on.
+#[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
+#[inline(always)]
+unsafe fn load_taps(values: &[Pcm16], position: u64, offsets: [u64; FOUR]) -> [v128; 2] {
+    let address = |lane: usize| {
+        let index = (position.wrapping_add(offsets[lane]) >> 32) as usize;
+        // SAFETY: the values include this index.
+        unsafe { values.as_ptr().add(index).cast::<u64>() }
+    };
+    // SAFETY: four 16-bit values fill 64 bits; the load needs no alignment.
+    unsafe {
+        [
+            v128_load64_lane::<1>(v128_load64_zero(address(0)), address(1)),
+            v128_load64_lane::<1>(v128_load64_zero(address(2)), address(3)),
+        ]
+    }
+}
+
+/// The cubic of [`Cubic`](super::polynomial::Cubic). Twice its coefficients are integers, which are
+/// computed from the 16-bit values without rounding.
+#[inline(always)]
+fn four_frames([ab, cd]: [v128; 2], fractions: v128) -> [f32; FOUR] {
+    // Two 16-bit values in each 32-bit lane: the values before and here, and the values next and
+    // after.
+    let (first, second) = (i32x4_shuffle::<0, 2, 4, 6>(ab, cd), i32x4_shuffle::<1, 3, 5, 7>(ab, cd));
+    let pairs = |first: i16, second: i16| i16x8(first, second, first, second, first, second, first, second);
+    let weighted = |before: i16, here: i16, next: i16, after: i16| {
+        let sums = i32x4_add(
+            i32x4_dot_i16x8(first, pairs(before, here)),
+            i32x4_dot_i16x8(second, pairs(next, after)),
+        );
+        f32x4_convert_i32x4(sums)
+    };
+    let (cubic, square) = (weighted(-1, 3, -3, 1), weighted(2, -5, 4, -1));
+    let slope = weighted(-1, 0, 1, 0);
+    let here = f32x4_convert_i32x4(i32x4_dot_i16x8(first, pairs(0, 2)));
+    // The upper 24 bits of a fraction are exact as a float.
+    let t = f32x4_mul(f32x4_convert_i32x4(u32x4_shr(fractions, 8)), f32x4_splat(1.0 / 16_777_216.0));
+    let sum = f32x4_add(f32x4_mul(cubic, t), square);
+    let sum = f32x4_add(f32x4_mul(sum, t), slope);
+    let sum = f32x4_add(f32x4_mul(sum, t), here);
+    bytemuck::cast(f32x4_mul(sum, f32x4_splat(UNIT_16 / 2.0)))
+}

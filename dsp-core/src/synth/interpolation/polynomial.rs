@@ -1,0 +1,143 @@
+//! Linear and cubic interpolation, four frames at a time.
+
+use wide::{f32x4, i32x4};
+
+use super::pcm16::{FOUR, Pcm16, UNIT_16};
+use crate::simd::transpose;
+
+/// A value of a sample.
+pub(super) trait Value: Sized {
+    /// The factor that turns the value into a float whose full scale is 1.
+    const UNIT: f32;
+
+    /// Converts four values to floats, without [`Self::UNIT`].
+    fn to_floats(values: &[Self; FOUR]) -> f32x4;
+}
+
+impl Value for Pcm16 {
+    const UNIT: f32 = UNIT_16;
+
+    #[inline(always)]
+    fn to_floats(values: &[Self; FOUR]) -> f32x4 {
+        let mut numbers = [0; FOUR];
+        for index in 0..FOUR {
+            numbers[index] = i32::from(i16::from_le_bytes(values[index]));
+        }
+        i32x4::from(numbers).round_float()
+    }
+}
+
+impl Value for f32 {
+    const UNIT: f32 = 1.0;
+
+    #[inline(always)]
+    fn to_floats(values: &[Self; FOUR]) -> f32x4 {
+        f32x4::from(*values)
+    }
+}
+
+/// A polynomial between two values, whose coefficients depend on four.
+pub(super) trait Polynomial {
+    /// The polynomial at `t`: 0 is the second value, 1 the third.
+    fn evaluate(values: [f32x4; FOUR], t: f32x4) -> f32x4;
+}
+
+/// The straight line through the second and the third value.
+pub(super) struct Linear;
+
+impl Polynomial for Linear {
+    #[inline(always)]
+    fn evaluate([_, here, next, _]: [f32x4; FOUR], t: f32x4) -> f32x4 {
+        here + (next - here) * t
+    }
+}
+
+/// The cubic whose slope at a value is that of the chord between its neighbours (Catmull and Rom, "A
+/// class of local interpolating splines", 1974), in Horner's form.
+pub(super) struct Cubic;
+
+impl Polynomial for Cubic {
+    #[inline(always)]
+    fn evaluate([before, here, next, after]: [f32x4; FOUR], t: f32x4) -> f32x4 {
+        let half = f32x4::splat(0.5);
+        let slope = (next - before) * half;
+        let cubic = (after - before) * half + (here - next) * f32x4::splat(1.5);
+        let square = (before - here) + slope - cubic;
+        ((cubic * t + square) * t + slope) * t + here
+    }
+}
+
+/// Cubic interpolation of 16-bit values, by the best instructions.
+pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
+    #[cfg(all(feature = "std", target_arch = "x86_64"))]
+    if crate::simd::avx2() {
+        #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
+        // SAFETY: `avx2` has just found the one feature that the function needs.
+        return unsafe { super::cubic_avx2::cubic_pcm16(values, fraction, step, out) };
+    }
+    #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+    return super::cubic_simd128::cubic_pcm16(values, fraction, step, out);
+    #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+    interpolate::<Cubic, Pcm16>(values, fraction, step, out);
+}
+
+/// Offsets of four consecutive positions from the first.
+struct Offsets {
+    lanes: [u64; FOUR],
+    /// The lower 32 bits of `lanes`: fractions of a frame.
+    fractions: i32x4,
+    /// Offset of the next four positions.
+    next: u64,
+}
+
+impl Offsets {
+    #[inline(always)]
+    fn new(step: u64) -> Self {
+        let mut lanes = [0; FOUR];
+        let mut fractions = [0; FOUR];
+        for lane in 0..FOUR {
+            lanes[lane] = step.wrapping_mul(lane as u64);
+            fractions[lane] = lanes[lane] as u32 as i32;
+        }
+        Self {
+            // Without this the compiler precomputes the offsets of all positions of a chunk.
+            lanes: core::hint::black_box(lanes),
+            fractions: i32x4::from(fractions),
+            next: step.wrapping_mul(FOUR as u64),
+        }
+    }
+}
+
+/// Fills `out`, four frames at a time. See [`super::Kernel::read`].
+#[inline(always)]
+pub(super) fn interpolate<P: Polynomial, V: Value>(values: &[V], fraction: u32, step: u64, out: &mut [f32]) {
+    let offsets = Offsets::new(step);
+    let mut position = u64::from(fraction);
+    let (fours, remainder) = out.as_chunks_mut::<FOUR>();
+    for four in fours {
+        *four = four_frames::<P, V>(values, position, &offsets).to_array();
+        position = position.wrapping_add(offsets.next);
+    }
+    if !remainder.is_empty() {
+        let results = four_frames::<P, V>(values, position, &offsets).to_array();
+        for (value, result) in remainder.iter_mut().zip(results) {
+            *value = result;
+        }
+    }
+}
+
+#[inline(always)]
+fn four_frames<P: Polynomial, V: Value>(values: &[V], position: u64, offsets: &Offsets) -> f32x4 {
+    let mut taps = [f32x4::ZERO; FOUR];
+    for (taps, offset) in taps.iter_mut().zip(offsets.lanes) {
+        let index = (position.wrapping_add(offset) >> 32) as usize;
+        // Only positions after the last requested one may lie outside.
+        if let Some(four) = values.get(index..index.wrapping_add(FOUR)).and_then(<[V]>::first_chunk) {
+            *taps = V::to_floats(four);
+        }
+    }
+    // The upper 24 bits of a fraction are exact as a float.
+    let fractions = i32x4::splat(position as u32 as i32) + offsets.fractions;
+    let t = ((fractions >> 8_i32) & i32x4::splat(0x00ff_ffff)).round_float();
+    P::evaluate(transpose(taps), t * f32x4::splat(1.0 / 16_777_216.0)) * f32x4::splat(V::UNIT)
+}

@@ -1,0 +1,125 @@
+//! Advances the synthesizer from control point to control point, with or without output.
+
+use super::super::chunk::CHUNK_FRAMES;
+use super::super::voice::VoiceContext;
+use super::state::SynthProcessor;
+use crate::block::{ActiveOutputs, TRACK_OUTPUTS};
+
+/// Cost of new parameters of a voice in steps: see [`SynthProcessor::steps`].
+const UPDATE_STEPS: u64 = 4;
+
+/// Cost of the filter of a voice for a chunk in steps.
+const FILTER_STEPS: u64 = 3;
+
+impl SynthProcessor {
+    /// Renders left, right, reverb send and chorus send of a block from frame `done` on. Writes only
+    /// outputs that are `active` and activates those on which voices become audible; these get
+    /// silence before.
+    pub(crate) fn render(
+        &mut self,
+        mut block: [&mut [f32]; TRACK_OUTPUTS],
+        mut done: usize,
+        active: &mut ActiveOutputs,
+    ) {
+        let frames = block[0].len();
+        while done < frames {
+            let part = self.begin_part(frames - done, CHUNK_FRAMES);
+            let written = if self.voices.is_empty() {
+                [false; TRACK_OUTPUTS]
+            } else {
+                let mut outputs = block.each_mut().map(|output| &mut output[done..done + part]);
+                self.voices.render(&self.bank, &self.kernel, &mut outputs)
+            };
+            for ((output, active), written) in block.iter_mut().zip(&mut *active).zip(written) {
+                match (*active, written) {
+                    (true, false) => output[done..done + part].fill(0.0),
+                    (false, true) => output[..done].fill(0.0),
+                    _ => {}
+                }
+                *active |= written;
+            }
+            done += part;
+            self.clock += part as u64;
+        }
+    }
+
+    /// Advances by some frames without output. The voices get the same state as with output, except
+    /// for the past inputs and outputs of their filters: these are computed only if `runs_filters`,
+    /// which takes longer. Stops early after `max_steps` steps.
+    pub(crate) fn skip(&mut self, mut frames: u64, runs_filters: bool, max_steps: u64) {
+        let longest = if runs_filters { CHUNK_FRAMES } else { usize::MAX };
+        while frames > 0 && self.steps <= max_steps {
+            let part = self.begin_part(usize::try_from(frames).unwrap_or(usize::MAX), longest);
+            if runs_filters {
+                self.voices.skip_with_filters(&self.bank, &self.kernel, part);
+                self.steps += FILTER_STEPS * self.active_voices() as u64;
+            } else {
+                self.voices.skip(&self.bank, part);
+            }
+            frames -= part as u64;
+            self.clock += part as u64;
+        }
+    }
+
+    /// Fades all voices in from silence, after [`Self::skip`].
+    pub(crate) fn fade_in(&mut self) {
+        self.voices.fade_in(self.clock, self.sample_rate_hz);
+    }
+
+    /// Processes a control point if one is due. Returns the number of frames to compute next: at most
+    /// `frames`, and if there are voices at most `longest` and up to the next control point.
+    fn begin_part(&mut self, frames: usize, longest: usize) -> usize {
+        if self.segment_frames == 0 {
+            self.start_segments();
+        }
+        if self.voices.is_empty() {
+            self.segment_frames = 0;
+            return frames;
+        }
+        let part = (self.segment_frames as usize).min(frames).min(longest);
+        self.segment_frames -= part as u32;
+        part
+    }
+
+    /// Starts new segments of the voices whose segments are over. After events and on the coarse grid
+    /// all voices start one.
+    fn start_segments(&mut self) {
+        let clock = self.clock;
+        let has_new_controllers = core::mem::take(&mut self.has_new_controllers);
+        let grid = self.grid;
+        let to_grid = |grid_frames: u32| grid_frames - (clock % u64::from(grid_frames)) as u32;
+        let is_on_grid = to_grid(grid.coarse_frames()) == grid.coarse_frames();
+        let starts_all = core::mem::take(&mut self.has_new_events) || is_on_grid;
+        let (kernel, bank) = (&self.kernel, &self.bank);
+        let sample_rate_hz = self.sample_rate_hz;
+        let velocity_to_cutoff = self.velocity_to_cutoff;
+        let channel = &self.channel;
+        let context = VoiceContext { bank, channel, sample_rate_hz, velocity_to_cutoff, grid, clock };
+        self.segment_frames = to_grid(grid.coarse_frames());
+        let (segment_frames, steps) = (&mut self.segment_frames, &mut self.steps);
+        self.voices.update(starts_all, |voice, ramp_clock| {
+            if starts_all || voice.is_segment_over(clock) {
+                voice.advance_to(clock);
+                if is_on_grid {
+                    voice.filter.flush_silence();
+                }
+                if voice.has_ended(kernel) || voice.is_inaudible(bank) {
+                    return false;
+                }
+                *steps += 1;
+                if has_new_controllers {
+                    voice.update_params_smoothly(context);
+                    *steps += UPDATE_STEPS;
+                }
+                // A release that is due comes first, because it may need a finer grid.
+                let to_release = voice.frames_to_release(clock);
+                let frames = to_grid(voice.grid_frames(grid));
+                let corners = [to_release, voice.frames_to_corner(), voice.frames_to_silence()];
+                let frames = corners.into_iter().flatten().fold(frames, u32::min);
+                voice.start_segment(frames, ramp_clock, sample_rate_hz);
+            }
+            *segment_frames = (*segment_frames).min(voice.remaining_segment_frames(clock));
+            true
+        });
+    }
+}

@@ -1,0 +1,306 @@
+//! The data of a voice, its start, and changes of controllers.
+
+use super::super::cached_gain::CachedGain;
+use super::super::channel::Channel;
+use super::super::control_grid::ControlGrid;
+use super::super::envelope::FULL_FALL_CB;
+use super::super::filter::{Coefficients, FilterParams, Resonance};
+use super::super::filter_bank::VoiceFilter;
+use super::super::gain_ramps::GainRamps;
+use super::super::generator_values::{GeneratorValues, summed};
+use super::super::modulators::{self, Note};
+use super::super::portamento::Portamento;
+use super::super::sample_reader::SampleReader;
+use super::super::units::higher;
+use super::super::voice_params::{self, VOICE_ATTENUATION_CB, VoiceParams};
+use super::modulation_state::ModulationState;
+use crate::block::TRACK_OUTPUTS;
+use crate::session::VelocityToCutoff;
+use crate::soundfont::{Bank, Generator};
+
+/// Factor of a zone's initial attenuation. On the sound cards for which banks were made, and in all
+/// players since, a decibel of the file is 0.4 dB.
+const ATTENUATION_FACTOR: f32 = 0.4;
+
+const SENDS: [Generator; 2] = [Generator::ReverbEffectsSend, Generator::ChorusEffectsSend];
+
+const TUNING_GENERATORS: [Generator; 3] =
+    [Generator::CoarseTune, Generator::FineTune, Generator::ScaleTuning];
+
+/// The tuning of a sample, without generators.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::synth) struct SampleTuning {
+    /// Key at which the sample plays as recorded.
+    pub(in crate::synth) root_key: f32,
+    pub(in crate::synth) correction_cents: f32,
+    /// The sample's rate divided by the engine's rate.
+    pub(in crate::synth) rate_ratio: f64,
+}
+
+/// The tuning of a voice: that of its sample, and the values of the tuning generators.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::synth) struct VoiceTuning {
+    sample: SampleTuning,
+    generators: [f32; 3],
+}
+
+/// Indices of a voice's zones in its bank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::synth) struct ZoneIndices {
+    pub(in crate::synth) preset: usize,
+    pub(in crate::synth) preset_zone: usize,
+    pub(in crate::synth) instrument: usize,
+    pub(in crate::synth) instrument_zone: usize,
+}
+
+/// A voice.
+///
+/// From one control point to the next, a *segment*, its gains and filter coefficients ramp linearly.
+#[derive(Debug, Clone)]
+pub(in crate::synth) struct Voice {
+    /// Number of the note since the last reset of the synthesizer. All voices of a note share it.
+    pub(in crate::synth) note_id: u64,
+    pub(in crate::synth) key: u8,
+    pub(in crate::synth) is_key_down: bool,
+    pub(in crate::synth) is_held_by_sostenuto: bool,
+    pub(in crate::synth) is_released: bool,
+    /// Whether it fades out fast, because its voice is stolen or another note of its class started.
+    pub(in crate::synth) is_fading: bool,
+    pub(in crate::synth) exclusive_class: i16,
+    /// Index of the sample in the bank.
+    pub(in crate::synth) sample: usize,
+    pub(in crate::synth) reader: SampleReader,
+    pub(in crate::synth) gain_ramps: GainRamps,
+    pub(in crate::synth) filter: VoiceFilter,
+    /// Index of its chunk among those of its group.
+    pub(in crate::synth) chunk_index: usize,
+    pub(super) note: Note,
+    pub(super) zones: ZoneIndices,
+    /// Generator values before modulation: those of the zones, partly replaced by AWE32 NRPNs.
+    base_values: GeneratorValues,
+    /// Cutoff offset of the default velocity-to-cutoff modulator, in cents.
+    velocity_cutoff_cents: f32,
+    pub(super) params: VoiceParams,
+    pub(super) tuning: SampleTuning,
+    /// Minimum of the initial attenuation for this key and velocity, whatever controllers do.
+    min_attenuation_cb: f32,
+    /// Maxima of the reverb and chorus sends, in tenths of a per cent, likewise.
+    max_sends: [f32; 2],
+    /// Attenuation of the envelope at which a full-scale sample is inaudible, whatever controllers do.
+    pub(super) inaudible_cb: f32,
+    /// Attenuation of the loop's peak below full scale; `None` until the loop was searched.
+    pub(super) loop_attenuation_cb: Option<f32>,
+    /// State at the start of the segment.
+    pub(super) state: ModulationState,
+    /// State at the end of the segment.
+    pub(super) end_state: ModulationState,
+    pub(super) attenuation_gain: CachedGain,
+    pub(super) envelope_gain: CachedGain,
+    /// Duration of a full fall that counts as fast, in frames.
+    pub(super) fast_fall_frames: f32,
+    /// Frame of the synthesizer's clock at which the segment starts.
+    pub(super) segment_start: u64,
+    pub(super) segment_frames: u32,
+    /// Pitch offset from the sample's recording, in cents.
+    pub(super) pitch_cents: f32,
+    /// Gains of the outputs without the envelope, at the start and at the end of the segment.
+    pub(super) output_gains: [[f32; TRACK_OUTPUTS]; 2],
+    /// The filter that the parameters and the state ask for.
+    pub(super) filter_target: (FilterParams, Coefficients),
+    /// The filter at the end of the segment.
+    pub(super) segment_end_filter: Coefficients,
+    pub(super) resonance: Resonance,
+    /// Frames from the start of the segment in which gains and filter still ramp to the values of a
+    /// changed controller.
+    pub(super) smoothing_frames: u32,
+    /// Frame at which it will be released. A note lasts a minimum time.
+    pub(super) release_at: Option<u64>,
+    pub(super) started_at: u64,
+    pub(super) is_filter_ramping: bool,
+    /// Whether the filter leaves its input unchanged throughout the segment.
+    pub(super) is_filter_open: bool,
+    /// Whether the last segment was played to its end.
+    pub(super) has_finished_segment: bool,
+    /// Frame at which its fade-in ends.
+    pub(super) fade_in_end: u64,
+}
+
+/// The properties of a voice that starts.
+pub(in crate::synth) struct VoiceStart {
+    /// See [`Voice::note_id`].
+    pub(in crate::synth) note_id: u64,
+    /// The key that was pressed.
+    pub(in crate::synth) key: u8,
+    /// Key and velocity as modulators see them.
+    pub(in crate::synth) note: Note,
+    pub(in crate::synth) zones: ZoneIndices,
+    pub(in crate::synth) sample: usize,
+    pub(in crate::synth) reader: SampleReader,
+    pub(in crate::synth) tuning: SampleTuning,
+    pub(in crate::synth) portamento: Portamento,
+    /// Attenuation by the soft pedal.
+    pub(in crate::synth) soft_pedal_cb: f32,
+}
+
+/// The parts of a synthesizer that its voices read.
+#[derive(Clone, Copy)]
+pub(in crate::synth) struct VoiceContext<'a> {
+    pub(in crate::synth) bank: &'a Bank,
+    pub(in crate::synth) channel: &'a Channel,
+    pub(in crate::synth) sample_rate_hz: f32,
+    pub(in crate::synth) velocity_to_cutoff: VelocityToCutoff,
+    pub(in crate::synth) grid: ControlGrid,
+    /// Frames since the synthesizer was reset.
+    pub(in crate::synth) clock: u64,
+}
+
+impl Voice {
+    pub(in crate::synth) fn new(start: VoiceStart, context: VoiceContext<'_>) -> Self {
+        let instrument =
+            &context.bank.instruments()[start.zones.instrument].zones[start.zones.instrument_zone];
+        let preset = &context.bank.presets()[start.zones.preset].zones[start.zones.preset_zone];
+        let mut base_values = summed(&instrument.generators, &preset.generators);
+        base_values[Generator::InitialAttenuation as usize] *= ATTENUATION_FACTOR;
+        base_values[Generator::InitialAttenuation as usize] += start.soft_pedal_cb;
+        context.channel.awe32().replace_generators(&mut base_values);
+        let lists = [&instrument.modulators, &preset.modulators];
+        let velocity_cutoff_cents = match context.velocity_to_cutoff {
+            VelocityToCutoff::Specification => {
+                modulators::velocity_cutoff_cents(&instrument.modulators, start.note, context.channel)
+            }
+            VelocityToCutoff::AsStated => 0.0,
+        };
+        let bounds = |generator: Generator| {
+            let bounds = lists.map(|list| modulators::bounds(list, generator, start.note, context.channel));
+            let [(instrument_min, instrument_max), (preset_min, preset_max)] = bounds;
+            let value = base_values[generator as usize];
+            (value + instrument_min + preset_min, value + instrument_max + preset_max)
+        };
+        let (min_attenuation_cb, _) = bounds(Generator::InitialAttenuation);
+        let max_sends = SENDS.map(|send| bounds(send).1);
+        let state = ModulationState::new(start.portamento);
+        let mut voice = Self {
+            note_id: start.note_id,
+            key: start.key,
+            is_key_down: true,
+            is_held_by_sostenuto: false,
+            is_released: false,
+            is_fading: false,
+            exclusive_class: base_values[Generator::ExclusiveClass as usize] as i16,
+            sample: start.sample,
+            reader: start.reader,
+            gain_ramps: GainRamps::SILENT,
+            filter: VoiceFilter::OPEN,
+            chunk_index: 0,
+            note: start.note,
+            zones: start.zones,
+            base_values,
+            velocity_cutoff_cents,
+            params: VoiceParams::SILENT,
+            tuning: start.tuning,
+            min_attenuation_cb,
+            max_sends,
+            inaudible_cb: f32::INFINITY,
+            loop_attenuation_cb: None,
+            state,
+            end_state: state,
+            attenuation_gain: CachedGain::UNITY,
+            envelope_gain: CachedGain::UNITY,
+            fast_fall_frames: FAST_FALL_SECS * context.sample_rate_hz,
+            segment_start: context.clock,
+            segment_frames: 0,
+            pitch_cents: f32::NAN,
+            output_gains: [[0.0; TRACK_OUTPUTS]; 2],
+            filter_target: (FilterParams::OPEN, Coefficients::OPEN),
+            segment_end_filter: Coefficients::OPEN,
+            resonance: Resonance::NONE,
+            smoothing_frames: 0,
+            release_at: None,
+            started_at: context.clock,
+            is_filter_ramping: false,
+            is_filter_open: true,
+            has_finished_segment: false,
+            fade_in_end: 0,
+        };
+        voice.update_params(context);
+        voice.update_filter_target(context.sample_rate_hz);
+        voice.segment_end_filter = voice.filter_target.1;
+        voice.filter = VoiceFilter::new(voice.segment_end_filter);
+        voice.is_filter_open = voice.segment_end_filter == Coefficients::OPEN;
+        voice
+    }
+
+    /// Computes the parameters from the current controllers of the channel.
+    pub(in crate::synth) fn update_params(&mut self, context: VoiceContext<'_>) {
+        let ZoneIndices { preset, preset_zone, instrument, instrument_zone } = self.zones;
+        let mut values = self.base_values;
+        context.channel.awe32().replace_realtime_generators(&mut values);
+        values[Generator::InitialFilterFc as usize] += self.velocity_cutoff_cents;
+        for (value, offset) in values.iter_mut().zip(context.channel.generator_offsets()) {
+            *value += offset;
+        }
+        let instrument_zone = &context.bank.instruments()[instrument].zones[instrument_zone];
+        let preset_zone = &context.bank.presets()[preset].zones[preset_zone];
+        for list in [&instrument_zone.modulators, &preset_zone.modulators] {
+            modulators::add_outputs(list, self.note, context.channel, &mut values);
+        }
+        let offset = |generator: Generator| context.channel.generator_offsets()[generator as usize];
+        let tuning_cents = context.channel.tuning_cents();
+        self.params.set(&values, self.note.key, tuning_cents, context.sample_rate_hz);
+        let sends = SENDS.into_iter().zip(self.max_sends);
+        let max_send = sends.map(|(send, max)| max + higher(offset(send), 0.0)).fold(0.0, higher);
+        // The peak of the filter is half the resonance above unity. NRPNs may reduce the attenuation,
+        // and a send may be louder than the direct signal.
+        let boost_cb = self.params.resonance_cb / 2.0
+            + self.params.mod_lfo_to_volume_cb.abs()
+            + higher(-offset(Generator::InitialAttenuation), 0.0)
+            + voice_params::send_boost_cb(max_send);
+        self.inaudible_cb = FULL_FALL_CB + boost_cb - self.min_attenuation_cb - VOICE_ATTENUATION_CB;
+        if self.is_fading {
+            self.params.vol_env_times.release = FADE_SECS * context.sample_rate_hz;
+        }
+    }
+
+    /// [`Self::update_params`] with ramps of gains and filter, so that the change does not click.
+    pub(in crate::synth) fn update_params_smoothly(&mut self, context: VoiceContext<'_>) {
+        self.update_params(context);
+        // A voice that starts now has no earlier values from which to ramp.
+        if self.started_at != context.clock {
+            self.smoothing_frames = context.grid.fine_frames();
+        }
+    }
+
+    /// Whether two voices may be the sides of a stereo sample: zones of one instrument, played by one
+    /// zone of the preset.
+    pub(in crate::synth) fn is_same_layer(&self, voice: &Self) -> bool {
+        let ZoneIndices { preset_zone, instrument, .. } = self.zones;
+        self.note_id == voice.note_id
+            && (preset_zone, instrument) == (voice.zones.preset_zone, voice.zones.instrument)
+    }
+
+    /// Index of the preset in the bank.
+    pub(in crate::synth) fn preset(&self) -> usize {
+        self.zones.preset
+    }
+
+    /// The tuning without controllers and modulation.
+    pub(in crate::synth) fn tuning(&self) -> VoiceTuning {
+        let generators = TUNING_GENERATORS.map(|generator| self.base_values[generator as usize]);
+        VoiceTuning { sample: self.tuning, generators }
+    }
+
+    /// Sets the tuning, which takes effect with the next [`Self::update_params`].
+    pub(in crate::synth) fn set_tuning(&mut self, tuning: VoiceTuning) {
+        self.tuning = tuning.sample;
+        for (generator, value) in TUNING_GENERATORS.into_iter().zip(tuning.generators) {
+            self.base_values[generator as usize] = value;
+        }
+    }
+}
+
+/// A full fall by 96 dB in less time uses the fine grid, in less than twice the time the middle grid,
+/// and in less than a fifth of it the finest grid.
+const FAST_FALL_SECS: f32 = 0.25;
+
+/// Time in which a voice that must end falls by 96 dB, in seconds.
+pub(super) const FADE_SECS: f32 = 0.05;

@@ -1,0 +1,99 @@
+//! The values of a voice at the end of a segment: pitch, gains and filter.
+
+use super::super::filter::{Coefficients, FilterParams};
+use super::super::gain_ramps::RampClock;
+use super::super::units::{cents_to_exact_ratio, higher};
+use super::super::voice_params::VoiceParams;
+use super::state::{SampleTuning, Voice};
+
+impl Voice {
+    /// Whether the coefficients of the filter ramp.
+    pub(in crate::synth) fn is_filter_ramping(&self) -> bool {
+        self.is_filter_ramping
+    }
+
+    /// Whether the filter leaves its input unchanged throughout the segment.
+    pub(in crate::synth) fn is_filter_open(&self) -> bool {
+        self.is_filter_open
+    }
+
+    /// Starts a segment of `frames` frames. The state must be that of its start.
+    pub(in crate::synth) fn start_segment(&mut self, frames: u32, clock: RampClock, sample_rate_hz: f32) {
+        self.set_pitch();
+        self.end_state = self.state;
+        self.end_state.advance(&self.params, frames as f32);
+        self.segment_frames = frames;
+        // A change of a controller takes its smoothing time, however short the segment is. Envelopes
+        // and LFOs reach their values at the end of the segment.
+        let smoothing =
+            if self.smoothing_frames > frames { frames as f32 / self.smoothing_frames as f32 } else { 1.0 };
+        let per_frame = 1.0 / frames as f32;
+        let fade_in = self.fade_in_gain(self.segment_start + u64::from(frames), sample_rate_hz);
+        self.set_gain_targets(smoothing, per_frame, clock, fade_in);
+        self.set_segment_filter(smoothing, per_frame, sample_rate_hz);
+    }
+
+    fn set_gain_targets(&mut self, smoothing: f32, per_frame: f32, clock: RampClock, fade_in: f32) {
+        let params = &self.params;
+        let tremolo_cb = self.end_state.mod_lfo.value() * params.mod_lfo_to_volume_cb;
+        let attenuation_cb = higher(params.attenuation_cb - tremolo_cb, 0.0);
+        let attenuation_gain = self.attenuation_gain.gain(attenuation_cb);
+        let mut gains = params.output_gains.map(|output| output * attenuation_gain);
+        if smoothing < 1.0 {
+            for (gain, from) in gains.iter_mut().zip(self.output_gains[0]) {
+                *gain = from + (*gain - from) * smoothing;
+            }
+        }
+        self.output_gains[1] = gains;
+        let envelope = self.end_state.vol_env.gain(&mut self.envelope_gain) * fade_in;
+        self.gain_ramps.set_targets(gains.map(|gain| gain * envelope), per_frame, clock);
+    }
+
+    fn set_segment_filter(&mut self, smoothing: f32, per_frame: f32, sample_rate_hz: f32) {
+        // An event has cut the last segment short if its ramp is unfinished.
+        let is_unfinished = self.is_filter_ramping && !self.has_finished_segment;
+        if self.is_filter_ramping && self.has_finished_segment {
+            self.filter.hold(self.segment_end_filter);
+        }
+        let before = self.segment_end_filter;
+        self.update_filter_target(sample_rate_hz);
+        self.segment_end_filter = self.filter_target.1;
+        if smoothing < 1.0 {
+            let from = if is_unfinished { self.filter.coefficients() } else { before };
+            self.segment_end_filter = from.interpolated(self.segment_end_filter, smoothing);
+        }
+        self.is_filter_ramping = is_unfinished || self.segment_end_filter != before;
+        self.is_filter_open = !self.is_filter_ramping && self.segment_end_filter == Coefficients::OPEN;
+        if self.is_filter_ramping {
+            self.filter.set_target(self.segment_end_filter, per_frame);
+        }
+    }
+
+    fn set_pitch(&mut self) {
+        let VoiceParams { vib_lfo_to_pitch_cents, mod_lfo_to_pitch_cents, mod_env_to_pitch_cents, .. } =
+            self.params;
+        let modulation = self.state.vib_lfo.value() * vib_lfo_to_pitch_cents
+            + self.state.mod_lfo.value() * mod_lfo_to_pitch_cents
+            + self.state.mod_env.level() * mod_env_to_pitch_cents
+            + self.state.portamento.offset_cents;
+        let SampleTuning { root_key, correction_cents, rate_ratio } = self.tuning;
+        let keys = f32::from(self.note.key) - root_key;
+        let cents = keys * self.params.scale_tuning + correction_cents + self.params.pitch_cents + modulation;
+        if cents != self.pitch_cents {
+            self.pitch_cents = cents;
+            self.reader.set_speed(rate_ratio * cents_to_exact_ratio(f64::from(cents)));
+        }
+    }
+
+    /// Computes the filter that the parameters and the end state ask for.
+    pub(super) fn update_filter_target(&mut self, sample_rate_hz: f32) {
+        let params = &self.params;
+        let cents = params.cutoff_cents
+            + self.end_state.mod_lfo.value() * params.mod_lfo_to_cutoff_cents
+            + self.end_state.mod_env.level() * params.mod_env_to_cutoff_cents;
+        let filter = FilterParams::new(cents, params.resonance_cb);
+        if filter != self.filter_target.0 {
+            self.filter_target = (filter, filter.coefficients(sample_rate_hz, &mut self.resonance));
+        }
+    }
+}

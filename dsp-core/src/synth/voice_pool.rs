@@ -1,0 +1,302 @@
+//! The voices of a synthesizer, in groups that are computed together.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use super::chunk::{CHUNK_FRAMES, Chunk, GROUP_VOICES};
+use super::filter_bank::{self, QUAD_PAIR, QUAD_PAIRS};
+use super::gain_ramps::RampClock;
+use super::interpolation::Kernel;
+use super::sample_reader::ReadBuffer;
+use super::voice::{Voice, VoiceContext};
+use super::voice_mix;
+use crate::block::{ActiveOutputs, TRACK_OUTPUTS};
+use crate::soundfont::Bank;
+
+/// Number of slots beyond the polyphony, for voices that fade out.
+const SPARE_SLOTS: usize = 4 * GROUP_VOICES;
+
+/// Time from a voice's start in which it is stolen last, in seconds. The loss of a new note is the most
+/// audible, however soft it is.
+const PROTECTED_SECS: f32 = 0.05;
+
+const SILENT_CHUNK: Chunk = [0.0; CHUNK_FRAMES];
+
+/// Sample type bit of the left side of a stereo pair (section 7.10).
+const LEFT_SAMPLE: u16 = 4;
+
+/// Slots whose voices are computed together.
+struct VoiceGroup {
+    /// The first `count` slots hold voices.
+    slots: [Option<Voice>; GROUP_VOICES],
+    count: usize,
+}
+
+impl VoiceGroup {
+    const EMPTY: Self = Self { slots: [const { None }; GROUP_VOICES], count: 0 };
+
+    fn iter(&self) -> impl Iterator<Item = &Voice> {
+        self.slots[..self.count].iter().flatten()
+    }
+
+    fn iter_mut(&mut self) -> impl Iterator<Item = &mut Voice> {
+        self.slots[..self.count].iter_mut().flatten()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    fn is_full(&self) -> bool {
+        self.count == GROUP_VOICES
+    }
+
+    /// Renders the next frames of each voice into a chunk, whose index the voice stores.
+    fn render(
+        &mut self,
+        bank: &Bank,
+        kernel: &Kernel,
+        chunks: &mut [Chunk; GROUP_VOICES],
+        buffer: &mut ReadBuffer,
+        frames: usize,
+    ) {
+        let waves = bank.waves();
+        // Voices with a filter use the first chunks, voices with an open filter the last ones.
+        let (mut filtered, mut open, mut ramping) = (0, GROUP_VOICES, [false; QUAD_PAIRS]);
+        for voice in self.iter_mut() {
+            let is_open = voice.is_filter_open();
+            voice.chunk_index = if is_open { open - 1 } else { filtered };
+            let out = &mut chunks[voice.chunk_index][..frames];
+            match waves.of(voice.sample).filter(|_| !voice.is_in_delay()) {
+                Some(wave) => {
+                    voice.reader.read(wave, kernel, buffer, out);
+                    voice.reader.prefetch(wave);
+                }
+                None => out.fill(0.0),
+            }
+            if is_open {
+                voice.filter.bypass(out);
+                open -= 1;
+            } else {
+                ramping[filtered / QUAD_PAIR] |= voice.is_filter_ramping();
+                filtered += 1;
+            }
+        }
+        if filtered > 0 {
+            let voices = self.iter_mut().filter(|voice| !voice.is_filter_open());
+            let mut filters = [const { None }; GROUP_VOICES];
+            voices.zip(&mut filters).for_each(|(voice, filter)| *filter = Some(&mut voice.filter));
+            filter_bank::filter(&mut filters, chunks, filtered, ramping, frames);
+        }
+    }
+
+    /// Drops the voices for which `keeps` returns false; the last voices move into their slots.
+    fn retain(&mut self, mut keeps: impl FnMut(&mut Voice) -> bool) {
+        let mut index = 0;
+        while index < self.count {
+            if self.slots[index].as_mut().is_some_and(&mut keeps) {
+                index += 1;
+            } else {
+                self.count -= 1;
+                self.slots.swap(index, self.count);
+                self.slots[self.count] = None;
+            }
+        }
+    }
+
+    /// Inserts a voice. If all slots are in use, it replaces the quietest voice.
+    fn insert(&mut self, voice: Voice) {
+        let quietest = || {
+            let voices = self.iter().enumerate();
+            voices.min_by_key(|(_, voice)| replacement_order(voice)).map_or(0, |(index, _)| index)
+        };
+        let index = if self.is_full() { quietest() } else { self.count };
+        self.count = self.count.max(index + 1);
+        self.slots[index] = Some(voice);
+    }
+}
+
+/// All voices of a synthesizer. The slots are allocated once.
+pub(super) struct VoicePool {
+    groups: Vec<VoiceGroup>,
+    /// Number of groups, from the first, that may hold voices.
+    used_groups: usize,
+    polyphony: usize,
+    /// The ramp clock: frames since all voices started a segment.
+    elapsed_frames: u32,
+    chunks: [Chunk; GROUP_VOICES],
+    buffer: Box<ReadBuffer>,
+}
+
+impl VoicePool {
+    pub(super) fn new(polyphony: usize) -> Self {
+        let groups = (polyphony + SPARE_SLOTS).div_ceil(GROUP_VOICES);
+        Self {
+            groups: (0..groups).map(|_| VoiceGroup::EMPTY).collect(),
+            used_groups: 0,
+            polyphony,
+            elapsed_frames: 0,
+            chunks: [SILENT_CHUNK; GROUP_VOICES],
+            buffer: Box::new(ReadBuffer::NEW),
+        }
+    }
+
+    /// Memory of a pool of `polyphony` voices, in bytes.
+    pub(super) fn memory_bytes(polyphony: usize) -> u64 {
+        let groups = (polyphony + SPARE_SLOTS).div_ceil(GROUP_VOICES);
+        (groups * size_of::<VoiceGroup>() + size_of::<ReadBuffer>()) as u64
+    }
+
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Voice> {
+        self.groups[..self.used_groups].iter().flat_map(VoiceGroup::iter)
+    }
+
+    pub(super) fn iter_mut(&mut self) -> impl Iterator<Item = &mut Voice> {
+        self.groups[..self.used_groups].iter_mut().flat_map(VoiceGroup::iter_mut)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.used_groups == 0
+    }
+
+    /// Drops all voices without a fade.
+    pub(super) fn clear(&mut self) {
+        self.groups[..self.used_groups].iter_mut().for_each(|group| group.retain(|_| false));
+        self.used_groups = 0;
+    }
+
+    /// Calls `update` with each voice and the ramp clock, and drops the voices for which it returns
+    /// false. If `restarts_clock`, `update` must start a segment of every voice.
+    pub(super) fn update(
+        &mut self,
+        restarts_clock: bool,
+        mut update: impl FnMut(&mut Voice, RampClock) -> bool,
+    ) {
+        let clock = RampClock { elapsed_frames: self.elapsed_frames, restarts: restarts_clock };
+        if restarts_clock {
+            self.elapsed_frames = 0;
+        }
+        let groups = &mut self.groups[..self.used_groups];
+        groups.iter_mut().for_each(|group| group.retain(|voice| update(voice, clock)));
+        self.used_groups = groups.iter().rposition(|group| !group.is_empty()).map_or(0, |last| last + 1);
+    }
+
+    /// Maximum number of voices that do not fade out.
+    pub(super) fn polyphony(&self) -> usize {
+        self.polyphony
+    }
+
+    /// Steals voices, so that `count` new voices can start. The least audible ones fade out; voices
+    /// that start now are dropped. The state of all voices must be that of the clock.
+    pub(super) fn steal_voices(&mut self, count: usize, clock: u64, sample_rate_hz: f32) {
+        let active = self.iter().filter(|voice| !voice.is_fading).count();
+        let protected_frames = (PROTECTED_SECS * sample_rate_hz) as u64;
+        for _ in 0..(active + count).saturating_sub(self.polyphony) {
+            let active = self.iter_mut().filter(|voice| !voice.is_fading);
+            let Some(voice) = active.min_by_key(|voice| steal_order(voice, clock, protected_frames)) else {
+                return;
+            };
+            voice.fade_out(sample_rate_hz);
+        }
+        for group in &mut self.groups[..self.used_groups] {
+            group.retain(|voice| !(voice.is_fading && voice.starts_at(clock)));
+        }
+    }
+
+    /// Inserts a voice into a free slot, or replaces the quietest voice that fades out.
+    pub(super) fn insert(&mut self, voice: Voice) {
+        let free = self.groups.iter().position(|group| !group.is_full());
+        let index = free.unwrap_or_else(|| {
+            let groups = self.groups.iter().enumerate();
+            let quietest = groups.filter_map(|(index, group)| {
+                group.iter().map(replacement_order).min().map(|quietest| (quietest, index))
+            });
+            quietest.min().map_or(0, |(_, index)| index)
+        });
+        self.used_groups = self.used_groups.max(index + 1);
+        self.groups[index].insert(voice);
+    }
+
+    /// Gives the left sides of the stereo samples of a note the pitch of their right sides (section
+    /// 7.10).
+    pub(super) fn link_stereo_pairs(&mut self, note_id: u64, context: VoiceContext<'_>) {
+        let samples = context.bank.samples();
+        let is_left = |voice: &Voice| samples.get(voice.sample).is_some_and(|s| s.kind & LEFT_SAMPLE != 0);
+        for group in 0..self.used_groups {
+            for slot in 0..self.groups[group].count {
+                let Some(left) = self.groups[group].slots[slot].as_ref() else { continue };
+                if left.note_id != note_id || !is_left(left) {
+                    continue;
+                }
+                let link = usize::from(samples[left.sample].link);
+                let is_right = |voice: &&Voice| voice.sample == link && voice.is_same_layer(left);
+                let tuning = self.iter().find(is_right).map(Voice::tuning);
+                if let (Some(tuning), Some(left)) = (tuning, &mut self.groups[group].slots[slot]) {
+                    left.set_tuning(tuning);
+                    left.update_params(context);
+                }
+            }
+        }
+    }
+
+    /// Renders the next frames of all voices, at most a chunk, into outputs of the same length. Returns
+    /// which outputs were written; the others are silent.
+    pub(super) fn render(
+        &mut self,
+        bank: &Bank,
+        kernel: &Kernel,
+        outputs: &mut [&mut [f32]; TRACK_OUTPUTS],
+    ) -> ActiveOutputs {
+        let frames = outputs[0].len();
+        let mut written = [false; TRACK_OUTPUTS];
+        for group in self.groups[..self.used_groups].iter_mut().filter(|group| !group.is_empty()) {
+            group.render(bank, kernel, &mut self.chunks, &mut self.buffer, frames);
+            let voices = &group.slots[..group.count];
+            voice_mix::mix_voices(voices, &self.chunks, self.elapsed_frames, outputs, &mut written);
+        }
+        self.elapsed_frames += frames as u32;
+        written
+    }
+
+    /// Advances by some frames, at most a chunk, without output. Filters process their input.
+    pub(super) fn skip_with_filters(&mut self, bank: &Bank, kernel: &Kernel, frames: usize) {
+        for group in self.groups[..self.used_groups].iter_mut().filter(|group| !group.is_empty()) {
+            group.render(bank, kernel, &mut self.chunks, &mut self.buffer, frames);
+        }
+        self.elapsed_frames += frames as u32;
+    }
+
+    /// Advances by some frames, at most to the next control point, without output. Filters get no
+    /// input.
+    pub(super) fn skip(&mut self, bank: &Bank, frames: usize) {
+        let waves = bank.waves();
+        for voice in self.iter_mut() {
+            if !voice.is_in_delay() && waves.of(voice.sample).is_some() {
+                voice.reader.advance(frames);
+            }
+            if voice.is_filter_ramping() {
+                voice.filter.skip(frames as f32);
+            }
+        }
+        self.elapsed_frames += frames as u32;
+    }
+
+    /// Fades all voices in from silence.
+    pub(super) fn fade_in(&mut self, clock: u64, sample_rate_hz: f32) {
+        let elapsed_frames = self.elapsed_frames;
+        self.iter_mut().for_each(|voice| voice.fade_in(clock, elapsed_frames, sample_rate_hz));
+    }
+}
+
+/// Order in which voices are stolen: released before held, quiet before loud, old before new. Voices
+/// that started less than `protected_frames` ago come last.
+fn steal_order(voice: &Voice, clock: u64, protected_frames: u64) -> (bool, bool, i32, u64) {
+    let is_protected = voice.age_frames(clock) < protected_frames;
+    (is_protected, !voice.is_released, -(voice.attenuation_cb() as i32), voice.note_id)
+}
+
+/// Order in which voices are replaced without a fade: fading before others, quiet before loud, old
+/// before new.
+fn replacement_order(voice: &Voice) -> (bool, i32, u64) {
+    (!voice.is_fading, -(voice.attenuation_cb() as i32), voice.note_id)
+}

@@ -1,0 +1,326 @@
+//! Limits the active requests of an account, and of an address that has not logged in.
+//!
+//! The connections of a trusted proxy count in the total only, and each of its HTTP/2 connections may
+//! carry many requests. Without these limits, one visitor could use up all connections. A request is
+//! active until its answer has been sent, event streams included.
+
+use std::collections::{BTreeMap, HashMap};
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, ready};
+
+use axum::body::{Body, Bytes, HttpBody};
+use axum::http::header::CONTENT_LENGTH;
+use axum::response::Response;
+use http_body_util::BodyExt;
+use hyper::body::{Frame, SizeHint};
+use tokio_util::sync::CancellationToken;
+
+use crate::client_address::{Client, network_of};
+use crate::error::{ApiError, ApiResult};
+
+/// The active requests of this process.
+#[derive(Debug, Clone)]
+pub(crate) struct ActiveRequests(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    max_per_address: usize,
+    max_per_account: usize,
+    counts: Mutex<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    next_id: u64,
+    accounts: HashMap<String, usize>,
+    addresses: HashMap<String, AddressRequests>,
+}
+
+/// The active requests of an address.
+#[derive(Debug, Default)]
+struct AddressRequests {
+    /// By ascending id: the oldest first.
+    requests: BTreeMap<u64, AddressRequest>,
+    by_connection: HashMap<String, usize>,
+}
+
+#[derive(Debug)]
+struct AddressRequest {
+    connection: String,
+    /// Ends the request; present until its body has arrived.
+    receiving: Option<CancellationToken>,
+}
+
+/// An active request. It ends when this is dropped.
+#[derive(Debug)]
+pub(crate) struct ActiveRequest {
+    requests: ActiveRequests,
+    sender: Sender,
+    /// Cancelled if the request must give way to another one.
+    evicted: CancellationToken,
+}
+
+#[derive(Debug, Clone)]
+enum Sender {
+    Account(String),
+    Address { address: String, id: u64 },
+}
+
+impl ActiveRequests {
+    pub(crate) fn new(max_per_address: usize, max_per_account: usize) -> Self {
+        Self(Arc::new(Inner { max_per_address, max_per_account, counts: Mutex::default() }))
+    }
+
+    /// Begins a request of an account.
+    ///
+    /// # Errors
+    /// 503 `busy` if the account has too many active requests.
+    pub(crate) fn begin_for_account(&self, account_id: &str) -> ApiResult<ActiveRequest> {
+        let mut counts = self.lock();
+        let count = counts.accounts.entry(account_id.to_owned()).or_default();
+        if *count >= self.0.max_per_account {
+            return Err(account_busy());
+        }
+        *count += 1;
+        let sender = Sender::Account(account_id.to_owned());
+        Ok(ActiveRequest { requests: self.clone(), sender, evicted: CancellationToken::new() })
+    }
+
+    /// Begins a request without a log-in by a proxy. A connection may have a quarter as many active
+    /// requests as its address may still begin, so that one connection leaves room for others. If
+    /// the address has no room, its oldest request whose body has not arrived gives way: who sends a
+    /// body slowly keeps nobody else out.
+    ///
+    /// # Errors
+    /// 503 `busy` if the address or the connection has too many active requests.
+    pub(crate) fn begin_for_address(&self, client: &Client) -> ApiResult<ActiveRequest> {
+        let (address, connection) = (network_of(client.address), client.connection.clone());
+        let mut counts = self.lock();
+        counts.next_id += 1;
+        let id = counts.next_id;
+        let of_address = counts.addresses.entry(address.clone()).or_default();
+        let of_connection = of_address.by_connection.get(&connection).copied().unwrap_or_default();
+        if of_address.requests.len() >= self.0.max_per_address && of_connection == 0 {
+            of_address.evict();
+        }
+        let available = self.0.max_per_address.saturating_sub(of_address.requests.len());
+        if 4 * of_connection >= available {
+            return Err(address_busy());
+        }
+        let evicted = CancellationToken::new();
+        let request = AddressRequest { connection: connection.clone(), receiving: Some(evicted.clone()) };
+        of_address.requests.insert(id, request);
+        *of_address.by_connection.entry(connection).or_default() += 1;
+        let sender = Sender::Address { address, id };
+        Ok(ActiveRequest { requests: self.clone(), sender, evicted })
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Counts> {
+        self.0.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Records that the body of a request has arrived.
+    fn received(&self, sender: &Sender) {
+        let Sender::Address { address, id } = sender else { return };
+        let mut counts = self.lock();
+        let of_address = counts.addresses.get_mut(address);
+        if let Some(request) = of_address.and_then(|of_address| of_address.requests.get_mut(id)) {
+            request.receiving = None;
+        }
+    }
+}
+
+impl AddressRequests {
+    /// Ends the oldest request whose body has not arrived.
+    fn evict(&mut self) {
+        let mut receiving = self.requests.iter().filter(|(_, request)| request.receiving.is_some());
+        if let Some(id) = receiving.next().map(|(id, _)| *id) {
+            self.remove(id);
+        }
+    }
+
+    fn remove(&mut self, id: u64) {
+        if let Some(AddressRequest { connection, receiving }) = self.requests.remove(&id) {
+            decrement(&mut self.by_connection, &connection);
+            receiving.iter().for_each(CancellationToken::cancel);
+        }
+    }
+}
+
+impl ActiveRequest {
+    /// The request's body, which records when it has arrived.
+    pub(crate) fn watch_body(&self, body: Body) -> Body {
+        if body.is_end_stream() {
+            self.requests.received(&self.sender);
+            return body;
+        }
+        Body::new(WatchedBody { body, requests: self.requests.clone(), sender: self.sender.clone() })
+    }
+
+    /// Waits for the answer, or ends the request if it must give way to another one.
+    ///
+    /// # Errors
+    /// 503 `busy` if it had to give way.
+    pub(crate) async fn run(&self, answer: impl Future<Output = Response>) -> ApiResult<Response> {
+        tokio::select! {
+            response = answer => Ok(response),
+            () = self.evicted.cancelled() => Err(address_busy()),
+        }
+    }
+
+    /// Keeps the request active until the body of its answer has been sent, or its client has left.
+    pub(crate) fn until_sent(self, response: Response) -> Response {
+        // Bodies in memory of a known size are counted by their bytes (`held_answers.rs`); a wrapped
+        // body would lose that size.
+        if response.body().size_hint().exact().is_some() && !response.headers().contains_key(CONTENT_LENGTH) {
+            return response;
+        }
+        response.map(|body| {
+            Body::new(body.map_frame(move |frame| {
+                let _active = &self;
+                frame
+            }))
+        })
+    }
+}
+
+impl Drop for ActiveRequest {
+    fn drop(&mut self) {
+        let mut counts = self.requests.lock();
+        match &self.sender {
+            Sender::Account(account_id) => decrement(&mut counts.accounts, account_id),
+            Sender::Address { address, id } => {
+                let Some(of_address) = counts.addresses.get_mut(address) else { return };
+                of_address.remove(*id);
+                if of_address.requests.is_empty() {
+                    counts.addresses.remove(address);
+                }
+            }
+        }
+    }
+}
+
+/// The body of a request that records when it has arrived.
+struct WatchedBody {
+    body: Body,
+    requests: ActiveRequests,
+    sender: Sender,
+}
+
+impl HttpBody for WatchedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        if frame.is_none() || self.body.is_end_stream() {
+            self.requests.received(&self.sender);
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+fn decrement(counts: &mut HashMap<String, usize>, key: &str) {
+    if let Some(count) = counts.get_mut(key) {
+        *count -= 1;
+        if *count == 0 {
+            counts.remove(key);
+        }
+    }
+}
+
+fn account_busy() -> ApiError {
+    busy("account", "SF_ACTIVE_REQUESTS_PER_ACCOUNT")
+}
+
+fn address_busy() -> ApiError {
+    busy("address", "SF_CONNECTIONS_PER_ADDRESS")
+}
+
+fn busy(sender: &str, setting: &str) -> ApiError {
+    let detail = format!("Your {sender} has too many active requests ({setting}); try again in a second.");
+    ApiError::Busy { detail, retry_after_secs: 1 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(address: &str, connection: usize) -> Client {
+        Client { address: address.parse().unwrap(), connection: format!("{address} {connection}") }
+    }
+
+    #[test]
+    fn an_address_has_a_limited_number_of_active_requests() {
+        let requests = ActiveRequests::new(8, 1);
+        let connections = (0..20).map(|number| client("192.0.2.1", number));
+        let begin = |client: &Client| {
+            let request = requests.begin_for_address(client).ok()?;
+            let body = request.watch_body(Body::empty());
+            body.is_end_stream().then_some(request)
+        };
+        let active: Vec<_> = connections.filter_map(|one| begin(&one)).collect();
+        assert_eq!(active.len(), 8);
+        let elsewhere = client("192.0.2.2", 0);
+        requests.begin_for_address(&elsewhere).expect("another address has its own limit");
+        drop(active);
+        assert!(requests.lock().addresses.is_empty());
+        requests.begin_for_address(&client("192.0.2.1", 0)).expect("all have ended");
+    }
+
+    #[test]
+    fn connections_with_many_requests_leave_room_for_others() {
+        let requests = ActiveRequests::new(512, 1);
+        let by = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
+        let alone: Vec<_> = std::iter::from_fn(|| by(0).ok()).collect();
+        assert_eq!(alone.len(), 103);
+        drop(alone);
+        let _flood: Vec<_> = (0..64 * 100).filter_map(|number| by(number % 64).ok()).collect();
+        let _class: Vec<_> = (64..88).map(|one| by(one).expect("room for a class")).collect();
+    }
+
+    #[test]
+    fn an_account_has_a_limited_number_of_active_requests_until_their_answers_are_sent() {
+        let requests = ActiveRequests::new(1, 2);
+        let begin = || requests.begin_for_account("ada");
+        let stream = || Body::from_stream(futures_util::stream::pending::<Result<&str, std::io::Error>>());
+        let streams = [begin(), begin()]
+            .map(|active| active.expect("below the limit").until_sent(Response::new(stream())));
+        assert!(begin().is_err());
+        requests.begin_for_account("bob").expect("another account has its own limit");
+        drop(streams);
+        let answer = begin().expect("the streams have ended").until_sent(Response::new(Body::from("whole")));
+        assert_eq!(answer.body().size_hint().exact(), Some(5));
+        assert!(requests.lock().accounts.is_empty());
+    }
+
+    #[tokio::test]
+    async fn requests_whose_bodies_do_not_arrive_give_way_to_new_connections() {
+        let requests = ActiveRequests::new(8, 1);
+        let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
+        let slow: Vec<_> = (0..8).map(|connection| begin(connection).expect("room")).collect();
+        let received = begin(8).expect("the oldest gives way");
+        let _body = received.watch_body(Body::empty());
+        let answer = || async { Response::new(Body::empty()) };
+        slow[0].run(std::future::pending()).await.expect_err("it gave way");
+        slow[1].run(answer()).await.expect("it is still active");
+        let later: Vec<_> = (9..30).map_while(|connection| begin(connection).ok()).collect();
+        assert_eq!(later.len(), 21, "each gives way to the next");
+        received.run(answer()).await.expect("its body has arrived: it stays");
+        drop((slow, later, received));
+        assert!(requests.lock().addresses.is_empty());
+    }
+}
