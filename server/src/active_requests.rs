@@ -3,6 +3,9 @@
 //! The connections of a trusted proxy count in the total only, and each of its HTTP/2 connections may
 //! carry many requests. Without these limits, one visitor could use up all connections. A request is
 //! active until its answer has been sent, event streams included.
+//!
+//! Each account and each address may also have a quarter as many active requests as may still begin in
+//! all. So several of them together leave room for others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -18,6 +21,7 @@ use hyper::body::{Frame, SizeHint};
 use tokio_util::sync::CancellationToken;
 
 use crate::client_address::{Client, network_of};
+use crate::config::ConnectionLimits;
 use crate::error::{ApiError, ApiResult};
 
 /// The active requests of this process.
@@ -26,6 +30,8 @@ pub(crate) struct ActiveRequests(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
+    /// As many as connections may be open: most proxies use a connection for each request.
+    max: usize,
     max_per_address: usize,
     max_per_account: usize,
     counts: Mutex<Counts>,
@@ -34,6 +40,8 @@ struct Inner {
 #[derive(Debug, Default)]
 struct Counts {
     next_id: u64,
+    /// Active requests of all accounts and addresses.
+    total: usize,
     accounts: HashMap<String, usize>,
     addresses: HashMap<String, AddressRequests>,
 }
@@ -69,8 +77,13 @@ enum Sender {
 }
 
 impl ActiveRequests {
-    pub(crate) fn new(max_per_address: usize, max_per_account: usize) -> Self {
-        Self(Arc::new(Inner { max_per_address, max_per_account, counts: Mutex::default() }))
+    pub(crate) fn new(limits: &ConnectionLimits) -> Self {
+        Self(Arc::new(Inner {
+            max: limits.max_by_open_files(),
+            max_per_address: limits.max_per_address,
+            max_per_account: limits.max_requests_per_account,
+            counts: Mutex::default(),
+        }))
     }
 
     /// Begins a request of an account.
@@ -79,11 +92,12 @@ impl ActiveRequests {
     /// 503 `busy` if the account has too many active requests.
     pub(crate) fn begin_for_account(&self, account_id: &str) -> ApiResult<ActiveRequest> {
         let mut counts = self.lock();
-        let count = counts.accounts.entry(account_id.to_owned()).or_default();
-        if *count >= self.0.max_per_account {
+        let count = counts.accounts.get(account_id).copied().unwrap_or_default();
+        if count >= self.0.max_per_account || self.takes_too_many(&counts, count) {
             return Err(account_busy());
         }
-        *count += 1;
+        counts.accounts.insert(account_id.to_owned(), count + 1);
+        counts.total += 1;
         let sender = Sender::Account(account_id.to_owned());
         Ok(ActiveRequest { requests: self.clone(), sender, evicted: CancellationToken::new() })
     }
@@ -100,21 +114,30 @@ impl ActiveRequests {
         let mut counts = self.lock();
         counts.next_id += 1;
         let id = counts.next_id;
-        let of_address = counts.addresses.entry(address.clone()).or_default();
+        let count = counts.addresses.get(&address).map_or(0, |of_address| of_address.requests.len());
+        let is_full = count >= self.0.max_per_address || self.takes_too_many(&counts, count);
+        let Counts { addresses, total, .. } = &mut *counts;
+        let of_address = addresses.entry(address.clone()).or_default();
         let of_connection = of_address.by_connection.get(&connection).copied().unwrap_or_default();
-        if of_address.requests.len() >= self.0.max_per_address && of_connection == 0 {
-            of_address.evict();
+        if is_full && !(of_connection == 0 && of_address.evict(total)) {
+            return Err(address_busy());
         }
         let available = self.0.max_per_address.saturating_sub(of_address.requests.len());
         if 4 * of_connection >= available {
             return Err(address_busy());
         }
+        *total += 1;
         let evicted = CancellationToken::new();
         let request = AddressRequest { connection: connection.clone(), receiving: Some(evicted.clone()) };
         of_address.requests.insert(id, request);
         *of_address.by_connection.entry(connection).or_default() += 1;
         let sender = Sender::Address { address, id };
         Ok(ActiveRequest { requests: self.clone(), sender, evicted })
+    }
+
+    /// Whether somebody with `count` active requests has a quarter as many as may still begin.
+    fn takes_too_many(&self, counts: &Counts, count: usize) -> bool {
+        count > 0 && 4 * count >= self.0.max.saturating_sub(counts.total)
     }
 
     fn lock(&self) -> MutexGuard<'_, Counts> {
@@ -133,16 +156,19 @@ impl ActiveRequests {
 }
 
 impl AddressRequests {
-    /// Ends the oldest request whose body has not arrived.
-    fn evict(&mut self) {
+    /// Ends the oldest request whose body has not arrived. False if there is none.
+    fn evict(&mut self, total: &mut usize) -> bool {
         let mut receiving = self.requests.iter().filter(|(_, request)| request.receiving.is_some());
-        if let Some(id) = receiving.next().map(|(id, _)| *id) {
-            self.remove(id);
-        }
+        let id = receiving.next().map(|(id, _)| *id);
+        id.is_some_and(|id| {
+            self.remove(id, total);
+            true
+        })
     }
 
-    fn remove(&mut self, id: u64) {
+    fn remove(&mut self, id: u64, total: &mut usize) {
         if let Some(AddressRequest { connection, receiving }) = self.requests.remove(&id) {
+            *total -= 1;
             decrement(&mut self.by_connection, &connection);
             receiving.iter().for_each(CancellationToken::cancel);
         }
@@ -189,13 +215,17 @@ impl ActiveRequest {
 impl Drop for ActiveRequest {
     fn drop(&mut self) {
         let mut counts = self.requests.lock();
+        let Counts { accounts, addresses, total, .. } = &mut *counts;
         match &self.sender {
-            Sender::Account(account_id) => decrement(&mut counts.accounts, account_id),
+            Sender::Account(account_id) => {
+                *total -= 1;
+                decrement(accounts, account_id);
+            }
             Sender::Address { address, id } => {
-                let Some(of_address) = counts.addresses.get_mut(address) else { return };
-                of_address.remove(*id);
+                let Some(of_address) = addresses.get_mut(address) else { return };
+                of_address.remove(*id, total);
                 if of_address.requests.is_empty() {
-                    counts.addresses.remove(address);
+                    addresses.remove(address);
                 }
             }
         }
@@ -257,7 +287,22 @@ fn busy(sender: &str, setting: &str) -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
+
+    fn of_limits(max: usize, max_per_address: usize, max_per_account: usize) -> ActiveRequests {
+        ActiveRequests::new(&ConnectionLimits {
+            idle_max: Duration::from_secs(1),
+            max,
+            max_per_address,
+            max_requests_per_account: max_per_account,
+        })
+    }
+
+    fn limited(max_per_address: usize, max_per_account: usize) -> ActiveRequests {
+        of_limits(4_096, max_per_address, max_per_account)
+    }
 
     fn client(address: &str, connection: usize) -> Client {
         Client { address: address.parse().unwrap(), connection: format!("{address} {connection}") }
@@ -265,7 +310,7 @@ mod tests {
 
     #[test]
     fn an_address_has_a_limited_number_of_active_requests() {
-        let requests = ActiveRequests::new(8, 1);
+        let requests = limited(8, 1);
         let connections = (0..20).map(|number| client("192.0.2.1", number));
         let begin = |client: &Client| {
             let request = requests.begin_for_address(client).ok()?;
@@ -283,7 +328,7 @@ mod tests {
 
     #[test]
     fn connections_with_many_requests_leave_room_for_others() {
-        let requests = ActiveRequests::new(512, 1);
+        let requests = limited(512, 1);
         let by = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
         let alone: Vec<_> = std::iter::from_fn(|| by(0).ok()).collect();
         assert_eq!(alone.len(), 103);
@@ -294,7 +339,7 @@ mod tests {
 
     #[test]
     fn an_account_has_a_limited_number_of_active_requests_until_their_answers_are_sent() {
-        let requests = ActiveRequests::new(1, 2);
+        let requests = limited(1, 2);
         let begin = || requests.begin_for_account("ada");
         let stream = || Body::from_stream(futures_util::stream::pending::<Result<&str, std::io::Error>>());
         let streams = [begin(), begin()]
@@ -307,9 +352,33 @@ mod tests {
         assert!(requests.lock().accounts.is_empty());
     }
 
+    #[test]
+    fn many_accounts_and_addresses_leave_room_for_others() {
+        let requests = of_limits(1_024, 128, 128);
+        let by_account = |number: usize| requests.begin_for_account(&format!("account {number}"));
+        let by_address = |number: usize| {
+            let active = requests.begin_for_address(&client(&format!("192.0.2.{}", number % 25), number))?;
+            active.requests.received(&active.sender);
+            Ok::<_, ApiError>(active)
+        };
+        let mut active: Vec<_> = (0..10_000).filter_map(|number| by_account(number % 10).ok()).collect();
+        active.extend(
+            (0..10_000).filter(|number| number % 25 < 20).filter_map(|number| by_address(number).ok()),
+        );
+        assert!(active.len() < 1_024, "{}", active.len());
+        for _ in 0..2 {
+            active.extend((20..24).map(|number| by_account(number).expect("room")));
+            active.extend((20..24).map(|number| by_address(number).expect("room")));
+        }
+        drop(active);
+        assert_eq!(requests.lock().total, 0);
+        let alone: Vec<_> = std::iter::from_fn(|| by_account(0).ok()).collect();
+        assert_eq!(alone.len(), 128);
+    }
+
     #[tokio::test]
     async fn requests_whose_bodies_do_not_arrive_give_way_to_new_connections() {
-        let requests = ActiveRequests::new(8, 1);
+        let requests = limited(8, 1);
         let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
         let slow: Vec<_> = (0..8).map(|connection| begin(connection).expect("room")).collect();
         let received = begin(8).expect("the oldest gives way");

@@ -195,10 +195,7 @@ impl AppState {
             sums_made: SumsMade::default(),
             started: Started::now(),
             rates: Rates::new(config.limits.requests),
-            active_requests: ActiveRequests::new(
-                config.network.connections.max_per_address,
-                config.network.connections.max_requests_per_account,
-            ),
+            active_requests: ActiveRequests::new(&config.network.connections),
             page_files: PageFiles::default(),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
                 .context("cannot prepare the way to language models")?,

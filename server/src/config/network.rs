@@ -45,6 +45,27 @@ pub struct ConnectionLimits {
     pub max_requests_per_account: usize,
 }
 
+/// Open files that connections leave for the database, stored files and helper processes.
+#[cfg(unix)]
+const RESERVED_FILES: u64 = 256;
+
+impl ConnectionLimits {
+    /// [`Self::max`], or as many connections as this process may have open files for.
+    #[cfg(unix)]
+    pub(crate) fn max_by_open_files(&self) -> usize {
+        use nix::sys::resource::{Resource, getrlimit};
+        let Ok((files_max, _)) = getrlimit(Resource::RLIMIT_NOFILE) else { return self.max };
+        let available = files_max.saturating_sub(RESERVED_FILES).max(files_max / 2);
+        usize::try_from(available).unwrap_or(self.max).min(self.max)
+    }
+
+    /// [`Self::max`]: the system is not asked here.
+    #[cfg(not(unix))]
+    pub(crate) fn max_by_open_files(&self) -> usize {
+        self.max
+    }
+}
+
 /// The files of HTTPS.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {

@@ -11,9 +11,6 @@ use crate::config::ConnectionLimits;
 /// Shortest time between two log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
-/// File descriptors that connections leave for the database, stored files and helper processes.
-const RESERVED_DESCRIPTORS: u64 = 256;
-
 /// Counts open connections.
 #[derive(Debug, Clone)]
 pub(super) struct OpenConnections {
@@ -42,12 +39,13 @@ pub(super) struct OpenConnection {
 
 impl OpenConnections {
     pub(super) fn new(limits: &ConnectionLimits, proxies: &[IpAddr]) -> Self {
-        Self {
-            max: within_descriptors(limits.max),
-            max_per_address: limits.max_per_address,
-            proxies: proxies.into(),
-            counts: Arc::default(),
+        let max = limits.max_by_open_files();
+        if max < limits.max {
+            tracing::info!(
+                "at most {max} connections at a time, by the limit on open files (LimitNOFILE, ulimit -n)"
+            );
         }
+        Self { max, max_per_address: limits.max_per_address, proxies: proxies.into(), counts: Arc::default() }
     }
 
     /// Counts a connection from `peer`; `None` if there are too many.
@@ -108,27 +106,6 @@ impl Drop for OpenConnection {
 
 fn lock(counts: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
     counts.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// As many of `max` connections as this process may have open files for.
-#[cfg(unix)]
-fn within_descriptors(max: usize) -> usize {
-    use nix::sys::resource::{Resource, getrlimit};
-    let Ok((descriptors, _)) = getrlimit(Resource::RLIMIT_NOFILE) else { return max };
-    let room = descriptors.saturating_sub(RESERVED_DESCRIPTORS).max(descriptors / 2);
-    let within = usize::try_from(room).unwrap_or(max).min(max);
-    if within < max {
-        tracing::info!(
-            "at most {within} connections at a time: this process may open {descriptors} files (LimitNOFILE, ulimit -n)"
-        );
-    }
-    within
-}
-
-/// The system is not asked here.
-#[cfg(not(unix))]
-fn within_descriptors(max: usize) -> usize {
-    max
 }
 
 #[cfg(test)]

@@ -1,7 +1,6 @@
 //! Following a task by server-sent events, wherever it runs.
 
 use std::convert::Infallible;
-use std::time::Duration;
 
 use super::Task;
 use crate::auth::CurrentUser;
@@ -12,12 +11,6 @@ use crate::state::AppState;
 use axum::extract::State;
 use axum::response::IntoResponse;
 use axum::response::sse::{Event, KeepAlive, Sse};
-
-/// Shortest and longest time between two queries for a task that does not run in this process. The
-/// time doubles while the task stays the same, so that many streams of waiting tasks do not load the
-/// database.
-const QUERY_AFTER_MIN: Duration = Duration::from_millis(250);
-const QUERY_AFTER_MAX: Duration = Duration::from_secs(2);
 
 /// An event of the stream.
 #[derive(utoipa::ToSchema)]
@@ -41,48 +34,32 @@ pub(super) async fn events(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<impl IntoResponse> {
-    let mut task = state.tasks.find(&user.id, &id).await?;
+    let task = state.tasks.find(&user.id, &id).await?;
+    let mut followed = state.tasks.follow(&user.id, task);
     let stop = state.stop.clone();
     let stream = async_stream::stream! {
+        let mut sent = None;
         loop {
-            yield Ok::<_, Infallible>(event(&task));
-            if task.state.is_final() {
+            let task = followed.borrow_and_update().clone();
+            let is_final = task.state.is_final();
+            if sent.as_ref() != Some(&task) {
+                yield Ok::<_, Infallible>(event(&task));
+                sent = Some(task);
+            }
+            if is_final {
                 break;
             }
-            let changed = tokio::select! {
-                changed = next(&state, &user.id, &id, &task) => changed,
-                () = stop.cancelled() => break,
+            let has_changed = tokio::select! {
+                changed = followed.changed() => changed.is_ok(),
+                () = stop.cancelled() => false,
             };
-            match changed {
-                Some(changed) => task = changed,
-                // It was deleted, or the database is gone: whoever follows may ask again.
-                None => break,
+            if !has_changed {
+                break;
             }
         }
     };
     let events = Sse::new(stream).keep_alive(KeepAlive::new().interval(HEARTBEAT_EVERY));
     Ok(([unbuffered()], events))
-}
-
-/// The task as soon as it is no longer as it was; `None` if it cannot be had.
-async fn next(state: &AppState, owner_id: &str, id: &str, before: &Task) -> Option<Task> {
-    let mut query_after = QUERY_AFTER_MIN;
-    loop {
-        match state.tasks.follow(owner_id, id) {
-            Some(mut live) => {
-                if *live.borrow_and_update() == *before {
-                    // Whether it changes or ends here, what comes then is found below.
-                    let _ = tokio::time::timeout(query_after, live.changed()).await;
-                }
-            }
-            None => tokio::time::sleep(query_after).await,
-        }
-        query_after = QUERY_AFTER_MAX.min(2 * query_after);
-        let now = state.tasks.find(owner_id, id).await.ok()?;
-        if now != *before {
-            return Some(now);
-        }
-    }
 }
 
 fn event(task: &Task) -> Event {

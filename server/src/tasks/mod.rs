@@ -14,6 +14,7 @@ mod attempt;
 mod context;
 mod delivery;
 mod events;
+mod followed;
 mod kind;
 mod queries;
 mod runner;

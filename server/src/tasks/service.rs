@@ -11,6 +11,7 @@ use tokio::runtime::Handle;
 use tokio::sync::watch;
 
 use super::delivery::Delivery;
+use super::followed::FollowedTasks;
 use super::kind::Kinds;
 use super::runner::{Queue, Runner, Threads};
 use super::running::RunningByOwner;
@@ -55,6 +56,8 @@ pub(super) struct Inner {
     inputs: FairBytes,
     /// The attempts that run here, by their task.
     live: Mutex<HashMap<String, Live>>,
+    /// The tasks that event streams follow here.
+    pub(super) followed: FollowedTasks,
     /// Threads that work on tasks here, by owner.
     pub(super) running: RunningByOwner,
     /// The process is to end.
@@ -105,6 +108,7 @@ impl Tasks {
             quota,
             inputs: FairBytes::new("inputs of tasks", INPUTS_MAX_BYTES),
             live: Mutex::default(),
+            followed: FollowedTasks::default(),
             running: RunningByOwner::default(),
             stopping: AtomicBool::new(false),
             services: OnceLock::new(),
@@ -266,12 +270,12 @@ impl Tasks {
     }
 
     /// What a task does from moment to moment, if it runs in this process.
-    pub(super) fn follow(&self, owner_id: &str, id: &str) -> Option<watch::Receiver<Task>> {
+    pub(super) fn live_task(&self, owner_id: &str, id: &str) -> Option<watch::Receiver<Task>> {
         self.live().get(id).filter(|live| live.owner_id == owner_id).map(|live| live.task.clone())
     }
 
     pub(super) async fn find(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
-        if let Some(task) = self.follow(owner_id, id).map(|receiver| receiver.borrow().clone()) {
+        if let Some(task) = self.live_task(owner_id, id).map(|receiver| receiver.borrow().clone()) {
             return Ok(task);
         }
         store::by_id(&self.0.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("task", id))
@@ -290,7 +294,7 @@ impl Tasks {
         let state = state.map(TaskState::as_str).unwrap_or_default();
         let mut tasks = store::page_of_all(&self.0.db, state, after, count).await?;
         for (owner_id, task) in &mut tasks {
-            if let Some(live) = self.follow(owner_id, &task.id) {
+            if let Some(live) = self.live_task(owner_id, &task.id) {
                 *task = live.borrow().clone();
             }
         }

@@ -180,6 +180,53 @@ async fn events_follow_a_task_to_its_end() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn all_streams_of_a_task_share_its_queries() {
+    let app = TestApp::start().await;
+    let followed = || app.state.tasks.0.followed.count();
+    let (finish, finished) = mpsc::channel::<()>();
+    let finished = Mutex::new(finished);
+    let work = move |_: &TaskContext| {
+        finished.lock().unwrap().recv().expect("the test says when");
+        Ok(json!("done"))
+    };
+    let id = start(&app, &owner(&app).await, work).await;
+    let follow = || app.local(Method::GET, &format!("{LIST}/{id}/events")).send();
+    let streams = futures_util::future::join_all((0..20).map(|_| follow()));
+    let end = async {
+        while followed() == 0 {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+        // One client leaves before the end.
+        tokio::time::timeout(Duration::from_millis(50), follow()).await.expect_err("it has not ended");
+        assert_eq!(followed(), 1);
+        finish.send(()).expect("the task waits");
+    };
+    let (answers, ()) = tokio::join!(streams, end);
+    for answer in answers {
+        let text = String::from_utf8(answer.bytes).expect("text");
+        let last = text.lines().rfind(|line| line.starts_with("data: ")).expect("a task");
+        assert!(last.contains("\"state\":\"succeeded\""), "{text}");
+    }
+    while followed() > 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    // A stream that its client leaves is forgotten too.
+    let id = start(&app, &owner(&app).await, |task| {
+        while !task.is_cancelled() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        Ok(Value::Null)
+    })
+    .await;
+    let follow = app.local(Method::GET, &format!("{LIST}/{id}/events")).send();
+    tokio::time::timeout(Duration::from_millis(50), follow).await.expect_err("it has not ended");
+    while followed() > 0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    app.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn the_list_is_paged_and_nobody_elses() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
