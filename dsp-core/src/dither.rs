@@ -1,4 +1,4 @@
-//! Quantisation to integer samples of 8, 16 or 24 bits, with TPDF dither and noise shaping.
+//! Quantization to integer samples of 8, 16 or 24 bits, with TPDF dither and noise shaping.
 //!
 //! The sum of two independent uniform values, each of one step's width, makes the first two
 //! moments of the total error independent of the signal (Lipshitz, Wannamaker and Vanderkooy,
@@ -9,7 +9,7 @@
 
 use crate::simd::on_best_instructions;
 
-/// How many bits a sample has.
+/// Number of bits of a sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum BitDepth {
     /// 8 bits: -128 to 127.
@@ -36,7 +36,7 @@ impl BitDepth {
     }
 }
 
-/// A filter of the error. Both are designed for 44.1 and 48 kHz.
+/// A filter of the quantization error. All are designed for 44.1 and 48 kHz.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NoiseShaping {
     /// White noise of a quarter of a step squared.
@@ -50,19 +50,18 @@ pub enum NoiseShaping {
     Wannamaker,
 }
 
-/// Taps of the longest filter.
+/// Number of taps of the longest filter.
 const TAPS: usize = 9;
 
 impl NoiseShaping {
-    /// This filter at the rates for which it was designed, and [`Self::Off`] at others: at 96 kHz
-    /// its curve would lie where nothing is heard, and the white noise is spread over twice the
-    /// band.
+    /// This filter at the rates for which it was designed, [`Self::Off`] at others. At 96 kHz its
+    /// curve would be outside the audible range.
     #[must_use]
     pub fn at_rate(self, sample_rate_hz: u32) -> Self {
         if matches!(sample_rate_hz, 44_100 | 48_000) { self } else { Self::Off }
     }
 
-    /// The taps of H, from the error of the frame before on; zeros where there are fewer.
+    /// The taps of H, the latest error first; unused taps are 0.
     pub fn taps(self) -> [f64; TAPS] {
         match self {
             Self::Off => [0.0; TAPS],
@@ -82,7 +81,7 @@ struct Tpdf {
 }
 
 impl Tpdf {
-    /// Channels get sequences of their own, so that their errors are not correlated.
+    /// Channels have different sequences, so that their errors are not correlated.
     fn new(seed: u64, channel: u32) -> Self {
         let mut dither = Self { state: seed ^ (u64::from(channel) << 56) };
         dither.next();
@@ -97,7 +96,7 @@ impl Tpdf {
         mixed ^ (mixed >> 31)
     }
 
-    /// The next value of the dither.
+    /// The next dither value in steps.
     #[inline]
     fn value(&mut self) -> f64 {
         triangular(self.next())
@@ -115,7 +114,7 @@ fn triangular(bits: u64) -> f64 {
     (uniform(bits >> 32) - uniform(bits & 0xffff_ffff)) * (1.0 / 4_294_967_296.0)
 }
 
-/// What a quantiser is made for.
+/// Settings of a quantizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantizerConfig {
     /// Bits of the result.
@@ -124,13 +123,13 @@ pub struct QuantizerConfig {
     pub shaping: NoiseShaping,
     /// Sample rate in hertz.
     pub sample_rate_hz: u32,
-    /// Starts the dither; the project's.
+    /// Seed of the dither.
     pub seed: u64,
-    /// Number of the channel: each has a dither of its own.
+    /// Index of the channel; each has a different dither.
     pub channel: u32,
 }
 
-/// Turns the samples of one channel into integers.
+/// Quantizes the samples of one channel.
 #[derive(Debug, Clone)]
 pub struct QuantizerProcessor {
     config: QuantizerConfig,
@@ -142,7 +141,7 @@ pub struct QuantizerProcessor {
 }
 
 impl QuantizerProcessor {
-    /// A quantiser at the start of its dither.
+    /// A quantizer at the start of its dither.
     pub fn new(config: QuantizerConfig) -> Self {
         let shaping = config.shaping.at_rate(config.sample_rate_hz);
         Self {
@@ -154,40 +153,41 @@ impl QuantizerProcessor {
         }
     }
 
-    /// The shaping in force: what was asked for, or [`NoiseShaping::Off`] at a rate without it.
+    /// The shaping that is used: the configured one, or [`NoiseShaping::Off`] at rates without a
+    /// filter.
     pub fn shaping(&self) -> NoiseShaping {
         self.config.shaping
     }
 
-    /// Samples so far that lay outside the range and were clipped.
+    /// Number of samples that were clipped.
     pub fn clipped_samples(&self) -> u64 {
         self.clipped_samples
     }
 
-    /// Back to the state of a new quantiser.
+    /// Resets to the state of a new quantizer.
     pub fn reset(&mut self) {
         *self = Self::new(self.config);
     }
 
-    /// Quantises samples of full scale 1 into as many integers. Values that are not numbers count
-    /// as silence; what does not fit is clipped and counted.
+    /// Quantizes samples, where 1 is full scale. NaN is treated as silence. Samples outside the
+    /// range are clipped and counted.
     pub fn process(&mut self, samples: &[f32], steps: &mut [i32]) {
         let scale = f64::from(self.config.depth.full_scale());
         if self.config.shaping == NoiseShaping::Off {
-            for (samples, steps) in samples.chunks(RUN).zip(steps.chunks_mut(RUN)) {
-                let mut dither = [0; RUN];
+            for (samples, steps) in samples.chunks(PART).zip(steps.chunks_mut(PART)) {
+                let mut dither = [0; PART];
                 dither[..samples.len()].iter_mut().for_each(|bits| *bits = self.dither.next());
                 self.clipped_samples += quantize(samples, &dither, steps, scale);
             }
             return;
         }
-        // Far beyond full scale the error could no longer be told.
+        // Far above full scale the error would be lost to rounding.
         let limit = 4.0 * scale;
         for (sample, step) in samples.iter().zip(steps) {
             let input = if sample.is_nan() { 0.0 } else { (f64::from(*sample) * scale).clamp(-limit, limit) };
             let wanted = input - self.past_errors();
             let rounded = rounded_down(wanted + self.dither.value() + 0.5);
-            // Before clipping: the error stays small whatever comes, so the loop cannot run away.
+            // Taken before clipping: the error stays small for any input, so the loop is stable.
             self.errors.copy_within(..TAPS - 1, 1);
             self.errors[0] = f64::from(rounded) - wanted;
             *step = self.clipped(rounded);
@@ -208,21 +208,21 @@ impl QuantizerProcessor {
     }
 }
 
-/// Samples that are quantised side by side.
-const RUN: usize = 32;
+/// Number of samples that are quantized together.
+const PART: usize = 32;
 
 /// Added to and taken from a double, rounds it to a whole number, halves to even; added alone,
 /// leaves that in the lowest bits.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 on_best_instructions! {
-    /// Quantises samples with as many bits for their dither, `scale` steps to full scale. Returns
+    /// Quantizes samples with as many bits for their dither, `scale` steps to full scale. Returns
     /// how many were clipped.
-    fn quantize(samples: &[f32], dither: &[u64; RUN], steps: &mut [i32], scale: f64) -> u64 = quantize_here;
+    fn quantize(samples: &[f32], dither: &[u64; PART], steps: &mut [i32], scale: f64) -> u64 = quantize_inline;
 }
 
 #[inline(always)]
-fn quantize_here(samples: &[f32], dither: &[u64; RUN], steps: &mut [i32], scale: f64) -> u64 {
+fn quantize_inline(samples: &[f32], dither: &[u64; PART], steps: &mut [i32], scale: f64) -> u64 {
     let (lowest, highest) = (-scale, scale - 1.0);
     let mut clipped = 0;
     for ((sample, bits), step) in samples.iter().zip(dither).zip(steps) {
@@ -278,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_number_is_silence() {
+    fn nan_is_treated_as_silence() {
         for shaping in [NoiseShaping::Off, NoiseShaping::Lipshitz] {
             let mut quantizer = quantizer(BitDepth::Sixteen, shaping, 44_100);
             let steps = quantized(&mut quantizer, &[f32::NAN; 100]);
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn any_call_size_gives_the_same_and_reset_equals_new() {
+    fn the_output_does_not_depend_on_the_call_size_and_a_reset_equals_a_new_quantizer() {
         let samples: Vec<f32> = (0..1_000).map(|n| n as f32 / 1_000.0 - 0.5).collect();
         let mut quantizer = quantizer(BitDepth::Sixteen, NoiseShaping::Wannamaker, 48_000);
         let whole = quantized(&mut quantizer, &samples);
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn shaping_is_off_where_no_filter_is_designed_for_the_rate() {
+    fn shaping_is_off_at_rates_without_a_filter() {
         for (sample_rate_hz, expected) in
             [(44_100, NoiseShaping::Lipshitz), (48_000, NoiseShaping::Lipshitz), (96_000, NoiseShaping::Off)]
         {

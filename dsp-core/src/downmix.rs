@@ -1,15 +1,15 @@
-//! More than two channels as stereo, after ITU-R BS.775.
+//! Downmix of more than two channels to stereo, after ITU-R BS.775.
 //!
-//! Left and right pass as they are. The centre goes to both sides at -3 dB, a surround channel to
-//! its own side at -3 dB, a single rear channel to both sides at -6 dB (BS.775-3, table 2: 3/2 and
-//! 3/1 to 2/0). The low-frequency channel is left out, as section 3 of its annex 7 allows.
-//! Positions that the recommendation does not know (rear pairs of 7.1, heights) count as the
-//! nearest it knows. Nothing is scaled down: float samples may lie above full scale, and a mix has
+//! Left and right pass unchanged. The centre goes to both sides at -3 dB, a surround channel to the
+//! same side at -3 dB, a single rear channel to both sides at -6 dB (BS.775-3, table 2: 3/2 and 3/1
+//! to 2/0). The low-frequency channel is left out, as section 3 of its annex 7 allows. Positions
+//! that the recommendation does not define (rear pairs of 7.1, heights) are treated as the nearest
+//! defined ones. The sum is not scaled down: float samples may exceed full scale, and the mix has
 //! headroom and a limiter.
 
 use alloc::vec::Vec;
 
-/// Where a channel is heard from.
+/// The position of a channel's loudspeaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
     /// Front left, and every position on the left in front.
@@ -20,11 +20,11 @@ pub enum Speaker {
     Center,
     /// Low frequencies only.
     LowFrequency,
-    /// On the left beside or behind.
+    /// Left surround: left side or left rear.
     SurroundLeft,
-    /// On the right beside or behind.
+    /// Right surround: right side or right rear.
     SurroundRight,
-    /// In the middle behind or above.
+    /// Rear centre or above.
     SurroundCenter,
 }
 
@@ -32,7 +32,7 @@ pub enum Speaker {
 const MINUS_3_DB: f32 = core::f32::consts::FRAC_1_SQRT_2;
 
 impl Speaker {
-    /// Gains towards left and right.
+    /// Gains to left and right.
     fn gains(self) -> [f32; 2] {
         match self {
             Self::Left => [1.0, 0.0],
@@ -45,8 +45,8 @@ impl Speaker {
         }
     }
 
-    /// What `count` channels without any word about their places are taken for: the order of
-    /// `WAVEFORMATEXTENSIBLE` for the usual set of that size.
+    /// The assumed positions of `count` channels in a file that states none: the order of
+    /// `WAVEFORMATEXTENSIBLE` for the usual layout.
     pub fn usual(count: usize) -> Vec<Self> {
         use Speaker::{Center, Left, LowFrequency, Right, SurroundCenter, SurroundLeft, SurroundRight};
         let quad = [Left, Right, SurroundLeft, SurroundRight];
@@ -67,26 +67,26 @@ impl Speaker {
     }
 }
 
-/// How the channels of a file become one or two.
+/// Mixes the channels of a file to one or two.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Downmix {
     gains: Vec<[f32; 2]>,
 }
 
 impl Downmix {
-    /// For channels at these places, in the file's order. One channel stays one and two stay two,
-    /// wherever they are.
+    /// A downmix of channels at these positions, in the order of the file. One and two channels
+    /// stay unchanged, whatever their positions.
     pub fn new(speakers: &[Speaker]) -> Self {
         Self { gains: speakers.iter().map(|speaker| speaker.gains()).collect() }
     }
 
-    /// Channels that come out: 1 for mono, otherwise 2.
+    /// Number of output channels: 1 for mono, otherwise 2.
     pub fn channels(&self) -> usize {
         self.gains.len().min(2)
     }
 
     /// Appends `frames`, interleaved with as many channels as there are speakers, to `out`,
-    /// interleaved with [`Self::channels`] channels. What is left over of a frame is dropped.
+    /// interleaved with [`Self::channels`] channels. An incomplete last frame is dropped.
     pub fn mix(&self, frames: &[f32], out: &mut Vec<f32>) {
         if self.gains.len() <= 2 {
             let whole = frames.len() - frames.len() % self.gains.len().max(1);

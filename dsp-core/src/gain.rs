@@ -2,7 +2,7 @@
 
 /// The linear gain of a level in decibels: `10^(db / 20)`.
 ///
-/// At or below -144 dB, the floor of 24-bit audio and of every fader, the gain is exactly 0.
+/// At and below -144 dB, the noise floor of 24-bit audio, the gain is exactly 0.
 ///
 /// ```
 /// assert_eq!(dsp_core::gain::from_db(0.0), 1.0);
@@ -22,8 +22,8 @@ pub fn to_db(amplitude: f64) -> f64 {
 
 /// Gains of the left and right channel of a stereo signal for a pan of -1 (left) to 1 (right).
 ///
-/// A balance law: at the centre both are 1, and a turn to one side fades the other along a
-/// quarter of a cosine, so that a stereo instrument never gets louder by being moved.
+/// A balance law: both are 1 at the centre, and panning to one side fades the opposite side along a
+/// quarter of a cosine, so that a stereo signal never gets louder.
 pub fn balance(pan: f64) -> (f32, f32) {
     let pan = pan.clamp(-1.0, 1.0);
     let fade = |turn: f64| libm::cos(turn * core::f64::consts::FRAC_PI_2);
@@ -32,7 +32,7 @@ pub fn balance(pan: f64) -> (f32, f32) {
     (closed(left), closed(right))
 }
 
-/// The cosine of a full turn is about 6e-17 rather than 0: a hard pan closes the far side.
+/// Replaces the rounded cosine at a hard pan, about 6e-17, by 0.
 fn closed(gain: f64) -> f32 {
     if gain < 1e-9 { 0.0 } else { gain as f32 }
 }

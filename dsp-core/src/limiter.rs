@@ -9,19 +9,19 @@ use crate::lookahead::LookaheadGain;
 /// The ceiling of the offline mix, in dBFS.
 pub const MIX_CEILING_DBFS: f64 = -3.0;
 
-/// Frames that are computed together.
-const RUN_FRAMES: usize = 16;
+/// Number of frames that are computed together.
+const PART_FRAMES: usize = 16;
 
-/// What a limiter is made for.
+/// Settings of a limiter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct LimiterConfig {
     /// Sample rate in hertz.
     pub sample_rate_hz: u32,
     /// Highest magnitude of any output sample, in dBFS.
     pub ceiling_dbfs: f64,
-    /// How far ahead peaks are seen, in seconds; also how long the gain takes to fall.
+    /// Look-ahead in seconds, which is also the time in which the gain falls.
     pub lookahead_secs: f64,
-    /// Time constant in which the gain recovers, in seconds.
+    /// Time constant of the release in seconds.
     pub release_secs: f64,
 }
 
@@ -38,14 +38,14 @@ const REDUCING_GAIN: f32 = 0.988_553_1;
 /// The gain reduction of a limiter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reduction {
-    /// Lowest gain that any frame got; 1 where nothing was limited.
+    /// Lowest gain of any frame; 1 if none was limited.
     pub least_gain: f32,
-    /// Frames that lost more than 0.1 dB.
+    /// Number of frames with more than 0.1 dB of reduction.
     pub frames: u64,
 }
 
 impl Reduction {
-    /// Nothing was limited.
+    /// No reduction.
     pub const NONE: Self = Self { least_gain: 1.0, frames: 0 };
 
     fn count(&mut self, gains: &[f32]) {
@@ -62,13 +62,13 @@ pub struct LimiterProcessor {
     ceiling: f32,
     release_per_frame: f64,
     gain: LookaheadGain,
-    /// The signal on its way through the look-ahead.
+    /// Delays of left and right by the look-ahead.
     delays: [DelayLine; 2],
     reduction: Reduction,
 }
 
 impl LimiterProcessor {
-    /// A limiter at rest.
+    /// A silent limiter.
     pub fn new(config: LimiterConfig) -> Self {
         let rate_hz = f64::from(config.sample_rate_hz);
         let window_frames = (libm::round(config.lookahead_secs * rate_hz) as usize).max(1);
@@ -76,45 +76,45 @@ impl LimiterProcessor {
         Self {
             ceiling: crate::gain::from_db(config.ceiling_dbfs),
             release_per_frame: 1.0 - libm::exp(-1.0 / release_frames),
-            // What a frame needs is held until that frame comes out.
+            // The gain of a frame is held until that frame is output.
             gain: LookaheadGain::new(window_frames, window_frames + 1),
             delays: [DelayLine::new(window_frames), DelayLine::new(window_frames)],
             reduction: Reduction::NONE,
         }
     }
 
-    /// Frames by which the output lags the input.
+    /// Delay of the output in frames.
     pub fn latency_frames(&self) -> usize {
         self.delays[0].frames()
     }
 
-    /// Back to the state of a new limiter.
+    /// Resets to the state of a new limiter.
     pub fn reset(&mut self) {
         self.delays.iter_mut().for_each(DelayLine::clear);
         self.gain.reset();
         self.reduction = Reduction::NONE;
     }
 
-    /// Its gain reduction since it was made or reset.
+    /// The gain reduction since the last reset.
     pub fn reduction(&self) -> Reduction {
         self.reduction
     }
 
-    /// Limits `left` and `right` in place. Both have the same length, any length; values that
-    /// are not finite count as silence.
+    /// Limits `left` and `right` in place. Both have the same length. Values that are not finite
+    /// are treated as silence.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
-        for (left, right) in left.chunks_mut(RUN_FRAMES).zip(right.chunks_mut(RUN_FRAMES)) {
-            self.process_run(left, right);
+        for (left, right) in left.chunks_mut(PART_FRAMES).zip(right.chunks_mut(PART_FRAMES)) {
+            self.process_part(left, right);
         }
     }
 
-    fn process_run(&mut self, left: &mut [f32], right: &mut [f32]) {
-        let mut gains = [1.0; RUN_FRAMES];
+    fn process_part(&mut self, left: &mut [f32], right: &mut [f32]) {
+        let mut gains = [1.0; PART_FRAMES];
         let gains = &mut gains[..left.len()];
         for ((gain, left), right) in gains.iter_mut().zip(&mut *left).zip(&mut *right) {
             (*left, *right) = (finite(*left), finite(*right));
             let (left_peak, right_peak) = (left.abs(), right.abs());
-            // Without a call to the platform's maximum, which would cost more than all else.
+            // `f32::max` may be a call, which would take longer than the rest.
             let peak = if right_peak > left_peak { right_peak } else { left_peak };
             *gain = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
         }
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_exceeds_the_ceiling() {
+    fn no_output_exceeds_the_ceiling() {
         let ceiling = crate::gain::from_db(-3.0);
         let output = limit(&bursts(50_000), 128);
         let peak = output.iter().fold(0.0_f32, |peak, value| peak.max(value.abs()));
@@ -170,8 +170,8 @@ mod tests {
     }
 
     #[test]
-    fn a_loud_tone_keeps_its_shape() {
-        // Where a limiter clips, values repeat at the ceiling: a limited tone has none in a row.
+    fn a_loud_tone_is_limited_without_clipping() {
+        // Clipping would repeat values at the ceiling.
         let tone: Vec<f32> = (0..48_000).map(|frame| 4.0 * libm::sin(frame as f64 * 0.03) as f32).collect();
         let output = limit(&tone, 256);
         let ceiling = crate::gain::from_db(-3.0);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quiet_signal_passes_to_the_bit() {
+    fn a_quiet_signal_passes_bit_identically() {
         let input: Vec<f32> = bursts(10_000).iter().map(|value| value * 0.1).collect();
         let latency = LimiterProcessor::new(LimiterConfig::mix(48_000)).latency_frames();
         assert_eq!(latency, 72);
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn its_reduction_is_counted() {
+    fn the_gain_reduction_is_measured() {
         let mut limiter = LimiterProcessor::new(LimiterConfig::mix(48_000));
         let mut limit = |value: f32, frames: usize| {
             limiter.process(&mut vec![value; frames], &mut vec![0.0; frames]);

@@ -1,32 +1,32 @@
-//! Least and greatest samples of stretches of a recording: what a waveform is drawn from.
+//! Minima and maxima of a recording over intervals, for drawing a waveform.
 
 use alloc::vec::Vec;
 
-/// Frames under one pair of the finest level that is kept.
+/// Number of frames per pair on the finest level.
 pub const BASE_FRAMES: usize = 256;
 
-/// Levels that are kept: 256, 512, and so on to 65536 frames a pair.
+/// Number of levels: 256, 512, and so on to 65536 frames per pair.
 pub const LEVELS: usize = 9;
 
-/// A sample as 16 bits: full scale is 32767, and what lies above it is cut.
+/// A sample as 16 bits, clamped to full scale, 32767.
 fn sixteen_bit(value: f32) -> i16 {
     libm::rintf(value.clamp(-1.0, 1.0) * 32_767.0) as i16
 }
 
-/// Least and greatest value, channel by channel, of stretches of equal length.
+/// Minimum and maximum of each channel over intervals of equal length.
 #[derive(Debug, Clone)]
 struct Stretch {
-    /// Pairs of the stretch under way, one for each channel.
+    /// Pairs of the incomplete interval, one per channel.
     pairs: Vec<(f32, f32)>,
     frames: usize,
 }
 
 const NOTHING: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
 
-/// Reduces interleaved frames to pairs of 16-bit values, `[least, greatest]` for each channel in
-/// turn.
+/// Reduces interleaved frames to pairs of 16-bit values, `[minimum, maximum]`, channels
+/// interleaved.
 ///
-/// The last pair may stand for fewer frames than the others.
+/// The last pair may cover fewer frames than the others.
 #[derive(Debug, Clone)]
 pub struct PeakReader {
     frames_per_pair: usize,
@@ -35,7 +35,7 @@ pub struct PeakReader {
 }
 
 impl PeakReader {
-    /// For `channels` channels and this many frames a pair, both at least 1.
+    /// A reader of `channels` channels with pairs of some frames, both at least 1.
     pub fn new(channels: usize, frames_per_pair: usize) -> Self {
         let pairs = alloc::vec![NOTHING; channels.max(1)];
         Self {
@@ -75,7 +75,7 @@ impl PeakReader {
     }
 }
 
-/// The pairs of the next coarser level: every two become one.
+/// The pairs of the next coarser level: each merges two pairs.
 pub fn halved(values: &[i16], channels: usize) -> Vec<i16> {
     let pixel = 2 * channels.max(1);
     let mut out = Vec::with_capacity(values.len().div_ceil(2) + pixel);

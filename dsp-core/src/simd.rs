@@ -1,4 +1,4 @@
-//! Which instructions the hot loops use. The results are the same bits with any of them.
+//! Chooses the instructions of the hot loops. The results are bit-identical with all of them.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -6,9 +6,8 @@ use core::sync::atomic::{AtomicBool, Ordering};
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 static BASELINE_ONLY: AtomicBool = AtomicBool::new(false);
 
-/// Makes the engine do without instructions beyond the target's baseline (SSE2 on x86-64), in
-/// the whole process, or lets it choose again. What it computes does not change; this is
-/// how tests show that.
+/// Restricts the whole process to the baseline instructions of the target (SSE2 on x86-64), or
+/// lifts the restriction. Tests use it to show that the results do not change.
 pub fn force_baseline(baseline: bool) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     BASELINE_ONLY.store(baseline, Ordering::Relaxed);
@@ -16,7 +15,7 @@ pub fn force_baseline(baseline: bool) {
     let _ = baseline;
 }
 
-/// Name of the instructions that the hot loops use here and now.
+/// Name of the instructions that the hot loops currently use.
 pub fn instructions() -> &'static str {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     if avx2() {
@@ -31,18 +30,18 @@ pub fn instructions() -> &'static str {
     }
 }
 
-/// Whether AVX2 is there and not switched off.
+/// Whether the machine has AVX2 and it is not switched off.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 pub(crate) fn avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && !BASELINE_ONLY.load(Ordering::Relaxed)
 }
 
-/// Asks for the memory of a value to be brought near, where the machine can be asked.
+/// Prefetches the memory of a value on machines that can.
 #[inline(always)]
 pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
-    #[expect(unsafe_code, reason = "there is no safe way to say this")]
-    // SAFETY: a hint: it reads nothing and cannot fail, and every x86-64 machine knows it.
+    #[expect(unsafe_code, reason = "no safe function prefetches")]
+    // SAFETY: a prefetch is a hint without effects, which every x86-64 machine has.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(value).cast());
@@ -51,7 +50,7 @@ pub(crate) fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// The columns of four rows. The compiler does not find this way by itself.
+/// Transposes a 4 x 4 matrix. The compiler does not find these shuffles.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
 pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
@@ -69,14 +68,14 @@ pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
     columns.map(bytemuck::cast)
 }
 
-/// The columns of four rows.
+/// Transposes a 4 x 4 matrix.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 #[inline(always)]
 pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
     wide::f32x4::transpose(rows)
 }
 
-/// Defines a function that runs `$body`, an `#[inline(always)]` function of the same arguments,
+/// Defines a function that calls `$body`, an `#[inline(always)]` function of the same arguments,
 /// compiled for AVX2 where the machine has it and for the target's baseline elsewhere.
 macro_rules! on_best_instructions {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:path;) => {

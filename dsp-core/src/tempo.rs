@@ -1,59 +1,59 @@
-//! Musical time: ticks to frames and back, in integers.
+//! Conversion of ticks to frames and back, in integers.
 //!
-//! Ticks become frames nowhere else. A tempo is held as whole nanoseconds for a quarter note, so
-//! that every sum is exact and the same on every machine: a tempo of a MIDI file (whole
-//! microseconds) is represented without error, any other to 1 part in 10^8 or better.
+//! Only this module converts ticks to frames. A tempo is an integer number of nanoseconds per
+//! quarter note, so that every sum is exact and the same on every machine. Tempi of MIDI files, in
+//! whole microseconds, have no error; others have an error of at most 10^-8.
 
 use alloc::vec::Vec;
 
-/// Ticks in a quarter note.
+/// Number of ticks per quarter note.
 pub const TICKS_PER_QUARTER: u64 = 960;
 
-/// The tempo of a project that names none: 120 quarter notes a minute.
+/// The tempo of a project that states none, in quarter notes per minute.
 pub const DEFAULT_BPM: f64 = 120.0;
 
 const NANOS_PER_MINUTE: f64 = 60e9;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
-/// A time in units of 1/960 ns, times the sample rate in hertz, counts a frame as this many.
+/// Units per frame of a time in 1/960 ns times the sample rate in hertz.
 const UNITS_PER_FRAME: u128 = TICKS_PER_QUARTER as u128 * NANOS_PER_SECOND;
 
-/// Why a tempo map was refused.
+/// Why a tempo map is invalid.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum TempoError {
     /// The first change is not at tick 0.
-    #[error("the first tempo must stand at tick 0, not at tick {tick}")]
+    #[error("the first tempo must be at tick 0, not at tick {tick}")]
     FirstNotAtZero {
-        /// Where the first change stands.
+        /// Tick of the first change.
         tick: u64,
     },
-    /// A change does not come after the one before it.
+    /// A change is not after the one before it.
     #[error("tempo changes must ascend: tick {tick} follows tick {previous}")]
     NotAscending {
-        /// The change before.
+        /// Tick of the change before.
         previous: u64,
-        /// The offending change.
+        /// Tick of the invalid change.
         tick: u64,
     },
     /// A tempo is outside 1 to 100,000 quarter notes a minute.
     #[error("the tempo at tick {tick} is {bpm} bpm; it must be 1 to 100000")]
     OutOfRange {
-        /// Where it stands.
+        /// Tick of the change.
         tick: u64,
-        /// The offending tempo, in quarter notes a minute.
+        /// The invalid tempo in quarter notes per minute.
         bpm: f64,
     },
 }
 
-/// A stretch of constant tempo.
+/// A segment of constant tempo.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Segment {
     start_tick: u64,
     nanos_per_quarter: u64,
-    /// Time at `start_tick` in units of 1/960 ns, which keeps it a whole number.
+    /// Time at `start_tick` in units of 1/960 ns, in which it is an integer.
     start: u128,
 }
 
-/// The tempo changes of a project, able to turn ticks into frames and back.
+/// The tempo changes of a project, which convert ticks to frames and back.
 ///
 /// ```
 /// use dsp_core::tempo::TempoMap;
@@ -72,7 +72,7 @@ impl TempoMap {
     ///
     /// # Errors
     ///
-    /// [`TempoError`] where the order is broken or a tempo is outside 1 to 100,000 bpm.
+    /// [`TempoError`] if the order is wrong or a tempo is outside 1 to 100,000 bpm.
     pub fn from_bpm(changes: &[(u64, f64)]) -> Result<Self, TempoError> {
         let changes = if changes.is_empty() { &[(0, DEFAULT_BPM)] } else { changes };
         let mut segments: Vec<Segment> = Vec::with_capacity(changes.len());
@@ -100,21 +100,21 @@ impl TempoMap {
         ((units + UNITS_PER_FRAME / 2) / UNITS_PER_FRAME) as u64
     }
 
-    /// How far a tick lies behind the frame nearest to it, in frames: -0.5 to 0.5, below 0 where it
-    /// lies before.
+    /// Offset of a tick from its nearest frame, in frames, -0.5 to 0.5; positive if the tick is
+    /// later.
     pub fn frames_beyond(&self, tick: u64, sample_rate_hz: u32) -> f64 {
         let nearest = u128::from(self.frame_at(tick, sample_rate_hz)) * UNITS_PER_FRAME;
         let beyond = self.units_at(tick, sample_rate_hz) as i128 - nearest as i128;
         beyond as f64 / UNITS_PER_FRAME as f64
     }
 
-    /// The place of a tick in parts of a frame, of which [`UNITS_PER_FRAME`] are one.
+    /// Position of a tick in units of 1 / [`UNITS_PER_FRAME`] frames.
     fn units_at(&self, tick: u64, sample_rate_hz: u32) -> u128 {
         let after = self.segments.partition_point(|segment| segment.start_tick <= tick);
         self.segments[after.max(1) - 1].time_at(tick) * u128::from(sample_rate_hz)
     }
 
-    /// The last tick whose frame is not after `frame`: the tick that sounds there.
+    /// The last tick whose frame is not after `frame`.
     pub fn tick_at(&self, frame: u64, sample_rate_hz: u32) -> u64 {
         let time = u128::from(frame) * UNITS_PER_FRAME / u128::from(sample_rate_hz);
         let after = self.segments.partition_point(|segment| segment.start <= time);
@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_map_without_changes_is_120_bpm() {
+    fn a_map_without_changes_has_120_bpm() {
         assert_eq!(TempoMap::from_bpm(&[]).unwrap(), TempoMap::default());
         assert_eq!(TempoMap::default().frame_at(1920, 44_100), 44_100);
     }
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn every_tick_comes_back() {
+    fn converting_a_tick_to_a_frame_and_back_gives_the_same_tick() {
         let map = TempoMap::from_bpm(&[(0, 97.3), (1_000, 211.7), (1_001, 3.6), (9_999, 140.0)]).unwrap();
         for sample_rate_hz in [44_100, 48_000, 96_000] {
             for tick in (0..20_000).step_by(7) {
@@ -176,16 +176,16 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tick_lies_beside_its_frame_is_told() {
+    fn the_offset_of_a_tick_from_its_frame_is_exact() {
         let map = TempoMap::default();
         let beyond = [0, 1, 2, 49, 50].map(|tick| map.frames_beyond(tick, 44_100));
         assert_eq!(beyond, [0.0, -0.031_25, -0.062_5, 0.468_75, 0.437_5]);
-        // Half a frame counts up.
+        // Half a frame is rounded up.
         assert_eq!((map.frame_at(16, 44_100), map.frames_beyond(16, 44_100)), (368, -0.5));
     }
 
     #[test]
-    fn broken_maps_name_the_offender() {
+    fn errors_name_the_invalid_change() {
         let check = |changes: &[(u64, f64)], expected: &str| {
             assert_eq!(TempoMap::from_bpm(changes).unwrap_err().to_string(), expected);
         };

@@ -1,19 +1,19 @@
 //! Bands of a third of an octave (IEC 61260-1: base ten, 1000 Hz as reference), and the bins of a
-//! Fourier transform that lie in them.
+//! Fourier transform in them.
 
 use core::ops::Range;
 
-/// A band by its number: 0 is that of 1000 Hz, 10 that of ten times as much.
+/// A band by its number: 0 is the band of 1000 Hz, 10 that of 10 kHz.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Band(pub(crate) i32);
 
 impl Band {
-    /// Exact middle of the band, in hertz.
+    /// Exact centre of the band in hertz.
     pub(crate) fn center_hz(self) -> f64 {
         self.twentieth_of_a_decade_hz(0)
     }
 
-    /// Where the band begins and ends, in hertz.
+    /// Lower and upper band-edge frequency in hertz.
     pub(crate) fn edges_hz(self) -> [f64; 2] {
         [-1, 1].map(|twentieth| self.twentieth_of_a_decade_hz(twentieth))
     }
@@ -23,36 +23,37 @@ impl Band {
     }
 }
 
-/// The bins of a band. A bin at the edge of two bands counts in both, as far as it lies in each.
+/// The bins of a band. A bin on the border of two bands counts in both, by the fraction in each.
 #[derive(Debug, Clone)]
 pub(crate) struct BandBins {
     first: usize,
-    first_share: f64,
+    first_fraction: f64,
     whole: Range<usize>,
     last: usize,
-    last_share: f64,
+    last_fraction: f64,
 }
 
 impl BandBins {
-    /// Those of a transform of so many bins, `bin_hz` apart from 0 Hz on; what is above the last
-    /// does not count.
+    /// The bins of a band in a transform of `bins` bins, `bin_hz` apart from 0 Hz on.
     pub(crate) fn new(band: Band, bin_hz: f64, bins: usize) -> Self {
         let [low, high] = band.edges_hz().map(|edge_hz| (edge_hz / bin_hz).min(bins as f64 - 0.5));
-        // A bin reaches from half a bin below its number to half a bin above.
+        // A bin covers half a bin on either side of its frequency.
         let [first, last] = [low, high].map(|edge| ((edge + 0.5) as usize).min(bins - 1));
         Self {
             first,
-            first_share: high.min(first as f64 + 0.5) - low,
+            first_fraction: high.min(first as f64 + 0.5) - low,
             whole: (first + 1).min(last)..last,
             last,
-            last_share: if last > first { high - (last as f64 - 0.5) } else { 0.0 },
+            last_fraction: if last > first { high - (last as f64 - 0.5) } else { 0.0 },
         }
     }
 
-    /// The power of the band; `sum` adds up that of some bins.
+    /// The power of the band; `sum` returns the power of a range of bins.
     pub(crate) fn power(&self, sum: impl Fn(Range<usize>) -> f64) -> f64 {
-        let edge = |bin: usize, share: f64| sum(bin..bin + 1) * share;
-        edge(self.first, self.first_share) + sum(self.whole.clone()) + edge(self.last, self.last_share)
+        let partial = |bin: usize, fraction: f64| sum(bin..bin + 1) * fraction;
+        partial(self.first, self.first_fraction)
+            + sum(self.whole.clone())
+            + partial(self.last, self.last_fraction)
     }
 }
 

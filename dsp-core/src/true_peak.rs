@@ -2,8 +2,8 @@
 //!
 //! The signal is computed at 8 times its rate (4 times from 64 kHz on) by a sinc of 48 taps under a
 //! Kaiser window of 60 dB, flat to 0.46 of the sample rate. A tone there reads at most 0.15 dB too
-//! low (0.6 dB from 64 kHz on, where that is beyond hearing). At half the sample rate the response
-//! is halved, and with its image a tone adds up to its own level: nothing reads higher than it is.
+//! low (0.6 dB from 64 kHz on, at inaudible frequencies). At half the sample rate the response is
+//! halved, and a tone and its image sum to the level of the tone: no reading is too high.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,18 +12,18 @@ use crate::dsp::lanes::{LANES, Lanes};
 use crate::dsp::window::WindowedSinc;
 use crate::simd::on_best_instructions;
 
-/// Frames from which one between is made.
+/// Number of frames from which a value between two frames is computed.
 const TAPS: usize = 48;
 
 const ATTENUATION_DB: f64 = 60.0;
 
-/// Pairs of phases that mirror each other, at 8 times the rate.
+/// Number of pairs of mirrored phases at 8 times the rate.
 const MAX_PAIRS: usize = 3;
 
-/// Sample rate from which on 4 times is enough, in hertz.
+/// Sample rate from which 4 times the rate is enough, in hertz.
 const HIGH_RATE_HZ: u32 = 64_000;
 
-/// Frames that are measured at once.
+/// Number of frames that are measured together.
 const ROOM_FRAMES: usize = 1_024;
 
 /// What a window of input holds beside the frames that it is for.
@@ -83,15 +83,14 @@ impl TruePeakMeter {
         }
     }
 
-    /// Back to the state of a new meter.
+    /// Resets to the state of a new meter.
     pub fn reset(&mut self) {
         self.kept.fill(0.0);
         self.restart();
         self.first_place = 0;
     }
 
-    /// Measures anew a signal that goes on: nothing begins here, and what is between frames from
-    /// before does not count.
+    /// Restarts the measurement of a continuing signal. Values between earlier frames do not count.
     pub fn restart(&mut self) {
         self.kept.copy_within(self.kept_frames - EXTRA_FRAMES..self.kept_frames, 0);
         self.kept_frames = EXTRA_FRAMES;
@@ -100,7 +99,7 @@ impl TruePeakMeter {
         self.sample_peak = 0.0;
     }
 
-    /// Adds samples. Values that are not finite count as silence.
+    /// Adds samples. Values that are not finite are treated as silence.
     pub fn process(&mut self, mut samples: &[f32]) {
         while !samples.is_empty() {
             let (now, later) = samples.split_at(samples.len().min(self.kept.len() - self.kept_frames));
@@ -250,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn any_call_size_gives_the_same_and_reset_equals_new() {
+    fn the_peak_does_not_depend_on_the_call_size_and_a_reset_equals_a_new_meter() {
         let samples = noise(5_003);
         for rate_hz in [44_100, 96_000] {
             let mut meter = TruePeakMeter::new(rate_hz);
@@ -264,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn leaving_out_what_cannot_be_a_peak_changes_nothing() {
+    fn skipping_windows_that_cannot_hold_the_peak_does_not_change_it() {
         let mut samples = noise(4_000);
         for value in &mut samples[2_000..3_000] {
             *value *= 0.1;
@@ -290,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peak_at_the_very_end_counts() {
+    fn a_peak_after_the_last_frame_is_measured() {
         for rate_hz in [44_100, 96_000] {
             let mut meter = TruePeakMeter::new(rate_hz);
             meter.process(&[0.0; 1_000]);
@@ -303,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn measuring_anew_leaves_out_what_was() {
+    fn a_restart_leaves_out_earlier_peaks() {
         let samples = noise(3_001);
         let soft: Vec<f32> = samples.iter().map(|value| 0.125 * value).collect();
         for rate_hz in [44_100, 96_000] {
@@ -323,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_finite_counts_as_silence() {
+    fn samples_that_are_not_finite_are_treated_as_silence() {
         let mut meter = TruePeakMeter::new(48_000);
         meter.process(&[f32::NAN, f32::INFINITY, 0.25, f32::NEG_INFINITY]);
         assert_eq!(meter.sample_peak(), 0.25);

@@ -4,7 +4,7 @@ use std::io::{Seek, Write};
 
 use crate::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor};
 
-/// How samples stand in the file.
+/// The sample format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleFormat {
     /// 8-bit integers, with TPDF dither; unsigned in the file, where 128 is silence.
@@ -13,12 +13,12 @@ pub enum SampleFormat {
     Pcm16,
     /// 24-bit integers, with TPDF dither.
     Pcm24,
-    /// 32-bit IEEE floats, as the engine computed them.
+    /// 32-bit IEEE floats, unchanged.
     Float32,
 }
 
 impl SampleFormat {
-    /// Bytes of one sample.
+    /// Size of a sample in bytes.
     pub fn bytes_per_sample(self) -> usize {
         match self {
             Self::Pcm8 => 1,
@@ -28,7 +28,7 @@ impl SampleFormat {
         }
     }
 
-    /// Bits of an integer sample; `None` for floats.
+    /// Bit depth of integer samples; `None` for floats.
     pub fn bit_depth(self) -> Option<BitDepth> {
         match self {
             Self::Pcm8 => Some(BitDepth::Eight),
@@ -38,8 +38,8 @@ impl SampleFormat {
         }
     }
 
-    /// Appends the samples of stereo frames, as they stand in a file, to two channels; full scale
-    /// is 1. Bytes after the last whole frame do not count.
+    /// Decodes stereo frames of a file and appends them to two channels, where full scale is 1.
+    /// Bytes after the last whole frame are ignored.
     pub fn decode_stereo(self, audio: &[u8], left: &mut Vec<f32>, right: &mut Vec<f32>) {
         let sample_bytes = self.bytes_per_sample();
         for frame in audio.chunks_exact(2 * sample_bytes) {
@@ -66,10 +66,10 @@ impl SampleFormat {
 /// Why a WAV file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WavError {
-    /// The destination failed.
+    /// Writing to the destination failed.
     #[error("the WAV file could not be written: {0}")]
     Io(#[from] std::io::Error),
-    /// More than a WAV file can hold.
+    /// More audio than a WAV file can hold.
     #[error("a WAV file holds at most {limit_bytes} bytes of audio")]
     TooLong {
         /// The limit, in bytes.
@@ -77,7 +77,7 @@ pub enum WavError {
     },
 }
 
-/// Most bytes of audio in a WAV file: its sizes are 32-bit, and the header takes some.
+/// Maximum size of the audio in a WAV file: 32-bit sizes minus the header.
 pub const MAX_AUDIO_BYTES: u64 = u32::MAX as u64 - 1_024;
 
 /// Writes a stereo WAV file block by block.
@@ -86,11 +86,11 @@ pub struct WavWriter<W: Write + Seek> {
     format: SampleFormat,
     encoder: Encoder,
     audio_bytes: u64,
-    /// The bytes of the last block as they stand in the file.
+    /// The encoded bytes of the last block.
     encoded: Vec<u8>,
 }
 
-/// What makes samples of a file out of those of the engine.
+/// Converts the samples of the engine to those of a file.
 enum Encoder {
     Pcm { quantizers: Box<[QuantizerProcessor; 2]>, steps: [Vec<i32>; 2] },
     Float { clipped_samples: u64 },
@@ -138,7 +138,7 @@ impl<W: Write + Seek> WavWriter<W> {
         })
     }
 
-    /// Appends frames and returns their audio bytes as they stand in the file, for hashing.
+    /// Appends frames and returns their encoded bytes, for hashing.
     ///
     /// # Errors
     ///
@@ -170,8 +170,8 @@ impl<W: Write + Seek> WavWriter<W> {
         Ok(&self.encoded)
     }
 
-    /// The shaping of the dither that is in force: [`NoiseShaping::Off`] for floats and at rates
-    /// that have no filter.
+    /// The noise shaping that is used: [`NoiseShaping::Off`] for floats and at rates without a
+    /// filter.
     pub fn shaping(&self) -> NoiseShaping {
         match &self.encoder {
             Encoder::Pcm { quantizers, .. } => quantizers[0].shaping(),
@@ -179,7 +179,7 @@ impl<W: Write + Seek> WavWriter<W> {
         }
     }
 
-    /// Samples so far that lay outside full scale.
+    /// Number of samples above full scale.
     pub fn clipped_samples(&self) -> u64 {
         match &self.encoder {
             Encoder::Pcm { quantizers, .. } => {
@@ -199,7 +199,7 @@ impl<W: Write + Seek> WavWriter<W> {
     }
 }
 
-/// Writes stereo integers to a file, and the bytes that they become there to `encoded`.
+/// Writes stereo integers to a file, and their encoded bytes to `encoded`.
 fn write_steps<W: Write + Seek>(
     writer: &mut hound::WavWriter<W>,
     format: SampleFormat,
@@ -208,7 +208,7 @@ fn write_steps<W: Write + Seek>(
 ) -> hound::Result<()> {
     let steps = left.iter().zip(right).flat_map(|(left, right)| [*left, *right]);
     match format {
-        // Much the most frequent: `hound` has a way for whole blocks of it.
+        // The most frequent format, for which `hound` writes whole blocks.
         SampleFormat::Pcm16 => {
             let mut block = writer.get_i16_writer(2 * left.len() as u32);
             for step in steps {
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn floats_come_back_as_they_were() {
+    fn floats_are_read_back_unchanged() {
         let (left, right) = ([0.1, -2.0, 1e-20], [0.5, 0.25, -0.0]);
         let (file, audio) = write(SampleFormat::Float32, &left, &right);
         let mut reader = hound::WavReader::new(Cursor::new(&file)).unwrap();
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn integers_are_within_a_step_and_a_half_and_bytes_are_those_of_the_file() {
+    fn integers_have_an_error_of_at_most_1_5_steps_and_write_returns_the_bytes_of_the_file() {
         let ramp: Vec<f32> = (0..1_000).map(|n| n as f32 / 1_000.0 - 0.5).collect();
         for (format, full_scale) in
             [(SampleFormat::Pcm8, 128.0), (SampleFormat::Pcm16, 32_768.0), (SampleFormat::Pcm24, 8_388_608.0)]
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn shaping_is_said_as_it_is() {
+    fn shaping_reports_the_filter_that_is_used() {
         let shaping = |sample_rate_hz, format| {
             let destination = Cursor::new(Vec::new());
             WavWriter::new(destination, sample_rate_hz, format, NoiseShaping::Wannamaker, 0)
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn clipping_is_counted() {
+    fn clipped_samples_are_counted() {
         for format in [SampleFormat::Pcm8, SampleFormat::Pcm16, SampleFormat::Pcm24, SampleFormat::Float32] {
             let destination = Cursor::new(Vec::new());
             let mut writer = WavWriter::new(destination, 48_000, format, NoiseShaping::Off, 0).unwrap();

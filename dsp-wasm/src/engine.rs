@@ -86,8 +86,9 @@ impl WasmEngine {
         self.update_slots()
     }
 
-    /// Begins to receive a bank's file of `size_bytes` bytes in pieces: [`Self::add_to_bank`] appends
-    /// one, and [`Self::end_bank`] loads the file. Replaces an unfinished file for the slot.
+    /// Begins to receive a bank's file of `size_bytes` bytes in pieces: [`Self::add_to_bank`]
+    /// appends one, and [`Self::end_bank`] loads the file. Replaces an unfinished file for the
+    /// slot.
     ///
     /// # Errors
     ///
@@ -102,8 +103,8 @@ impl WasmEngine {
     ///
     /// # Errors
     ///
-    /// A message if no bank was begun for the slot, or the file is larger than announced; it is then
-    /// removed.
+    /// A message if no bank was begun for the slot, or the file is larger than announced; it is
+    /// then removed.
     #[wasm_bindgen(js_name = addToBank)]
     pub fn add_to_bank(&mut self, slot: usize, piece: &[u8]) -> Result<(), JsError> {
         self.incoming_banks.add(slot, piece)
@@ -415,8 +416,8 @@ impl WasmEngine {
         self.mixer.set_takes_input(track, takes_input);
     }
 
-    /// Address of a track's four contiguous input buffers of 256 floats: left, right, reverb send and
-    /// chorus send. The caller fills them before each [`Self::process`]. 0 for a track without
+    /// Address of a track's four contiguous input buffers of 256 floats: left, right, reverb send
+    /// and chorus send. The caller fills them before each [`Self::process`]. 0 for a track without
     /// external input.
     #[wasm_bindgen(js_name = trackInput)]
     pub fn track_input(&mut self, track: usize) -> *const f32 {
@@ -458,8 +459,8 @@ impl WasmEngine {
         self.meter.iter_mut().for_each(|meter| meter.restart());
     }
 
-    /// Writes the values of the master's meters and returns their address: momentary, short-term and
-    /// integrated loudness in LUFS, true peak in dBTP, sample peak in dBFS, correlation, RMS of
+    /// Writes the values of the master's meters and returns their address: momentary, short-term
+    /// and integrated loudness in LUFS, true peak in dBTP, sample peak in dBFS, correlation, RMS of
     /// left and right in decibels, and the levels of the 31 third octaves from 20 Hz to 20 kHz in
     /// decibels. Unchanged while the meters are not watched.
     #[wasm_bindgen(js_name = readMeters)]
@@ -500,8 +501,8 @@ impl WasmEngine {
         self.peaks.as_ptr()
     }
 
-    /// Writes the RMS levels since the last call and returns their address: as many as peaks, in the
-    /// same order.
+    /// Writes the RMS levels since the last call and returns their address: as many as peaks, in
+    /// the same order.
     #[wasm_bindgen(js_name = takeRms)]
     pub fn take_rms(&mut self) -> *const f32 {
         self.mixer.take_rms(&mut self.rms);

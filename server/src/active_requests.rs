@@ -1,11 +1,11 @@
 //! Limits the active requests of an account, and of an address that has not logged in.
 //!
-//! The connections of a trusted proxy count in the total only, and each of its HTTP/2 connections may
-//! carry many requests. Without these limits, one visitor could use up all connections. A request is
-//! active until its answer has been sent, event streams included.
+//! The connections of a trusted proxy count in the total only, and each of its HTTP/2 connections
+//! may carry many requests. Without these limits, one visitor could use up all connections. A
+//! request is active until its answer has been sent, event streams included.
 //!
-//! Each account and each address may also have a quarter as many active requests as may still begin in
-//! all. So several of them together leave room for others.
+//! Each account and each address may also have a quarter as many active requests as may still begin
+//! in all. So several of them together leave room for others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -104,8 +104,8 @@ impl ActiveRequests {
 
     /// Begins a request without a log-in by a proxy. A connection may have a quarter as many active
     /// requests as its address may still begin, so that one connection leaves room for others. If
-    /// the address has no room, its oldest request whose body has not arrived gives way: who sends a
-    /// body slowly keeps nobody else out.
+    /// the address has no room, its oldest request whose body has not arrived gives way: who sends
+    /// a body slowly keeps nobody else out.
     ///
     /// # Errors
     /// 503 `busy` if the address or the connection has too many active requests.
@@ -198,8 +198,8 @@ impl ActiveRequest {
 
     /// Keeps the request active until the body of its answer has been sent, or its client has left.
     pub(crate) fn until_sent(self, response: Response) -> Response {
-        // Bodies in memory of a known size are counted by their bytes (`held_answers.rs`); a wrapped
-        // body would lose that size.
+        // Bodies in memory of a known size are counted by their bytes (`held_answers.rs`); a
+        // wrapped body would lose that size.
         if response.body().size_hint().exact().is_some() && !response.headers().contains_key(CONTENT_LENGTH) {
             return response;
         }

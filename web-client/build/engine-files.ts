@@ -21,8 +21,8 @@ function changedBindings(name: string, change: (code: string) => string): Plugin
 }
 
 /**
- * Removes the default path of the WebAssembly module from the bindings. The page always provides the
- * module; the path would add a second copy of it to the bundle.
+ * Removes the default path of the WebAssembly module from the bindings. The page always provides
+ * the module; the path would add a second copy of it to the bundle.
  */
 function withoutDefaultModule(): Plugin {
   return changedBindings('without-default-module', (code) =>

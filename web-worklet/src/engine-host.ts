@@ -53,7 +53,8 @@ export class EngineHost {
   #hasFailed = false;
 
   /**
-   * `post` sends a report to the page; the report's memory is reused afterwards. `nowMs` is a clock.
+   * `post` sends a report to the page; the report's memory is reused afterwards. `nowMs` is a
+   * clock.
    */
   constructor(
     module: WebAssembly.Module,
@@ -208,8 +209,8 @@ export class EngineHost {
   }
 
   /**
-   * Carries out the last seek, before the next block or other command. While a user drags the playhead, seeks arrive
-   * faster than blocks, and each may take longer than a block.
+   * Carries out the last seek, before the next block or other command. While a user drags the
+   * playhead, seeks arrive faster than blocks, and each may take longer than a block.
    */
   #seek(): void {
     if (this.#seekFrame === undefined) return;

@@ -17,8 +17,8 @@ export type WantedAudio = {
 };
 
 /**
- * The outputs of a track, rendered outside the engine: left, right, reverb send and chorus send. Frame 0 is the start of
- * the session.
+ * The outputs of a track, rendered outside the engine: left, right, reverb send and chorus send.
+ * Frame 0 is the start of the session.
  */
 export type TrackAudio = { left: Float32Array; right: Float32Array; reverb: Float32Array; chorus: Float32Array };
 
@@ -76,8 +76,8 @@ export type EngineCommand = {
 }[keyof EngineCommands];
 
 /**
- * The values of the master's meters. Silence is -Infinity. A measurement begins when the page watches the meters, when the
- * song plays from its start, and when the meters are reset.
+ * The values of the master's meters. Silence is -Infinity. A measurement begins when the page
+ * watches the meters, when the song plays from its start, and when the meters are reset.
  */
 export type MasterMeters = {
   /** Loudness of the last 0.4 s, of the last 3 s, and since the measurement began (ITU-R BS.1770, EBU R 128). */

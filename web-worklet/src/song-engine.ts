@@ -149,16 +149,16 @@ export class SongEngine {
   }
 
   /**
-   * The presets that each track may select in its SoundFont, in the order of the tracks: bank and program numbers such
-   * as `128:0`; none for a track without a SoundFont. Notes are ignored.
+   * The presets that each track may select in its SoundFont, in the order of the tracks: bank and
+   * program numbers such as `128:0`; none for a track without a SoundFont. Notes are ignored.
    */
   presetsUsed(project: Project): string[][] {
     return presetsUsed(project).map((text) => (text === '' ? [] : text.split(',')));
   }
 
   /**
-   * Reserves a slot for a bank. Projects set from now on may use its id; their tracks become audible when it is loaded.
-   * @throws {Error} when all slots are in use.
+   * Reserves a slot for a bank. Projects set from now on may use its id; their tracks become
+   * audible when it is loaded. @throws {Error} when all slots are in use.
    */
   addBank(bankId: string): void {
     if (this.#slots.has(bankId)) return;
@@ -169,7 +169,8 @@ export class SongEngine {
   }
 
   /**
-   * Loads the SF2 file of a bank that has a slot, while playback continues. Rejects with the fault of the file.
+   * Loads the SF2 file of a bank that has a slot, while playback continues. Rejects with the fault
+   * of the file.
    */
   async loadBank(bankId: string, sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const slot = this.#slots.get(bankId);
@@ -191,10 +192,11 @@ export class SongEngine {
   }
 
   /**
-   * Loads an audio file as a whole, for clips or as an impulse response: little-endian 32-bit floats at the engine's
-   * sample rate, channels interleaved. Playback continues meanwhile, also of a file that was streamed before. Projects set
-   * from now on may use its id. Resolves without loading if the file is removed meanwhile. Rejects with the fault of the
-   * file; a file that was streamed before is then streamed again.
+   * Loads an audio file as a whole, for clips or as an impulse response: little-endian 32-bit
+   * floats at the engine's sample rate, channels interleaved. Playback continues meanwhile, also of
+   * a file that was streamed before. Projects set from now on may use its id. Resolves without
+   * loading if the file is removed meanwhile. Rejects with the fault of the file; a file that was
+   * streamed before is then streamed again.
    */
   async loadAudio(
     fileId: string,
@@ -224,8 +226,8 @@ export class SongEngine {
   }
 
   /**
-   * Streams an audio file of `frames` frames at the engine's sample rate: see `onWantedAudio`. Projects set from now on
-   * may use its id.
+   * Streams an audio file of `frames` frames at the engine's sample rate: see `onWantedAudio`.
+   * Projects set from now on may use its id.
    */
   async streamAudio(fileId: string, frames: number, fileRateHz: number): Promise<void> {
     const { slot } = this.#assignSlot(fileId, { frames, fileRateHz, isStreamed: true });
@@ -253,8 +255,8 @@ export class SongEngine {
   }
 
   /**
-   * Calls `listener` about 30 times a second with the blocks of streamed audio that clips need, until the returned
-   * function is called. A block is listed until it is delivered.
+   * Calls `listener` about 30 times a second with the blocks of streamed audio that clips need,
+   * until the returned function is called. A block is listed until it is delivered.
    */
   onWantedAudio(listener: (wanted: WantedAudio[]) => void): () => void {
     this.#wantedListeners.add(listener);
@@ -271,8 +273,9 @@ export class SongEngine {
   }
 
   /**
-   * Continues with a project at its position. Tracks whose bank is not loaded, or that have no `soundfont_id`, are silent.
-   * Rejects when the project cannot be played; the old one then continues.
+   * Continues with a project at its position. Tracks whose bank is not loaded, or that have no
+   * `soundfont_id`, are silent. Rejects when the project cannot be played; the old one then
+   * continues.
    */
   async setProject(project: Project): Promise<SessionInfo> {
     const slots = Object.fromEntries(this.#slots);
@@ -301,8 +304,8 @@ export class SongEngine {
   }
 
   /**
-   * Sets a parameter of an effect, by its index in the table of the effect's kind, to a value in its unit. Without a track
-   * the effect is the master's.
+   * Sets a parameter of an effect, by its index in the table of the effect's kind, to a value in
+   * its unit. Without a track the effect is the master's.
    */
   setEffectParameter(trackId: string | null, effectId: string, parameter: number, value: number): void {
     this.#send({ type: 'setEffectParameter', trackId, effectId, parameter, value });
@@ -324,8 +327,8 @@ export class SongEngine {
   }
 
   /**
-   * Makes a track play audio instead of its notes, before its fader; null returns to the notes. The arrays are
-   * transferred.
+   * Makes a track play audio instead of its notes, before its fader; null returns to the notes. The
+   * arrays are transferred.
    */
   setTrackAudio(trackId: string, audio: TrackAudio | null): void {
     const transfer = audio ? [audio.left, audio.right, audio.reverb, audio.chorus].map((channel) => channel.buffer) : [];
@@ -365,8 +368,8 @@ export class SongEngine {
   }
 
   /**
-   * The magnitude response of an equalizer at some frequencies, in decibels. `values` are those of its parameters in the
-   * order of the kind's table.
+   * The magnitude response of an equalizer at some frequencies, in decibels. `values` are those of
+   * its parameters in the order of the kind's table.
    */
   equalizerResponse(values: Float64Array, frequenciesHz: Float64Array): Float64Array {
     return equalizerResponse(values, frequenciesHz, this.context.sampleRate);
@@ -389,8 +392,8 @@ export class SongEngine {
   }
 
   /**
-   * Calls `listener` about 30 times a second with the gain reductions of some effects in decibels, in their order; NaN for
-   * effects that have none. Replaces the effects that were watched before.
+   * Calls `listener` about 30 times a second with the gain reductions of some effects in decibels,
+   * in their order; NaN for effects that have none. Replaces the effects that were watched before.
    */
   watchReductions(effects: EffectName[], listener: (db: Float32Array) => void): void {
     this.#onReductions = listener;
@@ -398,8 +401,8 @@ export class SongEngine {
   }
 
   /**
-   * Calls `listener` ten times a second with the values of the master's meters, until the returned function is called. The
-   * engine measures only while there is a listener.
+   * Calls `listener` ten times a second with the values of the master's meters, until the returned
+   * function is called. The engine measures only while there is a listener.
    */
   onMeters(listener: (meters: MasterMeters) => void): () => void {
     if (this.#meterListeners.size === 0) this.#send({ type: 'watchMeters', watch: true });

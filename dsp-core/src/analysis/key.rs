@@ -1,7 +1,7 @@
-//! The key, from how often each of the twelve pitch classes sounds.
+//! Estimates the key from the strengths of the twelve pitch classes.
 //!
 //! Spectral peaks between 55 Hz and 2 kHz are assigned to the nearest semitone at A = 440 Hz. The
-//! twelve sums are correlated with the profiles that listeners gave for each key (Krumhansl and
+//! twelve sums are correlated with the probe-tone profile of each key (Krumhansl and
 //! Kessler 1982, as in Krumhansl, *Cognitive Foundations of Musical Pitch*, 1990, chapter 2); the
 //! best of the 24 correlations is the key.
 
@@ -9,18 +9,18 @@
 const MAJOR: [f64; 12] = [6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88];
 const MINOR: [f64; 12] = [6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17];
 
-/// Where tones are looked for, in hertz.
+/// Frequency range of the tones in hertz.
 const LOWEST_HZ: f64 = 55.0;
 const HIGHEST_HZ: f64 = 2_000.0;
 
-/// Peaks of less power than this share of the highest of their window are not counted: -50 dB.
+/// Minimum power of a peak relative to the highest of its window: -50 dB.
 const PEAK_FLOOR: f64 = 1e-5;
 
-/// Share of a window's power that must lie where tones are looked for: what else is there has
-/// leaked from elsewhere, or was rounded.
-const TONES_SHARE_MIN: f64 = 0.01;
+/// Minimum fraction of a window's power in the range of tones. Below it the power there is leakage
+/// or rounding.
+const TONES_FRACTION_MIN: f64 = 0.01;
 
-/// Correlation below which nothing is called a key: chance gives about as much for twelve values.
+/// Minimum correlation of a key. Chance gives about as much for twelve values.
 const CORRELATION_MIN: f64 = 0.5;
 
 /// Whether a key is major or minor.
@@ -65,7 +65,7 @@ impl Chroma {
         let highest = power[first..=last].iter().copied().fold(0.0, f64::max);
         let floor_power = highest * PEAK_FLOOR;
         let tones: f64 = power[first..=last].iter().sum();
-        if highest <= 0.0 || tones < TONES_SHARE_MIN * power.iter().sum::<f64>() {
+        if highest <= 0.0 || tones < TONES_FRACTION_MIN * power.iter().sum::<f64>() {
             return;
         }
         for bin in first..=last {
@@ -73,21 +73,21 @@ impl Chroma {
             if here < floor_power || here < power[bin - 1] || here <= power[bin + 1] {
                 continue;
             }
-            let frequency_hz = (bin as f64 + summit(power[bin - 1], here, power[bin + 1])) * self.bin_hz;
+            let frequency_hz = (bin as f64 + peak_offset(power[bin - 1], here, power[bin + 1])) * self.bin_hz;
             // Semitones above A, then pitch classes from C.
             let semitones = libm::round(12.0 * libm::log2(frequency_hz / 440.0)) as i32;
             self.classes[(semitones + 9).rem_euclid(12) as usize] += libm::sqrt(here);
         }
     }
 
-    /// The key that fits best.
+    /// The key with the highest correlation.
     pub(super) fn key(&self) -> Option<Key> {
         let mut best: Option<Key> = None;
         for tonic in 0..12_u8 {
             for (mode, profile) in [(Mode::Major, &MAJOR), (Mode::Minor, &MINOR)] {
-                let mut turned = self.classes;
-                turned.rotate_left(usize::from(tonic));
-                let correlation = correlation(&turned, profile);
+                let mut rotated = self.classes;
+                rotated.rotate_left(usize::from(tonic));
+                let correlation = correlation(&rotated, profile);
                 if best.is_none_or(|best| correlation > best.correlation) {
                     best = Some(Key { tonic, mode, correlation });
                 }
@@ -97,14 +97,14 @@ impl Chroma {
     }
 }
 
-/// Where between the bins a peak lies: the summit of a parabola through the logarithms.
-fn summit(before: f64, here: f64, after: f64) -> f64 {
+/// Offset of a peak from its bin, by a parabola through the logarithms of the powers.
+fn peak_offset(before: f64, here: f64, after: f64) -> f64 {
     let [before, here, after] = [before, here, after].map(|power| libm::log(power.max(f64::MIN_POSITIVE)));
     let bend = before - 2.0 * here + after;
     if bend < 0.0 { (0.5 * (before - after) / bend).clamp(-0.5, 0.5) } else { 0.0 }
 }
 
-/// Pearson's correlation; 0 where one of them is constant.
+/// Pearson's correlation coefficient; 0 if either is constant.
 fn correlation(values: &[f64; 12], profile: &[f64; 12]) -> f64 {
     let mean = |values: &[f64; 12]| values.iter().sum::<f64>() / 12.0;
     let (mean_value, mean_profile) = (mean(values), mean(profile));

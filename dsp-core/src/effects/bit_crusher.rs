@@ -1,6 +1,6 @@
 //! Bit crusher: reduces bit depth and sample rate.
 //!
-//! The quantiser rounds to multiples of `2^(1 - bits)`: a full scale of -1 to 1 has `2^bits` steps,
+//! The quantizer rounds to multiples of `2^(1 - bits)`: a full scale of -1 to 1 has `2^bits` steps,
 //! with one at 0 (mid-tread). The sample-and-hold takes a frame at each period of the reduced rate
 //! on the session's clock. While the rate moves, the phase of that clock depends on its past. At
 //! fixed frames it is therefore set to the phase that the current rate alone gives.
@@ -38,13 +38,13 @@ pub(super) static BIT_CRUSHER: EffectKind = EffectKind {
 parameters! {
     /// Parameters of the bit crusher.
     enum BitCrusherParam {
-        /// Bits of the quantiser, which may be fractional.
+        /// Bits of the quantizer, which may be fractional.
         Bits = linear("bits", "Bits", Unit::Bits, [1.0, 24.0], 10.0),
         /// Reduced sample rate.
         RateHz = logarithmic("rate_hz", "Sample rate", Unit::Hertz, [200.0, MAX_RATE_HZ], 12_000.0),
         /// Whether filters remove aliases and images.
         AntiAlias = switch("anti_alias", "Anti-alias filters", false),
-        /// Whether triangular dither is added before the quantiser.
+        /// Whether triangular dither is added before the quantizer.
         Dither = switch("dither", "Dither", false),
         /// Proportion of the output; the remainder is the input.
         Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
@@ -85,7 +85,7 @@ struct BitCrusher {
     mix: SmoothedValue,
     /// Whether a parameter was set since the last control point.
     has_new_target: bool,
-    /// Quantisation step at the last control point and at the next.
+    /// Quantization step at the last control point and at the next.
     steps: [f64; 2],
     /// Phase of the sampling clock before this frame, and its increment per frame; `None`: every
     /// frame is taken.

@@ -1,26 +1,25 @@
-//! The gain that brings a finished signal to a loudness.
+//! The gain that normalizes a finished signal to a loudness.
 
-use super::Loudness;
+use super::measurement::Loudness;
 
-/// Highest true peak that a normalised signal may have, in dBTP (EBU R 128).
+/// Maximum true peak of a normalized signal in dBTP (EBU R 128).
 pub const MAX_TRUE_PEAK_DBTP: f64 = -1.0;
 
-/// What brings a signal to a loudness: first a gain, then, if its peaks stand out after that, a
-/// limiter.
+/// Normalization to a loudness: a gain, then a limiter if peaks exceed the maximum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Normalization {
     /// Gain that makes the integrated loudness the target, in decibels.
     pub gain_db: f64,
     /// Highest true peak after the gain, in dBTP.
     pub true_peak_dbtp: f64,
-    /// How far that lies above [`MAX_TRUE_PEAK_DBTP`], in decibels, for a limiter to take off; 0 if
-    /// it does not.
+    /// Excess of that peak over [`MAX_TRUE_PEAK_DBTP`] in decibels, which a limiter must remove; 0
+    /// without excess.
     pub excess_db: f64,
 }
 
 impl Normalization {
-    /// Normalises a measured signal to a target in LUFS. `None` for signals without a loudness:
-    /// silence, and what is below 400 ms or the absolute gate of -70 LUFS.
+    /// The normalization of a signal to a target in LUFS. `None` for signals without a loudness:
+    /// silence, less than 400 ms, or below the absolute gate of -70 LUFS.
     pub fn new(measured: &Loudness, target_lufs: f64) -> Option<Self> {
         let gain_db = target_lufs - measured.integrated_lufs;
         if !gain_db.is_finite() {
@@ -30,8 +29,8 @@ impl Normalization {
         Some(Self { gain_db, true_peak_dbtp, excess_db: (true_peak_dbtp - MAX_TRUE_PEAK_DBTP).max(0.0) })
     }
 
-    /// The gain by which no peak needs a limiter, in decibels: the loudness stays below the target
-    /// by [`Self::excess_db`].
+    /// The gain in decibels that needs no limiter. The loudness is below the target by
+    /// [`Self::excess_db`].
     pub fn gain_without_limiter_db(&self) -> f64 {
         self.gain_db - self.excess_db
     }
@@ -53,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gain_goes_to_the_target_and_peaks_above_the_limit_are_told() {
+    fn the_gain_reaches_the_target_and_the_excess_of_peaks_is_reported() {
         let quiet = Normalization::new(&measured(-30.0, -12.0), -23.0).unwrap();
         assert_eq!(quiet, Normalization { gain_db: 7.0, true_peak_dbtp: -5.0, excess_db: 0.0 });
         let dynamic = Normalization::new(&measured(-30.0, -12.0), -14.0).unwrap();

@@ -1,24 +1,24 @@
 //! Integrated loudness: the mean of gated blocks (ITU-R BS.1770-4, annex 1, equations 4 to 7).
 //!
-//! A signal of any length is kept as a histogram of its blocks. Each of its bins holds the powers
-//! that fell into it, so that only the relative gate is rounded, to a tenth of a LU.
+//! A histogram stores the blocks of a signal of any length. Each bin holds the sum of its powers,
+//! so that only the relative gate is rounded, to 0.1 LU.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// What is added to ten times the logarithm of a power (BS.1770-4, annex 1, equation 2), in LU.
+/// Offset from ten times the logarithm of a power to loudness (BS.1770-4, annex 1, equation 2).
 pub(crate) const LOUDNESS_OFFSET_LUFS: f64 = -0.691;
 
-/// Blocks from here on count, in LUFS.
+/// Loudness from which blocks count, in LUFS.
 const ABSOLUTE_GATE_LUFS: f64 = -70.0;
 
-/// How far below the mean of these the relative gate lies, in LU.
+/// Offset from the mean of these blocks to the relative gate, in LU.
 const RELATIVE_GATE_LU: f64 = -10.0;
 
-const BINS_A_LU: f64 = 10.0;
+/// Number of bins per LU.
+const BINS_PER_LU: f64 = 10.0;
 
-/// Bins up to 10 LUFS, a square wave of full scale in both channels and more; what is louder is in
-/// the last.
+/// Number of bins, up to 10 LUFS. The last bin holds louder blocks too.
 const BINS: usize = 800;
 
 /// The loudness of a power under K-weighting, the sum of the channels' mean squares, in LUFS.
@@ -49,25 +49,25 @@ impl GatedLoudness {
     /// Adds a block of 400 ms by its power.
     pub(super) fn add_block(&mut self, power: f64) {
         let above_gate = lufs(power) - ABSOLUTE_GATE_LUFS;
-        // Of silence it is minus infinity.
+        // Minus infinity for silence.
         if above_gate >= 0.0 {
-            let bin = &mut self.bins[((above_gate * BINS_A_LU) as usize).min(BINS - 1)];
+            let bin = &mut self.bins[((above_gate * BINS_PER_LU) as usize).min(BINS - 1)];
             bin.blocks = bin.blocks.saturating_add(1);
             bin.power += power;
         }
     }
 
-    /// Loudness of all blocks; minus infinity if none was loud enough.
+    /// Loudness of all blocks; minus infinity if none passed the gates.
     pub(super) fn lufs(&self) -> f64 {
         let all = mean_power(&self.bins);
         let gate = lufs(all) + RELATIVE_GATE_LU - ABSOLUTE_GATE_LUFS;
-        // Of a bin that the gate parts, the half decides.
-        let first = (gate * BINS_A_LU + 0.5) as usize;
+        // A bin that contains the gate counts if the gate is in its lower half.
+        let first = (gate * BINS_PER_LU + 0.5) as usize;
         lufs(mean_power(&self.bins[first.min(BINS - 1)..]))
     }
 }
 
-/// Mean power of the blocks in some bins; 0 if there is none.
+/// Mean power of the blocks in some bins; 0 without blocks.
 fn mean_power(bins: &[Bin]) -> f64 {
     let blocks: u64 = bins.iter().map(|bin| u64::from(bin.blocks)).sum();
     bins.iter().map(|bin| bin.power).sum::<f64>() / blocks.max(1) as f64
@@ -90,14 +90,14 @@ mod tests {
     }
 
     #[test]
-    fn equal_blocks_have_their_own_loudness() {
+    fn blocks_of_equal_loudness_have_that_loudness() {
         for level_lufs in [-69.95, -23.03, 0.0, 12.3] {
             assert!((of_blocks(&[(100, level_lufs)]) - level_lufs).abs() < 1e-9);
         }
     }
 
     #[test]
-    fn what_is_below_the_gates_does_not_count() {
+    fn blocks_below_the_gates_do_not_count() {
         assert_eq!(of_blocks(&[]), f64::NEG_INFINITY);
         assert_eq!(of_blocks(&[(1_000, -70.5), (10, f64::NEG_INFINITY)]), f64::NEG_INFINITY);
         // The mean of all is -23.04 LUFS, and the relative gate ten LU below.

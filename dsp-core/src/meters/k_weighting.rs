@@ -1,8 +1,8 @@
-//! K-weighting (ITU-R BS.1770-4, annex 1): a shelf for the head, then a high-pass.
+//! K-weighting (ITU-R BS.1770-4, annex 1): a high shelf for the head, then a high-pass.
 //!
-//! The recommendation gives coefficients for 48 kHz. For other rates the same analogue filters are
-//! meant: the tables are taken back through the bilinear transform and forth again, with the
-//! frequency of the poles where it was.
+//! The recommendation gives coefficients for 48 kHz. For other rates the filters are transformed
+//! back to analogue ones and forth again by the bilinear transform, which keeps the frequency of
+//! their poles.
 
 use core::f64::consts::PI;
 
@@ -11,7 +11,7 @@ use wide::f64x2;
 /// The rate of the tables, in hertz.
 const TABLE_RATE_HZ: f64 = 48_000.0;
 
-/// BS.1770-4, annex 1, table 1: numerator, then the denominator behind its leading 1.
+/// BS.1770-4, annex 1, table 1: numerator, then the denominator without its leading 1.
 const SHELF: Coefficients = Coefficients {
     b: [1.535_124_859_586_97, -2.691_696_189_406_38, 1.198_392_810_852_85],
     a: [-1.690_659_293_182_41, 0.732_480_774_215_85],
@@ -21,7 +21,7 @@ const SHELF: Coefficients = Coefficients {
 const HIGH_PASS: Coefficients =
     Coefficients { b: [1.0, -2.0, 1.0], a: [-1.990_047_454_833_98, 0.990_072_250_366_21] };
 
-/// Below this the state of a filter counts as 0: 600 dB below full scale.
+/// Filter states below -600 dBFS become 0.
 const FLUSH: f64 = 1e-30;
 
 /// A filter of second order, `(b0 + b1/z + b2/z^2) / (1 + a1/z + a2/z^2)`.
@@ -32,26 +32,26 @@ struct Coefficients {
 }
 
 impl Coefficients {
-    /// The same filter at another rate than that of the tables.
+    /// The same filter at another sample rate.
     fn at_rate(self, sample_rate_hz: f64) -> Self {
         if sample_rate_hz == TABLE_RATE_HZ {
             return self;
         }
-        let numerator = swapped(self.b);
-        let denominator = swapped([1.0, self.a[0], self.a[1]]);
-        // Where the poles are: the tangent of pi times frequency through rate.
+        let numerator = bilinear(self.b);
+        let denominator = bilinear([1.0, self.a[0], self.a[1]]);
+        // The tangent of pi times the frequency of the poles divided by the rate.
         let poles = libm::sqrt(denominator[0] / denominator[2]);
         let frequency_hz = libm::atan(poles) * TABLE_RATE_HZ / PI;
         let scale = poles / libm::tan(PI * frequency_hz / sample_rate_hz);
-        let scaled = |[c0, c1, c2]: [f64; 3]| swapped([c0, c1 * scale, c2 * scale * scale]);
+        let scaled = |[c0, c1, c2]: [f64; 3]| bilinear([c0, c1 * scale, c2 * scale * scale]);
         let (b, [a0, a1, a2]) = (scaled(numerator), scaled(denominator));
         Self { b: b.map(|b| b / a0), a: [a1 / a0, a2 / a0] }
     }
 }
 
-/// A polynomial in `1/z` as one in `p = (1 - 1/z) / (1 + 1/z)`, or back, but for a common factor of
-/// all.
-fn swapped([c0, c1, c2]: [f64; 3]) -> [f64; 3] {
+/// Converts a polynomial in `1/z` to one in `p = (1 - 1/z) / (1 + 1/z)`, or back, except for a
+/// common factor.
+fn bilinear([c0, c1, c2]: [f64; 3]) -> [f64; 3] {
     [c0 + c1 + c2, 2.0 * (c0 - c2), c0 - c1 + c2]
 }
 
@@ -103,7 +103,7 @@ impl KWeighting {
         self.high_pass.state = [f64x2::ZERO; 2];
     }
 
-    /// The sum of both channels' mean squares under the weighting, of the next frames.
+    /// The sum of the weighted mean squares of both channels over the next frames.
     pub(super) fn power(&mut self, left: &[f32], right: &[f32]) -> f64 {
         let (mut shelf, mut high_pass) = (self.shelf.clone(), self.high_pass.clone());
         let mut sum = f64x2::ZERO;
@@ -130,12 +130,12 @@ mod tests {
             let re = c0 + c1 * libm::cos(angle) + c2 * libm::cos(2.0 * angle);
             libm::hypot(re, c1 * libm::sin(angle) + c2 * libm::sin(2.0 * angle))
         };
-        let of = |one: &Coefficients| magnitude(one.b) / magnitude([1.0, one.a[0], one.a[1]]);
-        sections.iter().map(|one| 20.0 * libm::log10(of(one))).sum()
+        let of = |section: &Coefficients| magnitude(section.b) / magnitude([1.0, section.a[0], section.a[1]]);
+        sections.iter().map(|section| 20.0 * libm::log10(of(section))).sum()
     }
 
     #[test]
-    fn the_weighting_is_that_of_the_recommendation() {
+    fn the_response_at_48_khz_matches_the_recommendation() {
         // 0.691 dB at the frequency of calibration, 997 Hz; figures 2 and 4 beyond: four decibels
         // for the highs.
         for (frequency_hz, expected_db) in [(997.0, 0.691), (10_000.0, 4.03), (38.0, -6.0)] {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn other_rates_have_the_same_response() {
+    fn the_response_is_the_same_at_other_sample_rates() {
         for sample_rate_hz in [32_000.0, 44_100.0, 96_000.0, 192_000.0] {
             let both = [SHELF, HIGH_PASS].map(|table| table.at_rate(sample_rate_hz));
             for frequency_hz in [10.0, 30.0, 100.0, 500.0, 1_000.0, 2_000.0, 5_000.0, 10_000.0] {

@@ -1,49 +1,49 @@
 //! The spectrum in third octaves, from 20 Hz to 20 kHz.
 //!
-//! Bands from 200 Hz on come from Hann windows of 4096 frames at 48 kHz (85 ms, half overlapping,
-//! bins of 12 Hz). Those below are narrower than that: they come from the signal at about 3 kHz, in
-//! windows of 2048 frames (0.7 s, an eighth apart, bins of 1.5 Hz). The power of each band then
-//! moves with the time weighting F of IEC 61672-1, an exponential mean of 125 ms.
+//! Bands from 200 Hz on use Hann windows of 4096 frames at 48 kHz (85 ms, an overlap of 50 %, bins
+//! of 12 Hz). Lower bands are narrower than these bins. They use the signal decimated to about 3
+//! kHz, in windows of 2048 frames (0.7 s, a hop of 1/8, bins of 1.5 Hz). The power of each band has
+//! the time weighting F of IEC 61672-1, an exponential mean of 125 ms.
 
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
 use core::ops::Range;
 
-use super::sliding::SlidingWindow;
+use super::sliding_window::SlidingWindow;
 use crate::dsp::fft::Fft;
 use crate::dsp::window::WindowedSinc;
 use crate::third_octave::{Band, BandBins};
 
-/// How many bands there are.
+/// Number of bands.
 pub const SPECTRUM_BANDS: usize = 31;
 
 /// Numbers of the first band and of the first that is wide enough for the short windows.
 const FIRST_BAND: i32 = -17;
 const FIRST_WIDE_BAND: i32 = -7;
 
-/// Frames of a short window at 48 kHz; other rates have the power of two nearest above in
-/// proportion.
+/// Length of a short window at 48 kHz, in frames. It is scaled for other rates and rounded up to a
+/// power of two.
 const SHORT_FRAMES_48_KHZ: u64 = 4_096;
 const SHORT_OVERLAP: usize = 2;
 
-/// Frames of a long window, at the low rate.
+/// Length of a long window in frames, at the low rate.
 const LONG_FRAMES: usize = 2_048;
 const LONG_OVERLAP: usize = 8;
 
-/// The low rate is this or less, and more than half of it, in hertz.
+/// Maximum of the low rate in hertz; its minimum is half of it.
 const MAX_LOW_RATE_HZ: u32 = 3_000;
 
-/// Attenuation of what would be mirrored into the low bands, in decibels.
+/// Attenuation of aliases in the low bands, in decibels.
 const DECIMATOR_ATTENUATION_DB: f64 = 70.0;
 
-/// Taps of the filter for each frame at the low rate. Its transition is so half as wide as that
-/// rate, around half of it.
+/// Number of taps of the filter per frame at the low rate. The transition is half as wide as the
+/// low rate, centred at its Nyquist frequency.
 const DECIMATOR_TAPS_A_FRAME: usize = 8;
 
 /// Time constant of the mean, in seconds.
 const MEAN_SECS: f64 = 0.125;
 
-/// Below this the power of a band counts as 0: 300 dB below full scale.
+/// Powers below -300 dBFS become 0.
 const FLUSH: f64 = 1e-30;
 
 #[derive(Debug, Clone)]
@@ -77,7 +77,7 @@ impl BandSpectrum {
         self.long.reset();
     }
 
-    /// Adds frames, left and right of one length.
+    /// Adds frames of left and right, of the same length.
     pub(super) fn add(&mut self, audio: [&[f32]; 2]) {
         self.short.add(audio);
         let Self { decimator, long, .. } = self;
@@ -91,7 +91,7 @@ impl BandSpectrum {
     }
 }
 
-/// Takes one frame of many, behind a low-pass.
+/// Decimates the signal after a low-pass.
 #[derive(Debug, Clone)]
 struct Decimator {
     taps: Vec<f32>,
@@ -120,22 +120,22 @@ impl Decimator {
     }
 }
 
-/// Folds pairs of values in eight lanes, and adds these up.
+/// Folds pairs of values in eight lanes, and sums the lanes.
 #[inline(always)]
 fn lanes_sum(a: &[f32], b: &[f32], fold: impl Fn(f32, f32, f32) -> f32) -> f32 {
     const WIDTH: usize = 8;
-    let ((a_wide, a_rest), (b_wide, b_rest)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
+    let ((a_wide, a_remainder), (b_wide, b_remainder)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
     let mut sums = [0.0; WIDTH];
     for (a, b) in a_wide.iter().zip(b_wide) {
         for lane in 0..WIDTH {
             sums[lane] = fold(sums[lane], a[lane], b[lane]);
         }
     }
-    let rest = a_rest.iter().zip(b_rest).fold(0.0, |sum, (a, b)| fold(sum, *a, *b));
-    sums.iter().sum::<f32>() + rest
+    let remainder = a_remainder.iter().zip(b_remainder).fold(0.0, |sum, (a, b)| fold(sum, *a, *b));
+    sums.iter().sum::<f32>() + remainder
 }
 
-/// Windows of one length, and the bands that come from them.
+/// Windows of one length and the bands that use them.
 #[derive(Debug, Clone)]
 struct Windows {
     sliding: SlidingWindow,
@@ -147,7 +147,7 @@ struct Windows {
     bands: Vec<BandBins>,
     /// Mean power of each band; that of a sine of full scale in both channels is 1.
     means: Vec<f64>,
-    /// Share of a window in the means behind it.
+    /// Weight of a window in the means.
     weight: f64,
 }
 
@@ -196,17 +196,17 @@ impl Windows {
     }
 }
 
-/// What makes the sum of both channels' bins 1 for a sine of full scale in both.
+/// The factor that scales the sum of both channels' bins to 1 for a full-scale sine in both.
 ///
-/// By Parseval's theorem the bins of one half of a spectrum add up to half of what the windowed
-/// frames do, times the size; the squares of a Hann window have a mean of 3/8, those of the sine of
-/// 1/2, and there are two channels.
+/// By Parseval's theorem the bins of one half of a spectrum sum to half the energy of the windowed
+/// frames times the length. The mean square is 3/8 of a Hann window and 1/2 of the sine; there are
+/// two channels.
 fn scale_of(frames: usize) -> f64 {
     1.0 / (frames as f64 * frames as f64 * 0.5 * 0.375 * 0.5 * 2.0)
 }
 
-/// The power in some bins of two real signals that were transformed as one complex: half of what is
-/// in the bins and in their mirrors is the sum of both.
+/// The summed power in some bins of two real signals that were transformed as one complex signal:
+/// half the power in the bins and in their mirror images.
 fn power_of_both(re: &[f32], im: &[f32], bins: Range<usize>) -> f64 {
     let mirror = re.len() - bins.end + 1..re.len() - bins.start + 1;
     let power =

@@ -1,7 +1,7 @@
-use super::*;
+use super::master_meter::{MasterMeter, MasterReadings};
 use assert_no_alloc::assert_no_alloc;
 
-/// Two unlike channels of noise, from a linear congruential generator.
+/// Two different channels of noise, from a linear congruential generator.
 fn noise(frames: usize) -> [Vec<f32>; 2] {
     let mut state = 1_u32;
     let mut next = || {
@@ -21,7 +21,7 @@ fn measured(meter: &mut MasterMeter, [left, right]: &[Vec<f32>; 2], call_frames:
 }
 
 #[test]
-fn any_call_size_gives_the_same_without_memory_and_reset_equals_new() {
+fn readings_do_not_depend_on_the_call_size_and_processing_does_not_allocate() {
     let signal = noise(100_003);
     for rate_hz in [44_100, 48_000, 96_000] {
         let mut meter = MasterMeter::new(rate_hz);
@@ -46,7 +46,7 @@ fn every_instruction_set_gives_the_same_bits() {
 }
 
 #[test]
-fn what_is_not_finite_counts_as_silence() {
+fn samples_that_are_not_finite_are_treated_as_silence() {
     let mut meter = MasterMeter::new(48_000);
     let wild = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX].repeat(24_000);
     meter.process([&wild, &wild], true);
@@ -57,7 +57,7 @@ fn what_is_not_finite_counts_as_silence() {
 }
 
 #[test]
-fn silence_brings_every_figure_to_rest() {
+fn all_readings_but_the_peaks_decay_in_silence() {
     let mut meter = MasterMeter::new(48_000);
     let [left, right] = noise(48_000);
     meter.process([&left, &right], true);
@@ -65,22 +65,22 @@ fn silence_brings_every_figure_to_rest() {
     for _ in 0..20 {
         meter.process([&[0.0; 48_000], &[0.0; 48_000]], true);
     }
-    let rest = meter.read();
-    assert_eq!(rest.momentary_lufs, f64::NEG_INFINITY);
-    assert_eq!((rest.rms_db, rest.correlation), ([f64::NEG_INFINITY; 2], 0.0));
-    assert!(rest.spectrum_db.iter().all(|db| *db == f64::NEG_INFINITY));
-    assert_eq!(rest.true_peak_dbtp, after_sound.true_peak_dbtp);
+    let decayed = meter.read();
+    assert_eq!(decayed.momentary_lufs, f64::NEG_INFINITY);
+    assert_eq!((decayed.rms_db, decayed.correlation), ([f64::NEG_INFINITY; 2], 0.0));
+    assert!(decayed.spectrum_db.iter().all(|db| *db == f64::NEG_INFINITY));
+    assert_eq!(decayed.true_peak_dbtp, after_sound.true_peak_dbtp);
 }
 
 #[test]
-fn integrated_loudness_passes_over_what_does_not_count() {
+fn integrated_loudness_leaves_out_frames_that_do_not_count() {
     let [quiet_left, quiet_right] = noise(96_000);
     let [loud_left, loud_right] =
         noise(96_000).map(|channel| channel.iter().map(|value| 3.0 * value).collect::<Vec<_>>());
     let mut meter = MasterMeter::new(48_000);
     meter.process([&quiet_left, &quiet_right], true);
     let before = meter.read();
-    // Neither a whole number of parts nor of gating blocks.
+    // Neither a whole number of intervals nor of gating blocks.
     for _ in 0..10 {
         meter.process([&loud_left[..1_234], &loud_right[..1_234]], false);
         meter.process([&loud_left[..9_600], &loud_right[..9_600]], true);
@@ -95,7 +95,7 @@ fn integrated_loudness_passes_over_what_does_not_count() {
 }
 
 #[test]
-fn a_restart_forgets_loudness_and_peaks_and_nothing_else() {
+fn a_restart_resets_only_integrated_loudness_and_peaks() {
     let [left, right] = noise(96_100);
     let mut meter = MasterMeter::new(48_000);
     meter.process([&left, &right], true);

@@ -252,8 +252,8 @@ impl Mixer {
 }
 
 impl Channel {
-    /// Updates the destinations of the old routes to the new indices of the strips. Routes that have
-    /// ended, and those to strips that are gone, are removed.
+    /// Updates the destinations of the old routes to the new indices of the strips. Routes that
+    /// have ended, and those to strips that are gone, are removed.
     fn move_routes(&mut self, new_indices: &[Option<usize>]) {
         self.strip.routes.retain_mut(|route| {
             if let Destination::Strip(old) = route.to {

@@ -124,16 +124,16 @@ impl Mixer {
     }
 
     /// The blocks of streamed audio ([`AudioSlot::Streamed`](crate::session::AudioSlot::Streamed))
-    /// that clips will need, in no order. A block is listed until [`Self::fill_audio`] delivers it or
-    /// playback has passed it.
+    /// that clips will need, in no order. A block is listed until [`Self::fill_audio`] delivers it
+    /// or playback has passed it.
     pub fn wanted_audio(&self) -> impl Iterator<Item = WantedAudio> {
         let tracks = self.tracks[..self.track_count].iter().enumerate();
         tracks.flat_map(|(index, source)| source.clips.wanted(index))
     }
 
-    /// Delivers streamed audio: slot and frame as in the [`WantedAudio`], then left and right. It may
-    /// be shorter than wanted. All clips that need it take it, whichever asked for it. Audio that no
-    /// clip needs any longer is ignored.
+    /// Delivers streamed audio: slot and frame as in the [`WantedAudio`], then left and right. It
+    /// may be shorter than wanted. All clips that need it take it, whichever asked for it. Audio
+    /// that no clip needs any longer is ignored.
     pub fn fill_audio(&mut self, audio_slot: u32, source_frame: u64, audio: [&[f32]; 2]) {
         for source in &mut self.tracks[..self.track_count] {
             source.clips.fill(audio_slot, source_frame, audio);
@@ -146,8 +146,8 @@ impl Mixer {
         underruns.fold(Underruns::default(), Underruns::plus)
     }
 
-    /// Writes the sample peaks since the last call: left and right of each track after its fader, in
-    /// the order of the session, then of the master. Stops at the end of `peaks`.
+    /// Writes the sample peaks since the last call: left and right of each track after its fader,
+    /// in the order of the session, then of the master. Stops at the end of `peaks`.
     pub fn take_peaks(&mut self, peaks: &mut [f32]) {
         let meters = self.graph.strips[..self.track_count].iter_mut().map(|strip| &mut strip.meter);
         let meters = meters.chain([&mut self.graph.master.meter]);

@@ -167,8 +167,8 @@ impl Tally {
             slot.map_or(0, |audio| audio.frames()).min(kind.impulse_max_frames(sample_rate_hz));
         let effect_bytes =
             usize::try_from((kind.memory_bytes)(sample_rate_hz, impulse_frames)).unwrap_or(usize::MAX);
-        // The impulse response is converted from the slot's samples while the effect is created, and
-        // the dry signal is delayed.
+        // The impulse response is converted from the slot's samples while the effect is created,
+        // and the dry signal is delayed.
         let slot_bytes =
             2 * size_of::<EffectSlot>() + 2 * size_of::<f32>() * (latency_frames + impulse_frames as usize);
         self.add(&format!("{} effects", kind.id), 1, effect_bytes.saturating_add(slot_bytes));

@@ -1,4 +1,5 @@
-//! Offline rendering: runs a mixer, or a single track, from the first frame to the end of the sound.
+//! Offline rendering: runs a mixer, or a single track, from the first frame to the end of the
+//! sound.
 
 mod length;
 mod lookahead;

@@ -70,7 +70,8 @@ impl MixSpan {
     }
 }
 
-/// Renders a session block by block, through the limiter, without the latency of limiter and effects.
+/// Renders a session block by block, through the limiter, without the latency of limiter and
+/// effects.
 ///
 /// The tracks render a span of some blocks while the mix processes the span before, so that several
 /// threads have work. The samples do not depend on the number of threads.
@@ -171,8 +172,8 @@ impl OfflineRender {
         Some(self.lookahead.next_block())
     }
 
-    /// Renders the next block; in a silent tail, all blocks up to the next audible one. Returns false
-    /// at the end of the render.
+    /// Renders the next block; in a silent tail, all blocks up to the next audible one. Returns
+    /// false at the end of the render.
     fn render_next(&mut self, threads: &dyn RenderThreads) -> bool {
         loop {
             let frames = self.length.next_frames();

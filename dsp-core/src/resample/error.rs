@@ -6,8 +6,8 @@ pub const MIN_RATE_HZ: u32 = 8_000;
 /// Highest supported rate in hertz.
 pub const MAX_RATE_HZ: u32 = 192_000;
 
-/// Maximum number of filter phases between two frames. The usual rates need far fewer: 1280 from 11.025
-/// to 192 kHz.
+/// Maximum number of filter phases between two frames. The usual rates need far fewer: 1280 from
+/// 11.025 to 192 kHz.
 pub const MAX_PHASES: usize = 1 << 15;
 
 /// Why a rate cannot be converted to another.

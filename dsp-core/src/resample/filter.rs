@@ -78,8 +78,8 @@ impl<S: Sample> ResamplerFilter<S> {
     }
 }
 
-/// The low-pass filter at the lower Nyquist frequency. It processes two blocks of input at a time and
-/// outputs as many frames, or twice as many.
+/// The low-pass filter at the lower Nyquist frequency. It processes two blocks of input at a time
+/// and outputs as many frames, or twice as many.
 #[derive(Debug, Clone)]
 pub(super) struct SharpFilter<S: Sample> {
     /// Output frames per input frame.

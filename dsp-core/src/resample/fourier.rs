@@ -1,9 +1,9 @@
 //! Circular convolution by fast Fourier transforms.
 //!
-//! The forward transform uses decimation in frequency, the inverse one decimation in time, both with
-//! radix 4 (J. W. Cooley and J. W. Tukey, 1965; W. M. Gentleman and G. Sande, 1966). The spectrum stays
-//! in digit-reversed order, because it is only multiplied by another one in the same order. Real and
-//! imaginary parts are two independent real signals.
+//! The forward transform uses decimation in frequency, the inverse one decimation in time, both
+//! with radix 4 (J. W. Cooley and J. W. Tukey, 1965; W. M. Gentleman and G. Sande, 1966). The
+//! spectrum stays in digit-reversed order, because it is only multiplied by another one in the same
+//! order. Real and imaginary parts are two independent real signals.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -108,7 +108,8 @@ impl<V: Vector> Twiddles<V> {
     }
 }
 
-/// The twiddle factors of the points from `first` on, in blocks of `length`: cosines and negative sines.
+/// The twiddle factors of the points from `first` on, in blocks of `length`: cosines and negative
+/// sines.
 fn twiddles<T: Sample, const W: usize>(first: usize, length: usize) -> [[[T; W]; 2]; 3] {
     let mut twiddles = [[[T::ZERO; W]; 2]; 3];
     for (quarter, [cosines, sines]) in twiddles.iter_mut().enumerate() {

@@ -105,8 +105,8 @@ impl<S: Sample> ResamplerProcessor<S> {
         self.seek(0);
     }
 
-    /// Seeks to an output frame. Returns the input frame from which input must follow. The output is then
-    /// the same as that of a conversion from the start.
+    /// Seeks to an output frame. Returns the input frame from which input must follow. The output
+    /// is then the same as that of a conversion from the start.
     pub fn seek(&mut self, output_frame: u64) -> u64 {
         let (sharp, polyphase) = (&self.filter.sharp, &self.filter.polyphase);
         let (phases, step) = (polyphase.phases as u128, polyphase.step as u128);
@@ -135,12 +135,13 @@ impl<S: Sample> ResamplerProcessor<S> {
 
     /// Reads input and writes output until all input is read or the output is full.
     ///
-    /// The output lags by up to [`ResamplerFilter::lag_frames`] input frames. Values that are not finite
-    /// are treated as silence.
+    /// The output lags by up to [`ResamplerFilter::lag_frames`] input frames. Values that are not
+    /// finite are treated as silence.
     ///
     /// # Panics
     ///
-    /// If the number of slices is not the number of channels, or inputs or outputs differ in length.
+    /// If the number of slices is not the number of channels, or inputs or outputs differ in
+    /// length.
     pub fn process(&mut self, input: &[&[S]], output: &mut [&mut [S]]) -> Progress {
         assert_eq!(input.len(), self.input.len(), "one input for each channel");
         let frames = input.first().map_or(0, |channel| channel.len());
@@ -163,8 +164,8 @@ impl<S: Sample> ResamplerProcessor<S> {
         }
     }
 
-    /// Writes the remaining output after the last input frame. Returns the number of frames. If it is less
-    /// than the length of the output, the signal is complete and has
+    /// Writes the remaining output after the last input frame. Returns the number of frames. If it
+    /// is less than the length of the output, the signal is complete and has
     /// [`ResamplerFilter::output_frames`] frames.
     ///
     /// # Panics
@@ -224,8 +225,8 @@ impl<S: Sample> ResamplerProcessor<S> {
         self.input_frames -= done;
     }
 
-    /// Writes output frames from `from` up to `to` as far as the stored frames suffice. Returns the number
-    /// of frames.
+    /// Writes output frames from `from` up to `to` as far as the stored frames suffice. Returns the
+    /// number of frames.
     fn write(&mut self, output: &mut [&mut [S]], from: usize, to: usize) -> usize {
         let polyphase = &self.filter.polyphase;
         let frames = self.position.ready_frames(self.between_frames, polyphase).min(to - from);

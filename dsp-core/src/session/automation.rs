@@ -54,10 +54,10 @@ pub enum Curve {
     Linear,
     /// The value stays, and jumps at the next point.
     Step,
-    /// An arc by its curvature `c`, -1 to 1. At the fraction `x` of the segment's time the value has
-    /// covered the fraction `x / (x + (1 - x) (1 + c) / (1 - c))` of its change (the bias curve of
-    /// C. Schlick, "Fast alternatives to Perlin's bias and gain functions", Graphics Gems IV, 1994);
-    /// at half of the time that is `(1 - c) / 2`. 0 is straight. A positive curvature changes the
-    /// value late, 1 only at the next point; a negative one early, -1 at once.
+    /// An arc by its curvature `c`, -1 to 1. At the fraction `x` of the segment's time the value
+    /// has covered the fraction `x / (x + (1 - x) (1 + c) / (1 - c))` of its change (the bias curve
+    /// of C. Schlick, "Fast alternatives to Perlin's bias and gain functions", Graphics Gems IV,
+    /// 1994); at half of the time that is `(1 - c) / 2`. 0 is straight. A positive curvature
+    /// changes the value late, 1 only at the next point; a negative one early, -1 at once.
     Arc(f64),
 }

@@ -72,7 +72,8 @@ impl Bank {
         Self::from_shared(Arc::new(file))
     }
 
-    /// Loads a bank from the shared bytes of a file, such as a memory map. Sample data are read in place.
+    /// Loads a bank from the shared bytes of a file, such as a memory map. Sample data are read in
+    /// place.
     ///
     /// # Errors
     ///
@@ -124,8 +125,8 @@ impl Bank {
     }
 
     /// Decodes the compressed samples of the presets that play for these bank and program numbers.
-    /// Samples that are decoded already are skipped. Without the feature `vorbis` and for PCM banks it
-    /// does nothing.
+    /// Samples that are decoded already are skipped. Without the feature `vorbis` and for PCM banks
+    /// it does nothing.
     ///
     /// A damaged sample is not an error: it stays silent, and [`Self::skipped`] reports it.
     ///
@@ -176,7 +177,8 @@ impl Bank {
         }
     }
 
-    /// Memory of the decoded samples of these presets in bytes, whether they are decoded yet or not.
+    /// Memory of the decoded samples of these presets in bytes, whether they are decoded yet or
+    /// not.
     #[must_use]
     pub fn prepared_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         #[cfg(feature = "vorbis")]
@@ -240,16 +242,16 @@ impl Bank {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Bank and program number of the preset that plays for these numbers, which may be a substitute;
-    /// `None` if no preset plays.
+    /// Bank and program number of the preset that plays for these numbers, which may be a
+    /// substitute; `None` if no preset plays.
     #[must_use]
     pub fn resolved_preset(&self, bank: u16, program: u8) -> Option<(u16, u16)> {
         let preset = self.presets().get(self.resolve(bank, program)?)?;
         Some((preset.bank, preset.program))
     }
 
-    /// Index of the preset that plays for a bank and program number: this preset; otherwise the same
-    /// program of bank 0, or of bank 128 for drum kits; otherwise program 0 of that bank.
+    /// Index of the preset that plays for a bank and program number: this preset; otherwise the
+    /// same program of bank 0, or of bank 128 for drum kits; otherwise program 0 of that bank.
     pub(crate) fn resolve(&self, bank: u16, program: u8) -> Option<usize> {
         let presets = self.presets();
         let find = |bank: u16, program: u16| {
@@ -273,8 +275,8 @@ impl Bank {
         &self.0.content.samples
     }
 
-    /// The sample data to which the positions of a sample refer, which may extend before and after it;
-    /// `None` for a compressed sample that is not decoded.
+    /// The sample data to which the positions of a sample refer, which may extend before and after
+    /// it; `None` for a compressed sample that is not decoded.
     pub(crate) fn wave(&self, sample: usize) -> Option<Wave<'_>> {
         self.waves().of(sample)
     }

@@ -54,8 +54,8 @@ pub(crate) struct InstrumentZone {
     pub(crate) velocities: Range,
     /// Values of all generators, including the defaults.
     pub(crate) generators: Generators,
-    /// All modulators: the defaults, those of the global zone and those of the zone, where later ones
-    /// replace identical earlier ones.
+    /// All modulators: the defaults, those of the global zone and those of the zone, where later
+    /// ones replace identical earlier ones.
     pub(crate) modulators: Arc<[Modulator]>,
     /// Index of the sample.
     pub(crate) sample: usize,
@@ -85,7 +85,8 @@ pub(super) struct WaveRanges {
     pub(super) low: Option<Span<usize>>,
 }
 
-/// The records of a table without the terminal record. A missing or damaged table is treated as empty.
+/// The records of a table without the terminal record. A missing or damaged table is treated as
+/// empty.
 fn optional_table<'a, const N: usize>(
     name: &'static str,
     body: Option<&'a [u8]>,
@@ -282,8 +283,8 @@ fn read_instruments(
     headers.array_windows().enumerate().map(read).collect()
 }
 
-/// Maximum number of instrument zones of a preset, all of which are searched when a note starts. The
-/// largest banks have less than a tenth of it.
+/// Maximum number of instrument zones of a preset, all of which are searched when a note starts.
+/// The largest banks have less than a tenth of it.
 const PRESET_ZONES_MAX: usize = 1 << 16;
 
 fn read_presets(

@@ -41,9 +41,9 @@ pub(super) const DEFAULT_MODULATORS: [Modulator; 9] = {
         modulator(source(Midi(1), false, false, Linear), 50, VibLfoToPitch, ALWAYS),
         // 8.4.5: volume to attenuation; 960 centibels for a volume of 0.
         modulator(source(Midi(7), true, false, Concave), 960, InitialAttenuation, ALWAYS),
-        // 8.4.6: controller 10 to pan. The text says 1000 tenths of a per cent, which would reach a side
-        // at a quarter of the controller's range. Players read it as the width of the whole range:
-        // 500 to either side.
+        // 8.4.6: controller 10 to pan. The text says 1000 tenths of a per cent, which would reach a
+        // side at a quarter of the controller's range. Players read it as the width of the whole
+        // range: 500 to either side.
         modulator(source(Midi(10), false, true, Linear), 500, Pan, ALWAYS),
         // 8.4.7: expression to attenuation; 960 centibels for an expression of 0.
         modulator(source(Midi(11), true, false, Concave), 960, InitialAttenuation, ALWAYS),

@@ -8,8 +8,8 @@ impl Generator {
         BY_NUMBER.get(usize::from(number)).copied().flatten()
     }
 
-    /// Minimum and maximum (section 8.1.3). A delay, attack or hold may also be -32768, which means no
-    /// time at all.
+    /// Minimum and maximum (section 8.1.3). A delay, attack or hold may also be -32768, which means
+    /// no time at all.
     pub(crate) const fn range(self) -> (i16, i16) {
         let properties = &PROPERTIES[self as usize];
         (properties.low, properties.high)

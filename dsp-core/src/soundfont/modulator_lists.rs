@@ -1,5 +1,5 @@
-//! The complete modulator list of a zone: the defaults, those of the global zone and those of the zone
-//! itself (sections 7.4, 8.4 and 9.5.4).
+//! The complete modulator list of a zone: the defaults, those of the global zone and those of the
+//! zone itself (sections 7.4, 8.4 and 9.5.4).
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -51,8 +51,8 @@ impl ModulatorListBuilder {
         Self { entries: DEFAULT_MODULATORS.into_iter().map(entry).collect(), indices: Vec::new() }
     }
 
-    /// Adds the modulators of a zone. A modulator that differs from an earlier one in its amount only
-    /// replaces it.
+    /// Adds the modulators of a zone. A modulator that differs from an earlier one in its amount
+    /// only replaces it.
     pub(super) fn add(&mut self, scope: ZoneScope, records: &[[u8; 10]], mut skip: impl FnMut(Reason)) {
         let mut too_many = false;
         for (number, record) in (0..).zip(records) {
@@ -112,8 +112,9 @@ impl ModulatorListBuilder {
         links.list()
     }
 
-    /// The entries. If both forms of velocity to cutoff exist, the amount of the form of 2.01 is set to
-    /// 0: such banks state their curve in the form of 2.04, and the form of 2.01 for older players.
+    /// The entries. If both forms of velocity to cutoff exist, the amount of the form of 2.01 is
+    /// set to 0: such banks state their curve in the form of 2.04, and the form of 2.01 for older
+    /// players.
     fn with_one_velocity_to_cutoff(&self) -> Vec<Entry> {
         let has = |entry: &Entry, form| entry.modulator.velocity_to_cutoff_form() == Some(form);
         let mut entries = self.entries.clone();
@@ -158,8 +159,8 @@ struct Links {
 }
 
 impl Links {
-    /// Marks as invalid: links to modulators without a linked source, linked sources without a link, and
-    /// cycles.
+    /// Marks as invalid: links to modulators without a linked source, linked sources without a
+    /// link, and cycles.
     fn mark_broken_links(&mut self) {
         let count = self.entries.len();
         self.is_valid = (0..count).map(|index| self.has_end(index)).collect();

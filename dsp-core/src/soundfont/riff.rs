@@ -1,7 +1,7 @@
 //! The RIFF structure of a SoundFont file (section 3): finds the chunks and checks their sizes.
 //!
-//! A file may be truncated, or the size of a chunk may exceed the enclosing chunk. Then the chunk ends
-//! with the enclosing one. Truncated sample data are played; a truncated table is an error.
+//! A file may be truncated, or the size of a chunk may exceed the enclosing chunk. Then the chunk
+//! ends with the enclosing one. Truncated sample data are played; a truncated table is an error.
 
 use alloc::string::String;
 
@@ -24,7 +24,8 @@ pub(super) struct Chunks<'a> {
     pub(super) instrument_modulators: Option<&'a [u8]>,
     pub(super) instrument_generators: Option<&'a [u8]>,
     pub(super) sample_headers: Option<&'a [u8]>,
-    /// Whether the sample data are not PCM, whatever the types of the samples are (form type `sfpk`).
+    /// Whether the sample data are not PCM, whatever the types of the samples are (form type
+    /// `sfpk`).
     pub(super) is_packed: bool,
     /// The innermost chunk with fewer bytes than its header states.
     truncated: Option<TruncatedChunk>,
@@ -104,8 +105,8 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Checks that all required chunks exist. If the file is truncated, the error says so instead of
-    /// naming the missing chunk.
+    /// Checks that all required chunks exist. If the file is truncated, the error says so instead
+    /// of naming the missing chunk.
     fn check_presence(&self) -> Result<(), BankError> {
         let required = [
             ("smpl", self.samples),
@@ -125,8 +126,9 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Splits the first chunk from the bytes after it: id, body and remaining bytes. `None` if not even a
-    /// header remains. A chunk of odd size has a pad byte of 0, which some writers of SF3 files omit.
+    /// Splits the first chunk from the bytes after it: id, body and remaining bytes. `None` if not
+    /// even a header remains. A chunk of odd size has a pad byte of 0, which some writers of SF3
+    /// files omit.
     fn split_chunk(&mut self, bytes: &'a [u8]) -> Option<(&'a [u8; 4], &'a [u8], &'a [u8])> {
         let (id, remaining) = bytes.split_first_chunk::<4>()?;
         let (size, remaining) = remaining.split_first_chunk::<4>()?;

@@ -1,5 +1,5 @@
-//! The parts of a file that a bank was loaded without, and the reasons. Many files have damaged parts,
-//! and their banks are played without these.
+//! The parts of a file that a bank was loaded without, and the reasons. Many files have damaged
+//! parts, and their banks are played without these.
 
 use alloc::vec::Vec;
 
@@ -97,8 +97,8 @@ pub enum Reason {
     /// A modulator with an unknown transform (section 8.3).
     #[error("a modulator has the transform {0}, which is unknown")]
     ModulatorTransform(u16),
-    /// A link to a modulator that does not exist or has no linked source, a cycle of links, or a linked
-    /// source without a link (section 9.5.4).
+    /// A link to a modulator that does not exist or has no linked source, a cycle of links, or a
+    /// linked source without a link (section 9.5.4).
     #[error("modulator {0} has a broken link")]
     ModulatorLink(usize),
     /// More modulators than a zone can have.
@@ -148,7 +148,8 @@ pub enum Reason {
         /// Minor version of the file.
         minor: u16,
     },
-    /// A sample without an Ogg Vorbis stream in a bank whose sample data are packed (form type `sfpk`).
+    /// A sample without an Ogg Vorbis stream in a bank whose sample data are packed (form type
+    /// `sfpk`).
     #[error("the bank's sample data is packed; unpacked, as an SF2, it can be played")]
     Packed,
     /// A compressed sample in a build that plays PCM only.

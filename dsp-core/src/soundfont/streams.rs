@@ -1,7 +1,7 @@
 //! Finds the Ogg Vorbis streams of compressed samples in the sample data (SF3).
 //!
-//! Several samples may play the same stream, which is decoded once. Streams that overlap are refused,
-//! so that decoding all of them takes no more time than the size of the file suggests.
+//! Several samples may play the same stream, which is decoded once. Streams that overlap are
+//! refused, so that decoding all of them takes no more time than the size of the file suggests.
 
 use alloc::vec::Vec;
 

@@ -76,8 +76,8 @@ pub(super) fn summary(chunks: &Chunks<'_>) -> Result<BankSummary, BankError> {
     })
 }
 
-/// Whether the version of a bank (`ifil`) or the type of a sample marks compressed samples. `samples`
-/// ends with its terminal record.
+/// Whether the version of a bank (`ifil`) or the type of a sample marks compressed samples.
+/// `samples` ends with its terminal record.
 fn is_vorbis(version: Option<&[u8]>, samples: &[[u8; 46]]) -> bool {
     let major_version = version.filter(|version| version.len() >= 2).map(|version| u16_at(version, 0));
     major_version == Some(3)

@@ -25,7 +25,8 @@ mod vorbis {
 
     const MUSE: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
-    /// Sample, frames and root mean square of its stream, decoded by libsndfile 1.2.2 with libvorbis.
+    /// Sample, frames and root mean square of its stream, decoded by libsndfile 1.2.2 with
+    /// libvorbis.
     const REFERENCE: [(usize, usize, f64); 3] =
         [(0, 24_351, 2_690.186), (100, 53_144, 7_371.633), (500, 39_176, 9_588.741)];
 

@@ -13,8 +13,8 @@ pub(super) enum VelocityToCutoffForm {
 }
 
 impl Modulator {
-    /// Whether it states how velocity changes the cutoff, so that the default of section 8.4.2 does not
-    /// apply.
+    /// Whether it states how velocity changes the cutoff, so that the default of section 8.4.2 does
+    /// not apply.
     pub(crate) fn states_velocity_to_cutoff(&self) -> bool {
         self.velocity_to_cutoff_form().is_some()
     }

@@ -48,8 +48,8 @@ pub(super) struct ZoneTables<'a> {
     pub(super) modulators: &'a [[u8; 10]],
 }
 
-/// Maximum average number of times that the lists of a bank read each record of a table. In a valid bank
-/// each record is read once. Overlapping lists read it again, which takes memory and time.
+/// Maximum average number of times that the lists of a bank read each record of a table. In a valid
+/// bank each record is read once. Overlapping lists read it again, which takes memory and time.
 const READS_MAX: usize = 2;
 
 /// Maximum number of records of a table that lists can refer to by 16 bits (sections 7.2 to 7.9).
@@ -103,8 +103,8 @@ impl ZoneTables<'_> {
         }
     }
 
-    /// The zones of a range of bags, without those that cannot be played. `check` returns whether the
-    /// instrument or sample of an index can be played; `skip` gets the problems.
+    /// The zones of a range of bags, without those that cannot be played. `check` returns whether
+    /// the instrument or sample of an index can be played; `skip` gets the problems.
     pub(super) fn zones(
         &self,
         budgets: &mut ReadBudgets,
@@ -202,8 +202,8 @@ impl ZoneTables<'_> {
         Ok(records)
     }
 
-    /// Reads a zone's generators into `values`, which start as those of its global zone. Returns the index
-    /// of the instrument or sample that it plays.
+    /// Reads a zone's generators into `values`, which start as those of its global zone. Returns
+    /// the index of the instrument or sample that it plays.
     fn read_generators(
         &self,
         records: &[[u8; 4]],

@@ -1,11 +1,11 @@
-//! The NRPNs of the Sound Blaster AWE32, MSB 127: the generator that each LSB from 0 to 26 replaces,
-//! and the conversion of its data.
+//! The NRPNs of the Sound Blaster AWE32, MSB 127: the generator that each LSB from 0 to 26
+//! replaces, and the conversion of its data.
 //!
 //! Sources: Creative, "SB AWE32 Developer's Information Pack" 3.01, for ranges, units and realtime
 //! parameters, with the corrections of FluidSynth 2.4.5 (`FluidFeatures.md`, "AWE32 NRPNs"), which
 //! come from listening tests. Seven-bit values are the least significant byte alone. The LFO and
-//! envelope of the filter change its cutoff. Cutoff and resonance: S. Christian Collins, "Filter NRPN
-//! Test", measured on an Audigy 2.
+//! envelope of the filter change its cutoff. Cutoff and resonance: S. Christian Collins, "Filter
+//! NRPN Test", measured on an Audigy 2.
 
 use crate::soundfont::Generator;
 
@@ -18,8 +18,8 @@ pub(super) struct Parameter {
     pub(super) conversion: Conversion,
 }
 
-/// Conversion of data entry to the value of a generator. Times and centred data count from 8192, the
-/// centre of the 14-bit range.
+/// Conversion of data entry to the value of a generator. Times and centred data count from 8192,
+/// the centre of the 14-bit range.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Conversion {
     /// A time: seconds per unit, and the maximum of the data.
@@ -44,8 +44,8 @@ const CUTOFF_UNIT_CENTS: f32 = 7_646.0 / 128.0;
 /// Centibels of resonance per unit: 20 dB times `value / 128` end at 19.84 dB.
 const RESONANCE_UNIT_CB: f32 = 200.0 / 128.0;
 
-/// Send per unit in tenths of a per cent: 256 units are the maximum of controllers 91 and 93 (sections
-/// 8.4.8 and 8.4.9).
+/// Send per unit in tenths of a per cent: 256 units are the maximum of controllers 91 and 93
+/// (sections 8.4.8 and 8.4.9).
 const SEND_UNIT: f32 = 200.0 / 256.0;
 
 const DELAY: Conversion = Conversion::Time { unit_secs: 0.004, max: 5_900 };

@@ -6,8 +6,8 @@ pub const DRUM_BANK: u16 = 128;
 /// The SoundFont bank number that bank select chooses: controller 0 is `msb`, controller 32 `lsb`.
 /// `is_drum_channel` is whether the channel's own instrument is a drum kit.
 ///
-/// An MSB of 120 (GM2), 126 or 127 (XG) selects drum kits. Otherwise the MSB is the bank (GS); if it
-/// is 0 (XG) or 121 (GM2), the LSB is.
+/// An MSB of 120 (GM2), 126 or 127 (XG) selects drum kits. Otherwise the MSB is the bank (GS); if
+/// it is 0 (XG) or 121 (GM2), the LSB is.
 #[must_use]
 pub fn selected_bank(msb: u8, lsb: u8, is_drum_channel: bool) -> u16 {
     match msb {

@@ -216,8 +216,8 @@ impl Channel {
 
     /// Selects a parameter of the AWE32 if both bytes of the NRPN name one, in any order.
     ///
-    /// The LSB of data entry becomes 0, so that a song may send the MSB alone. The MSB stays, because
-    /// many songs send the LSB alone.
+    /// The LSB of data entry becomes 0, so that a song may send the MSB alone. The MSB stays,
+    /// because many songs send the LSB alone.
     fn select_awe32(&mut self) {
         let number = self.controller(controllers::NRPN_LSB);
         if self.controller(controllers::NRPN_MSB) == awe32::MSB && Awe32::has(number) {
@@ -226,8 +226,8 @@ impl Channel {
         }
     }
 
-    /// Section 9.6.2: LSBs 100, 101 and 102 count up by 100, 1,000 and 10,000. An LSB below 100 is added
-    /// and selects the generator.
+    /// Section 9.6.2: LSBs 100, 101 and 102 count up by 100, 1,000 and 10,000. An LSB below 100 is
+    /// added and selects the generator.
     fn select_non_registered(&mut self, value: u8) {
         self.parameter = Parameter::None;
         self.select_awe32();
@@ -271,8 +271,8 @@ impl Channel {
         }
     }
 
-    /// Data increment and decrement (MIDI RP-018) by one cent of the bend range, one semitone of the
-    /// coarse tuning, or one unit of the LSB of other parameters.
+    /// Data increment and decrement (MIDI RP-018) by one cent of the bend range, one semitone of
+    /// the coarse tuning, or one unit of the LSB of other parameters.
     fn step_data(&mut self, step: i32) {
         let msb = i32::from(self.controller(controllers::DATA_ENTRY_MSB));
         let lsb = i32::from(self.controller(controllers::DATA_ENTRY_LSB));

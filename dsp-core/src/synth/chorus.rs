@@ -1,5 +1,5 @@
-//! The chorus that all instruments of a session share: a delay modulated by an LFO, whose phase on the
-//! right is a quarter cycle ahead (Dattorro, "Effect Design, Part 2", JAES 45-10, 1997).
+//! The chorus that all instruments of a session share: a delay modulated by an LFO, whose phase on
+//! the right is a quarter cycle ahead (Dattorro, "Effect Design, Part 2", JAES 45-10, 1997).
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -52,7 +52,8 @@ pub struct ChorusProcessor {
     /// Phase of the LFO; a cycle is 2^32.
     phase: u32,
     phase_per_frame: u32,
-    /// Frames since the last input that was not silent, up to more than the length of the ring buffer.
+    /// Frames since the last input that was not silent, up to more than the length of the ring
+    /// buffer.
     silent_input_frames: usize,
 }
 
@@ -137,7 +138,8 @@ impl ChorusProcessor {
         let mask = self.ring.len() - 1;
         let mut index = self.write_index;
         while !sums.is_empty() {
-            // The delay is constant for some frames, which are contiguous up to the end of the ring.
+            // The delay is constant for some frames, which are contiguous up to the end of the
+            // ring.
             let Delay { frames, fraction } = self.delays[(phase >> STEP_BITS) as usize];
             let constant_frames = (TO_STEP - (phase & TO_STEP)) / self.phase_per_frame + 1;
             let first = index.wrapping_sub(frames as usize + 1) & mask;

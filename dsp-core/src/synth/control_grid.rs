@@ -2,8 +2,8 @@
 
 use super::chunk::CHUNK_FRAMES;
 
-/// Four grids, whose control points are at most about 0.4, 1.5, 3 and 6 ms apart at any sample rate.
-/// Every control point of a grid is one of each finer grid.
+/// Four grids, whose control points are at most about 0.4, 1.5, 3 and 6 ms apart at any sample
+/// rate. Every control point of a grid is one of each finer grid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ControlGrid {
     fine_frames: u32,

@@ -4,10 +4,12 @@ use super::cached_gain::CachedGain;
 use super::curves::convex;
 use super::units::{gain_to_centibels, higher, lower};
 
-/// Attenuation at the end of a decay or release, in centibels (section 8.1.2, generators 36 and 38).
+/// Attenuation at the end of a decay or release, in centibels (section 8.1.2, generators 36 and
+/// 38).
 pub(super) const FULL_FALL_CB: f32 = 960.0;
 
-/// Durations of the stages of an envelope in frames. Decay and release are the times of a full fall.
+/// Durations of the stages of an envelope in frames. Decay and release are the times of a full
+/// fall.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct EnvelopeTimes {
     pub(super) delay: f32,
@@ -70,7 +72,8 @@ fn fall(frames: f32, duration: f32) -> f32 {
     if duration > frames { frames / duration } else { 1.0 }
 }
 
-/// The volume envelope: its attack is linear in amplitude, decay and release are linear in decibels.
+/// The volume envelope: its attack is linear in amplitude, decay and release are linear in
+/// decibels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VolumeEnvelope {
     stage: Stage,
@@ -196,8 +199,8 @@ impl ModulationEnvelope {
         }
     }
 
-    /// Whether the envelope is in its attack, or falls now or after its hold, at a full fall in less
-    /// than `frames`.
+    /// Whether the envelope is in its attack, or falls now or after its hold, at a full fall in
+    /// less than `frames`.
     pub(super) fn changes_within(&self, times: &EnvelopeTimes, sustain: f32, frames: f32) -> bool {
         match self.stage {
             Stage::Attack(_) => true,

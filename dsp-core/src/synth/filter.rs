@@ -59,7 +59,8 @@ impl FilterParams {
         let norm = 1.0 / (1.0 + damping + square);
         let a1 = (2.0 * (square - 1.0) * norm) as f32;
         let a2 = ((1.0 - damping + square) * norm) as f32;
-        // Computed from the rounded a1 and a2, so that the gain at DC is exact for the lowest cutoff.
+        // Computed from the rounded a1 and a2, so that the gain at DC is exact for the lowest
+        // cutoff.
         let unity = (1.0 + f64::from(a1) + f64::from(a2)) / 4.0;
         let b0 = (unity * resonance.gain) as f32;
         Coefficients { b0, b1: 2.0 * b0, b2: b0, a1, a2 }
@@ -79,8 +80,9 @@ impl Resonance {
     pub(super) const NONE: Self =
         Self { centibels: 0.0, quality: core::f64::consts::FRAC_1_SQRT_2, gain: 1.0 };
 
-    /// The quality of a low-pass whose peak is `p` above its gain at DC. The peak of a quality `q` is
-    /// `q / sqrt(1 - 1 / (4 q^2))`, solved for `q`. A filter without a peak is a Butterworth filter.
+    /// The quality of a low-pass whose peak is `p` above its gain at DC. The peak of a quality `q`
+    /// is `q / sqrt(1 - 1 / (4 q^2))`, solved for `q`. A filter without a peak is a Butterworth
+    /// filter.
     fn new(centibels: f32) -> Self {
         if centibels <= 0.0 {
             return Self::NONE;

@@ -1,8 +1,8 @@
 //! The filters of voices, computed in lockstep.
 //!
-//! Each output of a filter depends on the output before it, so only different voices can be computed
-//! together. Four voices, a quad, share a register. Two quads run at a time if there are more than
-//! four voices: one quad computes while the other waits for its last output.
+//! Each output of a filter depends on the output before it, so only different voices can be
+//! computed together. Four voices, a quad, share a register. Two quads run at a time if there are
+//! more than four voices: one quad computes while the other waits for its last output.
 
 use wide::f32x4;
 
@@ -22,8 +22,8 @@ pub(super) const QUAD_PAIRS: usize = GROUP_VOICES / QUAD_PAIR;
 /// Number of values of a filter, rounded up to whole registers.
 const VALUES: usize = 16;
 
-// Indices of a filter's values: five coefficients, their steps per frame, the last two inputs and the
-// last two outputs, each with the latest first.
+// Indices of a filter's values: five coefficients, their steps per frame, the last two inputs and
+// the last two outputs, each with the latest first.
 const STEPS: usize = 5;
 const INPUTS: usize = 10;
 const OUTPUTS: usize = 12;
@@ -64,8 +64,8 @@ impl VoiceFilter {
         }
         let [a1, a2] = [values[STEPS - 2], values[STEPS - 1]];
         let [last, before] = [values[OUTPUTS], values[OUTPUTS + 1]];
-        // Poles of radius r and angle w ring as A r^n cos(w n + p). For any two consecutive outputs y
-        // and z, y^2 + a1 y z + a2 z^2 is A^2 sin^2 w, whatever the phase of the wave.
+        // Poles of radius r and angle w ring as A r^n cos(w n + p). For any two consecutive outputs
+        // y and z, y^2 + a1 y z + a2 z^2 is A^2 sin^2 w, whatever the phase of the wave.
         let square_of_sine = 1.0 - a1 * a1 / (4.0 * a2);
         if a2 > 0.0 && square_of_sine > 0.0 {
             let energy = last * last + a1 * last * before + a2 * before * before;
@@ -125,8 +125,8 @@ impl VoiceFilter {
 pub(super) type Filters<'a> = [Option<&'a mut VoiceFilter>; GROUP_VOICES];
 
 on_best_instructions! {
-    /// Filters the first `frames` frames of the first `count` chunks in place, each with the filter of
-    /// the same index. `ramping` is whether any coefficient of a quad pair ramps.
+    /// Filters the first `frames` frames of the first `count` chunks in place, each with the filter
+    /// of the same index. `ramping` is whether any coefficient of a quad pair ramps.
     pub(super) fn filter(
         filters: &mut Filters<'_>,
         chunks: &mut [Chunk; GROUP_VOICES],
@@ -217,8 +217,8 @@ impl QuadFilter {
     }
 }
 
-/// Filters four frames of four voices at a time, which are transposed in registers from one voice per
-/// register to one frame per register, and back.
+/// Filters four frames of four voices at a time, which are transposed in registers from one voice
+/// per register to one frame per register, and back.
 #[inline(always)]
 fn filter_quads<const QUADS: usize, const RAMPING: bool>(
     filters: &mut [Option<&mut VoiceFilter>; QUAD_PAIR],

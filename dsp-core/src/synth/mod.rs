@@ -1,4 +1,5 @@
-//! SoundFont synthesis: the synthesizer of a track, and the reverb and chorus that all tracks share.
+//! SoundFont synthesis: the synthesizer of a track, and the reverb and chorus that all tracks
+//! share.
 //!
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 //!

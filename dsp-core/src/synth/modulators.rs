@@ -56,7 +56,8 @@ fn source_value(source: &Source, note: Note, channel: &Channel) -> f32 {
         Controller::PitchWheel => {
             ControllerValue { value: f32::from(channel.pitch_bend) + 8_192.0, count: 16_384.0 }
         }
-        // Counted in semitones of 127, so that the wheel's 12,700 cents give exactly the bend range.
+        // Counted in semitones of 127, so that the wheel's 12,700 cents give exactly the bend
+        // range.
         Controller::PitchWheelSensitivity => {
             ControllerValue { value: channel.bend_range_cents() / 100.0, count: 127.0 }
         }
@@ -129,8 +130,8 @@ pub(super) fn sum_of_outputs(list: &[Modulator], generator: Generator, note: Not
     modulators.map(|(index, _)| output(list, index, note, channel)).sum()
 }
 
-/// Cutoff offset of the default modulator of section 8.4.2, in cents; 0 if the instrument zone states
-/// how velocity changes the cutoff.
+/// Cutoff offset of the default modulator of section 8.4.2, in cents; 0 if the instrument zone
+/// states how velocity changes the cutoff.
 pub(super) fn velocity_cutoff_cents(list: &[Modulator], note: Note, channel: &Channel) -> f32 {
     if list.iter().any(Modulator::states_velocity_to_cutoff) {
         return 0.0;
@@ -138,8 +139,8 @@ pub(super) fn velocity_cutoff_cents(list: &[Modulator], note: Note, channel: &Ch
     output(&[VELOCITY_TO_CUTOFF], 0, note, channel)
 }
 
-/// The minimum and maximum that a zone's modulators add to a generator for the key and velocity of a
-/// note, whatever values other controllers have.
+/// The minimum and maximum that a zone's modulators add to a generator for the key and velocity of
+/// a note, whatever values other controllers have.
 pub(super) fn bounds(list: &[Modulator], generator: Generator, note: Note, channel: &Channel) -> (f32, f32) {
     let is_fixed = |source: &Source| {
         matches!(source.controller, Controller::None | Controller::NoteOnVelocity | Controller::NoteOnKey)

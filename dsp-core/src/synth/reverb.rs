@@ -1,8 +1,8 @@
 //! The reverb that all instruments of a session share.
 //!
 //! Jezar Wakefield's Freeverb (public domain, 2000): for each side, eight damped feedback combs in
-//! parallel, then four allpasses in series. The delays of the right side are a little longer. General
-//! MIDI players have used it for two decades, so songs were mixed for it.
+//! parallel, then four allpasses in series. The delays of the right side are a little longer.
+//! General MIDI players have used it for two decades, so songs were mixed for it.
 
 use wide::f32x4;
 
@@ -38,8 +38,8 @@ pub struct ReverbProcessor {
 /// Maximum linear gain of the output.
 const LEVEL_MAX: f32 = 4.0;
 
-/// Decay time of the largest room, in seconds: its slowest comb, with a delay of 37 ms and a feedback of
-/// 0.98, falls by 300 dB in 63 s.
+/// Decay time of the largest room, in seconds: its slowest comb, with a delay of 37 ms and a
+/// feedback of 0.98, falls by 300 dB in 63 s.
 const TAIL_SECS: u32 = 64;
 
 impl ReverbProcessor {
@@ -130,8 +130,8 @@ impl ReverbProcessor {
     }
 }
 
-/// Maximum number of frames that are computed at a time. It is below the shortest delay, 225 frames at
-/// 44.1 kHz, at any rate from 16 kHz on, so that no output depends on an input of the same part.
+/// Maximum number of frames that are computed at a time. It is below the shortest delay, 225 frames
+/// at 44.1 kHz, at any rate from 16 kHz on, so that no output depends on an input of the same part.
 const PART_FRAMES: usize = 64;
 
 /// One side: the combs in lockstep, then the allpasses.
@@ -259,8 +259,8 @@ impl Damping {
         Self { feedback: f32x4::splat(damping), forward }
     }
 
-    /// Replaces the outputs of the combs' delays in four frames by their new inputs, and returns the
-    /// sums of the outputs. Only the first `count` frames count.
+    /// Replaces the outputs of the combs' delays in four frames by their new inputs, and returns
+    /// the sums of the outputs. Only the first `count` frames count.
     #[inline(always)]
     fn process(
         &self,

@@ -103,8 +103,8 @@ impl SampleReader {
         self.looped_frames > 0 || self.frame >= self.region.loop_start
     }
 
-    /// The highest magnitude in a continuous loop, where full scale is 1. `None` for other modes and
-    /// for loops longer than [`PEAK_SEARCH_FRAMES`].
+    /// The highest magnitude in a continuous loop, where full scale is 1. `None` for other modes
+    /// and for loops longer than [`PEAK_SEARCH_FRAMES`].
     pub(super) fn loop_peak(&self, wave: Wave<'_>) -> Option<f32> {
         let SampleRegion { loop_start, loop_end, .. } = self.region;
         if self.region.mode != LoopMode::Continuous || self.loop_frames() > PEAK_SEARCH_FRAMES {
@@ -139,9 +139,9 @@ impl SampleReader {
         self.region.loop_start + (frame - self.region.loop_start).rem_euclid(self.loop_frames())
     }
 
-    /// Visits `count` frames from `first` on in the order in which they play, with the loop unrolled.
-    /// `visit` gets the first frame of each contiguous part of the wave, or `None` for silence, and
-    /// the length of the part.
+    /// Visits `count` frames from `first` on in the order in which they play, with the loop
+    /// unrolled. `visit` gets the first frame of each contiguous part of the wave, or `None` for
+    /// silence, and the length of the part.
     #[inline(always)]
     fn unroll(&self, first: i64, count: usize, mut visit: impl FnMut(Option<usize>, usize)) {
         let SampleRegion { start, end, loop_start, loop_end, .. } = self.region;

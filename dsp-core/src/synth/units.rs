@@ -22,8 +22,8 @@ pub(super) fn gain_to_centibels(gain: f32) -> f32 {
     -200.0 * libm::log10f(gain)
 }
 
-/// A time of `2^(timecents / 1200)` seconds, in frames. The lowest value of a file, -32768, means no
-/// time at all (section 8.1.2, generator 33).
+/// A time of `2^(timecents / 1200)` seconds, in frames. The lowest value of a file, -32768, means
+/// no time at all (section 8.1.2, generator 33).
 pub(super) fn timecents_to_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
     if timecents <= f32::from(i16::MIN) {
         return 0.0;

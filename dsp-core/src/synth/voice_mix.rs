@@ -22,9 +22,9 @@ type RampLanes = (Lanes, Lanes);
 const FRAME_OFFSETS: [f32; LANES] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
 
 on_best_instructions! {
-    /// Adds the next frames of voices, in their order, to the outputs of their track. All outputs have
-    /// the same length, at most a chunk. `elapsed_frames` is the time of the ramp clock. An output
-    /// that is not yet `written` may hold arbitrary values, which the first voice replaces.
+    /// Adds the next frames of voices, in their order, to the outputs of their track. All outputs
+    /// have the same length, at most a chunk. `elapsed_frames` is the time of the ramp clock. An
+    /// output that is not yet `written` may hold arbitrary values, which the first voice replaces.
     pub(super) fn mix_voices(
         voices: &[Option<Voice>],
         chunks: &[Chunk; GROUP_VOICES],

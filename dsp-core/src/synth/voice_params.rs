@@ -91,8 +91,8 @@ impl VoiceParams {
             || self.mod_lfo_to_volume_cb != 0.0
     }
 
-    /// Computes the parameters from generator values. `tuning_cents` is the tuning of the channel. Times
-    /// and gains are computed only if their generators have changed.
+    /// Computes the parameters from generator values. `tuning_cents` is the tuning of the channel.
+    /// Times and gains are computed only if their generators have changed.
     pub(super) fn set(&mut self, values: &GeneratorValues, key: u8, tuning_cents: f32, sample_rate_hz: f32) {
         use Generator::*;
         let get = |generator: Generator| values[generator as usize];
@@ -178,15 +178,15 @@ fn cycles_per_frame(absolute_cents: f32, sample_rate_hz: f32) -> f32 {
     (frequency_hz / sample_rate_hz).min(0.5)
 }
 
-/// How much louder a send makes a voice than its direct signal, in centibels. `tenths` is the send in
-/// tenths of a per cent.
+/// How much louder a send makes a voice than its direct signal, in centibels. `tenths` is the send
+/// in tenths of a per cent.
 pub(super) fn send_boost_cb(tenths: f32) -> f32 {
     let gain = SEND_GAIN * (tenths / 1_000.0).clamp(0.0, 1.0);
     if gain > 1.0 { -gain_to_centibels(gain) } else { 0.0 }
 }
 
-/// Gains of left and right by an equal-power pan, and of the sends. All arguments are in tenths of a
-/// per cent; positive pans are right.
+/// Gains of left and right by an equal-power pan, and of the sends. All arguments are in tenths of
+/// a per cent; positive pans are right.
 fn output_gains(pan: f32, reverb: f32, chorus: f32) -> [f32; TRACK_OUTPUTS] {
     let angle = (pan / 1_000.0 + 0.5).clamp(0.0, 1.0) * core::f32::consts::FRAC_PI_2;
     let send = |tenths: f32| VOICE_GAIN * SEND_GAIN * (tenths / 1_000.0).clamp(0.0, 1.0);

@@ -16,8 +16,8 @@ use crate::soundfont::Bank;
 /// Number of slots beyond the polyphony, for voices that fade out.
 const SPARE_SLOTS: usize = 4 * GROUP_VOICES;
 
-/// Time from a voice's start in which it is stolen last, in seconds. The loss of a new note is the most
-/// audible, however soft it is.
+/// Time from a voice's start in which it is stolen last, in seconds. The loss of a new note is the
+/// most audible, however soft it is.
 const PROTECTED_SECS: f32 = 0.05;
 
 const SILENT_CHUNK: Chunk = [0.0; CHUNK_FRAMES];
@@ -239,8 +239,8 @@ impl VoicePool {
         }
     }
 
-    /// Renders the next frames of all voices, at most a chunk, into outputs of the same length. Returns
-    /// which outputs were written; the others are silent.
+    /// Renders the next frames of all voices, at most a chunk, into outputs of the same length.
+    /// Returns which outputs were written; the others are silent.
     pub(super) fn render(
         &mut self,
         bank: &Bank,
@@ -288,8 +288,8 @@ impl VoicePool {
     }
 }
 
-/// Order in which voices are stolen: released before held, quiet before loud, old before new. Voices
-/// that started less than `protected_frames` ago come last.
+/// Order in which voices are stolen: released before held, quiet before loud, old before new.
+/// Voices that started less than `protected_frames` ago come last.
 fn steal_order(voice: &Voice, clock: u64, protected_frames: u64) -> (bool, bool, i32, u64) {
     let is_protected = voice.age_frames(clock) < protected_frames;
     (is_protected, !voice.is_released, -(voice.attenuation_cb() as i32), voice.note_id)

@@ -1,4 +1,4 @@
-//! Quantisation and sample rate reduction.
+//! Quantization and sample rate reduction.
 
 use std::f64::consts::PI;
 
@@ -13,7 +13,7 @@ fn crushed(bits: f64, more: &[(&str, f64)], input: &Stereo) -> Stereo {
 }
 
 #[test]
-fn quantisation_steps_match_the_bits() {
+fn quantization_steps_match_the_bits() {
     let input = noise(1.0, 10_000);
     for bits in [1.0, 2.5, 4.0, 8.0, 12.0, 16.0] {
         let step = 2_f64.powf(1.0 - bits);

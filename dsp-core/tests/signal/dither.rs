@@ -1,4 +1,4 @@
-//! Quantisation to 8, 16 and 24 bits. Errors are in steps (LSB).
+//! Quantization to 8, 16 and 24 bits. Errors are in steps (LSB).
 
 use core::f64::consts::TAU;
 

@@ -3,8 +3,8 @@
 //! They are not removed but moved to the quarantine (`storage/blobs/quarantine.rs`), each with a
 //! line in the log. That happens once this database has needed none of them for
 //! `SF_ORPHAN_AGE_SECS`: a database that is younger than the files, or another one, must not decide
-//! at once. A file that a row needs returns by itself. A file is removed after `SF_QUARANTINE_DAYS` in the quarantine. One process does all
-//! this at a time, by a lease in the database.
+//! at once. A file that a row needs returns by itself. A file is removed after `SF_QUARANTINE_DAYS`
+//! in the quarantine. One process does all this at a time, by a lease in the database.
 
 mod store;
 

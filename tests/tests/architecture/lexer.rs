@@ -180,8 +180,8 @@ fn starts_test_item(tokens: &[Token<'_>]) -> bool {
         || starts_with(&["#", "[", "cfg", "(", "all", "(", "test"])
 }
 
-/// Tokens of the item that begins here with its attributes: to its `;`, to its closing brace, or in a
-/// list to its comma.
+/// Tokens of the item that begins here with its attributes: to its `;`, to its closing brace, or in
+/// a list to its comma.
 fn item_length(tokens: &[Token<'_>]) -> usize {
     let (mut braces, mut brackets, mut angles) = (0_i32, 0_i32, 0_i32);
     let mut before = "";

@@ -54,9 +54,9 @@ const NEVER: i64 = i64::MAX;
 /// The curve of a lane, read on the clock of the mix.
 ///
 /// The parameter processes signal that is late by the latency of everything before it. The curve is
-/// delayed by as much. It is evaluated at *control points*: at multiples of [`CONTROL_FRAMES`] of the
-/// clock in segments that are not constant, and at its own points. Between two control points the
-/// parameter ramps linearly.
+/// delayed by as much. It is evaluated at *control points*: at multiples of [`CONTROL_FRAMES`] of
+/// the clock in segments that are not constant, and at its own points. Between two control points
+/// the parameter ramps linearly.
 pub(crate) struct AutomationCurve {
     points: Vec<AutomationPoint>,
     latency_frames: i64,

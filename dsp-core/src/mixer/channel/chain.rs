@@ -14,8 +14,8 @@ const PARAMETER_RAMP_SECS: f64 = 0.02;
 /// Crossfade of a bypass, in seconds.
 const BYPASS_FADE_SECS: f64 = 0.01;
 
-/// An effect that stays and gets another input receives the remains of the old one for this time, in
-/// seconds: the declicker at its input lets them decay to a thousandth.
+/// An effect that stays and gets another input receives the remains of the old one for this time,
+/// in seconds: the declicker at its input lets them decay to a thousandth.
 const INPUT_SETTLING_SECS: f64 = 0.01;
 
 /// Frames from `clock` to the next multiple of `frames`.
@@ -115,7 +115,8 @@ impl EffectChain {
         self.slots.iter().take(index).map(EffectSlot::latency_frames).sum()
     }
 
-    /// Longest silence in frames after which the chain may sound again without new input: the sum of
+    /// Longest silence in frames after which the chain may sound again without new input: the sum
+    /// of
     /// [`Effect::longest_silence_frames`](crate::effects::Effect::longest_silence_frames) of the
     /// effects that are not bypassed.
     pub fn longest_silence_frames(&self) -> usize {

@@ -100,8 +100,8 @@ impl EffectSlot {
         self.input_declicker.reset();
     }
 
-    /// Processes frames that start at `clock`: at most [`LONGEST_FRAMES`], and across no multiple of
-    /// it.
+    /// Processes frames that start at `clock`: at most [`LONGEST_FRAMES`], and across no multiple
+    /// of it.
     pub(super) fn process(
         &mut self,
         clock: u64,

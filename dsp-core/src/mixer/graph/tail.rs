@@ -10,9 +10,9 @@ impl Mixer {
     /// The largest sum of [`crate::effects::Effect::longest_silence_frames`] along a signal path,
     /// side-chains included: the signal of a side-chain may open a gate.
     ///
-    /// Latency compensation adds nothing: it delays the signal by as much as the session is delayed.
-    /// Neither do the shared reverb and chorus, which are silent for at most 70 ms: a render waits
-    /// longer in any case.
+    /// Latency compensation adds nothing: it delays the signal by as much as the session is
+    /// delayed. Neither do the shared reverb and chorus, which are silent for at most 70 ms: a
+    /// render waits longer in any case.
     pub(crate) fn longest_silence_frames(&self) -> usize {
         let strips = &self.graph.strips;
         let mut gaps = vec![0; strips.len()];

@@ -74,7 +74,8 @@ impl Notes {
         }
     }
 
-    /// Strikes a note. It ends an earlier note of its key, in mono mode any note, whatever the pedals.
+    /// Strikes a note. It ends an earlier note of its key, in mono mode any note, whatever the
+    /// pedals.
     fn strike(&mut self, key: u8, frame: u64) {
         let struck_by = self.ends.len() - 1;
         self.ends[struck_by] = NEVER;

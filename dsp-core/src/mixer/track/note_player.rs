@@ -109,9 +109,9 @@ impl TrackPlayer {
         self.held.keep(&wanted, |key| synth.apply(Event::NoteOff { key }));
     }
 
-    /// Cuts all sound and moves to a frame. Notes, program, controllers and portamento get the state
-    /// that playing from the start leads to; the notes fade in. Returns the number of computed steps
-    /// of voices ([`SynthProcessor::steps`]).
+    /// Cuts all sound and moves to a frame. Notes, program, controllers and portamento get the
+    /// state that playing from the start leads to; the notes fade in. Returns the number of
+    /// computed steps of voices ([`SynthProcessor::steps`]).
     ///
     /// To reach that state, the player silently plays the notes that are held at the frame, or were
     /// released shortly before, from where they were struck, with all notes in between. If that
@@ -149,8 +149,8 @@ impl TrackPlayer {
         synth.restore(past.map(|(index, event)| (event.event, held.is_struck_by(index, event.event))));
     }
 
-    /// Moves to a frame by playing events before it silently. Returns whether `max_steps` steps were
-    /// enough, and the number of steps; if not, the player has not reached the frame.
+    /// Moves to a frame by playing events before it silently. Returns whether `max_steps` steps
+    /// were enough, and the number of steps; if not, the player has not reached the frame.
     fn play_silently(
         &mut self,
         events: Range<usize>,

@@ -1,5 +1,5 @@
-//! Writes a bank with some presets of another bank, which play bit-identically, because voices read the
-//! same values.
+//! Writes a bank with some presets of another bank, which play bit-identically, because voices read
+//! the same values.
 
 mod modulators;
 mod shared_value;
@@ -93,15 +93,16 @@ pub(super) fn reduced(bank: &Bank, selection: &Selection) -> Result<Vec<u8>, Ban
 }
 
 impl Bank {
-    /// Size of the sample data of [`Self::reduced`] in bytes. The samples of the presets must be prepared.
+    /// Size of the sample data of [`Self::reduced`] in bytes. The samples of the presets must be
+    /// prepared.
     #[must_use]
     pub fn reduced_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         WaveWriter::new(self, &self.select(presets)).bytes()
     }
 
-    /// An SF2 file with only the presets that play for these bank and program numbers. It plays them
-    /// bit-identically. The presets keep their numbers and names; samples are PCM. Equal banks and
-    /// numbers give equal files.
+    /// An SF2 file with only the presets that play for these bank and program numbers. It plays
+    /// them bit-identically. The presets keep their numbers and names; samples are PCM. Equal banks
+    /// and numbers give equal files.
     ///
     /// # Errors
     ///

@@ -12,7 +12,8 @@ pub(super) struct SplitModulators {
     pub(super) local: Vec<Vec<Modulator>>,
 }
 
-/// Splits the complete lists of some zones. Each list starts with `defaults`, whose amounts may differ.
+/// Splits the complete lists of some zones. Each list starts with `defaults`, whose amounts may
+/// differ.
 pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> SplitModulators {
     let has_links = |list: &&[Modulator]| {
         list.iter().any(|modulator| matches!(modulator.destination, Destination::Modulator(_)))

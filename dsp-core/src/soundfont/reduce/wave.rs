@@ -97,8 +97,8 @@ impl<'a> WaveWriter<'a> {
         self.samples.get(&sample).map(|written| written.index)
     }
 
-    /// A zone's generators with offsets to the clamped positions, because other frames surround the sample
-    /// in the written file. `None` if the sample is not written.
+    /// A zone's generators with offsets to the clamped positions, because other frames surround the
+    /// sample in the written file. `None` if the sample is not written.
     pub(super) fn adjusted_generators(&self, zone: &InstrumentZone) -> Option<Generators> {
         let sample = &self.bank.samples()[zone.sample];
         let limit = self.bank.wave(zone.sample)?.high.len() as i64;

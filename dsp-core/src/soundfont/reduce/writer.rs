@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 
 use super::super::error::BankError;
 
-/// The field of a name, truncated to fit, with a number appended unless that is 0. Characters outside
-/// Latin-1 become question marks.
+/// The field of a name, truncated to fit, with a number appended unless that is 0. Characters
+/// outside Latin-1 become question marks.
 pub(super) fn name_field(name: &str, number: usize) -> [u8; 20] {
     let mut field = [0; 20];
     let mut digits = [0; 6];

@@ -1,5 +1,5 @@
-//! Writes lists of zones (sections 7.3 to 7.5 and 7.7 to 7.9). Values that most zones of a list share go
-//! to a global zone; without it the records could exceed the 16-bit indices.
+//! Writes lists of zones (sections 7.3 to 7.5 and 7.7 to 7.9). Values that most zones of a list
+//! share go to a global zone; without it the records could exceed the 16-bit indices.
 
 use alloc::vec::Vec;
 

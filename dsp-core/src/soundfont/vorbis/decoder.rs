@@ -12,8 +12,8 @@ use super::setup_cache::SetupCache;
 /// Maximum number of frames of a sample: 25 minutes at 44.1 kHz.
 const FRAMES_MAX: u64 = 1 << 26;
 
-/// Maximum number of frames per byte of a stream. A second of silence at 44.1 kHz takes 100 bytes and the
-/// headers take some thousands, so real samples stay far below.
+/// Maximum number of frames per byte of a stream. A second of silence at 44.1 kHz takes 100 bytes
+/// and the headers take some thousands, so real samples stay far below.
 const FRAMES_PER_BYTE_MAX: u64 = 512;
 
 /// Maximum number of frames of a packet.
@@ -74,8 +74,8 @@ pub(super) fn decode(
     Ok(values.into_boxed_slice())
 }
 
-/// Converts a value, where 1 is full scale, to 16 bits: rounds to nearest, halves away from zero, and
-/// clamps. It uses only basic operations, which round alike on every target.
+/// Converts a value, where 1 is full scale, to 16 bits: rounds to nearest, halves away from zero,
+/// and clamps. It uses only basic operations, which round alike on every target.
 fn pcm(value: f32) -> i16 {
     let steps = value * 32_768.0;
     (if steps < 0.0 { steps - 0.5 } else { steps + 0.5 }) as i16

@@ -133,7 +133,8 @@ impl Iterator for Packets<'_> {
     }
 }
 
-/// Table of the CRC-32 of RFC 3533, section 6: polynomial 0x04c11db7, not reflected, by the highest byte.
+/// Table of the CRC-32 of RFC 3533, section 6: polynomial 0x04c11db7, not reflected, by the highest
+/// byte.
 const CRC: [u32; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

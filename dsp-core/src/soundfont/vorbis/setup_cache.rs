@@ -1,5 +1,5 @@
-//! Caches parsed setup headers. The streams of a bank share few of them, and building the codebooks takes
-//! longer than decoding a short stream.
+//! Caches parsed setup headers. The streams of a bank share few of them, and building the codebooks
+//! takes longer than decoding a short stream.
 
 use std::collections::VecDeque;
 use std::rc::Rc;

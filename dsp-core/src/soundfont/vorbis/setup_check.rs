@@ -1,5 +1,5 @@
-//! Checks the sizes in a setup header before a decoder allocates memory for them. A few bytes can request
-//! terabytes of codebooks (Vorbis I specification, sections 3.2.1 and 4.2.4).
+//! Checks the sizes in a setup header before a decoder allocates memory for them. A few bytes can
+//! request terabytes of codebooks (Vorbis I specification, sections 3.2.1 and 4.2.4).
 
 use super::super::skipped::Reason;
 
@@ -37,8 +37,8 @@ struct Codebook {
     values: u64,
 }
 
-/// Skips a codebook. Returns its size, or `None` if it is damaged. A codebook that is too large is not
-/// skipped, because the caller refuses it.
+/// Skips a codebook. Returns its size, or `None` if it is damaged. A codebook that is too large is
+/// not skipped, because the caller refuses it.
 fn skip_codebook(bits: &mut Bits<'_>) -> Option<Codebook> {
     const SYNC_PATTERN: u32 = 0x56_4342;
     if bits.read(24)? != SYNC_PATTERN {

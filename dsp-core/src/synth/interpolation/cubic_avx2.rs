@@ -1,7 +1,7 @@
 //! Cubic interpolation of 16-bit values in AVX2 intrinsics, which most voices use most of the time.
 //!
-//! The compiler does not find this transposition of the taps. The operations and their order are the
-//! same as in [`Cubic`](super::polynomial::Cubic), so the bits are the same.
+//! The compiler does not find this transposition of the taps. The operations and their order are
+//! the same as in [`Cubic`](super::polynomial::Cubic), so the bits are the same.
 
 use core::arch::x86_64::{
     __m128i, __m256, __m256i, _mm_cvtepi16_epi32, _mm_cvtsi64_si128, _mm256_add_epi32, _mm256_add_ps,
@@ -20,8 +20,8 @@ struct Offsets {
     fractions: __m256i,
 }
 
-/// Fills `out` from 16-bit values, of which the first is the tap before the position. `fraction` is the
-/// fraction of the position, `step` the distance of positions, both in 2^-32 of a frame.
+/// Fills `out` from 16-bit values, of which the first is the tap before the position. `fraction` is
+/// the fraction of the position, `step` the distance of positions, both in 2^-32 of a frame.
 #[target_feature(enable = "avx2")]
 pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
     let mut lanes = [0; LANES];
@@ -64,7 +64,8 @@ fn four_taps(values: &[Pcm16], position: u64) -> __m128i {
 #[target_feature(enable = "avx2")]
 #[inline]
 fn eight_frames(values: &[Pcm16], position: u64, offsets: &Offsets, out: &mut [f32; LANES]) {
-    // The taps of frames 0 to 3 are in the lower halves, those of frames 4 to 7 in the upper halves.
+    // The taps of frames 0 to 3 are in the lower halves, those of frames 4 to 7 in the upper
+    // halves.
     let pair = |lane: usize| {
         let at = |lane: usize| position.wrapping_add(offsets.lanes[lane]);
         _mm256_set_m128i(four_taps(values, at(lane + FOUR)), four_taps(values, at(lane)))

@@ -1,5 +1,5 @@
-//! Cubic interpolation of 16-bit values in WebAssembly's 128-bit vectors, which most voices use most of
-//! the time. The compiler does not find this transposition of the taps.
+//! Cubic interpolation of 16-bit values in WebAssembly's 128-bit vectors, which most voices use
+//! most of the time. The compiler does not find this transposition of the taps.
 
 use core::arch::wasm32::{
     f32x4_add, f32x4_convert_i32x4, f32x4_mul, f32x4_splat, i16x8, i32x4_add, i32x4_dot_i16x8, i32x4_shuffle,
@@ -8,9 +8,9 @@ use core::arch::wasm32::{
 
 use super::pcm16::{FOUR, Pcm16, UNIT_16};
 
-/// Fills `out` from 16-bit values, of which the first is the tap before the position. `fraction` is the
-/// fraction of the position, `step` the distance of positions, both in 2^-32 of a frame. The output
-/// is silent if the values end before the last position.
+/// Fills `out` from 16-bit values, of which the first is the tap before the position. `fraction` is
+/// the fraction of the position, `step` the distance of positions, both in 2^-32 of a frame. The
+/// output is silent if the values end before the last position.
 pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
     if !include_last_taps(values, fraction, step, out.len()) {
         return out.fill(0.0);

@@ -43,8 +43,8 @@ impl Kernel {
         }
     }
 
-    /// The function that reads 16-bit values without a window, if the kernel has one. Most voices use
-    /// it most of the time.
+    /// The function that reads 16-bit values without a window, if the kernel has one. Most voices
+    /// use it most of the time.
     pub(in crate::synth) fn pcm16_reader(&self) -> Option<Pcm16Reader> {
         match self {
             Self::Linear => Some(interpolate::<Linear, Pcm16>),

@@ -6,11 +6,11 @@ use super::window::{FRAME, MAX_TAPS, WINDOW_STARTS, Window};
 use crate::dsp::lanes::{LANES, Lanes};
 use crate::dsp::window::{kaiser, sinc};
 
-/// Sixteen taps of a sinc under a Kaiser window, for phases 1/512 of a frame apart, between which the
-/// taps are interpolated linearly.
+/// Sixteen taps of a sinc under a Kaiser window, for phases 1/512 of a frame apart, between which
+/// the taps are interpolated linearly.
 ///
-/// The table holds one set of phases for each of several cutoffs. Lower cutoffs keep samples that are
-/// played faster than they were recorded from aliasing.
+/// The table holds one set of phases for each of several cutoffs. Lower cutoffs keep samples that
+/// are played faster than they were recorded from aliasing.
 #[derive(Debug, Clone)]
 pub(in crate::synth) struct SincTable {
     /// The taps of each phase, for each cutoff.
@@ -20,7 +20,8 @@ pub(in crate::synth) struct SincTable {
 impl SincTable {
     const PHASES: usize = 512;
     const PHASE_BITS: u32 = Self::PHASES.trailing_zeros();
-    /// Cutoffs as fractions of the sample's Nyquist frequency, and the highest speed that uses each.
+    /// Cutoffs as fractions of the sample's Nyquist frequency, and the highest speed that uses
+    /// each.
     const CUTOFFS: [(f64, f64); 4] = [(0.92, 1.1), (0.7, 1.5), (0.5, 2.1), (0.35, f64::INFINITY)];
     /// Shape of the Kaiser window: about 70 dB of stop-band attenuation.
     const BETA: f64 = 7.0;

@@ -48,8 +48,8 @@ impl SynthProcessor {
         }
     }
 
-    /// Releases the notes that a new note of a key replaces: earlier notes of the key, and all notes in
-    /// mono mode. Assigns the next note id.
+    /// Releases the notes that a new note of a key replaces: earlier notes of the key, and all
+    /// notes in mono mode. Assigns the next note id.
     pub(super) fn release_replaced(&mut self, key: u8) {
         self.advance_voices();
         self.note_id += 1;

@@ -12,8 +12,8 @@ const UPDATE_STEPS: u64 = 4;
 const FILTER_STEPS: u64 = 3;
 
 impl SynthProcessor {
-    /// Renders left, right, reverb send and chorus send of a block from frame `done` on. Writes only
-    /// outputs that are `active` and activates those on which voices become audible; these get
+    /// Renders left, right, reverb send and chorus send of a block from frame `done` on. Writes
+    /// only outputs that are `active` and activates those on which voices become audible; these get
     /// silence before.
     pub(crate) fn render(
         &mut self,
@@ -66,8 +66,8 @@ impl SynthProcessor {
         self.voices.fade_in(self.clock, self.sample_rate_hz);
     }
 
-    /// Processes a control point if one is due. Returns the number of frames to compute next: at most
-    /// `frames`, and if there are voices at most `longest` and up to the next control point.
+    /// Processes a control point if one is due. Returns the number of frames to compute next: at
+    /// most `frames`, and if there are voices at most `longest` and up to the next control point.
     fn begin_part(&mut self, frames: usize, longest: usize) -> usize {
         if self.segment_frames == 0 {
             self.start_segments();
@@ -81,8 +81,8 @@ impl SynthProcessor {
         part
     }
 
-    /// Starts new segments of the voices whose segments are over. After events and on the coarse grid
-    /// all voices start one.
+    /// Starts new segments of the voices whose segments are over. After events and on the coarse
+    /// grid all voices start one.
     fn start_segments(&mut self) {
         let clock = self.clock;
         let has_new_controllers = core::mem::take(&mut self.has_new_controllers);

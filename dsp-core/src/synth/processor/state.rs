@@ -79,8 +79,8 @@ impl SynthProcessor {
         Ok(synth)
     }
 
-    /// Cuts all voices, resets all controllers and selects the track's instrument. The control points
-    /// are those of a synthesizer that has run for `clock` frames.
+    /// Cuts all voices, resets all controllers and selects the track's instrument. The control
+    /// points are those of a synthesizer that has run for `clock` frames.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.voices.clear();
         self.clock = clock;

@@ -47,8 +47,8 @@ impl Voice {
         Some(u32::try_from(frames).unwrap_or(u32::MAX))
     }
 
-    /// Frames to the next corner of the volume envelope, or of the modulation envelope if it changes
-    /// the cutoff.
+    /// Frames to the next corner of the volume envelope, or of the modulation envelope if it
+    /// changes the cutoff.
     pub(in crate::synth) fn frames_to_corner(&self) -> Option<u32> {
         let params = &self.params;
         let volume = self.state.vol_env.frames_to_corner(&params.vol_env_times);
@@ -75,8 +75,8 @@ impl Voice {
         Some((frames as u32).saturating_add(1))
     }
 
-    /// Spacing of control points at which linear ramps between them are inaudible. The pitch does not
-    /// ramp: it changes in steps.
+    /// Spacing of control points at which linear ramps between them are inaudible. The pitch does
+    /// not ramp: it changes in steps.
     pub(in crate::synth) fn grid_frames(&self, grid: ControlGrid) -> u32 {
         let params = &self.params;
         let is_pitch_modulated = params.vib_lfo_to_pitch_cents != 0.0

@@ -6,7 +6,8 @@ use super::super::units::{gain_to_centibels, higher};
 use super::state::{FADE_SECS, Voice};
 use crate::soundfont::Bank;
 
-/// Time from a voice's start to its earliest release, in seconds. Files have drum notes of no length.
+/// Time from a voice's start to its earliest release, in seconds. Files have drum notes of no
+/// length.
 const MIN_NOTE_SECS: f32 = 0.01;
 
 /// Duration of the fade-in of a voice that becomes audible after its start, in seconds. The ramp to
@@ -69,8 +70,9 @@ impl Voice {
         self.reader.has_ended(kernel) && self.filter.has_decayed()
     }
 
-    /// Whether the voice is 96 dB below full scale and no controller could make it audible again. This
-    /// counts key and velocity, the envelope, the rest of the sample and the range of the modulators.
+    /// Whether the voice is 96 dB below full scale and no controller could make it audible again.
+    /// This counts key and velocity, the envelope, the rest of the sample and the range of the
+    /// modulators.
     pub(in crate::synth) fn is_inaudible(&mut self, bank: &Bank) -> bool {
         let Some(envelope_cb) = self.state.vol_env.falling_attenuation_cb() else { return false };
         if envelope_cb + self.loop_attenuation_cb.unwrap_or(0.0) >= self.inaudible_cb {

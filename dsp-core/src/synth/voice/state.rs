@@ -55,7 +55,8 @@ pub(in crate::synth) struct ZoneIndices {
 
 /// A voice.
 ///
-/// From one control point to the next, a *segment*, its gains and filter coefficients ramp linearly.
+/// From one control point to the next, a *segment*, its gains and filter coefficients ramp
+/// linearly.
 #[derive(Debug, Clone)]
 pub(in crate::synth) struct Voice {
     /// Number of the note since the last reset of the synthesizer. All voices of a note share it.
@@ -86,7 +87,8 @@ pub(in crate::synth) struct Voice {
     min_attenuation_cb: f32,
     /// Maxima of the reverb and chorus sends, in tenths of a per cent, likewise.
     max_sends: [f32; 2],
-    /// Attenuation of the envelope at which a full-scale sample is inaudible, whatever controllers do.
+    /// Attenuation of the envelope at which a full-scale sample is inaudible, whatever controllers
+    /// do.
     pub(super) inaudible_cb: f32,
     /// Attenuation of the loop's peak below full scale; `None` until the loop was searched.
     pub(super) loop_attenuation_cb: Option<f32>,
@@ -249,8 +251,8 @@ impl Voice {
         self.params.set(&values, self.note.key, tuning_cents, context.sample_rate_hz);
         let sends = SENDS.into_iter().zip(self.max_sends);
         let max_send = sends.map(|(send, max)| max + higher(offset(send), 0.0)).fold(0.0, higher);
-        // The peak of the filter is half the resonance above unity. NRPNs may reduce the attenuation,
-        // and a send may be louder than the direct signal.
+        // The peak of the filter is half the resonance above unity. NRPNs may reduce the
+        // attenuation, and a send may be louder than the direct signal.
         let boost_cb = self.params.resonance_cb / 2.0
             + self.params.mod_lfo_to_volume_cb.abs()
             + higher(-offset(Generator::InitialAttenuation), 0.0)
@@ -270,8 +272,8 @@ impl Voice {
         }
     }
 
-    /// Whether two voices may be the sides of a stereo sample: zones of one instrument, played by one
-    /// zone of the preset.
+    /// Whether two voices may be the sides of a stereo sample: zones of one instrument, played by
+    /// one zone of the preset.
     pub(in crate::synth) fn is_same_layer(&self, voice: &Self) -> bool {
         let ZoneIndices { preset_zone, instrument, .. } = self.zones;
         self.note_id == voice.note_id
@@ -298,8 +300,8 @@ impl Voice {
     }
 }
 
-/// A full fall by 96 dB in less time uses the fine grid, in less than twice the time the middle grid,
-/// and in less than a fifth of it the finest grid.
+/// A full fall by 96 dB in less time uses the fine grid, in less than twice the time the middle
+/// grid, and in less than a fifth of it the finest grid.
 const FAST_FALL_SECS: f32 = 0.25;
 
 /// Time in which a voice that must end falls by 96 dB, in seconds.

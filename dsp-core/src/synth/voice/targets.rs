@@ -23,8 +23,8 @@ impl Voice {
         self.end_state = self.state;
         self.end_state.advance(&self.params, frames as f32);
         self.segment_frames = frames;
-        // A change of a controller takes its smoothing time, however short the segment is. Envelopes
-        // and LFOs reach their values at the end of the segment.
+        // A change of a controller takes its smoothing time, however short the segment is.
+        // Envelopes and LFOs reach their values at the end of the segment.
         let smoothing =
             if self.smoothing_frames > frames { frames as f32 / self.smoothing_frames as f32 } else { 1.0 };
         let per_frame = 1.0 / frames as f32;

@@ -99,8 +99,8 @@ impl Ring {
         self.append(read, audio);
     }
 
-    /// Appends audio as far as there is room, and drops the oldest frames for it. `read` is the next
-    /// frame to be played. Returns the number of appended frames.
+    /// Appends audio as far as there is room, and drops the oldest frames for it. `read` is the
+    /// next frame to be played. Returns the number of appended frames.
     pub(super) fn append(&mut self, read: u64, [left, right]: [&[f32]; 2]) -> u64 {
         let size = self.frames();
         let taken = left.len().min(right.len()).min(self.room(read));
@@ -115,8 +115,8 @@ impl Ring {
         taken as u64
     }
 
-    /// Left and right from an available frame of the clip on: at most `max_frames` that are contiguous
-    /// in memory.
+    /// Left and right from an available frame of the clip on: at most `max_frames` that are
+    /// contiguous in memory.
     pub(super) fn contiguous(&self, frame: u64, max_frames: u64) -> [&[f32]; 2] {
         let index = frame % self.frames();
         let frames = max_frames.min(self.end - frame).min(self.frames() - index);

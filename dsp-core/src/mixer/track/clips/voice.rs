@@ -53,7 +53,8 @@ impl Voice {
         (self.clip.audio_slot, self.clip.offset_frames + self.region_frames)
     }
 
-    /// Frames from the start of the clip, or of the current round of its loop, to a frame of the clip.
+    /// Frames from the start of the clip, or of the current round of its loop, to a frame of the
+    /// clip.
     pub(super) fn round_frame(&self, clip_frame: u64) -> u64 {
         if self.clip.looped { clip_frame % self.region_frames } else { clip_frame }
     }
@@ -68,8 +69,8 @@ impl Voice {
         (into < self.region_frames).then(|| from + to_go % self.region_frames)
     }
 
-    /// Fills a ring with the frames that it misses, from audio that starts at a frame of the source.
-    /// `read` is the next frame of the clip to be played.
+    /// Fills a ring with the frames that it misses, from audio that starts at a frame of the
+    /// source. `read` is the next frame of the clip to be played.
     pub(super) fn fill(&self, ring: &mut Ring, read: u64, source_frame: u64, audio: [&[f32]; 2]) {
         let clip_frame = ring.missing_from(read);
         if clip_frame >= self.sounding_frames {
@@ -86,8 +87,8 @@ impl Voice {
         self.repeat(ring, read);
     }
 
-    /// Lets a ring repeat the last round if the clip is looped. `read` is the next frame of the clip
-    /// to be played.
+    /// Lets a ring repeat the last round if the clip is looped. `read` is the next frame of the
+    /// clip to be played.
     pub(super) fn repeat(&self, ring: &mut Ring, read: u64) {
         if self.clip.looped {
             ring.repeat(self.region_frames, read, self.sounding_frames);

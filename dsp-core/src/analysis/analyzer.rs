@@ -1,0 +1,67 @@
+//! Analyses a recording in parts.
+
+use alloc::vec::Vec;
+
+use super::key::{Chroma, Key};
+use super::spectrum::{LongTermSpectrum, ThirdOctave};
+use super::tempo::{OnsetCurve, Tempo};
+
+/// The result of an analysis.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// Spectral centroid in hertz: the mean frequency weighted by amplitude (Peeters, *A large set
+    /// of audio features*, 2004, section 6.1.1) of the long-term spectrum. `None` for silence.
+    pub spectral_centroid_hz: Option<f64>,
+    /// Levels of third-octave bands below half the sample rate.
+    pub third_octaves: Vec<ThirdOctave>,
+    /// Tempo; `None` without a pulse.
+    pub tempo: Option<Tempo>,
+    /// Key; `None` without tones.
+    pub key: Option<Key>,
+}
+
+/// Analyses a recording in parts.
+pub struct Analyzer {
+    channels: usize,
+    spectrum: LongTermSpectrum,
+    chroma: Chroma,
+    onsets: OnsetCurve,
+    mono: Vec<f32>,
+}
+
+impl Analyzer {
+    /// An analyzer of interleaved frames of one or two channels at a sample rate in hertz.
+    pub fn new(sample_rate_hz: u32, channels: usize) -> Self {
+        let channels = channels.clamp(1, 2);
+        let spectrum = LongTermSpectrum::new(sample_rate_hz, channels);
+        Self {
+            channels,
+            chroma: Chroma::new(spectrum.bin_hz()),
+            spectrum,
+            onsets: OnsetCurve::new(sample_rate_hz),
+            mono: Vec::new(),
+        }
+    }
+
+    /// Adds whole frames.
+    pub fn add(&mut self, frames: &[f32]) {
+        let chroma = &mut self.chroma;
+        self.spectrum.add(frames, &mut |power| chroma.add(power));
+        self.mono.clear();
+        let weight = 1.0 / self.channels as f32;
+        self.mono.extend(frames.chunks_exact(self.channels).map(|frame| frame.iter().sum::<f32>() * weight));
+        self.onsets.add(&self.mono);
+    }
+
+    /// The result after all frames.
+    pub fn finish(mut self) -> Analysis {
+        let chroma = &mut self.chroma;
+        self.spectrum.end(&mut |power| chroma.add(power));
+        Analysis {
+            spectral_centroid_hz: self.spectrum.centroid_hz(),
+            third_octaves: self.spectrum.third_octaves(),
+            tempo: self.onsets.tempo(),
+            key: self.chroma.key(),
+        }
+    }
+}

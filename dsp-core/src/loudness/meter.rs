@@ -1,0 +1,177 @@
+//! Measures the loudness of a signal.
+
+use ebur128::{Channel, EbuR128, Mode};
+
+use super::maxima::Maxima;
+use super::measurement::Loudness;
+use crate::true_peak::TruePeakMeter;
+
+/// The channels of a signal in order. Surround channels count 1.5 dB more; the low-frequency
+/// channel does not count (BS.1770-4, table 3).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelLayout {
+    /// One channel.
+    Mono,
+    /// Left, right.
+    Stereo,
+    /// Left, right, centre.
+    ThreeZero,
+    /// Left, right, left surround, right surround.
+    Quad,
+    /// Left, right, centre, left surround, right surround.
+    FiveZero,
+    /// Left, right, centre, low frequencies, left surround, right surround.
+    FiveOne,
+}
+
+impl ChannelLayout {
+    /// The usual layout of a file with 1 to 6 channels; `None` for other numbers.
+    pub fn of_channels(channels: usize) -> Option<Self> {
+        let all = [Self::Mono, Self::Stereo, Self::ThreeZero, Self::Quad, Self::FiveZero, Self::FiveOne];
+        channels.checked_sub(1).and_then(|index| all.get(index)).copied()
+    }
+
+    /// Number of channels.
+    pub fn channels(self) -> usize {
+        self.map().len()
+    }
+
+    fn map(self) -> &'static [Channel] {
+        use Channel::{Center, Left, LeftSurround, Right, RightSurround, Unused};
+        match self {
+            Self::Mono => &[Left],
+            Self::Stereo => &[Left, Right],
+            Self::ThreeZero => &[Left, Right, Center],
+            Self::Quad => &[Left, Right, LeftSurround, RightSurround],
+            Self::FiveZero => &[Left, Right, Center, LeftSurround, RightSurround],
+            Self::FiveOne => &[Left, Right, Center, Unused, LeftSurround, RightSurround],
+        }
+    }
+}
+
+/// Why loudness cannot be measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("loudness cannot be measured at {sample_rate_hz} Hz")]
+pub struct LoudnessError {
+    /// The unsupported sample rate in hertz.
+    pub sample_rate_hz: u32,
+}
+
+/// Measures the loudness and peaks of a signal in parts.
+pub struct LoudnessMeter {
+    meter: EbuR128,
+    maxima: Maxima,
+    peaks: Vec<TruePeakMeter>,
+}
+
+impl LoudnessMeter {
+    /// A meter for a sample rate in hertz.
+    ///
+    /// # Errors
+    ///
+    /// [`LoudnessError`] for a rate that the measurement does not support.
+    pub fn new(sample_rate_hz: u32, layout: ChannelLayout) -> Result<Self, LoudnessError> {
+        let refused = |_| LoudnessError { sample_rate_hz };
+        let map = layout.map();
+        let mode = Mode::I | Mode::LRA;
+        let mut meter = EbuR128::new(map.len() as u32, sample_rate_hz, mode).map_err(refused)?;
+        meter.set_channel_map(map).map_err(refused)?;
+        Ok(Self {
+            meter,
+            maxima: Maxima::new(sample_rate_hz),
+            peaks: vec![TruePeakMeter::new(sample_rate_hz); map.len()],
+        })
+    }
+
+    /// Adds frames: one slice per channel, all of the same length.
+    ///
+    /// # Panics
+    ///
+    /// If the number of slices is not the number of channels, or their lengths differ.
+    pub fn add(&mut self, channels: &[&[f32]]) {
+        for (peak, channel) in self.peaks.iter_mut().zip(channels) {
+            peak.process(channel);
+        }
+        self.maxima.add(&mut self.meter, channels);
+    }
+
+    /// Loudness and peaks of all frames so far.
+    pub fn loudness(&self) -> Loudness {
+        let highest =
+            |peaks: &mut dyn Iterator<Item = f32>| crate::gain::to_db(f64::from(peaks.fold(0.0, f32::max)));
+        Loudness {
+            integrated_lufs: self.meter.loudness_global().expect("the meter has mode I"),
+            range_lu: self.meter.loudness_range().expect("the meter has mode LRA"),
+            max_momentary_lufs: self.maxima.momentary_lufs(),
+            max_short_term_lufs: self.maxima.short_term_lufs(),
+            true_peak_dbtp: highest(&mut self.peaks.iter().map(TruePeakMeter::true_peak)),
+            sample_peak_dbfs: highest(&mut self.peaks.iter().map(TruePeakMeter::sample_peak)),
+        }
+    }
+
+    /// The loudness of the last 400 ms in LUFS; minus infinity for silence.
+    pub fn momentary_lufs(&self) -> f64 {
+        self.meter.loudness_momentary().expect("the meter has mode M")
+    }
+
+    /// The loudness of the last 3 s in LUFS; minus infinity for silence.
+    pub fn short_term_lufs(&self) -> f64 {
+        self.meter.loudness_shortterm().expect("the meter has mode S")
+    }
+
+    /// The true peak of a channel so far, in dBTP; minus infinity for silence, `None` for a channel
+    /// that does not exist.
+    pub fn true_peak_dbtp(&self, channel: usize) -> Option<f64> {
+        self.peaks.get(channel).map(|peak| crate::gain::to_db(f64::from(peak.true_peak())))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn silence_has_a_loudness_of_minus_infinity() {
+        let mut meter = LoudnessMeter::new(48_000, ChannelLayout::Stereo).unwrap();
+        meter.add(&[&[0.0; 200_000], &[0.0; 200_000]]);
+        let silence = f64::NEG_INFINITY;
+        let expected = Loudness {
+            integrated_lufs: silence,
+            range_lu: 0.0,
+            max_momentary_lufs: silence,
+            max_short_term_lufs: silence,
+            true_peak_dbtp: silence,
+            sample_peak_dbfs: silence,
+        };
+        assert_eq!(meter.loudness(), expected);
+    }
+
+    #[test]
+    fn signals_shorter_than_a_window_are_measured_over_their_length() {
+        for (secs, tolerance_lu) in
+            [(0.1, 0.1), (0.3, 0.1), (0.4, 0.05), (1.0, 0.02), (2.5, 0.02), (3.0, 0.02), (5.0, 0.02)]
+        {
+            let mut meter = LoudnessMeter::new(48_000, ChannelLayout::Stereo).unwrap();
+            let step = core::f64::consts::TAU * 1_000.0 / 48_000.0;
+            let frames = (secs * 48_000.0) as u32;
+            let tone: Vec<f32> =
+                (0..frames).map(|frame| (0.125 * libm::sin(step * f64::from(frame))) as f32).collect();
+            meter.add(&[&tone, &tone]);
+            let Loudness { max_momentary_lufs, max_short_term_lufs, .. } = meter.loudness();
+            // -23 dBFS in both channels are -23 LUFS at 1 kHz (EBU Tech 3341, case 1).
+            let expected = 20.0 * libm::log10(0.125);
+            for found in [max_momentary_lufs, max_short_term_lufs] {
+                assert!((found - expected).abs() < tolerance_lu, "{found} LUFS of {secs} s");
+            }
+        }
+    }
+
+    #[test]
+    fn a_layout_has_as_many_channels_as_asked_for() {
+        for channels in 1..=6 {
+            assert_eq!(ChannelLayout::of_channels(channels).map(ChannelLayout::channels), Some(channels));
+        }
+        assert_eq!(ChannelLayout::of_channels(0), None);
+        assert_eq!(ChannelLayout::of_channels(7), None);
+    }
+}

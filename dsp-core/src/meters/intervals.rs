@@ -1,0 +1,96 @@
+//! Means over intervals of 10 ms, for the last 3 s.
+
+/// Number of intervals per second.
+pub(super) const INTERVALS_PER_SEC: u32 = 100;
+
+/// Number of intervals of the momentary loudness and of a gating block: 400 ms.
+pub(super) const MOMENTARY_INTERVALS: usize = 40;
+
+/// Number of intervals of the short-term loudness: 3 s.
+pub(super) const SHORT_TERM_INTERVALS: usize = 300;
+
+/// Number of intervals of RMS and correlation: 300 ms.
+pub(super) const SIGNAL_INTERVALS: usize = 30;
+
+/// Mean square below which a channel is silent and has no correlation: -100 dB.
+const SILENT_SQUARE: f64 = 1e-10;
+
+/// Means over an interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Interval {
+    /// Sum of the K-weighted mean squares of both channels.
+    pub(super) loudness: f64,
+    /// Mean squares of left and right.
+    pub(super) squares: [f64; 2],
+    /// Mean of left times right.
+    pub(super) product: f64,
+}
+
+impl Interval {
+    /// Means over the frames of an interval.
+    pub(super) fn of(loudness: f64, left: &[f32], right: &[f32]) -> Self {
+        let frames = left.len().max(1) as f64;
+        let mean = |a: &[f32], b: &[f32]| f64::from(sum_of_products(a, b)) / frames;
+        Self { loudness, squares: [mean(left, left), mean(right, right)], product: mean(left, right) }
+    }
+
+    /// 1 if left and right differ by a gain only, 0 if they are unrelated or one is silent, -1 if
+    /// they are inverted.
+    pub(super) fn correlation(&self) -> f64 {
+        let [left, right] = self.squares;
+        if left < SILENT_SQUARE || right < SILENT_SQUARE {
+            return 0.0;
+        }
+        (self.product / libm::sqrt(left * right)).clamp(-1.0, 1.0)
+    }
+}
+
+fn sum_of_products(a: &[f32], b: &[f32]) -> f32 {
+    const WIDTH: usize = 8;
+    let ((a_wide, a_remainder), (b_wide, b_remainder)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
+    let mut sums = [0.0; WIDTH];
+    for (a, b) in a_wide.iter().zip(b_wide) {
+        for lane in 0..WIDTH {
+            sums[lane] += a[lane] * b[lane];
+        }
+    }
+    sums.iter().sum::<f32>() + a_remainder.iter().zip(b_remainder).map(|(a, b)| a * b).sum::<f32>()
+}
+
+/// The last intervals, silent at the start.
+#[derive(Debug, Clone)]
+pub(super) struct Intervals {
+    intervals: [Interval; SHORT_TERM_INTERVALS],
+    /// Index of the oldest interval, which the next one replaces.
+    next: usize,
+}
+
+impl Default for Intervals {
+    fn default() -> Self {
+        Self { intervals: [Interval::default(); SHORT_TERM_INTERVALS], next: 0 }
+    }
+}
+
+impl Intervals {
+    pub(super) fn push(&mut self, interval: Interval) {
+        self.intervals[self.next] = interval;
+        self.next = (self.next + 1) % SHORT_TERM_INTERVALS;
+    }
+
+    /// Means over the last `count` intervals. They are summed again each time, because a running
+    /// sum would keep the rounding errors of loud intervals.
+    pub(super) fn mean(&self, count: usize) -> Interval {
+        let newest = &self.intervals[self.next.saturating_sub(count)..self.next];
+        let oldest = &self.intervals[SHORT_TERM_INTERVALS - (count - newest.len())..];
+        let mut mean = Interval::default();
+        let weight = 1.0 / count as f64;
+        for interval in oldest.iter().chain(newest) {
+            mean.loudness += interval.loudness * weight;
+            mean.product += interval.product * weight;
+            for (mean, square) in mean.squares.iter_mut().zip(interval.squares) {
+                *mean += square * weight;
+            }
+        }
+        mean
+    }
+}
