@@ -8,9 +8,8 @@
 use alloc::vec;
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
-use core::ops::{Add, Mul, Sub};
 
-use super::sample::Sample;
+use super::scalar::{Scalar, Vector};
 use crate::dsp::lanes::ArrayLanes;
 
 /// Number of values that are computed together in long passes.
@@ -19,11 +18,6 @@ const WIDE: usize = 8;
 const NARROW: usize = 4;
 /// Number of points in a tile.
 const TILE: usize = NARROW * NARROW;
-
-/// Values that are computed together.
-pub trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
-
-impl<V: Copy + Add<Output = V> + Sub<Output = V> + Mul<Output = V>> Vector for V {}
 
 #[derive(Debug, Clone, Copy)]
 struct Complex<V> {
@@ -110,7 +104,7 @@ impl<V: Vector> Twiddles<V> {
 
 /// The twiddle factors of the points from `first` on, in blocks of `length`: cosines and negative
 /// sines.
-fn twiddles<T: Sample, const W: usize>(first: usize, length: usize) -> [[[T; W]; 2]; 3] {
+fn twiddles<T: Scalar, const W: usize>(first: usize, length: usize) -> [[[T; W]; 2]; 3] {
     let mut twiddles = [[[T::ZERO; W]; 2]; 3];
     for (quarter, [cosines, sines]) in twiddles.iter_mut().enumerate() {
         for lane in 0..W {
@@ -124,11 +118,11 @@ fn twiddles<T: Sample, const W: usize>(first: usize, length: usize) -> [[[T; W];
 
 /// A spectrum, tile by tile.
 #[derive(Debug, Clone)]
-pub struct Spectrum<T: Sample>(Vec<[Complex<T::Four>; 4]>);
+pub struct Spectrum<T: Scalar>(Vec<[Complex<T::Four>; 4]>);
 
 /// Tables of a transform length.
 #[derive(Debug, Clone)]
-pub struct Plan<T: Sample> {
+pub struct Plan<T: Scalar> {
     length: usize,
     /// Passes from the longest blocks to those of 64 points.
     passes: Vec<Vec<Twiddles<ArrayLanes<T, WIDE>>>>,
@@ -142,13 +136,13 @@ pub struct Pair<T> {
     pub(super) im: Vec<T>,
 }
 
-impl<T: Sample> Pair<T> {
+impl<T: Scalar> Pair<T> {
     pub(super) fn silent(length: usize) -> Self {
         Self { re: vec![T::ZERO; length], im: vec![T::ZERO; length] }
     }
 }
 
-impl<T: Sample> Plan<T> {
+impl<T: Scalar> Plan<T> {
     /// The shortest transform of at least `min_length` points: 64, 256, 1024 and so on.
     pub(super) fn new(min_length: usize) -> Self {
         let mut length = 4 * TILE;
@@ -218,7 +212,7 @@ impl<T: Sample> Plan<T> {
 
 impl Plan<f64> {
     /// The spectrum of a filter in the order of a plan of the same length, scaled for [`convolve`].
-    pub(super) fn spectrum<T: Sample>(&self, impulse_response: Vec<f64>) -> Spectrum<T> {
+    pub(super) fn spectrum<T: Scalar>(&self, impulse_response: Vec<f64>) -> Spectrum<T> {
         let mut pair = Pair { im: vec![0.0; impulse_response.len()], re: impulse_response };
         self.forward(&mut pair);
         let scale = 1.0 / self.length as f64;
@@ -234,7 +228,7 @@ impl Plan<f64> {
 
 /// Convolves a pair of signals with several filters. It overwrites the pair.
 #[inline(always)]
-pub(super) fn convolve<T: Sample>(
+pub(super) fn convolve<T: Scalar>(
     plan: &Plan<T>,
     signals: &mut Pair<T>,
     filters: &[Spectrum<T>],
@@ -266,7 +260,7 @@ fn quarters<T>(block: &mut [T], chunks: usize) -> [&mut [[T; WIDE]]; 4] {
 }
 
 #[inline(always)]
-fn load<T: Sample>(
+fn load<T: Scalar>(
     re: &[&mut [[T; WIDE]]; 4],
     im: &[&mut [[T; WIDE]]; 4],
     index: usize,
@@ -279,7 +273,7 @@ fn load<T: Sample>(
 }
 
 #[inline(always)]
-fn store<T: Sample>(
+fn store<T: Scalar>(
     points: [Complex<ArrayLanes<T, WIDE>>; 4],
     re: &mut [&mut [[T; WIDE]]; 4],
     im: &mut [&mut [[T; WIDE]]; 4],
@@ -292,7 +286,7 @@ fn store<T: Sample>(
 }
 
 #[inline(always)]
-fn rows<T: Sample>(re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
+fn rows<T: Scalar>(re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
     let silence = T::four([T::ZERO; NARROW]);
     let mut rows = [Complex { re: silence, im: silence }; 4];
     let values = re.as_chunks::<NARROW>().0.iter().zip(im.as_chunks::<NARROW>().0);
@@ -303,7 +297,7 @@ fn rows<T: Sample>(re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
 }
 
 #[inline(always)]
-fn transposed<T: Sample>([a, b, c, d]: [Complex<T::Four>; 4]) -> [Complex<T::Four>; 4] {
+fn transposed<T: Scalar>([a, b, c, d]: [Complex<T::Four>; 4]) -> [Complex<T::Four>; 4] {
     let [e, f, g, h] = T::transposed([a.re, b.re, c.re, d.re]);
     let [i, j, k, l] = T::transposed([a.im, b.im, c.im, d.im]);
     [Complex { re: e, im: i }, Complex { re: f, im: j }, Complex { re: g, im: k }, Complex { re: h, im: l }]

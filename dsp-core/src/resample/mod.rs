@@ -22,6 +22,7 @@ mod fourier;
 mod polyphase;
 mod processor;
 mod sample;
+mod scalar;
 mod whole_signal;
 
 pub use error::{MAX_PHASES, MAX_RATE_HZ, MIN_RATE_HZ, ResampleError};

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use super::sample::Sample;
+use super::scalar::Scalar;
 use crate::dsp::window::WindowedSinc;
 
 /// Number of values that are multiplied together, on every target.
@@ -34,7 +34,7 @@ pub struct PolyphaseFilter<S> {
     taps: Vec<[[S; LANES]; TAPS / LANES]>,
 }
 
-impl<S: Sample> PolyphaseFilter<S> {
+impl<S: Scalar> PolyphaseFilter<S> {
     pub(super) fn new(phases: usize, step: usize) -> Self {
         let sinc = WindowedSinc::new(ATTENUATION_DB, 0.5, TAPS as f64 / 2.0);
         let mut taps = Vec::with_capacity(phases);
@@ -100,7 +100,7 @@ impl<'a, S> Iterator for Windows<'a, S> {
 
 /// Multiplies and adds the values of each lane into `sums`.
 #[inline(always)]
-fn multiply_add<S: Sample>(taps: &[[S; LANES]; TAPS / LANES], input: &[S], sums: &mut [S; LANES]) {
+fn multiply_add<S: Scalar>(taps: &[[S; LANES]; TAPS / LANES], input: &[S], sums: &mut [S; LANES]) {
     let mut added = [S::ZERO; LANES];
     for (taps, input) in taps.iter().zip(input.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
@@ -112,13 +112,13 @@ fn multiply_add<S: Sample>(taps: &[[S; LANES]; TAPS / LANES], input: &[S], sums:
 
 /// The sum of all lanes, always added in this order.
 #[inline(always)]
-fn lane_sum<S: Sample>([a, b, c, d, e, f, g, h]: [S; LANES]) -> S {
+fn lane_sum<S: Scalar>([a, b, c, d, e, f, g, h]: [S; LANES]) -> S {
     (((a + e) + (c + g)) + ((b + f) + (d + h))).cleaned()
 }
 
 /// Computes the output of one channel from a position on.
 #[inline(always)]
-pub(super) fn mono<S: Sample>(
+pub(super) fn mono<S: Scalar>(
     filter: &PolyphaseFilter<S>,
     position: Position,
     input: &[S],
@@ -138,7 +138,7 @@ pub(super) fn mono<S: Sample>(
 
 /// [`mono`] for two channels, which is faster than two calls and has the same result.
 #[inline(always)]
-pub(super) fn stereo<S: Sample>(
+pub(super) fn stereo<S: Scalar>(
     filter: &PolyphaseFilter<S>,
     position: Position,
     [left_in, right_in]: [&[S]; 2],

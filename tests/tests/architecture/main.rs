@@ -3,6 +3,7 @@
 
 mod crates;
 mod cycles;
+mod engine;
 mod imports;
 mod lexer;
 mod server;

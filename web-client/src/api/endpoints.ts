@@ -101,10 +101,9 @@ export async function startExport({ call }: Api, project: Project, options: Expo
 }
 export const exportedFile = ({ call }: Api, renderId: string) =>
   bodyOf(call.GET('/api/v1/plugins/renders/{render_id}/file', { params: { path: { render_id: renderId } }, parseAs: 'blob' }));
-export const readTask = ({ call }: Api, id: string, signal: AbortSignal) =>
-  bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } }, signal }));
-export const taskEvents = ({ call }: Api, id: string, signal: AbortSignal) =>
-  answerOf(call.GET('/api/v1/tasks/{id}/events', { params: { path: { id } }, signal, ...AS_IT_COMES }));
+export const readTask = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } } }));
+export const taskEvents = ({ call }: Api, id: string) =>
+  answerOf(call.GET('/api/v1/tasks/{id}/events', { params: { path: { id } }, ...AS_IT_COMES }));
 export const cancelTask = ({ call }: Api, id: string) => bodyOf(call.DELETE('/api/v1/tasks/{id}', { params: { path: { id } } }));
 
 export const importMidi = ({ call }: Api, file: Blob, name: string, soundfontId: string | null) =>

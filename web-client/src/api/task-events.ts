@@ -33,13 +33,8 @@ export class EventSplitter {
   }
 }
 
-async function followEvents(
-  api: Api,
-  id: string,
-  signal: AbortSignal,
-  onChange: (task: ExportTask) => void,
-): Promise<ExportTask | null> {
-  const response = await taskEvents(api, id, signal);
+async function followEvents(api: Api, id: string, onChange: (task: ExportTask) => void): Promise<ExportTask | null> {
+  const response = await taskEvents(api, id);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   if (!reader) return null;
   const splitter = new EventSplitter();
@@ -58,20 +53,12 @@ async function followEvents(
 }
 
 /** Calls `onChange` with each state of a task; resolves to the last one. */
-export async function followTask(
-  api: Api,
-  id: string,
-  signal: AbortSignal,
-  onChange: (task: ExportTask) => void,
-): Promise<ExportTask> {
-  try {
-    const task = await followEvents(api, id, signal, onChange);
-    if (task) return task;
-  } catch (error) {
-    if (signal.aborted) throw error;
-  }
+export async function followTask(api: Api, id: string, onChange: (task: ExportTask) => void): Promise<ExportTask> {
+  // Without a stream of events, or after it broke off, the task is polled.
+  const ended = await followEvents(api, id, onChange).catch(() => null);
+  if (ended) return ended;
   for (;;) {
-    const task = (await readTask(api, id, signal)) as ExportTask;
+    const task = (await readTask(api, id)) as ExportTask;
     onChange(task);
     if (isFinished(task)) return task;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));

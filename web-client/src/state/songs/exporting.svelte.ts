@@ -31,7 +31,7 @@ export class Exporting {
     try {
       const taskId = await startExport(this.#api, project, options);
       this.#updateRunning({ taskId });
-      const task = await followTask(this.#api, taskId, new AbortController().signal, ({ progress, message }) =>
+      const task = await followTask(this.#api, taskId, ({ progress, message }) =>
         this.#updateRunning({ progress, message }),
       );
       if (task.state === 'succeeded' && task.result) {
