@@ -4,10 +4,9 @@
 use std::sync::Arc;
 
 use dsp_core::block::BLOCK_FRAMES;
-use dsp_core::effects::{EffectKind, effect_kind};
 use dsp_core::meters::{MasterMeter, SPECTRUM_BANDS};
 use dsp_core::mixer::{EffectOwner, Mixer, Slots, TrackMix, Underruns, WantedAudio};
-use dsp_core::session::{Audio, AudioSlot, EffectSettings, Event, Session};
+use dsp_core::session::{Audio, AudioSlot, Event, Session};
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
 
@@ -28,7 +27,7 @@ const METER_FIGURES: usize = 8;
 pub struct WasmEngine {
     banks: Vec<Option<Bank>>,
     audio: Vec<Option<AudioSlot>>,
-    session: Session,
+    sample_rate_hz: u32,
     mixer: Mixer,
     left: [f32; BLOCK_FRAMES],
     right: [f32; BLOCK_FRAMES],
@@ -56,7 +55,7 @@ impl WasmEngine {
             banks: Vec::new(),
             audio: Vec::new(),
             mixer: Mixer::new(&session, &[])?,
-            session,
+            sample_rate_hz,
             left: [0.0; BLOCK_FRAMES],
             right: [0.0; BLOCK_FRAMES],
             peaks: vec![0.0; 2],
@@ -205,25 +204,10 @@ impl WasmEngine {
         self.update_slots()
     }
 
-    /// The settings of an effect. Commands change them along with the mixer, because the session is
-    /// applied again when a bank or audio arrives.
-    fn effect_mut(
-        &mut self,
-        track: Option<usize>,
-        effect: usize,
-    ) -> Option<(&'static EffectKind, &mut EffectSettings)> {
-        let effects = match track {
-            Some(index) => &mut self.session.tracks.get_mut(index)?.effects,
-            None => &mut self.session.master_effects,
-        };
-        // Indices count the effects that the mixer has.
-        effects.iter_mut().filter_map(|settings| Some((effect_kind(&settings.kind)?, settings))).nth(effect)
-    }
-
     /// Applies a change of the banks and audio in the slots.
     fn update_slots(&mut self) -> Result<(), JsError> {
         let slots = Slots { banks: &self.banks, audio: &self.audio };
-        Ok(self.mixer.set_session(&self.session, slots)?)
+        Ok(self.mixer.set_slots(slots)?)
     }
 
     /// The blocks of streamed audio that clips need, six numbers each: index of the track, index of
@@ -272,7 +256,6 @@ impl WasmEngine {
         self.mixer.set_session(&session, Slots { banks: &self.banks, audio: &self.audio })?;
         self.peaks = vec![0.0; 2 * session.tracks.len() + 2];
         self.rms = self.peaks.clone();
-        self.session = session;
         Ok(())
     }
 
@@ -340,19 +323,12 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = setTrackMix)]
     pub fn set_track_mix(&mut self, track: usize, gain: f32, pan: f32, mute: bool, solo: bool) {
         self.mixer.set_track_mix(track, &TrackMix { gain, pan, mute, solo });
-        if let Some(settings) = self.session.tracks.get_mut(track) {
-            (settings.gain, settings.pan, settings.mute, settings.solo) = (gain, pan, mute, solo);
-        }
     }
 
     /// Sets the send at an index of a track to a linear gain.
     #[wasm_bindgen(js_name = setSendGain)]
     pub fn set_send_gain(&mut self, track: usize, send: usize, gain: f32) {
         self.mixer.set_send_gain(track, send, gain);
-        let settings = self.session.tracks.get_mut(track);
-        if let Some(send) = settings.and_then(|track| track.sends.get_mut(send)) {
-            send.gain = gain;
-        }
     }
 
     /// Index of an effect of a track, or of the master without a track, by its id.
@@ -372,29 +348,18 @@ impl WasmEngine {
         value: f64,
     ) {
         self.mixer.set_effect_parameter(owner(track), effect, parameter, value);
-        if let Some((kind, settings)) = self.effect_mut(track, effect) {
-            let missing = kind.parameters.iter().skip(settings.values.len());
-            settings.values.extend(missing.map(|parameter| parameter.default));
-            settings.values.get_mut(parameter).into_iter().for_each(|old| *old = value);
-        }
     }
 
     /// Bypasses an effect, or no longer.
     #[wasm_bindgen(js_name = setEffectBypass)]
     pub fn set_effect_bypass(&mut self, track: Option<usize>, effect: usize, bypass: bool) {
         self.mixer.set_effect_bypass(owner(track), effect, bypass);
-        if let Some((_, settings)) = self.effect_mut(track, effect) {
-            settings.bypass = bypass;
-        }
     }
 
     /// Bypasses all effects of a track or of the master, or no longer.
     #[wasm_bindgen(js_name = setBypass)]
     pub fn set_bypass(&mut self, track: Option<usize>, bypass: bool) {
         self.mixer.set_bypass(owner(track), bypass);
-        if let Some(settings) = track.and_then(|index| self.session.tracks.get_mut(index)) {
-            settings.bypass = bypass;
-        }
     }
 
     /// Current gain reduction of an effect in decibels; nothing for effects that have none.
@@ -407,7 +372,6 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = setMasterGain)]
     pub fn set_master_gain(&mut self, gain: f32) {
         self.mixer.set_master_gain(gain);
-        self.session.master_gain = gain;
     }
 
     /// Whether a track plays its input buffers instead of its notes.
@@ -449,7 +413,7 @@ impl WasmEngine {
     #[wasm_bindgen(js_name = watchMeters)]
     pub fn watch_meters(&mut self, watch: bool) {
         if watch != self.meter.is_some() {
-            self.meter = watch.then(|| Box::new(MasterMeter::new(self.session.sample_rate_hz)));
+            self.meter = watch.then(|| Box::new(MasterMeter::new(self.sample_rate_hz)));
         }
     }
 

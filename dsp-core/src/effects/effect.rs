@@ -122,6 +122,10 @@ pub trait Effect: Send {
     /// automation, it belongs to the last control point at or before the frame.
     fn set_integral(&mut self, _parameter: usize, _integral: Option<CurveSum>) {}
 
+    /// Replaces the impulse response of a convolution; see [`EffectConfig::impulse`]. Unlike all
+    /// other methods it allocates, and the output may step.
+    fn set_impulse(&mut self, _impulse: [&[f32]; 2]) {}
+
     /// Sets the musical time of the next frame. The caller does so after every reset and at each
     /// change of tempo.
     fn set_time(&mut self, _time: MusicalTime) {}

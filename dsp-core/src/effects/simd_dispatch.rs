@@ -37,6 +37,10 @@ impl<E: Effect> Effect for SimdDispatch<E> {
         self.0.set_integral(parameter, integral);
     }
 
+    fn set_impulse(&mut self, impulse: [&[f32]; 2]) {
+        self.0.set_impulse(impulse);
+    }
+
     fn set_time(&mut self, time: MusicalTime) {
         self.0.set_time(time);
     }

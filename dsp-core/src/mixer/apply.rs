@@ -13,10 +13,11 @@ use super::graph::{Destination, Routing, SidechainSettings};
 use super::tempo::Tempo;
 use super::track::TrackSource;
 use super::track::clips::ClipPlayer;
-use super::transition::{MixLayout, Plan, TrackPlan, diff};
+use super::transition::{MixLayout, Plan, TrackLayout, TrackPlan, diff};
 use super::{Mixer, MixerError, Slots, TrackMix, TrackPlayer};
 use crate::block::{BLOCK_FRAMES, SILENT_BLOCK};
 use crate::session::{Session, Track};
+use crate::synth::SynthError;
 
 /// Most removed tracks that fade out at a time; the oldest is cut when there are more.
 const REMOVED_TRACKS_MAX: usize = 128;
@@ -77,15 +78,53 @@ impl Mixer {
             if plan.keeps_player {
                 return Ok(None);
             }
-            let mut player = TrackPlayer::new(session, track, slots.bank_of(track))
-                .map_err(|source| MixerError::Synth { track_id: track.id.clone(), source })?;
-            if self.is_playing {
-                // Held notes are struck again: a user who chooses another sound wants to hear it.
-                player.seek(self.position, 0);
-            }
-            Ok(Some(player))
+            let player = TrackPlayer::new(session, track, slots.bank_of(track.instrument));
+            self.at_position(player, &track.id).map(Some)
         };
         session.tracks.iter().zip(&plan.tracks).map(new_player).collect()
+    }
+
+    /// A new player at the mixer's position. Held notes are struck again: a user who chooses another
+    /// sound wants to hear it.
+    fn at_position(
+        &self,
+        player: Result<TrackPlayer, SynthError>,
+        track_id: &str,
+    ) -> Result<TrackPlayer, MixerError> {
+        let mut player = player.map_err(|source| MixerError::Synth { track_id: track_id.into(), source })?;
+        if self.is_playing {
+            player.seek(self.position, 0);
+        }
+        Ok(player)
+    }
+
+    /// Continues with other banks and audio in the slots of the session. A track with another bank
+    /// changes as by [`Self::set_session`].
+    ///
+    /// # Errors
+    ///
+    /// [`MixerError::Synth`]; the mixer then continues with the slots that it has.
+    pub fn set_slots<'a>(&mut self, slots: impl Into<Slots<'a>>) -> Result<(), MixerError> {
+        let slots = slots.into();
+        let mut changes = Vec::new();
+        for (index, TrackLayout { id, player, .. }) in self.layout.tracks.iter().enumerate() {
+            let bank = slots.bank_of(player.instrument);
+            if bank != player.bank.as_ref() {
+                let player = self.tracks[index].player.with_bank(player.instrument, bank);
+                changes.push((index, bank.cloned(), self.at_position(player, id)?));
+            }
+        }
+        for (index, bank, player) in changes {
+            self.layout.tracks[index].player.bank = bank;
+            self.tracks[index].set_player(player);
+        }
+        for source in &mut self.tracks[..self.track_count] {
+            source.free_silent_players();
+            source.clips.set_audio(slots.audio);
+        }
+        let racks = self.racks[..self.track_count].iter_mut();
+        racks.chain([&mut self.graph.master.rack]).for_each(|rack| rack.set_audio(slots.audio));
+        Ok(())
     }
 
     fn apply(

@@ -38,7 +38,7 @@ use alloc::vec::Vec;
 
 use crate::block::{BLOCK_FRAMES, SILENT_BLOCK, TrackBlock, track_signal};
 use crate::limiter::Reduction;
-use crate::session::{AudioSlot, Session, Track};
+use crate::session::{AudioSlot, Instrument, Session, Track};
 use crate::soundfont::Bank;
 use crate::synth::SynthError;
 use graph::Routing;
@@ -128,9 +128,9 @@ pub struct Slots<'a> {
 }
 
 impl<'a> Slots<'a> {
-    /// The bank of a track's instrument.
-    pub(crate) fn bank_of(self, track: &Track) -> Option<&'a Bank> {
-        self.banks.get(track.instrument?.bank_slot as usize)?.as_ref()
+    /// The bank of an instrument.
+    pub(crate) fn bank_of(self, instrument: Option<Instrument>) -> Option<&'a Bank> {
+        self.banks.get(instrument?.bank_slot as usize)?.as_ref()
     }
 }
 

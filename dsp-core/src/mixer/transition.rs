@@ -5,9 +5,8 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::Slots;
-use super::channel::rack::impulse_of;
 use super::graph::{Destination, Routing, Tap};
-use crate::session::{Audio, EffectSettings, Instrument, Session, Track};
+use crate::session::{EffectSettings, Instrument, Session, Track};
 use crate::soundfont::Bank;
 use crate::synth::SynthConfig;
 
@@ -38,7 +37,6 @@ pub(crate) struct PlayerLayout {
 pub(crate) struct EffectLayout {
     pub(crate) id: String,
     pub(crate) kind: String,
-    pub(crate) impulse: Option<Audio>,
 }
 
 #[derive(Clone, Copy, PartialEq)]
@@ -131,17 +129,17 @@ fn kept<Part: PartialEq>(old: &[Part], new: &[Part]) -> Vec<Option<usize>> {
 impl MixLayout {
     pub(crate) fn of(session: &Session, routing: &Routing, slots: Slots<'_>) -> Self {
         let effects = |effects: &[EffectSettings]| {
-            let layout = |effect: &EffectSettings| EffectLayout {
-                id: effect.id.clone(),
-                kind: effect.kind.clone(),
-                impulse: impulse_of(effect, slots.audio, session.sample_rate_hz).cloned(),
-            };
+            let layout =
+                |effect: &EffectSettings| EffectLayout { id: effect.id.clone(), kind: effect.kind.clone() };
             effects.iter().map(layout).collect()
         };
         let config = SynthConfig::of(session);
         let track = |(index, track): (usize, &Track)| {
-            let player =
-                PlayerLayout { instrument: track.instrument, bank: slots.bank_of(track).cloned(), config };
+            let player = PlayerLayout {
+                instrument: track.instrument,
+                bank: slots.bank_of(track.instrument).cloned(),
+                config,
+            };
             let routes =
                 routing.routes[index].iter().map(|route| RouteLayout { tap: route.tap, to: route.to });
             TrackLayout {
@@ -163,7 +161,7 @@ mod tests {
     use super::*;
 
     fn effect(id: &str, kind: &str) -> EffectLayout {
-        EffectLayout { id: id.into(), kind: kind.into(), impulse: None }
+        EffectLayout { id: id.into(), kind: kind.into() }
     }
 
     fn track(id: &str, to: Destination) -> TrackLayout {

@@ -127,9 +127,7 @@ impl Convolution {
             room(rooms::HALL),
             room(rooms::PLATE),
         ];
-        let max_frames = responses.iter().map(Waveform::frames).fold(0, usize::max);
-        let mut convolver = Convolver::new(max_frames);
-        convolver.begin(&mut responses[Response::User as usize]);
+        let convolver = Self::convolver(&mut responses, Response::User);
         let zero = SmoothedValue::new(0.0);
         let section = Section::new(Shape::passthrough(1.0, 1.0));
         let mut convolution = Self {
@@ -155,6 +153,14 @@ impl Convolution {
         }
         convolution.reset(0);
         convolution
+    }
+
+    /// A silent convolver for the longest response, set to one of them.
+    fn convolver(responses: &mut [Waveform], response: Response) -> Convolver {
+        let max_frames = responses.iter().map(Waveform::frames).fold(0, usize::max);
+        let mut convolver = Convolver::new(max_frames);
+        convolver.begin(&mut responses[response as usize]);
+        convolver
     }
 
     fn frames(&self, secs: f64) -> u32 {
@@ -245,6 +251,11 @@ impl Effect for Convolution {
             ConvolutionParam::LevelDb => self.level.set(f64::from(gain::from_db(value)), ramp_frames),
             ConvolutionParam::Mix => self.mix.set(value, ramp_frames),
         }
+    }
+
+    fn set_impulse(&mut self, impulse: [&[f32]; 2]) {
+        self.responses[Response::User as usize] = Waveform::from_impulse(impulse);
+        self.convolver = Self::convolver(&mut self.responses, self.current_response);
     }
 
     fn longest_silence_frames(&self) -> usize {

@@ -7,6 +7,7 @@ use super::slot::EffectSlot;
 use crate::dsp::declicker::Declicker;
 use crate::dsp::gate::Gate;
 use crate::effects::{CurveSum, LONGEST_FRAMES, MusicalTime, clamp_to_range};
+use crate::session::AudioSlot;
 
 /// Ramp of a parameter that a user moves, in seconds.
 const PARAMETER_RAMP_SECS: f64 = 0.02;
@@ -90,6 +91,26 @@ impl EffectChain {
             }
             self.slots.push(slot);
         }
+        self.fade_in(settling_frames);
+    }
+
+    /// Sets the slots of the effects' impulse responses, in the order of the effects.
+    pub(super) fn set_impulse_slots(&mut self, impulse_slots: impl Iterator<Item = Option<u32>>) {
+        self.slots.iter_mut().zip(impulse_slots).for_each(|(slot, impulse)| slot.impulse_slot = impulse);
+    }
+
+    /// Gives each effect the impulse response in its slot. The output fades in if one has changed.
+    pub(super) fn set_audio(&mut self, audio: &[Option<AudioSlot>]) {
+        let sample_rate_hz = self.sample_rate_hz;
+        let changed =
+            self.slots.iter_mut().filter_map(|slot| slot.set_audio(audio, sample_rate_hz).then_some(()));
+        if changed.count() > 0 {
+            self.fade_in(0);
+        }
+    }
+
+    /// Is silent until the latency of all effects and `settling_frames` have passed, then fades in.
+    fn fade_in(&mut self, settling_frames: u32) {
         self.output_declicker.switch();
         self.output_gate.close();
         self.output_gate.fade_in(self.latency_frames() + settling_frames as usize);

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 
 use super::chain::{EffectChain, SlotSource};
 use super::sidechain::Sidechain;
-use super::slot::EffectSlot;
+use super::slot::{EffectSlot, impulse_of};
 use crate::block::{ActiveOutputs, StereoBlock, TRACK_OUTPUTS};
 use crate::dsp::delay_line::DelayLine;
 use crate::effects::{EffectConfig, effect_kind};
@@ -34,19 +34,6 @@ pub(crate) struct RackSettings<'a> {
     pub(crate) tempo: &'a Tempo,
     /// The frame of the clock at which the session is.
     pub(crate) clock: u64,
-}
-
-/// The impulse response of an effect: an audio slot that is whole, and not too long for the effect.
-pub(crate) fn impulse_of<'a>(
-    effect: &EffectSettings,
-    audio: &'a [Option<AudioSlot>],
-    sample_rate_hz: u32,
-) -> Option<&'a Audio> {
-    let max_frames = effect_kind(&effect.kind)?.impulse_max_frames(sample_rate_hz);
-    match audio.get(effect.impulse? as usize)? {
-        Some(AudioSlot::Whole(audio)) if audio.frames() <= max_frames => Some(audio),
-        _ => None,
-    }
 }
 
 /// An automated parameter.
@@ -143,11 +130,18 @@ impl EffectRack {
             self.chain.change(sources);
         }
         self.effect_bypass = settings.effects.iter().map(|effect| effect.bypass).collect();
+        self.chain.set_impulse_slots(settings.effects.iter().map(|effect| effect.impulse));
+        self.set_audio(settings.audio);
         self.set_values(settings);
         self.set_lanes(settings.lanes);
         let (latency_frames, fade_frames) = (self.latency_frames(), self.delay_fade_frames());
         self.send_delays.iter_mut().for_each(|delay| delay.set_frames(latency_frames, fade_frames));
         self.next_tempo_change = 0;
+    }
+
+    /// Gives each effect the impulse response in its slot.
+    pub(crate) fn set_audio(&mut self, audio: &[Option<AudioSlot>]) {
+        self.chain.set_audio(audio);
     }
 
     fn delay_fade_frames(&self) -> u32 {
@@ -157,13 +151,15 @@ impl EffectRack {
     /// An effect that has its values from the first frame.
     fn new_slot(&self, effect: &EffectSettings, settings: &RackSettings<'_>) -> Option<EffectSlot> {
         let kind = effect_kind(&effect.kind)?;
-        let impulse = impulse_of(effect, settings.audio, self.sample_rate_hz).map(Audio::channels);
+        let audio = impulse_of(kind, effect.impulse, settings.audio, self.sample_rate_hz);
+        let impulse = audio.map(Audio::channels);
         let config = EffectConfig {
             sample_rate_hz: self.sample_rate_hz,
             seed: effect_seed(settings.seed, settings.track_id, &effect.id),
             impulse: impulse.as_ref().map(|[left, right]| [&left[..], &right[..]]),
         };
         let mut slot = EffectSlot::new(&effect.id, kind, &config);
+        slot.impulse = audio.cloned();
         for (parameter, value) in effect.values.iter().enumerate() {
             slot.set(parameter, *value, 0);
         }

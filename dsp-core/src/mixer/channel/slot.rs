@@ -12,6 +12,22 @@ use crate::dsp::smoothed_value::SmoothedValue;
 use crate::effects::{
     CONTROL_FRAMES, Effect, EffectConfig, EffectKind, LONGEST_FRAMES, MusicalTime, clamp_to_range,
 };
+use crate::session::{Audio, AudioSlot};
+
+/// The impulse response of an effect: an audio slot that is whole, and not too long for the effect.
+pub(super) fn impulse_of<'a>(
+    kind: &EffectKind,
+    slot: Option<u32>,
+    audio: &'a [Option<AudioSlot>],
+    sample_rate_hz: u32,
+) -> Option<&'a Audio> {
+    match audio.get(slot? as usize)? {
+        Some(AudioSlot::Whole(audio)) if audio.frames() <= kind.impulse_max_frames(sample_rate_hz) => {
+            Some(audio)
+        }
+        _ => None,
+    }
+}
 
 /// One effect of an [`EffectChain`](super::EffectChain).
 pub struct EffectSlot {
@@ -20,6 +36,10 @@ pub struct EffectSlot {
     pub(super) effect: Box<dyn Effect>,
     /// The last value set for each parameter.
     values: Vec<f64>,
+    /// Slot of the impulse response.
+    pub(super) impulse_slot: Option<u32>,
+    /// The impulse response that the effect has.
+    pub(super) impulse: Option<Audio>,
     /// Gain of the effect's output: 0 while the effect is bypassed.
     wet: SmoothedValue,
     /// The input, delayed by the effect's latency, for the bypass.
@@ -38,6 +58,8 @@ impl EffectSlot {
             kind,
             effect,
             values: kind.parameters.iter().map(|parameter| parameter.default).collect(),
+            impulse_slot: None,
+            impulse: None,
             wet: SmoothedValue::new(1.0),
             dry: [DelayLine::new(latency_frames), DelayLine::new(latency_frames)],
             input_declicker: Declicker::new(config.sample_rate_hz),
@@ -68,6 +90,18 @@ impl EffectSlot {
         let value = described.clamp(value);
         self.values[parameter] = value;
         self.effect.set(parameter, value, ramp_frames);
+    }
+
+    /// Gives the effect the impulse response in its slot. Returns whether that is another one.
+    pub(super) fn set_audio(&mut self, audio: &[Option<AudioSlot>], sample_rate_hz: u32) -> bool {
+        let impulse = impulse_of(self.kind, self.impulse_slot, audio, sample_rate_hz);
+        let is_new = impulse != self.impulse.as_ref();
+        if is_new {
+            self.impulse = impulse.cloned();
+            let [left, right] = self.impulse.as_ref().map(Audio::channels).unwrap_or_default();
+            self.effect.set_impulse([&left, &right]);
+        }
+        is_new
     }
 
     /// Marks that the input comes from another effect from the next frame on.

@@ -6,7 +6,7 @@ use core::ops::Range;
 use super::held_keys::HeldKeys;
 use super::note_ends::NoteEnds;
 use crate::block::{ActiveOutputs, TRACK_OUTPUTS};
-use crate::session::{Event, Session, Track, TrackEvent};
+use crate::session::{Event, Instrument, Session, Track, TrackEvent};
 use crate::soundfont::Bank;
 use crate::synth::{SynthConfig, SynthError, SynthProcessor};
 
@@ -67,12 +67,28 @@ impl TrackPlayer {
     ///
     /// [`SynthError`] for a sample rate outside 16 to 192 kHz or a polyphony outside 8 to 256.
     pub fn new(session: &Session, track: &Track, bank: Option<&Bank>) -> Result<Self, SynthError> {
-        let config = SynthConfig::of(session);
-        let synth = match (track.instrument, bank) {
+        Self::with_events(SynthConfig::of(session), track.instrument, bank, sorted(&track.events))
+    }
+
+    /// A player of the same events at frame 0, with another bank; see [`Self::new`].
+    pub(crate) fn with_bank(
+        &self,
+        instrument: Option<Instrument>,
+        bank: Option<&Bank>,
+    ) -> Result<Self, SynthError> {
+        Self::with_events(self.config, instrument, bank, self.events.clone())
+    }
+
+    fn with_events(
+        config: SynthConfig,
+        instrument: Option<Instrument>,
+        bank: Option<&Bank>,
+        events: Vec<TrackEvent>,
+    ) -> Result<Self, SynthError> {
+        let synth = match (instrument, bank) {
             (Some(instrument), Some(bank)) => Some(SynthProcessor::new(bank, instrument, config)?),
             _ => None,
         };
-        let events = sorted(&track.events);
         let mut player = Self {
             synth,
             config,

@@ -57,6 +57,7 @@ impl Underruns {
 
 /// Plays the clips of a track.
 pub(crate) struct ClipPlayer {
+    clips: Vec<Clip>,
     /// By ascending start of the clips.
     voices: Vec<Voice>,
     rings: Vec<Ring>,
@@ -75,6 +76,7 @@ pub(crate) struct ClipPlayer {
 impl ClipPlayer {
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         Self {
+            clips: Vec::new(),
             voices: Vec::new(),
             rings: Vec::new(),
             position: 0,
@@ -91,7 +93,13 @@ impl ClipPlayer {
     /// Continues with edited clips. Streamed audio that has arrived stays available to all clips of
     /// its source.
     pub(crate) fn set(&mut self, clips: &[Clip], slots: &[Option<AudioSlot>]) {
-        let voices = voices_of(clips, slots);
+        self.clips = clips.to_vec();
+        self.set_audio(slots);
+    }
+
+    /// Continues with other audio in the slots; see [`Self::set`].
+    pub(crate) fn set_audio(&mut self, slots: &[Option<AudioSlot>]) {
+        let voices = voices_of(&self.clips, slots);
         let same = voices.len() == self.voices.len()
             && voices.iter().zip(&self.voices).all(|(new, old)| {
                 let same_audio = match (&new.audio, &old.audio) {
