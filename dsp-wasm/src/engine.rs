@@ -4,13 +4,14 @@
 use std::sync::Arc;
 
 use dsp_core::block::BLOCK_FRAMES;
-use dsp_core::meters::{MasterMeter, SPECTRUM_BANDS};
-use dsp_core::mixer::{EffectOwner, Mixer, Slots, TrackMix, Underruns, WantedAudio};
-use dsp_core::session::{Audio, AudioSlot, Event, Session};
+use dsp_core::meters::MasterMeter;
+use dsp_core::mixer::{Mixer, Slots, Underruns};
+use dsp_core::session::{Audio, AudioSlot, Session};
 use dsp_core::soundfont::Bank;
 use wasm_bindgen::prelude::*;
 
 use crate::incoming_files::IncomingFiles;
+use crate::messages::{EffectName, MasterMeters, WantedAudio};
 
 /// Number of bank slots.
 const MAX_BANKS: usize = 64;
@@ -18,25 +19,22 @@ const MAX_BANKS: usize = 64;
 /// Number of audio slots.
 const MAX_AUDIO: usize = 4096;
 
-/// Values of the master's meters before those of the spectrum.
-const METER_FIGURES: usize = 8;
-
 /// Plays sessions. Audio passes through buffers in the memory of this module, whose addresses are
 /// fixed: nothing is allocated during playback.
 #[wasm_bindgen]
 pub struct WasmEngine {
     banks: Vec<Option<Bank>>,
     audio: Vec<Option<AudioSlot>>,
-    sample_rate_hz: u32,
-    mixer: Mixer,
+    pub(crate) sample_rate_hz: u32,
+    pub(crate) mixer: Mixer,
     left: [f32; BLOCK_FRAMES],
     right: [f32; BLOCK_FRAMES],
     peaks: Vec<f32>,
-    rms: Vec<f32>,
     underruns: Underruns,
     /// Present while the page shows the meters.
-    meter: Option<Box<MasterMeter>>,
-    readings: [f32; METER_FIGURES + SPECTRUM_BANDS],
+    pub(crate) meter: Option<Box<MasterMeter>>,
+    /// Effects whose gain reductions are reported.
+    pub(crate) watched: Vec<EffectName>,
     incoming_banks: IncomingFiles,
     incoming_audio: IncomingFiles,
 }
@@ -59,10 +57,9 @@ impl WasmEngine {
             left: [0.0; BLOCK_FRAMES],
             right: [0.0; BLOCK_FRAMES],
             peaks: vec![0.0; 2],
-            rms: vec![0.0; 2],
             underruns: Underruns::default(),
             meter: None,
-            readings: [f32::NEG_INFINITY; METER_FIGURES + SPECTRUM_BANDS],
+            watched: Vec::new(),
             incoming_banks: IncomingFiles::new("the sound bank"),
             incoming_audio: IncomingFiles::new("the audio"),
         })
@@ -120,21 +117,6 @@ impl WasmEngine {
         self.load_bank(slot, file)
     }
 
-    /// Removes the bank in a slot, and an unfinished file for it. Its tracks become silent.
-    ///
-    /// # Errors
-    ///
-    /// A message if the session cannot be played without it.
-    #[wasm_bindgen(js_name = dropBank)]
-    pub fn drop_bank(&mut self, slot: usize) -> Result<(), JsError> {
-        self.incoming_banks.remove(slot);
-        match self.banks.get_mut(slot) {
-            Some(bank) => *bank = None,
-            None => return Ok(()),
-        }
-        self.update_slots()
-    }
-
     /// Begins to receive an audio file of `size_bytes` bytes as a whole, for a slot below 4096: for
     /// clips, or an impulse response. [`Self::add_to_audio`] appends a piece, and
     /// [`Self::end_audio`] makes the file audible. Replaces an unfinished file for the slot; the
@@ -184,17 +166,7 @@ impl WasmEngine {
         self.set_audio(slot, Some(AudioSlot::Streamed { frames: frames as u64 }))
     }
 
-    /// Removes the audio in a slot, and an unfinished file for it. Its clips become silent.
-    ///
-    /// # Errors
-    ///
-    /// A message if the slot does not exist.
-    #[wasm_bindgen(js_name = dropAudio)]
-    pub fn drop_audio(&mut self, slot: usize) -> Result<(), JsError> {
-        self.set_audio(slot, None)
-    }
-
-    fn set_audio(&mut self, slot: usize, audio: Option<AudioSlot>) -> Result<(), JsError> {
+    pub(crate) fn set_audio(&mut self, slot: usize, audio: Option<AudioSlot>) -> Result<(), JsError> {
         check_audio_slot(slot)?;
         self.incoming_audio.remove(slot);
         if self.audio.len() <= slot {
@@ -204,28 +176,40 @@ impl WasmEngine {
         self.update_slots()
     }
 
+    pub(crate) fn drop_bank(&mut self, slot: usize) -> Result<(), JsError> {
+        self.incoming_banks.remove(slot);
+        match self.banks.get_mut(slot) {
+            Some(bank) => *bank = None,
+            None => return Ok(()),
+        }
+        self.update_slots()
+    }
+
     /// Applies a change of the banks and audio in the slots.
     fn update_slots(&mut self) -> Result<(), JsError> {
         let slots = Slots { banks: &self.banks, audio: &self.audio };
         Ok(self.mixer.set_slots(slots)?)
     }
 
-    /// The blocks of streamed audio that clips need, six numbers each: index of the track, index of
-    /// the clip, slot, first frame in the source, length in frames, and frames available before the
-    /// block is needed. A block is listed until [`Self::fill_audio`] delivers it.
-    #[wasm_bindgen(js_name = wantedAudio)]
-    pub fn wanted_audio(&self) -> Vec<f64> {
-        let numbers = |wanted: WantedAudio| {
-            [
-                wanted.track as f64,
-                wanted.clip as f64,
-                f64::from(wanted.audio_slot),
-                wanted.source_frame as f64,
-                wanted.frames as f64,
-                wanted.ahead_frames as f64,
-            ]
-        };
-        self.mixer.wanted_audio().flat_map(numbers).collect()
+    /// The blocks of streamed audio that clips need, in no order. A block is listed until
+    /// [`Self::fill_audio`] delivers it.
+    ///
+    /// # Errors
+    ///
+    /// Never: numbers and texts always have a counterpart in JavaScript.
+    #[wasm_bindgen(js_name = wantedAudio, unchecked_return_type = "WantedAudio[]")]
+    pub fn wanted_audio(&self) -> Result<JsValue, JsError> {
+        let wanted = self.mixer.wanted_audio().filter_map(|wanted| {
+            Some(WantedAudio {
+                track_id: self.mixer.track_id(wanted.track)?.to_owned(),
+                clip: wanted.clip,
+                slot: wanted.audio_slot,
+                source_frame: wanted.source_frame,
+                frames: wanted.frames,
+                ahead_frames: wanted.ahead_frames,
+            })
+        });
+        Ok(serde_wasm_bindgen::to_value(&wanted.collect::<Vec<_>>())?)
     }
 
     /// Delivers a block of streamed audio, which may be shorter than wanted; slot and frame as in
@@ -255,29 +239,11 @@ impl WasmEngine {
         let session: Session = postcard::from_bytes(bytes)?;
         self.mixer.set_session(&session, Slots { banks: &self.banks, audio: &self.audio })?;
         self.peaks = vec![0.0; 2 * session.tracks.len() + 2];
-        self.rms = self.peaks.clone();
         Ok(())
     }
 
-    /// Plays from the current position.
-    pub fn play(&mut self) {
-        self.mixer.play();
-        self.reset_meters_at_start();
-    }
-
-    /// Stops; notes are released.
-    pub fn stop(&mut self) {
-        self.mixer.stop();
-    }
-
-    /// Moves to a frame of the session.
-    pub fn seek(&mut self, frame: f64) {
-        self.mixer.seek(frame as u64);
-        self.reset_meters_at_start();
-    }
-
     /// Resets the meters when the session plays from its start.
-    fn reset_meters_at_start(&mut self) {
+    pub(crate) fn reset_meters_at_start(&mut self) {
         if self.mixer.is_playing() && self.mixer.position() == 0 {
             self.meter.iter_mut().for_each(|meter| meter.reset());
         }
@@ -301,91 +267,24 @@ impl WasmEngine {
         self.mixer.latency_frames()
     }
 
-    /// Presses a key. `velocity` is 1 to 127.
-    #[wasm_bindgen(js_name = noteOn)]
-    pub fn note_on(&mut self, track: usize, key: u8, velocity: u8) {
-        self.mixer.play_event(track, Event::NoteOn { key: key.min(127), velocity: velocity.clamp(1, 127) });
-    }
-
-    /// Releases a key.
-    #[wasm_bindgen(js_name = noteOff)]
-    pub fn note_off(&mut self, track: usize, key: u8) {
-        self.mixer.play_event(track, Event::NoteOff { key: key.min(127) });
-    }
-
-    /// Releases all notes of all tracks.
-    #[wasm_bindgen(js_name = allNotesOff)]
-    pub fn all_notes_off(&mut self) {
-        self.mixer.release_all();
-    }
-
-    /// Sets a track's fader (a linear gain), pan (-1 to 1), mute and solo.
-    #[wasm_bindgen(js_name = setTrackMix)]
-    pub fn set_track_mix(&mut self, track: usize, gain: f32, pan: f32, mute: bool, solo: bool) {
-        self.mixer.set_track_mix(track, &TrackMix { gain, pan, mute, solo });
-    }
-
-    /// Sets the send at an index of a track to a linear gain.
-    #[wasm_bindgen(js_name = setSendGain)]
-    pub fn set_send_gain(&mut self, track: usize, send: usize, gain: f32) {
-        self.mixer.set_send_gain(track, send, gain);
-    }
-
-    /// Index of an effect of a track, or of the master without a track, by its id.
-    #[wasm_bindgen(js_name = effectIndex)]
-    pub fn effect_index(&self, track: Option<usize>, id: &str) -> Option<usize> {
-        self.mixer.effect_index(owner(track), id)
-    }
-
-    /// Sets a parameter of an effect, by its index in the table of the effect's kind, to a value in
-    /// its unit.
-    #[wasm_bindgen(js_name = setEffectParameter)]
-    pub fn set_effect_parameter(
-        &mut self,
-        track: Option<usize>,
-        effect: usize,
-        parameter: usize,
-        value: f64,
-    ) {
-        self.mixer.set_effect_parameter(owner(track), effect, parameter, value);
-    }
-
-    /// Bypasses an effect, or no longer.
-    #[wasm_bindgen(js_name = setEffectBypass)]
-    pub fn set_effect_bypass(&mut self, track: Option<usize>, effect: usize, bypass: bool) {
-        self.mixer.set_effect_bypass(owner(track), effect, bypass);
-    }
-
-    /// Bypasses all effects of a track or of the master, or no longer.
-    #[wasm_bindgen(js_name = setBypass)]
-    pub fn set_bypass(&mut self, track: Option<usize>, bypass: bool) {
-        self.mixer.set_bypass(owner(track), bypass);
-    }
-
-    /// Current gain reduction of an effect in decibels; nothing for effects that have none.
-    #[wasm_bindgen(js_name = gainReductionDb)]
-    pub fn gain_reduction_db(&self, track: Option<usize>, effect: usize) -> Option<f32> {
-        self.mixer.gain_reduction_db(owner(track), effect)
-    }
-
-    /// Sets the master fader to a linear gain.
-    #[wasm_bindgen(js_name = setMasterGain)]
-    pub fn set_master_gain(&mut self, gain: f32) {
-        self.mixer.set_master_gain(gain);
-    }
-
-    /// Whether a track plays its input buffers instead of its notes.
-    #[wasm_bindgen(js_name = setTakesInput)]
-    pub fn set_takes_input(&mut self, track: usize, takes_input: bool) {
-        self.mixer.set_takes_input(track, takes_input);
+    /// Lets these tracks play their input buffers instead of their notes, and all others their notes.
+    #[wasm_bindgen(js_name = setExternalInputs)]
+    pub fn set_external_inputs(&mut self, track_ids: Vec<String>) {
+        for track in 0..self.mixer.track_count() {
+            let takes_input =
+                self.mixer.track_id(track).is_some_and(|id| track_ids.iter().any(|one| one == id));
+            self.mixer.set_takes_input(track, takes_input);
+        }
     }
 
     /// Address of a track's four contiguous input buffers of 256 floats: left, right, reverb send
     /// and chorus send. The caller fills them before each [`Self::process`]. 0 for a track without
     /// external input.
     #[wasm_bindgen(js_name = trackInput)]
-    pub fn track_input(&mut self, track: usize) -> *const f32 {
-        self.mixer.track_input(track).map_or(std::ptr::null(), |input| input.as_ptr().cast())
+    pub fn track_input(&mut self, track_id: &str) -> *const f32 {
+        let track = self.mixer.track_index(track_id);
+        let input = track.and_then(|track| self.mixer.track_input(track));
+        input.map_or(std::ptr::null(), |input| input.as_ptr().cast())
     }
 
     /// Address of the left output buffer of 256 floats.
@@ -409,48 +308,26 @@ impl WasmEngine {
         }
     }
 
-    /// Starts or stops measuring the master. Stopping discards the measurement.
-    #[wasm_bindgen(js_name = watchMeters)]
-    pub fn watch_meters(&mut self, watch: bool) {
-        if watch != self.meter.is_some() {
-            self.meter = watch.then(|| Box::new(MasterMeter::new(self.sample_rate_hz)));
-        }
+    /// The measurements of the master; undefined while it is not measured.
+    ///
+    /// # Errors
+    ///
+    /// Never: numbers always have a counterpart in JavaScript.
+    #[wasm_bindgen(js_name = masterMeters, unchecked_return_type = "MasterMeters | undefined")]
+    pub fn master_meters(&self) -> Result<JsValue, JsError> {
+        let meters = self.meter.as_ref().map(|meter| MasterMeters::from(meter.read()));
+        Ok(serde_wasm_bindgen::to_value(&meters)?)
     }
 
-    /// Resets integrated loudness and peaks of the master, as playing from the start does.
-    #[wasm_bindgen(js_name = resetMeters)]
-    pub fn reset_meters(&mut self) {
-        self.meter.iter_mut().for_each(|meter| meter.restart());
-    }
-
-    /// Writes the values of the master's meters and returns their address: momentary, short-term
-    /// and integrated loudness in LUFS, true peak in dBTP, sample peak in dBFS, correlation, RMS of
-    /// left and right in decibels, and the levels of the 31 third octaves from 20 Hz to 20 kHz in
-    /// decibels. Unchanged while the meters are not watched.
-    #[wasm_bindgen(js_name = readMeters)]
-    pub fn read_meters(&mut self) -> *const f32 {
-        if let Some(meter) = &self.meter {
-            let readings = meter.read();
-            let figures: [f64; METER_FIGURES] = [
-                readings.momentary_lufs,
-                readings.short_term_lufs,
-                readings.integrated_lufs,
-                readings.true_peak_dbtp,
-                readings.sample_peak_dbfs,
-                readings.correlation,
-                readings.rms_db[0],
-                readings.rms_db[1],
-            ];
-            let all = figures.iter().chain(&readings.spectrum_db);
-            self.readings.iter_mut().zip(all).for_each(|(reading, value)| *reading = *value as f32);
-        }
-        self.readings.as_ptr()
-    }
-
-    /// Number of values that [`Self::read_meters`] writes.
-    #[wasm_bindgen(getter, js_name = meterCount)]
-    pub fn meter_count(&self) -> usize {
-        self.readings.len()
+    /// The gain reductions of the watched effects in decibels, in their order; NaN for effects that
+    /// have none, and for unknown ones.
+    #[wasm_bindgen(js_name = gainReductionsDb)]
+    pub fn gain_reductions_db(&self) -> Vec<f32> {
+        let reduction_db = |name: &EffectName| {
+            let (owner, effect) = self.effect(name)?;
+            self.mixer.gain_reduction_db(owner, effect)
+        };
+        self.watched.iter().map(|name| reduction_db(name).unwrap_or(f32::NAN)).collect()
     }
 
     /// Writes the sample peaks since the last call, for [`Self::peaks`].
@@ -465,24 +342,11 @@ impl WasmEngine {
         self.peaks.as_ptr()
     }
 
-    /// Writes the RMS levels since the last call and returns their address: as many as peaks, in
-    /// the same order.
-    #[wasm_bindgen(js_name = takeRms)]
-    pub fn take_rms(&mut self) -> *const f32 {
-        self.mixer.take_rms(&mut self.rms);
-        self.rms.as_ptr()
-    }
-
     /// Number of [`Self::peaks`].
     #[wasm_bindgen(getter, js_name = peakCount)]
     pub fn peak_count(&self) -> usize {
         self.peaks.len()
     }
-}
-
-/// The owner of effects: a track, or the master without one.
-fn owner(track: Option<usize>) -> EffectOwner {
-    track.map_or(EffectOwner::Master, EffectOwner::Track)
 }
 
 fn check_slot(slot: usize) -> Result<(), JsError> {

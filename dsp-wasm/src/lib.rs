@@ -8,6 +8,8 @@
 //! [plays]: engine::WasmEngine
 
 pub mod compile;
+mod control;
 pub mod engine;
 mod incoming_files;
 mod memory;
+pub mod messages;

@@ -51,9 +51,9 @@ describe('edits that the engine applies at once', () => {
     after = changeSend(after, 'a', 'r', { level_db: -9 });
     after = updateTrack(after, 'a', (track) => ({ ...track, bypass: true, volume_db: -3, mute: true }));
     expect(live(after)).toEqual([
-      { kind: 'parameter', owner: MASTER_ID, effectId: 'three', parameter: 0, value: -0.5 },
+      { kind: 'parameter', owner: MASTER_ID, effectId: 'three', parameter: 'balance', value: -0.5 },
       { kind: 'effect-bypass', owner: 'a', effectId: 'one', bypass: true },
-      { kind: 'parameter', owner: 'a', effectId: 'two', parameter: 1, value: 1 },
+      { kind: 'parameter', owner: 'a', effectId: 'two', parameter: 'mono', value: 1 },
       { kind: 'send', trackId: 'a', send: 0, levelDb: -9 },
       { kind: 'bypass', owner: 'a', bypass: true },
     ]);

@@ -4,9 +4,8 @@ export {
   MAX_BANKS,
   SongEngine,
   type EngineOptions,
-  type EngineStatus,
   type SessionInfo,
   type TrackMix,
   type UnavailableReason,
 } from './song-engine';
-export type { MasterMeters } from './protocol';
+export type { EngineStatus, MasterMeters } from './protocol';

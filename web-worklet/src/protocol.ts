@@ -1,20 +1,10 @@
-/** Messages between the page and the engine on the audio thread. Types only. */
+/**
+ * Messages between the page and the engine on the audio thread. The engine itself defines commands
+ * without bulk data, and what it reports (`dsp-wasm/src/messages.rs`).
+ */
+import type { ControlCommand, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
 
-/** Fader, pan, mute and solo of a track; `gain` is linear. */
-export type TrackGain = { gain: number; pan: number; mute: boolean; solo: boolean };
-
-/** An effect by its id: of a track, or of the master without a track. */
-export type EffectName = { trackId: string | null; effectId: string };
-
-/** A block of streamed audio that a clip needs: see `wantedAudio` of the engine. Fewer frames ahead are more urgent. */
-export type WantedAudio = {
-  trackId: string;
-  clip: number;
-  slot: number;
-  sourceFrame: number;
-  frames: number;
-  aheadFrames: number;
-};
+export type { EffectName, MasterMeters, WantedAudio } from '../pkg/dsp_wasm.js';
 
 /**
  * The outputs of a track, rendered outside the engine: left, right, reverb send and chorus send.
@@ -22,39 +12,16 @@ export type WantedAudio = {
  */
 export type TrackAudio = { left: Float32Array; right: Float32Array; reverb: Float32Array; chorus: Float32Array };
 
-/** The commands of the page to the engine, by name. Commands with a `request` are answered by a `reply`. */
-export type EngineCommands = {
+/** The commands with bulk data, by name. Commands with a `request` are answered by a `reply`. */
+export type BulkCommands = {
   /** Begins to receive an SF2 file for a slot. */
   beginBank: { request: number; slot: number; sizeBytes: number };
   /** Appends a piece of the file. */
   addToBank: { slot: number; piece: Uint8Array };
   /** Loads the file. Its answer also reports errors of the pieces. */
   endBank: { request: number; slot: number };
-  /** Removes the bank in a slot. */
-  dropBank: { slot: number };
-  /** Continues with a compiled session; `trackIds` in the order of its tracks. */
-  setSession: { request: number; bytes: Uint8Array; trackIds: string[] };
-  play: object;
-  stop: object;
-  seek: { frame: number };
-  noteOn: { trackId: string; key: number; velocity: number };
-  noteOff: { trackId: string; key: number };
-  allNotesOff: object;
-  setTrackMix: { trackId: string; mix: TrackGain };
-  setMasterGain: { gain: number };
-  /** The send at an index of the track; `gain` is linear. */
-  setSendGain: { trackId: string; send: number; gain: number };
-  /** A parameter by its index in the table of the effect's kind, in its own unit. */
-  setEffectParameter: EffectName & { parameter: number; value: number };
-  setEffectBypass: EffectName & { bypass: boolean };
-  /** All effects of a track, or of the master. */
-  setBypass: { trackId: string | null; bypass: boolean };
-  /** Reports the gain reduction of these effects from now on, instead of those watched before. */
-  watchReductions: { effects: EffectName[] };
-  /** Starts or stops measuring the master. */
-  watchMeters: { watch: boolean };
-  /** Resets integrated loudness and peaks of the master. */
-  resetMeters: object;
+  /** Continues with a compiled session. */
+  setSession: { request: number; bytes: Uint8Array };
   /** Begins to receive an audio file for a slot: for clips, or an impulse response. */
   beginAudio: { request: number; slot: number; sizeBytes: number };
   /** Appends a piece of the file: little-endian 32-bit floats, channels interleaved. */
@@ -63,45 +30,36 @@ export type EngineCommands = {
   endAudio: { request: number; slot: number; channels: number };
   /** Makes a slot hold streamed audio. */
   streamAudio: { request: number; slot: number; frames: number };
-  /** Removes the audio in a slot. */
-  dropAudio: { slot: number };
   /** Delivers a block of streamed audio, which may be shorter than wanted. */
   fillAudio: { slot: number; sourceFrame: number; left: Float32Array; right: Float32Array };
+  /** Makes a track play audio instead of its notes; null returns to the notes. */
   setTrackAudio: { trackId: string; audio: TrackAudio | null };
 };
 
 /** A message to the engine. */
-export type EngineCommand = {
-  [Name in keyof EngineCommands]: { type: Name } & EngineCommands[Name];
-}[keyof EngineCommands];
+export type EngineCommand =
+  | ControlCommand
+  | { [Name in keyof BulkCommands]: { type: Name } & BulkCommands[Name] }[keyof BulkCommands];
 
-/**
- * The values of the master's meters. Silence is -Infinity. A measurement begins when the page
- * watches the meters, when the song plays from its start, and when the meters are reset.
- */
-export type MasterMeters = {
-  /** Loudness of the last 0.4 s, of the last 3 s, and since the measurement began (ITU-R BS.1770, EBU R 128). */
-  momentaryLufs: number;
-  shortTermLufs: number;
-  integratedLufs: number;
-  /** True peak since the measurement began. */
-  truePeakDbtp: number;
-  /** Sample peak since the measurement began. */
-  samplePeakDbfs: number;
-  /** Correlation of left and right over the last 0.3 s: 1 the same, 0 unrelated, -1 opposed. */
-  correlation: number;
-  /** RMS of left and right over the last 0.3 s: a sine at full scale has -3.01. */
-  rmsDb: [left: number, right: number];
-  /** Levels of the 31 third-octave bands from 20 Hz to 20 kHz, mean of both channels: a sine at full scale has 0. */
-  spectrumDb: Float32Array;
+/** The state of the engine. */
+export type EngineStatus = {
+  /** The frame of the session that is audible. */
+  frame: number;
+  playing: boolean;
+  /** Left and right of each track in the session's order, then of the master; linear. */
+  peaks: Float32Array;
+  /** Rendering time as a fraction of the audio's duration. */
+  load: number;
+  /** Drop-outs since the engine started, those of late streamed audio included. */
+  underruns: number;
 };
 
 /** The reports of the engine to the page, by name. */
 export type EngineReports = {
   /** The answer to a command with a `request`; `error` if it failed. */
   reply: { request: number; error?: string };
-  /** Position, load and peaks: see the `STATUS_` indices. */
-  status: { values: Float64Array };
+  /** Position, load and peaks, about 30 times a second. */
+  status: EngineStatus;
   /** Gain reductions of the watched effects in decibels, in their order; NaN for effects that have none. */
   reductions: { db: Float32Array };
   /** The values of the master's meters, ten times a second while they are watched. */
@@ -116,17 +74,6 @@ export type EngineReports = {
 export type EngineReport = {
   [Name in keyof EngineReports]: { type: Name } & EngineReports[Name];
 }[keyof EngineReports];
-
-/** Indices in the values of a `status`. The frame that is audible: */
-export const STATUS_FRAME = 0;
-/** Whether the session plays, 0 or 1: */
-export const STATUS_PLAYING = 1;
-/** Rendering time as a fraction of the audio's duration, 0 and above: */
-export const STATUS_LOAD = 2;
-/** Number of drop-outs, those of late streamed audio included: */
-export const STATUS_UNDERRUNS = 3;
-/** The first of the sample peaks: left and right of each track, then of the master. */
-export const STATUS_PEAKS = 4;
 
 /** Options of the processor's constructor. */
 export type ProcessorOptions = { module: WebAssembly.Module };

@@ -3,14 +3,10 @@ import type { Project } from '@songfoundry/schemas';
 import { compileSession, equalizerResponse, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
 import {
   PROCESSOR_NAME,
-  STATUS_FRAME,
-  STATUS_LOAD,
-  STATUS_PEAKS,
-  STATUS_PLAYING,
-  STATUS_UNDERRUNS,
   type EffectName,
   type EngineCommand,
   type EngineReport,
+  type EngineStatus,
   type MasterMeters,
   type ProcessorOptions,
   type TrackAudio,
@@ -28,19 +24,6 @@ export type EngineOptions = {
 
 /** Fader, pan, mute and solo of a track. */
 export type TrackMix = { gainDb: number; pan: number; mute: boolean; solo: boolean };
-
-/** The state of the engine. */
-export type EngineStatus = {
-  /** The frame of the session that is audible. */
-  frame: number;
-  playing: boolean;
-  /** Left and right of each track in the session's order, then of the master; linear. */
-  peaks: Float32Array;
-  /** Rendering time as a fraction of the audio's duration. */
-  load: number;
-  /** Drop-outs since the engine started. */
-  underruns: number;
-};
 
 /** A compiled project. */
 export type SessionInfo = { lengthFrames: number; trackIds: string[] };
@@ -282,7 +265,7 @@ export class SongEngine {
     const session = compileSession(project, slots, undefined, this.context.sampleRate, Object.fromEntries(this.#audio));
     const { bytes, trackIds } = session;
     try {
-      await this.#ask((request) => this.#send({ type: 'setSession', request, bytes, trackIds }, [bytes.buffer]));
+      await this.#ask((request) => this.#send({ type: 'setSession', request, bytes }, [bytes.buffer]));
     } catch (error) {
       session.free();
       throw error;
@@ -295,7 +278,7 @@ export class SongEngine {
   /** Sets a track's fader, pan, mute and solo, by a short ramp. */
   setTrackMix(trackId: string, mix: TrackMix): void {
     const { gainDb, pan, mute, solo } = mix;
-    this.#send({ type: 'setTrackMix', trackId, mix: { gain: gainFromDb(gainDb), pan, mute, solo } });
+    this.#send({ type: 'setTrackMix', trackId, gain: gainFromDb(gainDb), pan, mute, solo });
   }
 
   /** Sets the send at an index of a track, by a short ramp. */
@@ -304,10 +287,10 @@ export class SongEngine {
   }
 
   /**
-   * Sets a parameter of an effect, by its index in the table of the effect's kind, to a value in
-   * its unit. Without a track the effect is the master's.
+   * Sets a parameter of an effect to a value in its unit. Without a track the effect is the
+   * master's.
    */
-  setEffectParameter(trackId: string | null, effectId: string, parameter: number, value: number): void {
+  setEffectParameter(trackId: string | null, effectId: string, parameter: string, value: number): void {
     this.#send({ type: 'setEffectParameter', trackId, effectId, parameter, value });
   }
 
@@ -460,18 +443,9 @@ export class SongEngine {
         else pending?.reject(new Error(report.error));
         break;
       }
-      case 'status': {
-        const { values } = report;
-        const status: EngineStatus = {
-          frame: values[STATUS_FRAME] ?? 0,
-          playing: values[STATUS_PLAYING] === 1,
-          load: values[STATUS_LOAD] ?? 0,
-          underruns: values[STATUS_UNDERRUNS] ?? 0,
-          peaks: Float32Array.from(values.subarray(STATUS_PEAKS)),
-        };
-        for (const listener of this.#statusListeners) listener(status);
+      case 'status':
+        for (const listener of this.#statusListeners) listener(report);
         break;
-      }
       case 'reductions':
         this.#onReductions?.(report.db);
         break;

@@ -18,6 +18,11 @@ pub enum EffectOwner {
 
 /// Indices of tracks, sends, effects and parameters that do not exist are ignored.
 impl Mixer {
+    /// Id of the track at an index.
+    pub fn track_id(&self, track: usize) -> Option<&str> {
+        self.graph.strips[..self.track_count].get(track).map(|strip| &*strip.track_id)
+    }
+
     /// Plays an event on a track, such as a key that a user presses.
     pub fn play_event(&mut self, track: usize, event: Event) {
         if let Some(source) = self.tracks[..self.track_count].get_mut(track) {
@@ -83,6 +88,11 @@ impl Mixer {
     /// Index of an effect by its id.
     pub fn effect_index(&self, owner: EffectOwner, id: &str) -> Option<usize> {
         self.rack(owner)?.effect_index(id)
+    }
+
+    /// Index of an effect's parameter by its id.
+    pub fn parameter_index(&self, owner: EffectOwner, effect: usize, id: &str) -> Option<usize> {
+        self.rack(owner)?.parameter_index(effect, id)
     }
 
     /// Current gain reduction of an effect in decibels; `None` for effects that have none.

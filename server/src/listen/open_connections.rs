@@ -48,7 +48,8 @@ impl OpenConnections {
         Self { max, max_per_address: limits.max_per_address, proxies: proxies.into(), counts: Arc::default() }
     }
 
-    /// Counts a connection from `peer`; `None` if there are too many.
+    /// Counts a connection from `peer`; `None` if there are too many. An address that has connections
+    /// may have a quarter as many as are free in all, so that several addresses leave room for others.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<OpenConnection> {
         let peer = peer.to_canonical();
         let network = (!self.proxies.contains(&peer)).then(|| network_of(peer));
@@ -62,12 +63,9 @@ impl OpenConnections {
             );
             return None;
         }
-        if of_network.unwrap_or(0) >= self.max_per_address {
-            counts.refuse(
-                peer,
-                self.max_per_address,
-                "connections of its address (SF_CONNECTIONS_PER_ADDRESS)",
-            );
+        let of_network = of_network.unwrap_or(0);
+        if of_network >= self.max_per_address || of_network > 0 && 4 * of_network >= self.max - counts.total {
+            counts.refuse(peer, of_network, "connections of its address (SF_CONNECTIONS_PER_ADDRESS)");
             return None;
         }
         counts.total += 1;
@@ -122,19 +120,37 @@ mod tests {
         OpenConnections::new(&limits, &[[192, 0, 2, 1].into()])
     }
 
+    fn address(last: u8) -> IpAddr {
+        [198, 51, 100, last].into()
+    }
+
     #[test]
     fn each_address_and_all_together_are_limited() {
-        let open = connections(5, 2);
-        let (ada, bob): (IpAddr, IpAddr) = ([198, 51, 100, 1].into(), [198, 51, 100, 2].into());
-        let first = open.admit(ada).expect("the first");
-        let _second = open.admit(ada).expect("the second");
-        assert!(open.admit(ada).is_none(), "two of one address");
-        let _other = open.admit(bob).expect("another address");
+        let open = connections(100, 2);
+        let first = open.admit(address(1)).expect("the first");
+        let _second = open.admit(address(1)).expect("the second");
+        assert!(open.admit(address(1)).is_none(), "two of one address");
+        let _other = open.admit(address(2)).expect("another address");
         drop(first);
-        let _third = open.admit(ada).expect("there is room again");
-        let _fourth = open.admit(bob).expect("another address");
-        let _fifth = open.admit([198, 51, 100, 3].into()).expect("a third address");
-        assert!(open.admit([198, 51, 100, 4].into()).is_none(), "five in all");
+        open.admit(address(1)).expect("there is room again");
+        let open = connections(5, 2);
+        let _five: Vec<_> = (0..5).map(|last| open.admit(address(last)).expect("a new address")).collect();
+        assert!(open.admit(address(5)).is_none(), "five in all");
+    }
+
+    #[test]
+    fn addresses_with_many_connections_leave_room_for_others() {
+        let open = connections(4_096, 512);
+        let alone: Vec<_> = std::iter::from_fn(|| open.admit(address(0))).collect();
+        assert_eq!(alone.len(), 512);
+        drop(alone);
+        let flood: Vec<_> =
+            (0..20_000_u16).filter_map(|number| open.admit(address((number % 100) as u8))).collect();
+        assert!(flood.len() < 4_000, "{}", flood.len());
+        let _browsers: Vec<_> = (100..110)
+            .flat_map(|last| (0..6).map(move |_| last))
+            .map(|last| open.admit(address(last)).expect("six connections of a browser"))
+            .collect();
     }
 
     #[test]

@@ -17,7 +17,6 @@ const FOLDER = join(TARGET, 'parity');
 export type SongCase = {
   name: string;
   session: string;
-  trackIds: string[];
   reducedBank: string;
   wholeBank: string | null;
   songHash: string;
@@ -143,7 +142,7 @@ export type Stretch = { startFrame: number; frames: number; callFrames: number }
 /** Renders to make in the page with one engine. */
 export type RenderRequest = {
   /** A session's file and the ids of its tracks, or a project. */
-  session: { file: string; trackIds: string[] } | { project: object };
+  session: { file: string } | { project: object };
   /** The bank in slot 0. */
   bank: string | null;
   sounds: Sound[];
@@ -180,12 +179,11 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
       defaultSlot: number,
       rate: number,
       audio: object,
-    ): { bytes: Uint8Array<ArrayBuffer>; trackIds: string[]; leftOut: string[] };
+    ): { bytes: Uint8Array<ArrayBuffer>; leftOut: string[] };
   };
   /** Most frames of a long file that the page sends at a time; one block for each clip. */
   const PIECE_FRAMES = 16_384;
-  /** Index of the underruns in a status, and frames between two statuses. */
-  const STATUS_UNDERRUNS = 3;
+  /** Frames between two statuses. */
   const REPORT_FRAMES = 1536;
   const load = (path: string): Promise<unknown> => import(path);
   const { EngineHost } = (await load('/web-worklet/src/engine-host')) as EngineModule;
@@ -214,7 +212,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     if (report.type === 'reply' && report.error !== undefined) failures.push(report.error);
     if (report.type === 'failed') failures.push(report.detail);
     if (report.type === 'wanted') wanted = report.wanted;
-    if (report.type === 'status') underruns = report.values[STATUS_UNDERRUNS] ?? 0;
+    if (report.type === 'status') underruns = report.underruns;
   };
   // A constant clock: only clips can be late.
   const host = new EngineHost(module, request.sampleRateHz, post, () => 0);
@@ -243,16 +241,15 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     else if (audio) loadWhole(slot, audio);
   });
 
-  const compiled = async (): Promise<{ bytes: Uint8Array<ArrayBuffer>; trackIds: string[]; leftOut: string[] }> => {
+  const compiled = async (): Promise<{ bytes: Uint8Array<ArrayBuffer>; leftOut: string[] }> => {
     if ('project' in request.session) {
       const files = request.sounds.map(({ fileId, frames, fileRateHz }, slot) => [fileId, { slot, frames, fileRateHz }]);
       return compileSession(request.session.project, {}, 0, request.sampleRateHz, Object.fromEntries(files));
     }
-    const { file, trackIds } = request.session;
-    return { bytes: new Uint8Array(await fetched(file)), trackIds, leftOut: [] };
+    return { bytes: new Uint8Array(await fetched(request.session.file)), leftOut: [] };
   };
-  const { bytes, trackIds, leftOut } = await compiled();
-  host.receive({ type: 'setSession', request: 4, bytes, trackIds });
+  const { bytes, leftOut } = await compiled();
+  host.receive({ type: 'setSession', request: 4, bytes });
   const ruler = new WasmEngine(request.sampleRateHz);
   ruler.setSession(bytes);
   const { latencyFrames } = ruler;

@@ -81,7 +81,6 @@ fn check(place: usize, case: &Case, folder: &Path) -> Value {
     json!({
         "name": name,
         "session": session_file,
-        "trackIds": session.tracks.iter().map(|track| &track.id).collect::<Vec<_>>(),
         "reducedBank": bank_file,
         "wholeBank": case.whole_bank_for_browsers(),
         "songHash": song_hash,

@@ -13,7 +13,7 @@ const NAMED: readonly (readonly [band: number, name: string])[] = [
 ];
 
 /** A column for each third octave, as high as its level. */
-export function drawSpectrum(context: CanvasRenderingContext2D, levelsDb: Float32Array, widthPx: number, heightPx: number): void {
+export function drawSpectrum(context: CanvasRenderingContext2D, levelsDb: readonly number[], widthPx: number, heightPx: number): void {
   const tall = heightPx - NAMES_PX;
   const columnPx = widthPx / levelsDb.length;
   context.fillStyle = palette().lineSoft;

@@ -4,7 +4,7 @@ import type { KindOf } from './automation-targets';
 import { MASTER_ID, type Effect, type Project, type Send } from './model';
 
 export type LiveChange =
-  | { kind: 'parameter'; owner: string; effectId: string; parameter: number; value: number }
+  | { kind: 'parameter'; owner: string; effectId: string; parameter: string; value: number }
   | { kind: 'effect-bypass'; owner: string; effectId: string; bypass: boolean }
   | { kind: 'bypass'; owner: string; bypass: boolean }
   | { kind: 'send'; trackId: string; send: number; levelDb: number };
@@ -49,11 +49,11 @@ function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [
     if (!old || settings(old) !== settings(effect)) return null;
     const kind = kindOf(effect);
     if (!kind) return null;
-    kind.parameters.forEach((described, parameter) => {
-      const value = storedValue(described, effect.params?.[described.id]);
-      if (value === storedValue(described, old.params?.[described.id])) return;
-      changes.push({ kind: 'parameter', owner, effectId: effect.id, parameter, value });
-    });
+    for (const parameter of kind.parameters) {
+      const value = storedValue(parameter, effect.params?.[parameter.id]);
+      if (value === storedValue(parameter, old.params?.[parameter.id])) continue;
+      changes.push({ kind: 'parameter', owner, effectId: effect.id, parameter: parameter.id, value });
+    }
     if (Boolean(old.bypass) !== Boolean(effect.bypass)) {
       changes.push({ kind: 'effect-bypass', owner, effectId: effect.id, bypass: Boolean(effect.bypass) });
     }

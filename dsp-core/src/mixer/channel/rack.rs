@@ -258,6 +258,11 @@ impl EffectRack {
         self.chain.slots().iter().position(|slot| slot.id() == id)
     }
 
+    /// Index of a parameter by its id.
+    pub(crate) fn parameter_index(&self, effect: usize, id: &str) -> Option<usize> {
+        self.chain.slots().get(effect)?.kind().parameter_index(id)
+    }
+
     /// See [`EffectChain::gain_reduction_db`].
     pub(crate) fn gain_reduction_db(&self, effect: usize) -> Option<f32> {
         self.chain.gain_reduction_db(effect)

@@ -1,0 +1,103 @@
+//! Carries out the commands of the page.
+
+use dsp_core::meters::MasterMeter;
+use dsp_core::mixer::{EffectOwner, TrackMix};
+use dsp_core::session::Event;
+use wasm_bindgen::prelude::*;
+
+use crate::engine::WasmEngine;
+use crate::messages::{ControlCommand, EffectName};
+
+#[wasm_bindgen]
+impl WasmEngine {
+    /// Carries out a command.
+    ///
+    /// # Errors
+    ///
+    /// A message if it is no command, or the session cannot be played without a bank or audio.
+    #[wasm_bindgen(js_name = carryOut)]
+    pub fn carry_out(
+        &mut self,
+        #[wasm_bindgen(unchecked_param_type = "ControlCommand")] command: JsValue,
+    ) -> Result<(), JsError> {
+        use ControlCommand as Command;
+        match serde_wasm_bindgen::from_value(command)? {
+            Command::Play => {
+                self.mixer.play();
+                self.reset_meters_at_start();
+            }
+            Command::Stop => self.mixer.stop(),
+            Command::Seek { frame } => {
+                self.mixer.seek(frame as u64);
+                self.reset_meters_at_start();
+            }
+            Command::NoteOn { track_id, key, velocity } => {
+                let (key, velocity) = (key.min(127), velocity.clamp(1, 127));
+                self.play_event(&track_id, Event::NoteOn { key, velocity });
+            }
+            Command::NoteOff { track_id, key } => {
+                self.play_event(&track_id, Event::NoteOff { key: key.min(127) });
+            }
+            Command::AllNotesOff => self.mixer.release_all(),
+            Command::SetTrackMix { track_id, gain, pan, mute, solo } => {
+                if let Some(track) = self.mixer.track_index(&track_id) {
+                    self.mixer.set_track_mix(track, &TrackMix { gain, pan, mute, solo });
+                }
+            }
+            Command::SetSendGain { track_id, send, gain } => {
+                if let Some(track) = self.mixer.track_index(&track_id) {
+                    self.mixer.set_send_gain(track, send, gain);
+                }
+            }
+            Command::SetMasterGain { gain } => self.mixer.set_master_gain(gain),
+            Command::SetEffectParameter { effect, parameter, value } => {
+                if let Some((owner, effect)) = self.effect(&effect)
+                    && let Some(parameter) = self.mixer.parameter_index(owner, effect, &parameter)
+                {
+                    self.mixer.set_effect_parameter(owner, effect, parameter, value);
+                }
+            }
+            Command::SetEffectBypass { effect, bypass } => {
+                if let Some((owner, effect)) = self.effect(&effect) {
+                    self.mixer.set_effect_bypass(owner, effect, bypass);
+                }
+            }
+            Command::SetBypass { track_id, bypass } => {
+                if let Some(owner) = self.owner(track_id.as_deref()) {
+                    self.mixer.set_bypass(owner, bypass);
+                }
+            }
+            Command::WatchReductions { effects } => self.watched = effects,
+            Command::WatchMeters { watch } => {
+                if watch != self.meter.is_some() {
+                    self.meter = watch.then(|| Box::new(MasterMeter::new(self.sample_rate_hz)));
+                }
+            }
+            Command::ResetMeters => self.meter.iter_mut().for_each(|meter| meter.restart()),
+            Command::DropBank { slot } => self.drop_bank(slot)?,
+            Command::DropAudio { slot } => self.set_audio(slot, None)?,
+        }
+        Ok(())
+    }
+
+    fn play_event(&mut self, track_id: &str, event: Event) {
+        if let Some(track) = self.mixer.track_index(track_id) {
+            self.mixer.play_event(track, event);
+        }
+    }
+}
+
+impl WasmEngine {
+    fn owner(&self, track_id: Option<&str>) -> Option<EffectOwner> {
+        match track_id {
+            Some(id) => self.mixer.track_index(id).map(EffectOwner::Track),
+            None => Some(EffectOwner::Master),
+        }
+    }
+
+    /// The owner of an effect, and the effect's index there.
+    pub(crate) fn effect(&self, name: &EffectName) -> Option<(EffectOwner, usize)> {
+        let owner = self.owner(name.track_id.as_deref())?;
+        Some((owner, self.mixer.effect_index(owner, &name.effect_id)?))
+    }
+}
