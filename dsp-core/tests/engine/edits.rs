@@ -6,7 +6,7 @@ use assert_no_alloc::assert_no_alloc;
 
 use crate::sessions::{peak, session, track};
 use crate::small_bank::{small_bank, small_bank_bytes};
-use dsp_core::mixer::Mixer;
+use dsp_core::mixer::{Mixer, TrackMix};
 use dsp_core::session::{Event, TrackEvent};
 use dsp_core::soundfont::Bank;
 
@@ -30,6 +30,12 @@ fn mixer(bank: Bank, events: &[TrackEvent]) -> Mixer {
     let mut track = track("a", &[]);
     track.events.extend_from_slice(events);
     Mixer::new(&session(vec![track]), &[Some(bank)]).unwrap()
+}
+
+fn mixer_without_bank(events: &[TrackEvent]) -> Mixer {
+    let mut track = track("a", &[]);
+    track.events.extend_from_slice(events);
+    Mixer::new(&session(vec![track]), &[None]).unwrap()
 }
 
 fn edit(mixer: &mut Mixer, events: &[TrackEvent]) {
@@ -238,4 +244,33 @@ fn a_seek_leads_into_a_glide_and_the_next_note_glides_from_the_last_key() {
         assert!(expected_hz < 420.0, "{expected_hz} Hz");
         assert!((glide_hz(30_000) - expected_hz).abs() < 1.0, "{} Hz, {expected_hz} Hz", glide_hz(30_000));
     }
+}
+
+#[test]
+fn a_bank_that_arrives_later_leaves_live_changes_alone() {
+    let events = [on(1_000, 60)];
+    let quiet = TrackMix { gain: 0.25, pan: 0.5, mute: false, solo: false };
+    let mut late = mixer_without_bank(&events);
+    let mut complete = mixer(bank(), &events);
+    for mixer in [&mut late, &mut complete] {
+        mixer.set_track_mix(0, &quiet);
+        mixer.play();
+    }
+    assert_eq!(peak(&play(&mut late, 20_000)), 0.0);
+    play(&mut complete, 20_000);
+    late.set_slots(&[Some(bank())]).unwrap();
+    // The held note is struck again at this frame: both seek to the same state.
+    late.seek(30_000);
+    complete.seek(30_000);
+    let expected = play(&mut complete, 9_600);
+    assert!(peak(&expected) > 0.001, "silent");
+    assert_eq!(play(&mut late, 9_600), expected);
+    // The same slots again change no sample.
+    late.set_slots(&[Some(bank())]).unwrap();
+    assert_eq!(play(&mut late, 9_600), play(&mut complete, 9_600));
+    // Without its bank the track fades out.
+    late.set_slots(&[None]).unwrap();
+    play(&mut late, 4_800);
+    assert!(peak(&play(&mut complete, 9_600)) > 0.001, "silent");
+    assert_eq!(late.active_voices(), 0);
 }

@@ -102,3 +102,32 @@ fn a_response_may_be_half_a_minute_long() {
         assert_eq!(peak(&play(&mut mixer, 1_000, &[128])) > 0.0, is_taken, "{frames} frames");
     }
 }
+
+#[test]
+fn a_response_that_arrives_while_it_plays_fades_in() {
+    let mut wet = with_effects(&[("convolution", "response", 0.0)]);
+    let room = &mut wet.tracks[0].effects[0];
+    room.values[effect_kind("convolution").unwrap().parameter_index("mix").unwrap()] = 1.0;
+    room.impulse = Some(1);
+    let [noise] = &media().audio;
+    let decay: Vec<f32> = (0..4_000).map(|frame| 1.0 - frame as f32 / 4_000.0).collect();
+    let response = AudioSlot::Whole(Audio::from_channels(&decay, None));
+    let (before, after) = ([noise.clone(), None], [noise.clone(), Some(response)]);
+    let slots = |audio| Slots { banks: &[], audio };
+    let mut late = Mixer::new(&wet, slots(&before)).unwrap();
+    let mut complete = Mixer::new(&wet, slots(&after)).unwrap();
+    late.play();
+    complete.play();
+    assert_eq!(peak(&play(&mut late, 9_000, &[128])), 0.0);
+    play(&mut complete, 9_000, &[128]);
+    late.set_slots(slots(&after)).unwrap();
+    let (first, expected) = (play(&mut late, 20_000, &[128]), play(&mut complete, 20_000, &[128]));
+    let steepest =
+        |heard: &[f32]| heard.windows(2).fold(0.0_f32, |top, two| top.max((two[1] - two[0]).abs()));
+    assert!(steepest(&first) <= 1.1 * steepest(&expected), "a click");
+    // From the length of the response, of its pre-delay and of the partitions on, all is equal.
+    let (first, expected) = (&first[12_000..], &expected[12_000..]);
+    assert!(peak(expected) > 0.01, "silent");
+    let difference: Vec<f32> = first.iter().zip(expected).map(|(one, other)| one - other).collect();
+    assert!(peak(&difference) < 1e-6, "{}", peak(&difference));
+}

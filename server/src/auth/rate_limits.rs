@@ -26,9 +26,6 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
                 active = Some(request);
                 state.rates.admit_session(claims.session_id())
             }),
-            None if client.address == peer_address => {
-                state.rates.admit_address(peer_address, parts.uri.path())
-            }
             None => state.active_requests.begin_for_address(&client).and_then(|request| {
                 active = Some(request);
                 state.rates.admit_address(client.address, parts.uri.path())

@@ -137,6 +137,39 @@ fn answers_that_nobody_reads_by_http2_share_the_description() {
     assert!(taken_kib < 128 * 1024, "{taken_kib} KiB for {} answers", unread.len());
 }
 
+#[test]
+fn log_ins_whose_bodies_do_not_arrive_by_http2_hold_little_memory() {
+    const CONNECTIONS: usize = 20;
+    const REQUESTS: usize = 60;
+    let place = Place::new();
+    let service = place.start(&[("SF_TRUST_LOCAL", "off"), ("SF_CONNECTIONS_PER_ADDRESS", "64")]);
+    place.get(&place.client(), &service, "/readyz").expect("an answer");
+    let before_kib = status_kib(service.id(), "VmRSS:");
+    let url = format!("https://127.0.0.1:{}/api/v1/auth/login", service.address.port());
+    let (send, mut answers) = tokio::sync::mpsc::unbounded_channel();
+    for _ in 0..CONNECTIONS {
+        let client = place.client();
+        for _ in 0..REQUESTS {
+            let start = stream::once(async { Ok::<_, std::io::Error>(vec![b' '; 15_990]) });
+            let body = reqwest::Body::wrap_stream(start.chain(stream::pending()));
+            let request = client.post(&url).header("content-type", "application/json").body(body).send();
+            let send = send.clone();
+            place.runtime.spawn(async move {
+                let status = request.await.map(|answer| answer.status().as_u16());
+                // Nobody waits for the answers after the last that is counted.
+                let _ = send.send(status);
+            });
+        }
+    }
+    // All but those that the address may have are refused at once, or give way to others.
+    for _ in 0..CONNECTIONS * REQUESTS - 64 {
+        let status = place.runtime.block_on(answers.recv()).expect("a request").expect("an answer");
+        assert_eq!(status, 503);
+    }
+    let taken_kib = status_kib(service.id(), "VmHWM:") - before_kib;
+    assert!(taken_kib < 32 * 1024, "{taken_kib} KiB");
+}
+
 /// The port of the one connection to `port` (proc(5), `/proc/net/tcp`).
 fn client_port_to(port: u16) -> u16 {
     let list = fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
