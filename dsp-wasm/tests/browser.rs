@@ -11,6 +11,7 @@ use dsp_core::render::{OfflineRender, TailConfig};
 use dsp_wasm::compile::{compile_session, gain_from_db, presets_used};
 use dsp_wasm::engine::WasmEngine;
 use schemas::Project;
+use serde_json::json;
 use wasm_bindgen::JsValue;
 use wasm_bindgen_test::{wasm_bindgen_test, wasm_bindgen_test_configure};
 
@@ -46,6 +47,11 @@ fn to_js(value: &impl serde::Serialize) -> JsValue {
     value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).expect("a value for JavaScript")
 }
 
+/// Sends a command as the page does.
+fn carry_out(engine: &mut WasmEngine, command: serde_json::Value) {
+    assert!(engine.carry_out(to_js(&command)).is_ok(), "{command}");
+}
+
 /// The last frames that the engine rendered, left channel.
 fn heard(engine: &WasmEngine, frames: usize) -> Vec<f32> {
     let memory: js_sys::WebAssembly::Memory = wasm_bindgen::JsCast::unchecked_into(wasm_bindgen::memory());
@@ -70,7 +76,7 @@ fn a_compiled_project_plays_as_the_engine_renders_it() {
     let mut engine = WasmEngine::new(48_000).expect("an engine");
     assert!(engine.load_bank(0, bytes).is_ok());
     assert!(engine.set_session(&compiled.bytes()).is_ok());
-    engine.play();
+    carry_out(&mut engine, json!({ "type": "play" }));
 
     let session = schemas::session::build(&project(), 48_000, |_| Some(0)).expect("a session");
     let mut offline = OfflineRender::new(&session, &[Some(small_bank::small_bank())], TailConfig::default())
@@ -96,6 +102,7 @@ fn what_cannot_be_used_is_an_error() {
     assert!(engine.load_bank(0, b"no bank".to_vec()).is_err());
     assert!(engine.load_bank(64, small_bank::small_bank_bytes(|_| {})).is_err());
     assert!(engine.set_session(&[1, 2, 3]).is_err());
+    assert!(engine.carry_out(to_js(&json!({ "type": "no command" }))).is_err());
 }
 
 #[wasm_bindgen_test]
@@ -123,15 +130,16 @@ fn a_bank_may_arrive_in_pieces_and_go_again() {
     assert!(engine.add_to_bank(5, rest).is_ok());
     assert!(engine.end_bank(5).is_ok());
     let loudest = |engine: &mut WasmEngine| {
-        engine.note_on(0, 60, 127);
+        carry_out(engine, json!({ "type": "noteOn", "trackId": "sine", "key": 60, "velocity": 127 }));
         (0..100).fold(0.0_f32, |loudest, _| {
             engine.process(256);
             heard(engine, 256).iter().fold(loudest, |loudest, value| loudest.max(value.abs()))
         })
     };
     assert!(loudest(&mut engine) > 0.01);
-    assert!(engine.drop_bank(5).is_ok());
-    assert!(engine.drop_bank(60).is_ok(), "nothing is there");
+    carry_out(&mut engine, json!({ "type": "dropBank", "slot": 5 }));
+    // Nothing is there.
+    carry_out(&mut engine, json!({ "type": "dropBank", "slot": 60 }));
     // Until the room is silent.
     (0..4_000).for_each(|_| engine.process(256));
     assert!(loudest(&mut engine) < 1e-6);

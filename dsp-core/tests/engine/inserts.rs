@@ -110,7 +110,8 @@ fn a_response_that_arrives_while_it_plays_fades_in() {
     room.values[effect_kind("convolution").unwrap().parameter_index("mix").unwrap()] = 1.0;
     room.impulse = Some(1);
     let [noise] = &media().audio;
-    let decay = |frame: u32| (1.0 - frame as f32 / 4_000.0) * ((frame * frame % 6_283) as f32 * 1e-3).sin();
+    let decay =
+        |frame: u32| (1.0 - frame as f32 / 4_000.0) * libm::sinf((frame * frame % 6_283) as f32 * 1e-3);
     let decay: Vec<f32> = (0..4_000).map(decay).collect();
     let response = AudioSlot::Whole(Audio::from_channels(&decay, None));
     let (before, after) = ([noise.clone(), None], [noise.clone(), Some(response)]);

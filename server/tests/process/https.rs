@@ -6,6 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use futures_util::{StreamExt as _, stream};
 use rcgen::{CertificateParams, KeyPair};
 use reqwest::{Certificate, Client, Response, Version};
 use serde_json::Value;
