@@ -29,8 +29,13 @@ const SECS_PER_MINUTE: f64 = 60.0;
 /// What asks for health and numbers; machines do, steadily.
 const UNLIMITED_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
-/// Where visitors log in and register.
-const LOG_IN_PATHS: [&str; 3] = ["/api/v1/auth/login", "/api/v1/auth/local", "/api/v1/auth/register"];
+/// Requests with which visitors log in and register, and the one that the page sends before.
+const LOG_IN_PATHS: [&str; 4] = [
+    "/api/v1/system/capabilities",
+    "/api/v1/auth/login",
+    "/api/v1/auth/local",
+    "/api/v1/auth/register",
+];
 
 /// Whether asking for a path counts.
 pub(crate) fn is_limited(path: &str) -> bool {
@@ -271,6 +276,7 @@ mod tests {
             app.remote(Method::POST, path).json(&ada).send().await.expect(status);
         }
         app.remote(Method::POST, "/api/v1/auth/local").send().await.problem(403, "not_local");
+        app.remote(Method::GET, "/api/v1/system/capabilities").send().await.expect(200);
         // The page, or that it was not built.
         assert_ne!(app.remote(Method::GET, "/").send().await.status, 429);
     }

@@ -1,4 +1,4 @@
-//! Activity of one HTTP/2 connection. It is closed when its client is idle or stops reading.
+//! Activity of one connection: whether it is idle, or its client stops reading.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -59,6 +59,11 @@ impl Activity {
     /// How long the client has done nothing.
     pub(super) fn quiet(&self) -> Duration {
         self.opened_at.elapsed().saturating_sub(Duration::from_millis(self.last_ms.load(Ordering::Relaxed)))
+    }
+
+    /// Whether no request is open.
+    pub(super) fn is_idle(&self) -> bool {
+        matches!(self.doing(), Doing::Unused | Doing::Idle)
     }
 
     pub(super) fn doing(&self) -> Doing {
@@ -123,7 +128,7 @@ impl Drop for Exchange {
     }
 }
 
-/// A body of an answer. HTTP/2 asks it for a frame only when the client has made room for one.
+/// A body of an answer. HTTP asks it for a frame only when the client has made room for one.
 struct WatchedBody {
     body: Body,
     exchange: Exchange,

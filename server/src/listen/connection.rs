@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -49,11 +50,11 @@ const HTTP2_HEADERS_MAX_BYTES: u32 = 32 * 1024;
 const TLS_HANDSHAKE: u8 = 22;
 
 /// Serves a connection until it ends, rests for too long, or the service stops.
-pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr) {
+pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr, activity: Arc<Activity>) {
     let Some(acceptor) = shared.tls.clone() else {
         let stream = SharedStream::new(stream);
         let io = TokioIo::new(StallGuard::new(stream.clone(), shared.idle_max));
-        return over_http1(&shared, io, &stream, peer, false).await;
+        return over_http1(&shared, io, &stream, Client { peer, is_encrypted: false, activity }).await;
     };
     let begun = tokio::select! {
         () = shared.stop.cancelled() => return,
@@ -64,9 +65,9 @@ pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr) {
             let is_http2 = encrypted.get_ref().1.alpn_protocol() == Some(b"h2");
             let io = TokioIo::new(*encrypted);
             if is_http2 {
-                over_http2(&shared, io, peer).await;
+                over_http2(&shared, io, peer, activity).await;
             } else {
-                over_http1(&shared, io, &stream, peer, true).await;
+                over_http1(&shared, io, &stream, Client { peer, is_encrypted: true, activity }).await;
             }
         }
         Ok(Ok(Begun::Plain(stream))) => redirect::serve(stream, shared.idle_max).await,
@@ -93,23 +94,27 @@ async fn begin(acceptor: TlsAcceptor, stream: TcpStream, idle_max: Duration) -> 
     Ok(Begun::Encrypted(Box::new(encrypted), stream))
 }
 
-async fn over_http1<Io>(
-    shared: &Shared,
-    io: TokioIo<Io>,
-    stream: &SharedStream,
+/// Who is at the other end of a connection by HTTP/1.
+struct Client {
     peer: SocketAddr,
     is_encrypted: bool,
-) where
+    activity: Arc<Activity>,
+}
+
+async fn over_http1<Io>(shared: &Shared, io: TokioIo<Io>, stream: &SharedStream, client: Client)
+where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
+    let Client { peer, is_encrypted, activity } = client;
     let (waiting, requests) = (Waiting::new(), AtomicU64::new(0));
     let service = service_fn(|request| {
         let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
-        let request = waiting.watch(received(request, peer, is_encrypted), number);
+        let (request, exchange) = activity.begin(received(request, peer, is_encrypted));
+        let request = waiting.watch(request, number);
         async {
             let answer = answer(shared, request).await;
             waiting.end();
-            answer
+            answer.map(|answer| exchange.watch(answer))
         }
     });
     let mut builder = http1::Builder::new();
@@ -133,11 +138,10 @@ async fn over_http1<Io>(
     }
 }
 
-async fn over_http2<Io>(shared: &Shared, io: TokioIo<Io>, peer: SocketAddr)
+async fn over_http2<Io>(shared: &Shared, io: TokioIo<Io>, peer: SocketAddr, activity: Arc<Activity>)
 where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
-    let activity = Activity::new();
     let service = service_fn(|request| {
         let (request, exchange) = activity.begin(received(request, peer, true));
         let shared = shared.clone();

@@ -14,6 +14,7 @@ pub(crate) mod tls;
 
 use std::io;
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -68,10 +69,12 @@ pub(crate) async fn serve(
                     tracing::debug!(%error, "a connection was gone before it began");
                     continue;
                 }
-                let running = connection::run(shared.clone(), stream, peer);
+                let running = connection::run(shared.clone(), stream, peer, Arc::clone(&counted.activity));
                 connections.spawn(async move {
-                    running.await;
-                    drop(counted);
+                    tokio::select! {
+                        () = running => {}
+                        () = counted.evicted.cancelled() => tracing::debug!(%peer, "an idle connection gave way"),
+                    }
                 });
             }
             Err(error) if concerns_one_connection(&error) => {}

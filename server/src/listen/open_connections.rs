@@ -1,10 +1,14 @@
 //! How many connections are open: in all, and from each address.
 
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
+use tokio_util::sync::CancellationToken;
+
+use super::activity::Activity;
 use crate::client_address::network_of;
 use crate::config::ConnectionLimits;
 
@@ -23,18 +27,31 @@ pub(super) struct OpenConnections {
 
 #[derive(Debug, Default)]
 struct Counts {
+    next_id: u64,
     total: usize,
-    by_network: HashMap<String, usize>,
+    by_network: HashMap<String, HashMap<u64, Counted>>,
     refused: u64,
     warned_at: Option<Instant>,
+}
+
+/// A connection that counts for an address.
+#[derive(Debug)]
+struct Counted {
+    activity: Arc<Activity>,
+    /// Ends the connection.
+    evicted: CancellationToken,
 }
 
 /// One open connection. Dropped, it no longer counts.
 #[derive(Debug)]
 pub(super) struct OpenConnection {
     counts: Arc<Mutex<Counts>>,
+    id: u64,
     /// `None`: a proxy's.
     network: Option<String>,
+    pub(super) activity: Arc<Activity>,
+    /// Cancelled when the connection must give way to another one.
+    pub(super) evicted: CancellationToken,
 }
 
 impl OpenConnections {
@@ -50,11 +67,11 @@ impl OpenConnections {
 
     /// Counts a connection from `peer`; `None` if there are too many. An address that has connections
     /// may have a quarter as many as are free in all, so that several addresses leave room for others.
+    /// If it has as many as it may, its connection that has been idle for longest gives way.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<OpenConnection> {
         let peer = peer.to_canonical();
         let network = (!self.proxies.contains(&peer)).then(|| network_of(peer));
         let mut counts = lock(&self.counts);
-        let of_network = network.as_ref().and_then(|name| counts.by_network.get(name)).copied();
         if counts.total >= self.max {
             counts.refuse(
                 peer,
@@ -63,20 +80,49 @@ impl OpenConnections {
             );
             return None;
         }
-        let of_network = of_network.unwrap_or(0);
-        if of_network >= self.max_per_address || of_network > 0 && 4 * of_network >= self.max - counts.total {
+        let of_network = network.as_ref().and_then(|name| counts.by_network.get(name));
+        let of_network = of_network.map_or(0, HashMap::len);
+        let is_full =
+            of_network >= self.max_per_address || of_network > 0 && 4 * of_network >= self.max - counts.total;
+        if is_full && !network.as_ref().is_some_and(|name| counts.evict(name)) {
             counts.refuse(peer, of_network, "connections of its address (SF_CONNECTIONS_PER_ADDRESS)");
             return None;
         }
         counts.total += 1;
+        counts.next_id += 1;
+        let (id, activity, evicted) = (counts.next_id, Activity::new(), CancellationToken::new());
         if let Some(name) = &network {
-            *counts.by_network.entry(name.clone()).or_default() += 1;
+            let counted = Counted { activity: Arc::clone(&activity), evicted: evicted.clone() };
+            counts.by_network.entry(name.clone()).or_default().insert(id, counted);
         }
-        Some(OpenConnection { counts: Arc::clone(&self.counts), network })
+        Some(OpenConnection { counts: Arc::clone(&self.counts), id, network, activity, evicted })
     }
 }
 
 impl Counts {
+    /// Ends the connection of an address that has been idle for longest. False if none is idle.
+    fn evict(&mut self, network: &str) -> bool {
+        let connections = self.by_network.get(network).into_iter().flatten();
+        let idle = connections.filter(|(_, counted)| counted.activity.is_idle());
+        let longest_idle = idle.max_by_key(|(id, counted)| (counted.activity.quiet(), Reverse(**id)));
+        let Some(id) = longest_idle.map(|(id, _)| *id) else { return false };
+        if let Some(counted) = self.remove(network, id) {
+            counted.evicted.cancel();
+        }
+        true
+    }
+
+    /// Counts a connection of an address no longer.
+    fn remove(&mut self, network: &str, id: u64) -> Option<Counted> {
+        let connections = self.by_network.get_mut(network)?;
+        let counted = connections.remove(&id)?;
+        if connections.is_empty() {
+            self.by_network.remove(network);
+        }
+        self.total -= 1;
+        Some(counted)
+    }
+
     fn refuse(&mut self, peer: IpAddr, max: usize, what: &str) {
         self.refused += 1;
         if self.warned_at.is_none_or(|at| at.elapsed() >= WARN_EVERY) {
@@ -90,14 +136,10 @@ impl Counts {
 impl Drop for OpenConnection {
     fn drop(&mut self) {
         let mut counts = lock(&self.counts);
-        counts.total -= 1;
-        if let Some(name) = self.network.take()
-            && let Some(count) = counts.by_network.get_mut(&name)
-        {
-            *count -= 1;
-            if *count == 0 {
-                counts.by_network.remove(&name);
-            }
+        match &self.network {
+            // One that gave way counts no longer.
+            Some(network) => _ = counts.remove(network, self.id),
+            None => counts.total -= 1,
         }
     }
 }
@@ -108,6 +150,9 @@ fn lock(counts: &Mutex<Counts>) -> MutexGuard<'_, Counts> {
 
 #[cfg(test)]
 mod tests {
+    use axum::extract::Request;
+
+    use super::super::activity::Exchange;
     use super::*;
 
     fn connections(max: usize, max_per_address: usize) -> OpenConnections {
@@ -120,6 +165,13 @@ mod tests {
         OpenConnections::new(&limits, &[[192, 0, 2, 1].into()])
     }
 
+    /// A connection with an open request, which gives way to no other.
+    fn in_use(open: &OpenConnections, peer: IpAddr) -> Option<(OpenConnection, Exchange)> {
+        let connection = open.admit(peer)?;
+        let (_, exchange) = connection.activity.begin(Request::default());
+        Some((connection, exchange))
+    }
+
     fn address(last: u8) -> IpAddr {
         [198, 51, 100, last].into()
     }
@@ -127,8 +179,8 @@ mod tests {
     #[test]
     fn each_address_and_all_together_are_limited() {
         let open = connections(100, 2);
-        let first = open.admit(address(1)).expect("the first");
-        let _second = open.admit(address(1)).expect("the second");
+        let first = in_use(&open, address(1)).expect("the first");
+        let _second = in_use(&open, address(1)).expect("the second");
         assert!(open.admit(address(1)).is_none(), "two of one address");
         let _other = open.admit(address(2)).expect("another address");
         drop(first);
@@ -139,13 +191,25 @@ mod tests {
     }
 
     #[test]
+    fn the_connection_that_is_idle_for_longest_gives_way() {
+        let open = connections(100, 3);
+        let (busy, _exchange) = in_use(&open, address(1)).expect("the first");
+        let idle = open.admit(address(1)).expect("the second");
+        let later = open.admit(address(1)).expect("the third");
+        let _fourth = open.admit(address(1)).expect("the second gives way");
+        assert!(!busy.evicted.is_cancelled() && idle.evicted.is_cancelled() && !later.evicted.is_cancelled());
+        drop(idle);
+        assert_eq!(lock(&open.counts).total, 3);
+    }
+
+    #[test]
     fn addresses_with_many_connections_leave_room_for_others() {
         let open = connections(4_096, 512);
-        let alone: Vec<_> = std::iter::from_fn(|| open.admit(address(0))).collect();
+        let alone: Vec<_> = std::iter::from_fn(|| in_use(&open, address(0))).collect();
         assert_eq!(alone.len(), 512);
         drop(alone);
         let flood: Vec<_> =
-            (0..20_000_u16).filter_map(|number| open.admit(address((number % 100) as u8))).collect();
+            (0..20_000_u16).filter_map(|number| in_use(&open, address((number % 100) as u8))).collect();
         assert!(flood.len() < 4_000, "{}", flood.len());
         let _browsers: Vec<_> = (100..110)
             .flat_map(|last| (0..6).map(move |_| last))
@@ -156,7 +220,7 @@ mod tests {
     #[test]
     fn a_customer_of_ipv6_is_one_address_and_a_proxy_is_many() {
         let open = connections(9, 1);
-        let _one = open.admit("2001:db8::1".parse().unwrap()).expect("the first");
+        let _one = in_use(&open, "2001:db8::1".parse().unwrap()).expect("the first");
         assert!(open.admit("2001:db8::2".parse().unwrap()).is_none(), "the same /64");
         let proxied: Vec<_> = (0..8).map(|_| open.admit([192, 0, 2, 1].into())).collect();
         assert!(proxied.iter().all(Option::is_some), "the proxy is limited by the total only");
