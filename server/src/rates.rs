@@ -30,12 +30,8 @@ const SECS_PER_MINUTE: f64 = 60.0;
 const UNLIMITED_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
 /// Requests with which visitors log in and register, and the one that the page sends before.
-const LOG_IN_PATHS: [&str; 4] = [
-    "/api/v1/system/capabilities",
-    "/api/v1/auth/login",
-    "/api/v1/auth/local",
-    "/api/v1/auth/register",
-];
+const LOG_IN_PATHS: [&str; 4] =
+    ["/api/v1/system/capabilities", "/api/v1/auth/login", "/api/v1/auth/local", "/api/v1/auth/register"];
 
 /// Whether asking for a path counts.
 pub(crate) fn is_limited(path: &str) -> bool {

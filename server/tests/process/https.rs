@@ -150,6 +150,8 @@ fn log_ins_whose_bodies_do_not_arrive_by_http2_hold_little_memory() {
     let (send, mut answers) = tokio::sync::mpsc::unbounded_channel();
     for _ in 0..CONNECTIONS {
         let client = place.client();
+        // Opens the connection: each of several requests at once would open one.
+        place.get(&client, &service, "/healthz").expect("an answer");
         for _ in 0..REQUESTS {
             let start = stream::once(async { Ok::<_, std::io::Error>(vec![b' '; 15_990]) });
             let body = reqwest::Body::wrap_stream(start.chain(stream::pending()));
