@@ -32,7 +32,8 @@ pub struct BodyPace {
 }
 
 impl BodyPace {
-    /// Longest time for the whole body of a request with these extensions.
+    /// The longest time in which the whole body of a request may arrive, from the request's
+    /// extensions.
     pub(crate) fn whole_max(extensions: &Extensions) -> Duration {
         extensions.get::<Self>().map_or(Duration::MAX, |pace| pace.whole_max)
     }

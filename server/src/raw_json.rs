@@ -4,7 +4,7 @@ use schemas::json::JsonText;
 use serde::ser::{Error as _, Serialize as _, Serializer};
 use serde_json::value::RawValue;
 
-/// Writes a text as the JSON that it is, in place of a string that holds it.
+/// Serializes a JSON text as JSON, not as a string that contains it.
 pub(crate) fn serialize<S: Serializer>(text: &JsonText, serializer: S) -> Result<S::Ok, S::Error> {
     let raw: &RawValue = serde_json::from_str(text.as_str()).map_err(S::Error::custom)?;
     raw.serialize(serializer)

@@ -1,4 +1,4 @@
-/** The page's handle on the engine. */
+/** Sends commands from the page to the engine on the audio thread, and receives its reports. */
 import type { Project } from '@songfoundry/schemas';
 import { compileSession, equalizerResponse, gainFromDb, initSync, presetsUsed, type CompiledSession } from '../pkg/dsp_wasm.js';
 import {
@@ -59,7 +59,7 @@ type PendingReply = { resolve: () => void; reject: (error: Error) => void };
 
 const EMPTY_PROJECT: Project = { schema_version: 1, project_id: 'empty', tracks: [] };
 
-/** The engine in an AudioWorklet, connected to the loudspeakers. */
+/** The page's end of the engine in an AudioWorklet, which is connected to the loudspeakers. */
 export class SongEngine {
   /** Its audio context, at the requested sample rate. */
   readonly context: AudioContext;

@@ -30,8 +30,7 @@ const NOTE_BEATS: [f64; NOTE_NAMES.len()] = [
     16.0,
 ];
 
-/// Length in quarter notes of the note value of a parameter, whose value is an index of
-/// [`NOTE_NAMES`].
+/// Converts a parameter's value, an index of [`NOTE_NAMES`], to a length in quarter notes.
 pub(crate) fn note_beats(value: f64) -> f64 {
     NOTE_BEATS[(value as usize).min(NOTE_BEATS.len() - 1)]
 }

@@ -21,7 +21,7 @@ const BINS_PER_LU: f64 = 10.0;
 /// Number of bins, up to 10 LUFS. The last bin holds louder blocks too.
 const BINS: usize = 800;
 
-/// The loudness of a power under K-weighting, the sum of the channels' mean squares, in LUFS.
+/// Converts a power, the sum of the channels' K-weighted mean squares, to loudness in LUFS.
 pub(crate) fn lufs(power: f64) -> f64 {
     LOUDNESS_OFFSET_LUFS + 10.0 * libm::log10(power)
 }

@@ -48,7 +48,7 @@ impl<'a> Runs<'a> {
         Self { clock, by_end: BTreeMap::new() }
     }
 
-    /// Places an item that begins no earlier than those before.
+    /// Gives an item its position in frames. The caller passes items by ascending start.
     pub(super) fn place(&mut self, item: &AudioItem, audio: AudioPlace) -> Place {
         if item.looped {
             return self.place_loop(item, audio);

@@ -60,7 +60,7 @@ const BEGINNINGS: &[&str] = &[
 /// Whole names.
 const NAMES: &[&str] = &["frontendhttps", "via", "xvia"];
 
-/// The first header of a proxy, by its name.
+/// The name of the first header that only proxies add; `None` if there is none.
 pub(super) fn proxy_header(headers: &HeaderMap) -> Option<&str> {
     headers.keys().map(|name| name.as_str()).find(|name| is_of_proxy(name))
 }

@@ -55,7 +55,7 @@ pub(super) struct Args {
     /// 44100, 48000 or 96000 Hz; the project's own rate by default, 48000 for MIDI files.
     #[arg(long, value_name = "HZ", value_parser = sample_rate_hz)]
     sample_rate: Option<u32>,
-    /// How samples stand in the file.
+    /// Sample format of the file.
     #[arg(long, value_enum, ignore_case = true, default_value = "pcm16")]
     bit_depth: BitDepthArg,
     /// Longest time in seconds that the sound may ring on after the last item.

@@ -64,7 +64,7 @@ pub(super) struct RenderAnswer {
     pub audio_url: String,
     /// File format.
     pub format: &'static str,
-    /// How samples stand in the file.
+    /// Sample format of the file.
     pub bit_depth: BitDepth,
     /// Length in seconds.
     pub duration_secs: f64,

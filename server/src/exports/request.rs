@@ -22,7 +22,7 @@ pub(super) struct ExportRequest {
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
     pub(super) project: Option<JsonText>,
-    /// How samples stand in the file: `pcm16`, the default of `/plugins/render`, or `float32`, the
+    /// Sample format of the file: `pcm16`, the default of `/plugins/render`, or `float32`, the
     /// default of the other exports.
     #[schema(value_type = Option<BitDepth>)]
     pub(super) bit_depth: Option<String>,

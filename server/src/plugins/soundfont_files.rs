@@ -7,7 +7,7 @@ use super::modules::{Limits, search};
 use crate::config::Config;
 use crate::soundfonts::{ExtraFiles, Search};
 
-/// Searches the folders of all users for SoundFonts.
+/// Returns a function that searches the folders of all users for SoundFonts.
 pub(crate) fn soundfont_files(config: &Config) -> ExtraFiles {
     let names = PlaceNames::new(config);
     Box::new(move |db| {

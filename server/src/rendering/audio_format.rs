@@ -1,5 +1,5 @@
-//! File formats of rendered sound: the one place that knows their names, extensions, media types,
-//! bit depths and sample rates. `encoder.rs` writes them.
+//! File formats of rendered sound: names, extensions, media types, sample formats and rates.
+//! `encoder.rs` writes them. The command line and the user's settings list the same names.
 
 use dsp_core::wav::SampleFormat;
 use serde::{Deserialize, Serialize};
@@ -15,7 +15,7 @@ pub enum AudioFormat {
     Wav,
 }
 
-/// How samples stand in an exported file.
+/// Sample format of an exported file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BitDepth {

@@ -11,7 +11,7 @@ pub struct MixOptions {
     pub sample_rate_hz: u32,
     /// Format of the file.
     pub format: AudioFormat,
-    /// How samples stand in the file.
+    /// Sample format of the file.
     pub bit_depth: BitDepth,
     /// Longest time in seconds that the sound may ring on after the last item.
     pub tail_secs: f64,

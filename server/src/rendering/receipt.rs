@@ -48,7 +48,7 @@ pub struct Receipt {
 pub struct ReceiptSettings {
     /// Sample rate in hertz.
     pub sample_rate_hz: u32,
-    /// How samples stand in the file.
+    /// Sample format of the file.
     pub bit_depth: BitDepth,
     /// Longest tail that was allowed, in seconds.
     pub tail_secs: f64,

@@ -49,7 +49,7 @@ pub(crate) async fn read(
     Ok(response)
 }
 
-/// The bank to send to a user for an id, as its file is now.
+/// Finds the bank of an id for a user. Reads the file again if it has changed since the last scan.
 async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResult<Chosen> {
     let none = || ApiError::NotFound {
         code: "no_soundfont",

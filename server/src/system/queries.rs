@@ -13,7 +13,7 @@ pub enum Level {
     Debug,
     /// What happens.
     Info,
-    /// What should not go on like this.
+    /// Warnings.
     Warn,
     /// What went wrong.
     Error,

@@ -80,7 +80,7 @@ pub(super) const USER_SETTINGS: &[UserSetting] = &[
         128,
         "SoundFont of a new instrument track; null: the default bank.",
     ),
-    choice("export_bit_depth", &["pcm16", "float32"], "pcm16", "How samples stand in an exported file."),
+    choice("export_bit_depth", &["pcm16", "float32"], "pcm16", "Sample format of an exported file."),
     choice(
         "export_sample_rate_hz",
         &["project", "44100", "48000", "96000"],

@@ -2,7 +2,8 @@
 
 use alloc::collections::BTreeMap;
 
-/// The value for a global zone that saves the most records, and the number of saved records.
+/// Finds the value that, as a record of the global zone, saves the most records of other zones;
+/// returns it with the number of saved records.
 pub(super) fn shared_value<T: Copy + Ord>(values: impl Iterator<Item = T>, default: T) -> (T, usize) {
     let mut counts = BTreeMap::new();
     for value in values {

@@ -15,8 +15,8 @@ use crate::state::AppState;
 use crate::storage::{Received, file_sha256};
 use crate::tasks::TaskContext;
 
-/// Starts the task that decodes a whole upload, and says its id. Where no task can be started, the
-/// upload can be sent on. For threads that may block.
+/// Starts the task that decodes a complete upload, and returns the task's id. If that fails, the
+/// client may continue the upload. Blocks the thread.
 pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiResult<String> {
     state.blobs.take_from_local(&key(&row.id)?)?;
     runtime.block_on(store::set_state(&state.db, &row.id, UploadState::Decoding, None))?;

@@ -102,7 +102,7 @@ impl Rules {
             registrations: Rule {
                 free: limits.registrations_per_address,
                 first_wait_secs: 8,
-                longest_wait_secs: 60,
+                longest_wait_secs: 8,
                 about: "Too many registrations from your address",
             },
         }

@@ -70,7 +70,7 @@ impl Throttled {
 }
 
 impl Throttle {
-    /// Who is slowed down after failures, and who has to wait after registrations; the last come
+    /// Lists the accounts and addresses that wait after failed log-ins or registrations, the latest
     /// first.
     ///
     /// # Errors

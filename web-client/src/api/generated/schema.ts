@@ -1873,7 +1873,7 @@ export interface components {
             level_db: number | null;
         };
         /**
-         * @description How samples stand in an exported file.
+         * @description Sample format of an exported file.
          * @enum {string}
          */
         BitDepth: "pcm16" | "float32";
@@ -3184,7 +3184,7 @@ export interface components {
              * @description Sample rate in hertz.
              */
             sample_rate_hz: number;
-            /** @description How samples stand in the file. */
+            /** @description Sample format of the file. */
             bit_depth: components["schemas"]["BitDepth"];
             /**
              * Format: double
@@ -3285,7 +3285,7 @@ export interface components {
             audio_url: string;
             /** @description File format. */
             format: string;
-            /** @description How samples stand in the file. */
+            /** @description Sample format of the file. */
             bit_depth: components["schemas"]["BitDepth"];
             /**
              * Format: double
