@@ -23,11 +23,11 @@ use crate::permits::Caller;
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask, TaskContext};
 
-/// Changes when the same samples would measure otherwise; what was kept before is then measured
-/// anew.
+/// Version of the measurements. Increase it when a measurement changes, so that stored analyses are
+/// repeated.
 const ANALYSIS_VERSION: u32 = 2;
 
-/// What is kept of an analysis.
+/// A stored analysis.
 #[derive(Serialize, Deserialize)]
 struct Kept {
     version: u32,
@@ -77,7 +77,7 @@ fn analysis_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResul
     JsonText::write(&answer).map_err(ApiError::internal)
 }
 
-/// The kept analysis of a file, or a new one, which is kept.
+/// Returns the stored analysis of a file, or makes and stores one.
 fn analysis(
     state: &AppState,
     runtime: &Handle,

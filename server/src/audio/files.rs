@@ -33,7 +33,7 @@ pub(super) async fn list(
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
-/// What a list is asked for, as it is compared; `None` where nothing is.
+/// The search term in its comparison form; `None` if there is none.
 fn wanted(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
     if text.chars().any(char::is_control) {

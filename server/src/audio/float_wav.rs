@@ -13,7 +13,7 @@ pub(super) const HEADER_BYTES: u64 = 116;
 /// Bytes of a sample.
 pub(super) const SAMPLE_BYTES: u64 = 4;
 
-/// What sizes in a plain WAV file cannot exceed; it stands there when they do.
+/// Largest size in a plain WAV file; RF64 files store it in place of larger sizes.
 const SIZE_ELSEWHERE: u32 = u32::MAX;
 
 /// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT as it stands in a file.
@@ -57,7 +57,7 @@ fn header(channels: u32, sample_rate_hz: u32, frames: u64) -> Vec<u8> {
     out
 }
 
-/// Size of the file of so many frames, in bytes.
+/// Size in bytes of a file with this number of frames.
 pub(super) fn file_bytes(channels: u32, frames: u64) -> u64 {
     HEADER_BYTES + frames * u64::from(channels) * SAMPLE_BYTES
 }

@@ -18,10 +18,10 @@ use crate::storage::{
     Allowance, BlobWriter, Blobs, Destination, Received, Receiving, file_sha256, lock_contents, with_room,
 };
 
-/// Bytes that are read at a time.
+/// Size of a read in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// Hears the share that is done, 0 to 1, and says whether to go on.
+/// Receives the progress, 0 to 1, and returns whether to continue.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(f64) -> bool;
 
 /// A file that is there now.
@@ -32,7 +32,7 @@ pub(super) struct Imported {
     pub(super) known: bool,
 }
 
-/// Stores what was received as a file of `owner_id`. Blocks: for threads that may.
+/// Stores the received bytes as a file of `owner_id`. Blocks.
 pub(super) fn import(
     state: &AppState,
     runtime: &Handle,
@@ -61,7 +61,7 @@ pub(super) fn import(
         true => None,
         false => {
             let decoded = decode(state, runtime, &allowance, &received, observer)?;
-            // Hashed before the lock, which all who upload and delete wait for.
+            // Hashes before taking the lock, because all uploads and deletions wait for it.
             Some((decoded.content(&received)?, decoded))
         }
     };
@@ -71,7 +71,7 @@ pub(super) fn import(
             true => Ok(()),
             false => runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes()),
         };
-        // Meanwhile somebody else may have brought the same, or deleted it.
+        // Another request may have stored or deleted the same content meanwhile.
         let content = match (content()?, decoded) {
             (Some(content), decoded) if is_stored(&content)? => {
                 drop(decoded);
@@ -94,7 +94,7 @@ pub(super) fn import(
                 });
             }
         };
-        // Another request of the same user may have brought it meanwhile.
+        // Another request of the same user may have stored it meanwhile.
         runtime.block_on(store::insert(&state.db, owner_id, &name, &content))?
     };
     deleted::fit_quota(state, runtime, owner_id)?;
@@ -143,7 +143,7 @@ pub(crate) fn import_content(
 /// When the database or the storage refuses.
 pub(crate) fn undo_import(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
     match deleted::delete(state, runtime, owner_id, id, id) {
-        // Its user was faster.
+        // The user has deleted it already, or a project uses it.
         Err(ApiError::NotFound { .. } | ApiError::Conflict { code: "audio_in_use", .. }) => Ok(()),
         other => other,
     }
@@ -165,7 +165,7 @@ fn is_stored(blobs: &Blobs, sha256: &str) -> ApiResult<bool> {
     Ok(true)
 }
 
-/// A decoded file whose parts have no names yet. Dropped, they are gone.
+/// A decoded file whose parts are still temporary. Dropping it deletes them.
 #[derive(Debug)]
 pub(super) struct Decoded {
     pub(super) report: Report,
@@ -205,7 +205,7 @@ impl Decoded {
     }
 }
 
-/// Decodes a received file in a process of its own; deleted files give way to what that makes.
+/// Decodes a received file in a separate process; removes deleted files if the output needs room.
 pub(super) fn decode(
     state: &AppState,
     runtime: &Handle,

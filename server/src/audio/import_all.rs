@@ -61,7 +61,7 @@ pub(super) fn import_all(
         let mut part = |share: f64| observer((number as f64 + share) / count);
         match import(state, runtime, owner_id, one, &mut part) {
             Ok(done) => answer.files.push(done.into()),
-            // It says nothing about the one file: whoever sent them can send all of them again.
+            // The error does not concern this file, so the client can send all files again.
             Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {
                 answer.refused.push(RefusedFile { name, problem: error.problem() });

@@ -31,7 +31,7 @@ enum Input {
     Whole(String),
 }
 
-/// A file that has come and waits.
+/// A received file that waits for its task.
 #[derive(Clone, Serialize, Deserialize)]
 struct WaitingFile {
     /// Id of its bytes in the store.
@@ -46,7 +46,7 @@ impl WaitingFile {
         BlobKey::new(FOLDER, &self.id, WAITING).map_err(ApiError::internal)
     }
 
-    /// Its bytes as if they had just come; they wait still.
+    /// Opens its bytes like a new upload; they stay stored.
     fn received(&self, blobs: &Blobs) -> ApiResult<Received> {
         let mut writer = blobs.unnamed_copy(&self.key()?, FOLDER)?;
         writer.seek(std::io::SeekFrom::End(0))?;
@@ -121,7 +121,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
                 .and_then(|received| import_all(state, task.runtime(), task.owner_id(), received, observer));
             let is_over = match &outcome {
                 Ok(_) => true,
-                // Another process goes on with what this one stops, or the next start.
+                // Another process, or the next start, continues a task that this process stops.
                 Err(_) if state.stop.is_cancelled() => false,
                 Err(error) => task.is_cancelled() || !task.is_tried_again_after(error),
             };

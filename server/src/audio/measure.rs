@@ -12,7 +12,7 @@ use super::float_wav::FloatWavReader;
 use super::import::Observer;
 use crate::error::{ApiError, ApiResult};
 
-/// Frames that are read at a time.
+/// Number of frames per read.
 const READ_FRAMES: u64 = 16_384;
 
 /// Names of the pitch classes from C upwards.
@@ -94,8 +94,8 @@ impl From<Key> for KeyEstimate {
     }
 }
 
-/// Measures a decoded copy. Blocks; `observer` hears the share that is done and says whether to go
-/// on.
+/// Measures a decoded copy. Blocks; `observer` receives the progress and returns whether to
+/// continue.
 pub(super) fn measure(
     samples: impl Read + Seek,
     report: &Report,

@@ -1,5 +1,4 @@
-//! Making stored files again that are missing or damaged: decoded copies and peaks, from the file
-//! as it came.
+//! Repairs missing or damaged decoded copies and peaks by decoding the original again.
 
 use std::collections::HashSet;
 use std::io::{self, Seek as _, SeekFrom};
@@ -16,7 +15,7 @@ use crate::error::ApiResult;
 use crate::helper_processes::Helpers;
 use crate::storage::{Allowance, BlobKey, Blobs, Received, file_sha256};
 
-/// What a check knows of the stored files.
+/// The result of a check of the stored files.
 pub(crate) struct Findings<'f> {
     /// Files that are missing or damaged: folder and name, with `/` between.
     pub(crate) faulty: &'f HashSet<String>,
@@ -110,7 +109,7 @@ fn decode_again(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiRe
 }
 
 impl MadeAgain {
-    /// Takes the place of the stored files.
+    /// Replaces the stored files.
     fn replace(self, db: &Db, runtime: &Handle) -> ApiResult<()> {
         self.decoded.keep_made(&self.content.sha256)?;
         Ok(runtime.block_on(store::set_decoded(db, &self.content))?)

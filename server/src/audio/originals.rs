@@ -8,8 +8,7 @@ use super::{AudioFile, ContentKeys, store};
 use crate::error::ApiResult;
 use crate::state::AppState;
 
-/// What a user knows of a file that is stored as it came, or `None` where the user has no such
-/// file. Blocks.
+/// Describes a user's original file; `None` if the user has no such file. Blocks.
 pub(crate) fn original(
     state: &AppState,
     runtime: &Handle,

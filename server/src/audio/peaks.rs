@@ -1,4 +1,4 @@
-//! `GET /audio/{id}/peaks`: what a waveform is drawn from.
+//! `GET /audio/{id}/peaks`: the peaks of a waveform.
 
 use std::io::BufReader;
 
@@ -30,7 +30,7 @@ const FRAMES_PER_PIXEL_DEFAULT: u64 = 256;
 const STORED_PIXELS_MAX: u64 = 1 << 20;
 const MADE_PIXELS_MAX: u64 = 1 << 16;
 
-/// Frames that are read at a time.
+/// Number of frames per read.
 const READ_FRAMES: u64 = 16_384;
 
 /// Peaks as BBC audiowaveform writes them in JSON (version 2).

@@ -39,12 +39,12 @@ impl Shape {
     }
 }
 
-/// The kept level of so many frames a pixel.
+/// The stored level with this number of frames per pixel.
 pub(super) fn level_of(frames_per_pixel: u64) -> Option<usize> {
     (0..LEVELS).find(|level| (BASE_FRAMES as u64) << level == frames_per_pixel)
 }
 
-/// Makes the file while the samples come.
+/// Builds the file while samples are decoded.
 #[derive(Debug)]
 pub(super) struct PeaksWriter<W> {
     destination: W,

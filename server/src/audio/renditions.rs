@@ -1,6 +1,6 @@
 //! The samples of a file at a rate: its decoded copy, or one made from it and kept.
 //!
-//! This is the one place where browser and service get samples from, so both read the same ones.
+//! Page and service both get samples from this module, so they play the same ones.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -17,7 +17,7 @@ use crate::permits::Caller;
 use crate::state::AppState;
 use crate::storage::{Allowance, BlobKey, ensure_room, file_sha256, lock_contents};
 
-/// Frames that are converted at a time.
+/// Number of frames per conversion step.
 const READ_FRAMES: u64 = 16_384;
 
 /// The key of a copy at another rate.
@@ -37,7 +37,7 @@ pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_
     let (blobs, known, is_own_rate) = (state.blobs.clone(), key.clone(), rate_hz == report.sample_rate_hz);
     let reading = move || match is_own_rate {
         true => blobs.read(&known),
-        // One that is not stored is made; the quarantine need not be searched for it.
+        // A missing copy is made again, so the quarantine is not searched.
         false => blobs.read_stored(&known),
     };
     match tokio::task::spawn_blocking(reading).await?? {
@@ -60,7 +60,7 @@ fn not_converted(name: &str, error: ResampleError) -> ApiError {
     }
 }
 
-/// Makes and keeps a copy, unless somebody else just did.
+/// Makes and stores a copy, unless another request just did.
 fn make(
     state: &AppState,
     runtime: &Handle,
@@ -87,7 +87,7 @@ fn make(
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
     convert(source, wav, resampler, report.channels as usize, caller)?;
     writer.flush()?;
-    // Hashed before the lock, which all who upload and delete wait for.
+    // Hashes before taking the lock, because all uploads and deletions wait for it.
     let file_sha256 = file_sha256(writer.temporary())?;
     let _contents = lock_contents(state, runtime)?;
     // It may have been deleted meanwhile.

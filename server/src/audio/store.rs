@@ -152,7 +152,7 @@ async fn tags(db: &Db, file_id: &str) -> Result<Vec<String>, sqlx::Error> {
         .await
 }
 
-/// What is known of a content, whoever owns it.
+/// The stored content with this hash, regardless of its owner.
 pub(super) async fn content(db: &Db, sha256: &str) -> Result<Option<Content>, sqlx::Error> {
     let row =
         sqlx::query("SELECT * FROM audio_contents WHERE sha256 = $1").bind(sha256).fetch_optional(db).await?;
@@ -188,7 +188,7 @@ pub(super) async fn insert(
     .bind(&content.peaks_sha256)
     .execute(&mut *transaction)
     .await?;
-    // One that the user deleted gets the id back that songs know.
+    // A file that the user deleted gets its old id, because projects refer to it.
     let inserted = sqlx::query(
         "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
          VALUES (COALESCE((SELECT d.id FROM audio_deleted_files d WHERE d.owner_id = $2 AND d.sha256 = $3), $1), \
@@ -211,7 +211,7 @@ pub(super) async fn insert(
     Ok(inserted.rows_affected() > 0)
 }
 
-/// What was measured of a content, as JSON.
+/// The stored analysis of a content, as JSON.
 pub(super) async fn analysis(db: &Db, sha256: &str) -> Result<Option<String>, sqlx::Error> {
     let found: Option<Option<String>> =
         sqlx::query_scalar("SELECT analysis FROM audio_contents WHERE sha256 = $1")
@@ -221,7 +221,7 @@ pub(super) async fn analysis(db: &Db, sha256: &str) -> Result<Option<String>, sq
     Ok(found.flatten())
 }
 
-/// Keeps what was measured of a content.
+/// Stores the analysis of a content.
 pub(super) async fn set_analysis(db: &Db, sha256: &str, text: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE audio_contents SET analysis = $1 WHERE sha256 = $2")
         .bind(text)
@@ -417,7 +417,7 @@ pub(super) async fn set_tags(
     tags: &[String],
 ) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // Changes nothing, and holds the file: of two that replace its tags at once, one comes after
+    // Locks the row without changing it, so that concurrent replacements of the tags run one after
     // the other.
     let mine = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)

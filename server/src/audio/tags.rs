@@ -75,7 +75,7 @@ fn checked(tags: &[String]) -> ApiResult<Vec<String>> {
     }
 }
 
-/// What is wrong with a tag.
+/// Describes why a tag is invalid; `None` if it is valid.
 fn fault(tag: &str) -> Option<String> {
     let chars = tag.chars().count();
     if chars == 0 {

@@ -15,7 +15,7 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// Characters of a key that are kept to tell keys apart.
+/// Number of characters stored to tell keys apart.
 const HINT_CHARS: usize = 8;
 
 /// Longest name of a key, in characters.

@@ -131,7 +131,7 @@ pub(super) async fn login(
     let address = client.address;
     let claim = Claim { username, password: credentials.password, client, has_session: false };
     let Checked { row, matches, refusal } = password_check::check(&state, claim).await?;
-    // A name that is not known may be a password in the wrong field: it is kept nowhere.
+    // An unknown name may be a password in the wrong field, so it is not stored.
     let target = row.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();
     let mut who =
         Who { user_id: None, username: "nobody".to_owned(), via: Via::Nobody, address: Some(address) };

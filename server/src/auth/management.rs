@@ -1,4 +1,4 @@
-//! What administrators do with accounts, for the `admin` slice and the command line.
+//! Account management by administrators, for the `admin` slice and the command line.
 
 use super::names::clean_username;
 use super::passwords::{self, Passwords};

@@ -1,4 +1,4 @@
-//! What an account may be called.
+//! Rules for account names.
 
 use crate::error::ApiError;
 

@@ -21,7 +21,7 @@ pub(super) fn generate(prefix: &str) -> Result<String, ApiError> {
     Ok(format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-/// What is stored of a secret: its SHA-256 in hexadecimal digits.
+/// The stored form of a secret: its SHA-256 in hexadecimal digits.
 pub(super) fn sha256(secret: &str) -> String {
     format!("{:x}", Sha256::digest(secret.as_bytes()))
 }

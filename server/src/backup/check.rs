@@ -1,4 +1,4 @@
-//! Is everything that the database speaks of there, and as it was?
+//! Checks that every file that the database names is stored and unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -38,7 +38,7 @@ pub(crate) struct Report {
     pub(crate) mended: Vec<String>,
 }
 
-/// What a check does beside looking.
+/// Additional actions of a check.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Thoroughness {
     /// Whether files are read and their hashes compared.

@@ -19,7 +19,7 @@ use crate::storage::{BlobKey, Blobs, Expected, Sharing};
 /// How often the database is copied at most, because files were deleted meanwhile.
 const TRIES: u32 = 5;
 
-/// What a backup holds.
+/// The contents of a backup.
 #[derive(Debug)]
 pub(crate) struct Made {
     /// Files.
@@ -118,7 +118,7 @@ impl Copying {
         )
     }
 
-    /// Copies the database as it is now, and says which files it speaks of.
+    /// Copies the database as it is now, and returns the files that it names.
     async fn copy_database(&mut self, address: &DatabaseAddress) -> anyhow::Result<Vec<Expected>> {
         let name = database_name(address.kind());
         let path = self.target.join(name);

@@ -1,4 +1,4 @@
-//! What a backup says of itself.
+//! The manifest of a backup.
 
 use std::collections::BTreeMap;
 use std::fs::File;

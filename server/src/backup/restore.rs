@@ -16,7 +16,7 @@ use crate::state::{make_private_dir, open_blobs};
 use crate::storage::{Blobs, Sharing};
 use crate::storage_lock::StorageLock;
 
-/// Start of the name of the folder that takes what was there before.
+/// Prefix of the folder that the replaced files are moved to.
 const REPLACED: &str = "replaced-";
 
 /// Puts the backup in `folder` into the storage that the settings name; the service must not be
@@ -82,7 +82,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     Ok(Restored { files, aside })
 }
 
-/// What a restore did.
+/// The result of a restore.
 #[derive(Debug)]
 pub(crate) struct Restored {
     /// Files that were put back.

@@ -44,7 +44,7 @@ impl Places {
         match asked.canonicalize() {
             Ok(real) if self.contains(&real) => Ok(real),
             Ok(_) => Err(outside(path)),
-            // What is not there must not say by that whether something outside is.
+            // A missing file must not reveal whether a file outside the folders exists.
             Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
                 match asked.ancestors().skip(1).find_map(|above| above.canonicalize().ok()) {
                     Some(above) if self.contains(&above) => {
@@ -62,7 +62,8 @@ impl Places {
         self.real.iter().any(|dir| real.starts_with(dir))
     }
 
-    /// What an entry of a folder really is, if it may be looked at. Blocks.
+    /// Returns the path and metadata of a folder entry after resolving links, if it may be read.
+    /// Blocks.
     pub(super) fn entry(&self, entry: &fs::DirEntry) -> Option<(PathBuf, fs::Metadata)> {
         let mut path = entry.path();
         if entry.file_type().ok()?.is_symlink() {

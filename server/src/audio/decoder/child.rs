@@ -1,7 +1,7 @@
 //! The process that decodes one file, or looks into some: `songfoundry decode`.
 //!
 //! Its first line of input is an [`Order`]; its output is lines of JSON, the last of them the
-//! outcome. It ends by itself when its input ends, for then nobody waits for it any more.
+//! outcome. It ends when its input ends, because nobody waits for its result then.
 
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::panic::catch_unwind;

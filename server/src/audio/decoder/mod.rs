@@ -1,4 +1,4 @@
-//! A process of its own for each audio file that is decoded.
+//! Decodes each audio file in a separate process.
 //!
 //! Containers and codecs are the largest parsers of hostile bytes in the service. They run in a
 //! child of the same program (`songfoundry decode`, hidden) that gets three open-ended things only:

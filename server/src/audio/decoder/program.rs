@@ -57,8 +57,8 @@ impl Decoder {
         })
     }
 
-    /// Does `job`, whose paths are relative to `folder`. Blocks; `observer` hears the share that is
-    /// done and says whether to go on.
+    /// Does `job`, whose paths are relative to `folder`. Blocks; `observer` receives the progress
+    /// and returns whether to continue.
     pub(in crate::audio) fn run(
         &self,
         folder: &Path,
@@ -128,7 +128,7 @@ struct Process {
 }
 
 impl Process {
-    /// Starts one and gives it its order; its messages come by the channel, which closes when it
+    /// Starts a process and sends its order. The channel receives its messages and closes when it
     /// ends.
     fn start(decoder: &Decoder, folder: &Path, order: &Order) -> std::io::Result<(Self, Receiver<Message>)> {
         let mut command = Command::new(&decoder.program);
@@ -163,7 +163,7 @@ impl Process {
             let Some(output) = output else { return };
             for line in BufReader::new(output).lines() {
                 let Ok(line) = line else { break };
-                // Whatever else is printed means nothing.
+                // Ignores output that is not a message.
                 if let Ok(message) = serde_json::from_str::<Message>(&line)
                     && sender.send(message).is_err()
                 {
@@ -197,7 +197,7 @@ impl Process {
     }
 }
 
-/// What ended a process that printed no outcome.
+/// The reason why a process ended without an outcome.
 enum Ending {
     /// Its limit of processor time, or of time.
     OutOfTime,

@@ -29,7 +29,7 @@ impl Default for Busy {
 }
 
 impl Busy {
-    /// Takes an upload for oneself until the guard is dropped; 409 if somebody else has it.
+    /// Locks an upload until the guard is dropped; 409 if another request has locked it.
     pub(super) async fn take(&self, db: &Db, id: &str) -> ApiResult<BusyGuard> {
         if !self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned()) {
             return Err(upload_busy());

@@ -75,8 +75,8 @@ enum Verdict {
     Done,
     /// The file cannot be used: its bytes go.
     Refused,
-    /// It was not the file's fault, or the task was cancelled: its bytes stay, and whoever sent it
-    /// may try again or delete it.
+    /// The file did not cause the error, or the task was cancelled. The bytes stay, so that the
+    /// client can retry or delete the upload.
     Kept,
     /// The same task tries again, or the next start does.
     TriedAgain,

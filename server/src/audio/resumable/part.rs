@@ -41,7 +41,7 @@ pub(super) async fn append(
     mut busy: BusyGuard,
 ) -> ApiResult<Appended> {
     let appended = append_held(state, row, checksum, pieces, &mut busy).await;
-    // Before the answer: whoever has that may send the next part to another process.
+    // Before the answer, because the client may then send the next part to another process.
     busy.let_go().await;
     appended
 }
@@ -80,7 +80,7 @@ async fn append_held(
             Err(error) => Err(error),
         };
     }
-    // Whoever sends hears that nothing more is read.
+    // Tells the sender that no more bytes are read.
     drop(pieces);
     let written = match written {
         // The file is another process's now.
@@ -152,14 +152,15 @@ impl Part {
         Ok(())
     }
 
-    /// Counts what has come, drops what may not count, and starts the decoding of a whole upload.
+    /// Counts the received bytes, drops those that may not count, and starts decoding a complete
+    /// upload.
     fn finish(mut self, written: ApiResult<()>) -> ApiResult<Appended> {
         let checked = written.and_then(|()| match self.checksum.take().is_none_or(Checksum::matches) {
             true => Ok(()),
             false => Err(ApiError::ChecksumMismatch),
         });
         if checked.is_err() {
-            // What went wrong must not hide what is there.
+            // Removes the uncounted bytes, so that the upload can be resumed.
             self.file.set_len(self.counted_bytes)?;
         } else {
             self.count()?;

@@ -207,9 +207,9 @@ pub(super) async fn set_task(db: &Db, id: &str, task_id: &str) -> Result<(), sql
     Ok(())
 }
 
-/// Takes an upload for a process, or keeps it for so many milliseconds more; false while another
-/// process has it. One that would have it for longer than two times as long was last heard of
-/// before the clock was set back.
+/// Leases an upload to a process, or extends its lease; false while another process holds it. A
+/// lease that ends later than twice `held_ms` from now dates from before the clock was set back, so
+/// it is ignored.
 pub(super) async fn hold(db: &Db, id: &str, process: &str, held_ms: i64) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let done = sqlx::query(

@@ -21,7 +21,7 @@ impl Failures {
     }
 }
 
-/// What is counted of one account.
+/// The counts of one account.
 #[derive(Debug, Default)]
 pub(in crate::auth) struct Counted {
     /// Failures of the account from the network.

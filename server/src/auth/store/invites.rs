@@ -107,7 +107,7 @@ pub(in crate::auth) async fn is_open(db: &Db, code_sha256: &str) -> Result<bool,
     Ok(found.is_some())
 }
 
-/// What became of a registration by invitation.
+/// The outcome of a registration by invitation.
 #[derive(Debug)]
 pub(in crate::auth) enum Registered {
     /// The new account.

@@ -101,7 +101,7 @@ pub(in crate::auth) struct Presented {
     pub(in crate::auth) last_used_at: Option<String>,
 }
 
-/// Whose key has this hash.
+/// The owner of the key with this hash.
 pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<Presented>, sqlx::Error> {
     let row = sqlx::query(
         "SELECT u.*, k.id AS key_id, k.last_used_at AS key_used_at \

@@ -209,7 +209,7 @@ pub(in crate::auth) async fn names(db: &Db) -> Result<Vec<(String, String)>, sql
     rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("username")?))).collect()
 }
 
-/// What became of a change of an account.
+/// The outcome of a change of an account.
 #[derive(Debug)]
 pub(in crate::auth) enum Changed {
     /// The account as it was and as it is.

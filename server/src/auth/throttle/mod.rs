@@ -1,4 +1,4 @@
-//! Slowing down and refusing those who guess passwords, and those who register without end.
+//! Slows down and refuses password guessing and mass registration.
 //!
 //! Only a password that was checked and is wrong counts. Three rules hold at the same time:
 //!
@@ -278,7 +278,7 @@ async fn remember(db: &Db, user_id: &str, network: &str) {
     note("the address of a log-in", remembering).await;
 }
 
-/// Whose turn did not come in time.
+/// The error of an attempt whose turn did not come in time.
 fn busy() -> ApiError {
     ApiError::Busy {
         detail: format!("Earlier log-ins have not ended after {} seconds; try again.", WAIT_MAX.as_secs()),

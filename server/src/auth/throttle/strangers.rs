@@ -1,4 +1,4 @@
-//! The line of attempts on accounts at addresses that they never logged in from.
+//! The queue of log-in attempts from addresses where the account never logged in.
 //!
 //! Attempts on one account are checked one after the other, whatever address they come from, and
 //! so many of one address at a time. Whoever came first goes first among those that may go: who
@@ -128,7 +128,7 @@ impl Line {
         numbers.into_iter().for_each(|number| self.advance(number));
     }
 
-    /// Moves an attempt on as far as it may go.
+    /// Advances an attempt as far as the limits allow.
     fn advance(&mut self, number: u64) {
         let Some(attempt) = self.attempts.get(&number) else { return };
         let (before, is_free) = (attempt.stage, !self.checked_accounts.contains(&attempt.account));
