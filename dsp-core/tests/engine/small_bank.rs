@@ -1,4 +1,4 @@
-//! A writer of small SoundFont banks, sound or damaged.
+//! A writer of small SoundFont banks, valid or damaged.
 
 use dsp_core::soundfont::Bank;
 
@@ -11,7 +11,7 @@ pub(crate) fn small_bank_bytes(change: impl FnOnce(&mut Tables)) -> Vec<u8> {
 }
 
 pub(crate) fn small_bank() -> Bank {
-    Bank::from_bytes(&small_bank_bytes(|_| {})).expect("the small bank is sound")
+    Bank::from_bytes(&small_bank_bytes(|_| {})).expect("the small bank is valid")
 }
 
 /// The tables of a bank, in the units of the file.
