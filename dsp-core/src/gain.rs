@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decibels_go_both_ways() {
+    fn decibels_convert_in_both_directions() {
         for level_db in [-120.0, -20.0, -6.0, 0.0, 12.0] {
             let error_db = to_db(f64::from(from_db(level_db))) - level_db;
             assert!(error_db.abs() < 1e-5, "{level_db} dB came back {error_db} dB off");

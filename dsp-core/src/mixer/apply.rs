@@ -66,7 +66,7 @@ impl Mixer {
         Ok(())
     }
 
-    /// A player for each track that does not keep its own.
+    /// A player for each track that does not keep its player.
     fn new_players(
         &self,
         session: &Session,
@@ -80,7 +80,7 @@ impl Mixer {
             let mut player = TrackPlayer::new(session, track, slots.bank_of(track))
                 .map_err(|source| MixerError::Synth { track_id: track.id.clone(), source })?;
             if self.is_playing {
-                // Held notes are struck again: a user who chooses another sound wants to hear it.
+                // Held notes start again, so that a change of instrument is audible at once.
                 player.seek(self.position, 0);
             }
             Ok(Some(player))

@@ -174,7 +174,7 @@ pub struct Mixer {
     pub(crate) graph: MixGraph,
     /// Number of tracks of the session; the strips after these fade out.
     track_count: usize,
-    /// What the parts are made of, to find what an edit changes.
+    /// The layout of the session, with which an edit is compared.
     layout: MixLayout,
     /// Latency of the sum of the strips, in frames.
     sum_latency_frames: usize,

@@ -243,8 +243,8 @@ impl EffectRack {
 
     /// Bypasses one effect, or no longer.
     pub(crate) fn set_effect_bypass(&mut self, effect: usize, bypass: bool) {
-        if let Some(own) = self.effect_bypass.get_mut(effect) {
-            *own = bypass;
+        if let Some(effect_bypass) = self.effect_bypass.get_mut(effect) {
+            *effect_bypass = bypass;
             self.chain.set_bypass(effect, self.bypass || bypass);
         }
     }

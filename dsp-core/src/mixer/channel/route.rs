@@ -35,7 +35,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// A route that is heard at once.
+    /// A route that is open at once.
     pub(crate) fn new(
         tap: Tap,
         to: Destination,
