@@ -28,7 +28,7 @@ enum Command {
     },
 }
 
-/// What this build can do. It hosts no plugin format yet, and says so.
+/// The features of this build. It hosts no plugin format yet.
 fn capabilities() -> Capabilities {
     Capabilities { version: env!("CARGO_PKG_VERSION").to_owned(), formats: Vec::new(), editor_windows: false }
 }

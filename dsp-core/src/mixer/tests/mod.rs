@@ -13,7 +13,7 @@ use crate::session::{Audio, AudioSlot, Clip, EffectSettings, SendSettings, Sessi
 /// Frames of the noise that clips play.
 const NOISE_FRAMES: usize = 20_000;
 
-/// Low noise that is always the same, different on the two sides.
+/// Low-level noise, the same on every call and different in the channels.
 fn noise() -> AudioSlot {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
