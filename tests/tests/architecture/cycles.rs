@@ -6,11 +6,11 @@ use std::path::Path;
 use crate::imports::Imports;
 use crate::sources::Sources;
 
-/// Who imports from whom.
+/// For each node the nodes that it imports from.
 pub(crate) type Edges<N> = BTreeMap<N, BTreeSet<N>>;
 
-/// The cycles between the source files of a crate, as text. `roots` put the crate together, so
-/// they may import everything.
+/// The import cycles between the source files of a crate, as text. The modules in `roots` assemble
+/// the crate, so they may import everything.
 pub(crate) fn between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
     let sources = Sources::read(folder);
     let edges = Imports::of(&sources).edges(&sources, roots);
@@ -21,8 +21,8 @@ pub(crate) fn between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
     cycles(&named).into_iter().map(|cycle| cycle.join(" -> ")).collect()
 }
 
-/// For each node that is part of a cycle, the shortest one, unless it shares a node with one that
-/// is listed already. Each begins and ends with the same node.
+/// The shortest cycle of each node in a cycle, unless it shares a node with a listed one. Each
+/// starts and ends with the same node.
 pub(crate) fn cycles<N: Ord + Clone>(edges: &Edges<N>) -> Vec<Vec<N>> {
     let mut listed: BTreeSet<&N> = BTreeSet::new();
     let mut cycles: Vec<Vec<N>> = Vec::new();
@@ -37,7 +37,7 @@ pub(crate) fn cycles<N: Ord + Clone>(edges: &Edges<N>) -> Vec<Vec<N>> {
     cycles
 }
 
-/// The shortest way from a node back to it.
+/// The shortest path from a node back to it.
 fn shortest<'e, N: Ord>(edges: &'e Edges<N>, start: &'e N) -> Option<Vec<&'e N>> {
     let mut from: BTreeMap<&N, &N> = BTreeMap::new();
     let mut queue = VecDeque::from([start]);

@@ -1,4 +1,4 @@
-//! Every kind of effect, one behind the other, on tracks, a group, a bus and the master.
+//! All kinds of effects in series, on tracks, a group, a bus and the master.
 
 use dsp_core::effects::{EFFECTS, EffectKind};
 use serde_json::{Value, json};
