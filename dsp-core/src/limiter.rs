@@ -10,7 +10,7 @@ use crate::lookahead::LookaheadGain;
 pub const MIX_CEILING_DBFS: f64 = -3.0;
 
 /// Number of frames that are computed together.
-const PART_FRAMES: usize = 16;
+const CHUNK_FRAMES: usize = 16;
 
 /// Settings of a limiter.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,13 +103,13 @@ impl LimiterProcessor {
     /// Limits `left` and `right` in place. Both have the same length. Values that are not finite
     /// are treated as silence.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
-        for (left, right) in left.chunks_mut(PART_FRAMES).zip(right.chunks_mut(PART_FRAMES)) {
+        for (left, right) in left.chunks_mut(CHUNK_FRAMES).zip(right.chunks_mut(CHUNK_FRAMES)) {
             self.process_part(left, right);
         }
     }
 
     fn process_part(&mut self, left: &mut [f32], right: &mut [f32]) {
-        let mut gains = [1.0; PART_FRAMES];
+        let mut gains = [1.0; CHUNK_FRAMES];
         let gains = &mut gains[..left.len()];
         for ((gain, left), right) in gains.iter_mut().zip(&mut *left).zip(&mut *right) {
             (*left, *right) = (finite(*left), finite(*right));

@@ -87,8 +87,8 @@ impl LongTermSpectrum {
     /// Adds whole interleaved frames. Calls `each` with the power of the bins of every window.
     pub(super) fn add(&mut self, frames: &[f32], each: &mut dyn FnMut(&[f64])) {
         // A hop at a time, so that few frames are moved.
-        for part in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
-            for frame in part.chunks_exact(self.channels) {
+        for chunk in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
+            for frame in chunk.chunks_exact(self.channels) {
                 self.frames += 1;
                 for (waiting, value) in self.waiting.iter_mut().zip(frame) {
                     waiting.push(*value);
@@ -111,9 +111,9 @@ impl LongTermSpectrum {
     fn transform(&mut self, each: &mut dyn FnMut(&[f64])) {
         let length = self.window.len();
         while self.waiting[0].len() >= length {
-            for (waiting, part) in self.waiting.iter_mut().zip([&mut self.re, &mut self.im]) {
-                for ((part, value), weight) in part.iter_mut().zip(waiting.iter()).zip(&self.window) {
-                    *part = value * weight;
+            for (waiting, values) in self.waiting.iter_mut().zip([&mut self.re, &mut self.im]) {
+                for ((value, sample), weight) in values.iter_mut().zip(waiting.iter()).zip(&self.window) {
+                    *value = sample * weight;
                 }
                 waiting.drain(..length / OVERLAP);
             }
@@ -198,8 +198,8 @@ mod tests {
 
     fn spectrum(sample_rate_hz: u32, channels: usize, frames: &[f32]) -> LongTermSpectrum {
         let mut spectrum = LongTermSpectrum::new(sample_rate_hz, channels);
-        for part in frames.chunks(channels * 1_000) {
-            spectrum.add(part, &mut |_| {});
+        for chunk in frames.chunks(channels * 1_000) {
+            spectrum.add(chunk, &mut |_| {});
         }
         spectrum.end(&mut |_| {});
         spectrum

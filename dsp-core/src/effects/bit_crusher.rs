@@ -67,7 +67,7 @@ const PERIOD: f64 = 18_446_744_073_709_551_616.0;
 /// clock, for 2^30 frames.
 const INITIAL_PHASE: u64 = 1 << 40;
 
-/// At multiples of this number of frames of the session's clock, the phase is set anew. That is
+/// The phase is set again at multiples of this number of frames of the session's clock. That is
 /// every 1.4 s at 48 kHz and every 8.2 s at 8 kHz.
 const PHASE_RESET_FRAMES: u64 = 1 << 16;
 

@@ -57,7 +57,7 @@ pub struct LoudnessError {
     pub sample_rate_hz: u32,
 }
 
-/// Measures the loudness and peaks of a signal in parts.
+/// Measures the loudness and peaks of a signal in chunks.
 pub struct LoudnessMeter {
     meter: EbuR128,
     maxima: Maxima,

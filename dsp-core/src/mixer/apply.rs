@@ -37,9 +37,9 @@ impl Mixer {
     /// Continues with an edited session.
     ///
     /// Unchanged parts play on. Notes of a track that is removed, or gets another instrument, fade
-    /// out in 50 ms. A track whose effects change keeps the state of those that stay; it is silent
-    /// until their latency has passed, and then fades in over 10 ms. Outputs and sends that change
-    /// fade over 10 ms.
+    /// out in 50 ms. If the effects of a track change, the remaining ones keep their state. The
+    /// track is then silent until their latency has passed, and fades in over 10 ms. Outputs and
+    /// sends that change fade over 10 ms.
     ///
     /// # Errors
     ///

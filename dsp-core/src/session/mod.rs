@@ -158,8 +158,8 @@ pub struct Track {
     pub pan: f32,
     /// Whether the track is muted, its sends included.
     pub mute: bool,
-    /// Whether the track is soloed. While any track is, only soloed tracks are audible, with all
-    /// that feeds them, through all that they feed.
+    /// Whether the track is soloed. While any track is, only soloed tracks are audible, with the
+    /// tracks that feed them and the tracks that they feed.
     pub solo: bool,
     /// The instrument that plays the notes; without one they are silent.
     pub instrument: Option<Instrument>,

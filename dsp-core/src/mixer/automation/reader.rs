@@ -15,7 +15,7 @@ pub(crate) struct AutomationReader {
     approach_frames: u32,
 }
 
-/// Where the parameter is.
+/// The state of the parameter relative to its curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ReaderState {
     /// The parameter is not audible yet and may jump.

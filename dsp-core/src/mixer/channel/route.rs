@@ -239,15 +239,16 @@ impl Route {
         let mut done = 0;
         while done < context.frames {
             let clock = context.clock + done as u64;
-            let mut part = context.frames - done;
+            let mut segment_frames = context.frames - done;
             if let (true, Some(reader)) = (context.is_playing, &mut self.level_db_reader) {
                 if let Some(step) = reader.step(clock) {
                     self.level.follow(step, gain::from_db);
                 }
-                part = part.min(usize::try_from(reader.next_control_point() - clock).unwrap_or(part));
+                segment_frames = segment_frames
+                    .min(usize::try_from(reader.next_control_point() - clock).unwrap_or(segment_frames));
             }
-            process(self, part);
-            done += part;
+            process(self, segment_frames);
+            done += segment_frames;
         }
     }
 }

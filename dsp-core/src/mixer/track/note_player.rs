@@ -132,12 +132,12 @@ impl TrackPlayer {
                 }
             }
         }
-        self.strike_held(end, frame);
+        self.start_held_notes(end, frame);
         steps
     }
 
     /// Moves to a frame, before the event at an index, and strikes the notes of the held keys.
-    fn strike_held(&mut self, next_event: usize, frame: u64) {
+    fn start_held_notes(&mut self, next_event: usize, frame: u64) {
         let past = &self.events[..next_event];
         self.position = frame;
         self.next_event = next_event;
@@ -146,7 +146,7 @@ impl TrackPlayer {
         synth.reset(frame);
         let held = &self.held;
         let past = past.iter().enumerate();
-        synth.restore(past.map(|(index, event)| (event.event, held.is_struck_by(index, event.event))));
+        synth.restore(past.map(|(index, event)| (event.event, held.is_held_note_on(index, event.event))));
     }
 
     /// Moves to a frame by playing events before it silently. Returns whether `max_steps` steps
@@ -158,7 +158,7 @@ impl TrackPlayer {
         notes: SeekNotes,
         max_steps: u64,
     ) -> (bool, u64) {
-        self.strike_held(events.start, self.events[events.start].frame);
+        self.start_held_notes(events.start, self.events[events.start].frame);
         for index in events {
             let TrackEvent { frame: due, event } = self.events[index];
             self.skip_to(due, frame, max_steps);
@@ -249,19 +249,20 @@ impl TrackPlayer {
         let frames = outputs[0].len();
         let (mut done, mut active) = (0, [false; TRACK_OUTPUTS]);
         while done < frames {
-            let mut part = frames - done;
+            let mut chunk_frames = frames - done;
             if mode != PlayerMode::Stopped {
                 self.apply_due_events(mode);
                 if let Some(next) = self.events.get(self.next_event) {
-                    part = part.min(usize::try_from(next.frame - self.position).unwrap_or(part));
+                    chunk_frames =
+                        chunk_frames.min(usize::try_from(next.frame - self.position).unwrap_or(chunk_frames));
                 }
-                self.position += part as u64;
+                self.position += chunk_frames as u64;
             }
             if let Some(synth) = &mut self.synth {
-                let outputs = outputs.each_mut().map(|output| &mut output[..done + part]);
+                let outputs = outputs.each_mut().map(|output| &mut output[..done + chunk_frames]);
                 synth.render(outputs, done, &mut active);
             }
-            done += part;
+            done += chunk_frames;
         }
         active
     }
