@@ -1,7 +1,7 @@
 //! `songfoundry-bridge`: the native helper process that hosts audio plugins.
 //!
-//! The service starts one helper per job and never loads a plugin itself, so that a plugin
-//! which crashes or hangs takes down a helper and nothing else.
+//! The service starts one helper per job and never loads a plugin itself. A plugin that crashes or
+//! hangs thus takes down only a helper.
 
 mod scan;
 

@@ -22,7 +22,7 @@ pub fn to_db(amplitude: f64) -> f64 {
 
 /// Gains of the left and right channel of a stereo signal for a pan of -1 (left) to 1 (right).
 ///
-/// A balance law: both are 1 at the centre, and panning to one side fades the opposite side along a
+/// A balance law: both are 1 at the centre. Panning to one side fades the opposite side along a
 /// quarter of a cosine, so that a stereo signal never gets louder.
 pub fn balance(pan: f64) -> (f32, f32) {
     let pan = pan.clamp(-1.0, 1.0);

@@ -226,9 +226,9 @@ impl WasmEngine {
         Ok(self.mixer.set_session(&self.session, slots)?)
     }
 
-    /// The blocks of streamed audio that clips need, six numbers each: index of the track, index of
-    /// the clip, slot, first frame in the source, length in frames, and frames available before the
-    /// block is needed. A block is listed until [`Self::fill_audio`] delivers it.
+    /// The blocks of streamed audio that clips need. Each block has six numbers: index of the
+    /// track, index of the clip, slot, first frame in the source, length in frames, and frames
+    /// until it is needed. A block is listed until [`Self::fill_audio`] delivers it.
     #[wasm_bindgen(js_name = wantedAudio)]
     pub fn wanted_audio(&self) -> Vec<f64> {
         let numbers = |wanted: WantedAudio| {
@@ -459,10 +459,10 @@ impl WasmEngine {
         self.meter.iter_mut().for_each(|meter| meter.restart());
     }
 
-    /// Writes the values of the master's meters and returns their address: momentary, short-term
-    /// and integrated loudness in LUFS, true peak in dBTP, sample peak in dBFS, correlation, RMS of
-    /// left and right in decibels, and the levels of the 31 third octaves from 20 Hz to 20 kHz in
-    /// decibels. Unchanged while the meters are not watched.
+    /// Writes the values of the master's meters and returns their address. The order is momentary,
+    /// short-term and integrated loudness in LUFS, true peak in dBTP, sample peak in dBFS and
+    /// correlation. RMS of left and right in decibels and the levels of the 31 third octaves from
+    /// 20 Hz to 20 kHz in decibels follow. Unchanged while the meters are not watched.
     #[wasm_bindgen(js_name = readMeters)]
     pub fn read_meters(&mut self) -> *const f32 {
         if let Some(meter) = &self.meter {

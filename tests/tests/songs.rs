@@ -110,7 +110,7 @@ fn samples(wav: &[u8]) -> Vec<i16> {
     wav[start..].as_chunks::<2>().0.iter().map(|bytes| i16::from_le_bytes(*bytes)).collect()
 }
 
-/// How often a channel stands still at its loudest for three frames or more, as clipping does.
+/// Number of times that a channel stays at its peak for three frames or more, as clipping does.
 fn flat_tops(samples: &[i16]) -> usize {
     let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
     let at_peak = |frame: &[i16], channel: usize| frame[channel].unsigned_abs() >= peak;

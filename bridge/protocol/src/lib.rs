@@ -46,8 +46,8 @@ pub enum PluginKind {
 /// A plugin as its module lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScannedPlugin {
-    /// Id of the plugin, independent of the module's path: for VST3 the 32 hexadecimal digits of
-    /// its class, for VST2 the 8 of its unique id.
+    /// Id of the plugin, independent of the module's path. For VST3 it is the 32 hexadecimal digits
+    /// of the class, for VST2 the 8 of the unique id.
     pub plugin_id: String,
     /// Name in the module.
     pub name: String,

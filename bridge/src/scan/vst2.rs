@@ -128,22 +128,22 @@ impl Instance {
         }
     }
 
-    fn request(&self, what: Request) -> isize {
-        self.dispatch(what, std::ptr::null_mut())
+    fn request(&self, request: Request) -> isize {
+        self.dispatch(request, std::ptr::null_mut())
     }
 
-    fn request_text(&self, what: Request) -> (isize, String) {
+    fn request_text(&self, request: Request) -> (isize, String) {
         let mut letters = [0_u8; TEXT_BYTES];
-        let answer = self.dispatch(what, letters.as_mut_ptr().cast());
+        let answer = self.dispatch(request, letters.as_mut_ptr().cast());
         let length = letters.iter().position(|byte| *byte == 0).unwrap_or(TEXT_BYTES);
         (answer, String::from_utf8_lossy(&letters[..length]).trim().to_owned())
     }
 
-    fn dispatch(&self, what: Request, data: *mut c_void) -> isize {
+    fn dispatch(&self, request: Request, data: *mut c_void) -> isize {
         // SAFETY: the effect is never closed; these requests need no more than a buffer for a text.
         unsafe {
             match (*self.0).dispatcher {
-                Some(dispatcher) => dispatcher(self.0, what as i32, 0, 0, data, 0.0),
+                Some(dispatcher) => dispatcher(self.0, request as i32, 0, 0, data, 0.0),
                 None => 0,
             }
         }
@@ -154,7 +154,7 @@ impl Instance {
         let (flags, inputs, outputs, id) =
             unsafe { ((*self.0).flags, (*self.0).inputs, (*self.0).outputs, (*self.0).unique_id) };
         let stem = || module.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let names = [Request::EffectName, Request::ProductName].map(|what| self.request_text(what).1);
+        let names = [Request::EffectName, Request::ProductName].map(|name| self.request_text(name).1);
         let version = self.request(Request::VendorVersion);
         ScannedPlugin {
             plugin_id: plugin_id(id),

@@ -1,12 +1,13 @@
-//! The mixer: turns a session into sound.
+//! The mixer: plays and mixes a session.
 //!
-//! A [`Mixer`] plays each track's notes and clips, its effects and its fader, mixes them through
-//! the buses and groups that they feed, and processes the sum by the master's effects, fader and
-//! limiter. All signals of a sum are aligned by delays; automation and tempo get the delay of the
-//! signal that they belong to.
+//! A [`Mixer`] plays each track's notes and clips through its effects and fader. It mixes the
+//! tracks through buses and groups, and processes the sum by the master's effects, fader and
+//! limiter. All signals of a sum are aligned by delays; automation and tempo get the delay of their
+//! signal.
 //!
-//! `track/` makes the sound of a track, `channel/` processes it, `graph/` sums it, `automation/`
-//! moves parameters. An edit goes through `transition.rs` (what differs) and `apply.rs`.
+//! `track/` plays the source of a track, `channel/` processes it, `graph/` sums it, and
+//! `automation/` moves parameters. An edit is compared in `transition.rs` and applied in
+//! `apply.rs`.
 
 mod apply;
 mod automation;

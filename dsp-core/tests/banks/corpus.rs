@@ -79,13 +79,13 @@ const DECODING: Limit =
     Limit { bytes_per_byte: 1_100, fixed_bytes: 16 << 20, bytes_per_request: 1, fixed_requests: 200 };
 
 impl Limit {
-    fn check(&self, what: &str, cost: Cost, file_bytes: usize) {
+    fn check(&self, label: &str, cost: Cost, file_bytes: usize) {
         let Cost { peak_bytes, requests } = cost;
-        println!("{what}: {peak_bytes} bytes and {requests} requests for {file_bytes} bytes of file");
+        println!("{label}: {peak_bytes} bytes and {requests} requests for {file_bytes} bytes of file");
         let limit = self.fixed_bytes + self.bytes_per_byte * file_bytes;
-        assert!(peak_bytes <= limit, "{what} took {peak_bytes} bytes for {file_bytes} of file");
+        assert!(peak_bytes <= limit, "{label} took {peak_bytes} bytes for {file_bytes} of file");
         let limit = self.fixed_requests + file_bytes / self.bytes_per_request;
-        assert!(requests <= limit, "{what} asked {requests} times for {file_bytes} bytes of file");
+        assert!(requests <= limit, "{label} asked {requests} times for {file_bytes} bytes of file");
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) const CASES: &[Case] = &[
                 tables.add_instrument();
                 tables.add_instrument_zone((&[], &modulators), None);
                 for n in 0..MANY {
-                    // Each zone has a modulator of its own, so that no list is shared.
+                    // Each zone has a separate modulator, so that no list is shared.
                     tables.add_instrument_zone((&[], &[[2, 17, n as u16, 0, 0]]), Some(0));
                 }
                 tables.preset_generators[0].1 = 2;

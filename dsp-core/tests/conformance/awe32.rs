@@ -130,9 +130,9 @@ fn a_number_replaces_the_generator_of_the_zone() {
     for (number, data, generator, value) in SAME {
         let by_data = sound(&[], &awe32(number, data));
         let by_zone = sound(&[(generator, value)], &[]);
-        let what = format!("number {number} at {data}");
-        assert_near(&what, difference(&by_data, &by_zone), 0.0, 1e-5);
-        assert!(by_data != untouched, "{what} is not audible");
+        let label = format!("number {number} at {data}");
+        assert_near(&label, difference(&by_data, &by_zone), 0.0, 1e-5);
+        assert!(by_data != untouched, "{label} is not audible");
     }
 }
 
@@ -196,11 +196,11 @@ fn the_cutoff_goes_from_100_hz_to_8_khz() {
     for (value, hz) in CUTOFFS_HZ {
         let level = |rig: &Rig, events: &[Event]| rms(part(&play(rig, events, 0.6).left, 0.2, 0.6));
         let open = level(&tuned(hz, &[]), &[]);
-        let check = |what: &str, zone_cents: i16, data: &[Event]| {
+        let check = |label: &str, zone_cents: i16, data: &[Event]| {
             let rig = tuned(hz, &[(INITIAL_FILTER_FC, zone_cents)]);
             let events = [&select[..], data].concat();
-            let what = format!("{value}, {what}");
-            assert_near(&what, db(level(&rig, &events) / open), -3.01, 0.15);
+            let label = format!("{value}, {label}");
+            assert_near(&label, db(level(&rig, &events) / open), -3.01, 0.15);
         };
         check("an open filter", 13_500, &[control(6, 64), control(38, value)]);
         check("a closed filter", 1_500, &[control(6, 64), control(38, value)]);
@@ -248,7 +248,7 @@ fn lfo_rates_are_0_084_hz_a_unit() {
     let sound = Rig::sine(&[(VIB_LFO_TO_PITCH, 600)]).play(&events, 1.2);
     assert_near("the second", cents_at(&sound.left, 0.25 / 0.84, SINE_HZ), 600.0, 25.0);
     assert_near("the second", cents_at(&sound.left, 0.75 / 0.84, SINE_HZ), -600.0, 25.0);
-    // At 0 Hz the LFO stands still.
+    // At 0 Hz the LFO is stopped.
     let still = play(&Rig::sine(&[(VIB_LFO_TO_PITCH, 600)]), &awe32(RATE_LFO_2, 0), 1.0);
     assert_near("standing still", cents_at(&still.left, 0.8, SINE_HZ), 0.0, 3.0);
 }

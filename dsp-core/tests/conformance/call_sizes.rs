@@ -83,8 +83,8 @@ fn the_output_does_not_depend_on_the_call_size() {
             let whole = play(&[usize::MAX]);
             assert!(whole.left.iter().any(|value| value.abs() > 0.05), "silent");
             for call_frames in CALL_FRAMES.map(|frames| vec![frames]).iter().chain([&CALL_FRAMES.to_vec()]) {
-                let what = format!("{interpolation:?}, {bend_range} semitones, calls of {call_frames:?}");
-                assert!(bits(&play(call_frames)) == bits(&whole), "{what}");
+                let label = format!("{interpolation:?}, {bend_range} semitones, calls of {call_frames:?}");
+                assert!(bits(&play(call_frames)) == bits(&whole), "{label}");
             }
         }
     }

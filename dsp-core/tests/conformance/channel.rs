@@ -155,8 +155,8 @@ fn selected(preset: (u16, u8), msb: u8, lsb: u8, program: u8) -> f64 {
 
 #[test]
 fn bank_select_follows_gm_gs_and_xg() {
-    let check = |what: &str, msb: u8, lsb: u8, expected: f64| {
-        assert_near(what, selected((0, 0), msb, lsb, 5), expected, 0.01);
+    let check = |label: &str, msb: u8, lsb: u8, expected: f64| {
+        assert_near(label, selected((0, 0), msb, lsb, 5), expected, 0.01);
     };
     check("GM", 0, 0, 1.0);
     check("GS, by the most significant byte", 8, 0, 3.0);

@@ -30,10 +30,10 @@ fn db_at(sound: &Sound, secs: f64) -> f64 {
 fn held_notes_are_released() {
     for number in NOTES_OFF {
         let sound = long().play(&[(0.0, on(60, 127)), (0.5, control(number, 0))], 2.0);
-        let what = |when: &str| format!("controller {number}: {when}");
-        assert_near(&what("before"), db_at(&sound, 0.49), 0.0, 0.01);
-        assert_near(&what("half a second later"), db_at(&sound, 1.0), -6.0, 0.1);
-        assert_near(&what("a second later"), db_at(&sound, 1.5), -12.0, 0.1);
+        let label = |when: &str| format!("controller {number}: {when}");
+        assert_near(&label("before"), db_at(&sound, 0.49), 0.0, 0.01);
+        assert_near(&label("half a second later"), db_at(&sound, 1.0), -6.0, 0.1);
+        assert_near(&label("a second later"), db_at(&sound, 1.5), -12.0, 0.1);
     }
 }
 
@@ -49,9 +49,9 @@ fn pedals_hold_the_notes_that_they_release() {
                 (1.0, control(pedal, 0)),
             ];
             let sound = long().play(&events, 2.0);
-            let what = |when: &str| format!("controller {number}, pedal {pedal}: {when}");
-            assert_near(&what("held"), db_at(&sound, 0.99), 0.0, 0.01);
-            assert_near(&what("let go"), db_at(&sound, 1.5), -6.0, 0.1);
+            let label = |when: &str| format!("controller {number}, pedal {pedal}: {when}");
+            assert_near(&label("held"), db_at(&sound, 0.99), 0.0, 0.01);
+            assert_near(&label("let go"), db_at(&sound, 1.5), -6.0, 0.1);
         }
     }
 }

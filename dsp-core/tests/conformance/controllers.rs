@@ -25,8 +25,8 @@ fn volume_and_expression_change_the_level() {
         for (first, then) in [(127, 64), (64, 127), (100, 10), (10, 100)] {
             let sound = moved(&rig, control(controller, first), control(controller, then), 0.7);
             let change_db = db(sound.left[frame(0.6)] / sound.left[frame(0.49)]);
-            let what = format!("controller {controller} from {first} to {then}");
-            assert_near(&what, change_db, concave_db(then) - concave_db(first), 0.02);
+            let label = format!("controller {controller} from {first} to {then}");
+            assert_near(&label, change_db, concave_db(then) - concave_db(first), 0.02);
         }
     }
 }

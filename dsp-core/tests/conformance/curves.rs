@@ -92,8 +92,8 @@ fn the_source_follows_its_curve() {
         let modulators = [[FIRST_SOURCE | bits, INITIAL_ATTENUATION, 100, NONE, LINEAR]];
         for value in VALUES {
             let expected = 100.0 * law(f64::from(value));
-            let what = format!("{bits:#x} at {value}");
-            assert_near(&what, attenuation_cb(&modulators, value, 0), expected, TOLERANCE_CB);
+            let label = format!("{bits:#x} at {value}");
+            assert_near(&label, attenuation_cb(&modulators, value, 0), expected, TOLERANCE_CB);
         }
     }
 }
@@ -104,8 +104,8 @@ fn the_amount_source_follows_its_curve() {
         let modulators = [[NONE, INITIAL_ATTENUATION, 100, SECOND_SOURCE | bits, LINEAR]];
         for value in VALUES {
             let expected = 100.0 * law(f64::from(value));
-            let what = format!("{bits:#x} at {value}");
-            assert_near(&what, attenuation_cb(&modulators, 0, value), expected, TOLERANCE_CB);
+            let label = format!("{bits:#x} at {value}");
+            assert_near(&label, attenuation_cb(&modulators, 0, value), expected, TOLERANCE_CB);
         }
     }
 }
@@ -150,8 +150,8 @@ fn both_sources_are_multiplied() {
         let modulators = [[first_source, INITIAL_ATTENUATION, 100, second_source, LINEAR]];
         for (first, second) in [(40, 40), (100, 20), (20, 110), (127, 127)] {
             let expected = 100.0 * first_law(f64::from(first)) * second_law(f64::from(second));
-            let what = format!("{first_bits:#x} at {first} and {second_bits:#x} at {second}");
-            assert_near(&what, attenuation_cb(&modulators, first, second), expected, TOLERANCE_CB);
+            let label = format!("{first_bits:#x} at {first} and {second_bits:#x} at {second}");
+            assert_near(&label, attenuation_cb(&modulators, first, second), expected, TOLERANCE_CB);
         }
     }
 }
@@ -166,8 +166,8 @@ fn the_absolute_transform_removes_the_sign_of_the_product() {
             let sources = (FIRST_SOURCE | BIPOLAR, SECOND_SOURCE | BIPOLAR);
             let modulator = [sources.0, INITIAL_ATTENUATION, amount.cast_unsigned(), sources.1, ABSOLUTE];
             let expected = (100.0 * bipolar(first) * bipolar(second)).abs();
-            let what = format!("{amount} at {first} and {second}");
-            assert_near(&what, attenuation_cb(&[modulator], first, second), expected, TOLERANCE_CB);
+            let label = format!("{amount} at {first} and {second}");
+            assert_near(&label, attenuation_cb(&[modulator], first, second), expected, TOLERANCE_CB);
         }
     }
 }

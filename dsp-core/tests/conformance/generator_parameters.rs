@@ -175,8 +175,8 @@ fn data_equals_a_generator_of_the_zone() {
         let by_data = sound(generator, value, data);
         let by_zone = sound(generator, value + data * unit, 0);
         let difference: Vec<f64> = by_data.iter().zip(&by_zone).map(|(one, other)| one - other).collect();
-        let what = format!("number {generator}: relative difference");
-        assert_near(&what, rms(&difference) / rms(&by_zone), 0.0, 1e-5);
+        let label = format!("number {generator}: relative difference");
+        assert_near(&label, rms(&difference) / rms(&by_zone), 0.0, 1e-5);
         let nothing = sound(generator, value, 0);
         assert!(nothing != by_data, "number {generator} is not audible");
     }

@@ -86,10 +86,10 @@ fn invalid_loops_play_once() {
     // Inverted, empty, after the end: 2,000 frames play at their pitch and level.
     for (start, end) in [(1_900, 100), (500, 500), (0, 0), (100, 2_500), (1_999, 1_999), (5_000, 4_000)] {
         let sound = looped(&sine(), start, end, &[]).hold(60, 127, 0.5);
-        let what = format!("a loop from {start} to {end}");
-        assert_near(&what, end_secs(&sound), frame_secs(2_000), 0.0005);
-        assert_near(&what, cents(pitch_hz(&sound.left, 0.002, 0.04), SINE_HZ), 0.0, 0.2);
-        assert_near(&what, db(rms(&sound.left[200..1_800]) / once_rms()), 0.0, 0.01);
+        let label = format!("a loop from {start} to {end}");
+        assert_near(&label, end_secs(&sound), frame_secs(2_000), 0.0005);
+        assert_near(&label, cents(pitch_hz(&sound.left, 0.002, 0.04), SINE_HZ), 0.0, 0.2);
+        assert_near(&label, db(rms(&sound.left[200..1_800]) / once_rms()), 0.0, 0.01);
         assert_eq!(sound.active_voices, 0);
     }
 }
@@ -115,12 +115,12 @@ fn a_loop_may_cover_the_start_or_the_end_of_its_sample() {
         for key in [48_u8, 60, 67, 84] {
             let sound = looped(&sine(), start, end, &[]).hold(key, 127, 2.0);
             let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
-            let what = format!("a loop from {start} to {end} at key {key}");
+            let label = format!("a loop from {start} to {end} at key {key}");
             let late = &sound.left[frame(1.5)..frame(1.9)];
-            assert_near(&what, cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ), 0.0, 0.1);
-            assert_near(&what, db(rms(late) / once_rms()), 0.0, 0.05);
+            assert_near(&label, cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ), 0.0, 0.1);
+            assert_near(&label, db(rms(late) / once_rms()), 0.0, 0.05);
             let angle = ratio * std::f64::consts::TAU / 100.0;
-            assert!(residue_db(late, angle) < -85.0, "{what}: {} dB beside it", residue_db(late, angle));
+            assert!(residue_db(late, angle) < -85.0, "{label}: {} dB beside it", residue_db(late, angle));
         }
     }
 }

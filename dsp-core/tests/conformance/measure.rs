@@ -70,9 +70,9 @@ pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
 
 /// Asserts that a value is within a tolerance of the expected one.
 #[track_caller]
-pub(crate) fn assert_near(what: &str, measured: f64, expected: f64, tolerance: f64) {
+pub(crate) fn assert_near(label: &str, measured: f64, expected: f64, tolerance: f64) {
     assert!(
         (measured - expected).abs() <= tolerance,
-        "{what}: {measured:.4}, not {expected:.4} +- {tolerance}"
+        "{label}: {measured:.4}, not {expected:.4} +- {tolerance}"
     );
 }

@@ -92,8 +92,8 @@ fn the_modulation_lfo_moves_the_volume() {
 
 #[test]
 fn all_modulations_of_the_pitch_add_up() {
-    // Both LFOs at their peaks after half a second, an envelope at a sustain of 0.7, the wheel's
-    // contribution to the vibrato, the tunings and the bend.
+    // After half a second both LFOs are at their peaks. Added are an envelope at a sustain of 0.7,
+    // the wheel's contribution to the vibrato, the tunings and the bend.
     let rig = Rig::sine(&[
         (MOD_LFO_TO_PITCH, 100),
         (FREQ_MOD_LFO, HALF_HZ),

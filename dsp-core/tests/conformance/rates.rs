@@ -50,9 +50,9 @@ fn the_volume_envelope_keeps_its_times() {
                 let gain = full * libm::pow(10.0, level_db / 20.0);
                 secs(sound.iter().rposition(|value| *value >= gain))
             };
-            let check = |what: &str, measured_secs: f64, expected_secs: f64| {
-                let what = format!("{what} at {rate_hz} Hz, {part} of the times");
-                assert_near(&what, measured_secs / (part * expected_secs), 1.0, tolerance);
+            let check = |label: &str, measured_secs: f64, expected_secs: f64| {
+                let label = format!("{label} at {rate_hz} Hz, {part} of the times");
+                assert_near(&label, measured_secs / (part * expected_secs), 1.0, tolerance);
             };
             check("the delay", risen(0.0), 0.1);
             check("the attack", risen(0.75) - risen(0.25), 0.1);

@@ -59,7 +59,7 @@ pub(crate) struct Rig {
     bank: Bank,
     session: Session,
     preset: (u16, u8),
-    /// Call sizes, used in turn.
+    /// Call sizes, which repeat.
     call_frames: Vec<usize>,
 }
 

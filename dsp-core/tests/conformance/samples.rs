@@ -62,7 +62,7 @@ fn the_end_is_moved_by_fine_and_coarse_offsets() {
     }
 }
 
-/// Where the output jumps back: the last frame before and the first one after.
+/// The last frame before the output jumps back, and the first one after.
 fn loop_of(sound: &Sound) -> (f64, f64) {
     let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.99).expect("a loop");
     (source_frame(sound, jump - 1), source_frame(sound, jump))

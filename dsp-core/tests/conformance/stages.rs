@@ -38,8 +38,8 @@ fn the_volume_falls_from_its_level_at_the_release() {
         let sound = released(&Rig::level(&VOLUME), secs, secs + 0.6);
         for later_secs in [0.0, 0.1, 0.25, 0.5] {
             let measured = db(sound.left[frame(secs + later_secs)] / full());
-            let what = format!("{stage}, {later_secs} s later");
-            assert_near(&what, measured, level_db - 96.0 * later_secs, 0.3);
+            let label = format!("{stage}, {later_secs} s later");
+            assert_near(&label, measured, level_db - 96.0 * later_secs, 0.3);
         }
     }
 }
@@ -67,10 +67,10 @@ fn a_note_of_length_zero_sounds_for_ten_milliseconds() {
             let sound = released(&rig, held_secs, 0.1);
             let secs = |frames: usize| frames as f64 / f64::from(rate_hz);
             let end_secs = secs(sound.left.iter().rposition(|value| *value != 0.0).expect("a sound"));
-            let what = format!("held for {held_secs} s at {rate_hz} Hz");
-            assert_near(&what, end_secs, f64::max(held_secs, 0.01) + 0.001, 0.0005);
+            let label = format!("held for {held_secs} s at {rate_hz} Hz");
+            assert_near(&label, end_secs, f64::max(held_secs, 0.01) + 0.001, 0.0005);
             let before = libm::round((end_secs - 0.002) * f64::from(rate_hz)) as usize;
-            assert_near(&what, db(sound.left[before] / full()), 0.0, 0.01);
+            assert_near(&label, db(sound.left[before] / full()), 0.0, 0.01);
         }
     }
 }
@@ -113,8 +113,8 @@ fn the_modulation_falls_from_its_level_at_the_release() {
         let sound = released(&Rig::sine(&PITCH), secs, secs + 1.2);
         for later_secs in [0.05, 0.2, 0.4, 1.1] {
             let octaves = cents_at(&sound.left, secs + later_secs, SINE_HZ) / 1_200.0;
-            let what = format!("{stage}, {later_secs} s later");
-            assert_near(&what, octaves, (level - later_secs).max(0.0), 0.012);
+            let label = format!("{stage}, {later_secs} s later");
+            assert_near(&label, octaves, (level - later_secs).max(0.0), 0.012);
         }
     }
 }

@@ -29,9 +29,9 @@ fn attenuation_cb(rig: &Rig) -> f64 {
 fn the_later_of_two_identical_modulators_in_a_zone_applies() {
     // 7.4: modulators that differ only in the amount are identical. 100 at 64 of 128 are 50
     // centibels.
-    let check = |what: &str, second: ModulatorRecord, expected: f64| {
+    let check = |label: &str, second: ModulatorRecord, expected: f64| {
         let rig = Rig::of(&tables(&level(), &[], &[to_attenuation(40), second]));
-        assert_near(what, attenuation_cb(&rig), expected, TOLERANCE_CB);
+        assert_near(label, attenuation_cb(&rig), expected, TOLERANCE_CB);
     };
     check("another amount", to_attenuation(100), 50.0);
     // Modulators that differ in more add up: 20 of the first, and the contribution of a second one.
@@ -64,9 +64,9 @@ fn two_levels(in_preset: bool, global: &[ModulatorRecord], zone: &[ModulatorReco
 #[test]
 fn a_zone_overrides_its_global_zone_at_both_levels() {
     for in_preset in [false, true] {
-        let check = |what: &str, global: &[ModulatorRecord], zone: &[ModulatorRecord], expected: f64| {
+        let check = |label: &str, global: &[ModulatorRecord], zone: &[ModulatorRecord], expected: f64| {
             let measured = attenuation_cb(&two_levels(in_preset, global, zone));
-            assert_near(&format!("{what}, in the preset: {in_preset}"), measured, expected, TOLERANCE_CB);
+            assert_near(&format!("{label}, in the preset: {in_preset}"), measured, expected, TOLERANCE_CB);
         };
         check("the global one alone", &[to_attenuation(100)], &[], 50.0);
         check("both", &[to_attenuation(100)], &[to_attenuation(60)], 30.0);

@@ -62,7 +62,7 @@ impl Statement<'_> {
 
 /// Checks the cutoff of a bank's filter by the 3 dB that a sine loses there.
 fn check(
-    what: &str,
+    label: &str,
     statement: Statement<'_>,
     velocity: u8,
     expected_cents: f64,
@@ -71,9 +71,9 @@ fn check(
     let level = |rig: &Rig| rms(part(&rig.hold(60, velocity, 0.5).left, 0.2, 0.5));
     let filtered = configure(statement.rig(BASE, expected_cents));
     let open = Statement::default().rig(13_500, expected_cents);
-    let what = format!("{what}, velocity {velocity}");
-    assert_near(&what, db(level(&filtered) / level(&open)), -3.01, 0.2);
-    assert_near(&format!("{what}, reduced"), db(level(&filtered.reduced()) / level(&open)), -3.01, 0.2);
+    let label = format!("{label}, velocity {velocity}");
+    assert_near(&label, db(level(&filtered) / level(&open)), -3.01, 0.2);
+    assert_near(&format!("{label}, reduced"), db(level(&filtered.reduced()) / level(&open)), -3.01, 0.2);
 }
 
 /// Cutoff in cents for a velocity and an amount, by the form of version 2.04.
@@ -106,9 +106,9 @@ fn the_form_of_2_04_keeps_its_curve_beside_a_cancelled_form_of_2_01() {
             Statement { preset_global: &[cancel], preset: &[sweep], ..none },
         ),
     ];
-    for (what, statement) in cases {
+    for (label, statement) in cases {
         for velocity in VELOCITIES {
-            check(what, statement, velocity, lowered(SWEEP, velocity), |rig| rig);
+            check(label, statement, velocity, lowered(SWEEP, velocity), |rig| rig);
         }
     }
     // From 4 kHz to 104 Hz.
@@ -141,8 +141,8 @@ fn the_form_of_2_04_wins_over_an_amount_of_the_form_of_2_01() {
             Statement { preset_global: &[older], preset: &[curve], ..none },
         ),
     ];
-    for (what, statement) in cases {
-        check(what, statement, VELOCITY, lowered(-2_400, VELOCITY), |rig| rig);
+    for (label, statement) in cases {
+        check(label, statement, VELOCITY, lowered(-2_400, VELOCITY), |rig| rig);
     }
     let flat = [form_2_04(0), older];
     check("2.04 at 0", Statement { instrument: &flat, ..none }, VELOCITY, f64::from(BASE), |rig| rig);
@@ -153,8 +153,8 @@ fn the_form_of_2_04_wins_over_an_amount_of_the_form_of_2_01() {
 
 #[test]
 fn a_zone_replaces_the_same_form_of_its_global_zone() {
-    let check = |what: &str, statement: Statement<'_>, expected: f64| {
-        check(what, statement, 40, expected, |rig| rig);
+    let check = |label: &str, statement: Statement<'_>, expected: f64| {
+        check(label, statement, 40, expected, |rig| rig);
     };
     let none = Statement::default();
     let sweep = [form_2_04(SWEEP), form_2_01(0)];
@@ -166,8 +166,8 @@ fn a_zone_replaces_the_same_form_of_its_global_zone() {
 
 #[test]
 fn modulators_of_a_bank_apply() {
-    let check = |what: &str, statement: Statement<'_>, velocity: u8, expected: f64| {
-        check(what, statement, velocity, expected, |rig| rig);
+    let check = |label: &str, statement: Statement<'_>, velocity: u8, expected: f64| {
+        check(label, statement, velocity, expected, |rig| rig);
     };
     let none = Statement::default();
     for velocity in [100, 40] {
@@ -196,8 +196,8 @@ fn velocity_does_not_change_the_cutoff_without_a_modulator() {
 
 #[test]
 fn in_specification_mode_the_default_applies_without_a_modulator() {
-    let check = |what: &str, statement: Statement<'_>, expected: f64| {
-        check(what, statement, 40, expected, Rig::following_the_specification);
+    let check = |label: &str, statement: Statement<'_>, expected: f64| {
+        check(label, statement, 40, expected, Rig::following_the_specification);
     };
     let none = Statement::default();
     check("nothing", none, lowered(-2_400, 40));

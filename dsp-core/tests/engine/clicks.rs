@@ -74,23 +74,23 @@ fn steepest(values: &[f32]) -> f32 {
     values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
 }
 
-/// Checks an edit: no step exceeds `most` times the largest of the sine, and no peak exceeds those
+/// Checks an edit. No step exceeds `most` times the largest of the sine, and no peak exceeds those
 /// before the edit and of a fresh render after it.
 #[track_caller]
-fn check(what: &str, before: Vec<Track>, after: Vec<Track>, most: f32) {
-    check_all(what, before, vec![(0, after)], most);
+fn check(label: &str, before: Vec<Track>, after: Vec<Track>, most: f32) {
+    check_all(label, before, vec![(0, after)], most);
 }
 
 /// Like [`check`], for several edits.
 #[track_caller]
-fn check_all(what: &str, before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>, most: f32) {
+fn check_all(label: &str, before: Vec<Track>, edits: Vec<(usize, Vec<Track>)>, most: f32) {
     let last = edits.last().map(|(_, tracks)| tracks.clone()).unwrap_or_default();
     let fresh = play(&mut started(&session(last)), 48_000, &[128]);
     let [early, late] = around_edits(before, edits);
     let (step, loudest) = (steepest(&late), peak(&late));
-    println!("{what}: {step:.4} a frame (the sine {STEEPEST:.4}), {loudest:.4} at most");
-    assert!(step < most * STEEPEST, "{what}: a step of {step}");
-    assert!(loudest < 1.1 * peak(&early).max(peak(&fresh)), "{what}: {loudest}");
+    println!("{label}: {step:.4} a frame (the sine {STEEPEST:.4}), {loudest:.4} at most");
+    assert!(step < most * STEEPEST, "{label}: a step of {step}");
+    assert!(loudest < 1.1 * peak(&early).max(peak(&fresh)), "{label}: {loudest}");
 }
 
 #[test]
@@ -301,7 +301,7 @@ fn sends_to_the_shared_effects_crossfade_when_their_delay_changes() {
     let late = || vec![with("limiter", &[])];
     let alone = |effects| vec![silent("a", effects)];
     let fed = |effects| vec![silent("g", vec![]), to(0, silent("b", effects))];
-    for (what, before, after) in [
+    for (label, before, after) in [
         ("its effects get latency", alone(vec![]), alone(late())),
         ("and lose it again", alone(late()), alone(vec![])),
         ("a track with latency is routed to it", fed(vec![]), fed(late())),
@@ -309,8 +309,8 @@ fn sends_to_the_shared_effects_crossfade_when_their_delay_changes() {
     ] {
         let rendered = rendered(before, after);
         let (early, late) = (steepest(&rendered[12_000..24_000]), steepest(&rendered[24_000..]));
-        println!("{what}: {late:.4} a frame, {early:.4} before");
-        assert!(early > 0.001 && late < 1.5 * early, "{what}: {late} instead of {early}");
+        println!("{label}: {late:.4} a frame, {early:.4} before");
+        assert!(early > 0.001 && late < 1.5 * early, "{label}: {late} instead of {early}");
     }
 }
 

@@ -224,11 +224,11 @@ impl Pair {
     }
 
     /// Checks that both mixers give the same output, without underruns.
-    fn check(&mut self, frames: usize, what: &str) {
+    fn check(&mut self, frames: usize, label: &str) {
         let [whole, streamed] = self.mixers.each_mut().map(|mixer| play(mixer, frames, &[128, 1_000]));
         let first = whole.iter().zip(&streamed).position(|(whole, streamed)| whole != streamed);
-        assert_eq!(first, None, "{what}: the first frame that differs");
-        assert_eq!(self.mixers[1].take_underruns(), Underruns::default(), "{what}");
+        assert_eq!(first, None, "{label}: the first frame that differs");
+        assert_eq!(self.mixers[1].take_underruns(), Underruns::default(), "{label}");
     }
 }
 
@@ -252,14 +252,14 @@ fn audio_requested_before_an_edit_is_not_mistaken_for_other_audio_after_it() {
         ("the start of a clip is trimmed", &[taken], &[trimmed]),
         ("a clip plays another source", &[taken], &[of(taken, 1)]),
     ];
-    for (what, before, after) in edits {
+    for (label, before, after) in edits {
         let mut pair = Pair::new(sources().to_vec(), before, 80_000);
         let wanted = pair.wanted();
-        assert!(!wanted.is_empty(), "{what}");
+        assert!(!wanted.is_empty(), "{label}");
         pair.edit(after);
         pair.deliver(wanted);
         pair.deliver_all();
-        pair.check(30_000, what);
+        pair.check(30_000, label);
     }
 }
 
@@ -300,17 +300,17 @@ fn edits_of_a_streamed_clip_leave_no_gap() {
         ("no longer looped", looped, &[Clip { looped: false, gain: 0.5, ..looped }]),
         ("loop moved", short, &[Clip { frame: 29_000, ..short }]),
     ];
-    for (what, before, after) in edits {
+    for (label, before, after) in edits {
         for passed in [0, 777] {
             let mut pair = Pair::new(vec![source(400_000)], &[before], START - 8 * 1_536);
             pair.deliver_all();
             for _ in 0..8 {
-                pair.check(1_536, what);
+                pair.check(1_536, label);
                 pair.deliver_all();
             }
-            pair.check(passed + 1, what);
+            pair.check(passed + 1, label);
             pair.edit(after);
-            pair.check(4_000, what);
+            pair.check(4_000, label);
             // One edit after another, then back.
             pair.edit(&[before, clip(45_000, 10)]);
             pair.edit(after);
@@ -318,7 +318,7 @@ fn edits_of_a_streamed_clip_leave_no_gap() {
             for _ in 0..60 {
                 pair.deliver(requested);
                 requested = pair.wanted();
-                pair.check(1_536, what);
+                pair.check(1_536, label);
             }
         }
     }

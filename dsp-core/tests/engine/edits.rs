@@ -72,17 +72,17 @@ fn frequency_hz(values: &[f32]) -> f64 {
     crossings as f64 * 48_000.0 / values.len() as f64
 }
 
-fn assert_same_level(output: &[f32], expected: &[f32], what: &str) {
+fn assert_same_level(output: &[f32], expected: &[f32], label: &str) {
     let (output, expected) = (peak(output), peak(expected));
-    assert!(expected > 0.02, "{what}: nothing to compare with");
-    assert!((output / expected - 1.0).abs() < 0.01, "{what}: {output} instead of {expected}");
+    assert!(expected > 0.02, "{label}: nothing to compare with");
+    assert!((output / expected - 1.0).abs() < 0.01, "{label}: {output} instead of {expected}");
 }
 
 #[test]
 fn an_unrelated_edit_keeps_notes_that_follow_a_controller() {
     let note = [on(1_000, 69)];
     let pedalled = [control(900, SUSTAIN, 127), on(1_000, 69), off(1_500, 69)];
-    for (what, early, sounding) in [
+    for (label, early, sounding) in [
         ("pedal up", vec![control(10, SUSTAIN, 127), control(20, SUSTAIN, 0)], &pedalled[..]),
         ("all notes off", vec![control(10, 123, 0)], &note[..]),
         ("all sound off", vec![control(10, 120, 0)], &note[..]),
@@ -92,7 +92,7 @@ fn an_unrelated_edit_keeps_notes_that_follow_a_controller() {
     ] {
         let before = [early, sounding.to_vec()].concat();
         let after = [before.clone(), vec![on(90_000, 40)]].concat();
-        assert_same_level(&after_edit(&before, &after), &unedited(&before), what);
+        assert_same_level(&after_edit(&before, &after), &unedited(&before), label);
     }
 }
 
@@ -170,7 +170,7 @@ fn exclusive_bank() -> Bank {
 #[test]
 fn seeking_starts_held_notes_in_their_original_order() {
     // Of two keys that are down the later one sounds, here the lower: 220.5 Hz.
-    for (what, bank, events) in [
+    for (label, bank, events) in [
         ("exclusive class", exclusive_bank(), vec![on(10, 69), on(5_000, 57)]),
         ("mono", bank(), vec![control(0, 126, 1), on(10, 69), on(5_000, 57)]),
     ] {
@@ -178,7 +178,7 @@ fn seeking_starts_held_notes_in_their_original_order() {
         mixer.seek(30_000);
         mixer.play();
         let output_hz = frequency_hz(&play(&mut mixer, 36_000)[12_000..]);
-        assert!((output_hz - 220.5).abs() < 3.0, "{what}: {output_hz} Hz");
+        assert!((output_hz - 220.5).abs() < 3.0, "{label}: {output_hz} Hz");
     }
 }
 

@@ -147,36 +147,36 @@ fn targets() -> Vec<Target> {
 
 #[test]
 fn editing_a_lane_while_playing_does_not_click() {
-    for (what, [from, to], session_at) in targets() {
+    for (label, [from, to], session_at) in targets() {
         for start in STARTS {
             let mut mixer = playing(&session_at(from), start, 12_800);
             edit(&mut mixer, &session_at(to));
             let output = left(&mut mixer, 12_800);
             let step = steepest(&output);
-            println!("{what} from {start}: steepest step {step}");
-            assert!(output[0] > 0.9 * CONSTANT && *output.last().unwrap() == 0.0, "{what} does not move");
+            println!("{label} from {start}: steepest step {step}");
+            assert!(output[0] > 0.9 * CONSTANT && *output.last().unwrap() == 0.0, "{label} does not move");
             // A linear ramp of 10 ms; the pan follows a quarter of a cosine.
-            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{what} from {start}: a step of {step}");
+            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{label} from {start}: a step of {step}");
         }
     }
 }
 
 #[test]
 fn adding_a_lane_while_playing_does_not_click() {
-    for (what, _, session_at) in targets() {
+    for (label, _, session_at) in targets() {
         let with_lane = session_at(-144.0);
         let mut without = with_lane.clone();
         without.master_automation.clear();
         without.tracks.iter_mut().for_each(|track| {
-            track.automation.retain(|lane| what == "send" && lane.target == AutomationTarget::Volume);
+            track.automation.retain(|lane| label == "send" && lane.target == AutomationTarget::Volume);
         });
         for start in STARTS {
             let mut mixer = playing(&without, start, 12_800);
             edit(&mut mixer, &with_lane);
             let output = left(&mut mixer, 12_800);
             let step = steepest(&output);
-            assert!(output[0] > 0.9 * CONSTANT, "{what} is silent");
-            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{what} from {start}: a step of {step}");
+            assert!(output[0] > 0.9 * CONSTANT, "{label} is silent");
+            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{label} from {start}: a step of {step}");
         }
     }
 }

@@ -35,7 +35,7 @@ fn latent() -> Vec<EffectSettings> {
 }
 
 /// Checks that tracks of noise and inverted noise cancel to -140 dBFS.
-fn check_null(what: &str, tracks: &[Track]) {
+fn check_null(label: &str, tracks: &[Track]) {
     let output = |session: &Session| {
         let mut mixer = mixer(session);
         mixer.play();
@@ -54,11 +54,11 @@ fn check_null(what: &str, tracks: &[Track]) {
     let (alone, _) = output(&session(not_inverted));
     let remaining_db = 20.0 * libm::log10(remaining.max(1e-20));
     println!(
-        "{what}: {remaining_db:.1} dBFS of {:.1}, {latency_frames} frames late",
+        "{label}: {remaining_db:.1} dBFS of {:.1}, {latency_frames} frames late",
         20.0 * libm::log10(alone)
     );
-    assert!(alone > 0.01 && latency_frames > 100, "{what}: {alone}, {latency_frames} frames");
-    assert!(remaining_db < -140.0, "{what}: {remaining_db} dBFS remain");
+    assert!(alone > 0.01 && latency_frames > 100, "{label}: {alone}, {latency_frames} frames");
+    assert!(remaining_db < -140.0, "{label}: {remaining_db} dBFS remain");
 }
 
 #[test]

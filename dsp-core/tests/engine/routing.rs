@@ -48,9 +48,9 @@ fn output_gains(tracks: &[Track]) -> (f32, f32) {
     (signal[4_000] / 0.125, signal[4_800 + 4_000] / 0.125)
 }
 
-fn check_gain(what: &str, tracks: &[Track], expected: f32) {
+fn check_gain(label: &str, tracks: &[Track], expected: f32) {
     let (left, right) = output_gains(tracks);
-    assert!((left - expected).abs() < 1e-5 && left == right, "{what}: {left}, {right}, expected {expected}");
+    assert!((left - expected).abs() < 1e-5 && left == right, "{label}: {left}, {right}, expected {expected}");
 }
 
 #[test]

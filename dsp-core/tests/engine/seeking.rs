@@ -72,10 +72,10 @@ fn off_db(session: &Session) -> f64 {
     20.0 * libm::log10(f64::from(peak(&off).max(1e-10)))
 }
 
-fn check(what: &str, session: &Session) {
+fn check(label: &str, session: &Session) {
     let off_db = off_db(session);
-    println!("{what}: {off_db:.1} dBFS off");
-    assert!(off_db < -60.0, "{what}: {off_db} dBFS off");
+    println!("{label}: {off_db:.1} dBFS off");
+    assert!(off_db < -60.0, "{label}: {off_db} dBFS off");
 }
 
 #[test]
@@ -122,8 +122,8 @@ fn rates_with_many_points_reach_the_same_phase() {
             let points: Vec<AutomationPoint> = (0..20 * SECOND / interval_frames)
                 .map(|number| point(number * interval_frames + number * 37 % 900, value(number), curve))
                 .collect();
-            let what = format!("{kind}, {curve:?} every {interval_frames} frames");
-            check(&what, &session(kind, values, &[(rate, &points)]));
+            let label = format!("{kind}, {curve:?} every {interval_frames} frames");
+            check(&label, &session(kind, values, &[(rate, &points)]));
         }
     }
 }

@@ -109,16 +109,16 @@ fn off_db(bank: &Bank, song: &Session, sought: u64) -> (f32, [f64; 2]) {
 }
 
 #[track_caller]
-fn check(what: &str, bank: &Bank, song: &Session, sought: u64) -> f32 {
+fn check(label: &str, bank: &Bank, song: &Session, sought: u64) -> f32 {
     let (peak, [at_once, later]) = off_db(bank, song, sought);
-    println!("{what}, from {sought}, peak {peak:.3}: {at_once:.1} dBFS off, ten seconds later {later:.1}");
-    assert!(at_once < -100.0 && later < -100.0, "{what}, from {sought}: {at_once}, {later} dBFS off");
+    println!("{label}, from {sought}, peak {peak:.3}: {at_once:.1} dBFS off, ten seconds later {later:.1}");
+    assert!(at_once < -100.0 && later < -100.0, "{label}, from {sought}: {at_once}, {later} dBFS off");
     peak
 }
 
 #[track_caller]
-fn check_sounding(what: &str, bank: &Bank, song: &Session, sought: u64) {
-    assert!(check(what, bank, song, sought) > 0.01, "{what}: silent");
+fn check_sounding(label: &str, bank: &Bank, song: &Session, sought: u64) {
+    assert!(check(label, bank, song, sought) > 0.01, "{label}: silent");
 }
 
 #[test]
@@ -228,12 +228,12 @@ fn ended_notes_do_not_keep_a_long_note_from_continuing() {
     check_sounding("under chords", &moving_bank(), &song(&events), 62 * SECOND);
 }
 
-/// Checks that a seek starts the notes anew: the attack of the moving bank takes 0.4 seconds.
+/// Checks that a seek starts the notes again: the attack of the moving bank takes 0.4 seconds.
 #[track_caller]
-fn check_restarted(what: &str, song: &Session, sought: u64) {
+fn check_restarted(label: &str, song: &Session, sought: u64) {
     let [at_once, _] = output(&moving_bank(), song, sought, true);
     let peaks = [&at_once[..2_400], &at_once].map(peak);
-    assert!(peaks[1] > 0.02 && peaks[0] < 0.5 * peaks[1], "{what}: not restarted: {peaks:?}");
+    assert!(peaks[1] > 0.02 && peaks[0] < 0.5 * peaks[1], "{label}: not restarted: {peaks:?}");
 }
 
 #[test]
@@ -274,7 +274,7 @@ fn notes_at_the_seek_position_start_at_once() {
     let (alone, beside) = (rising(&rings), rising(&[&rings[..], &[on(sought, 76)]].concat()));
     assert!(peak(&alone) > 0.01, "nothing rises");
     let off: Vec<f32> = alone.iter().zip(&beside).map(|(alone, beside)| alone - beside).collect();
-    assert!(peak(&off) < 1e-6, "what begins there is off by {}", peak(&off));
+    assert!(peak(&off) < 1e-6, "the new note differs by {}", peak(&off));
 }
 
 #[test]

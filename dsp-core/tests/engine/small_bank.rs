@@ -51,7 +51,7 @@ impl Default for Tables {
     fn default() -> Self {
         let sine = |n: u32| (16_000.0 * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0)) as i16;
         let mut samples: Vec<i16> = (0..1_000).map(sine).collect();
-        // The specification asks for 46 zero frames behind every sample.
+        // The specification requires 46 zero frames after every sample.
         samples.extend([0; 46]);
         let octave_down = (-12_i16) as u16;
         Self {

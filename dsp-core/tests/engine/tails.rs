@@ -93,20 +93,20 @@ fn mixer_output(session: &Session, audio: &[Option<AudioSlot>]) -> [Vec<f32>; 2]
 /// Checks that a render contains the whole tail and ends a tenth of a second after it, or with the
 /// session. Its output must equal the mixer's. Returns the frame at which the sound ends.
 #[track_caller]
-fn check(what: &str, session: &Session) -> u64 {
+fn check(label: &str, session: &Session) -> u64 {
     let audio = audio();
     let expected = mixer_output(session, &audio);
     let sounds = |values: &[f32]| values.iter().rposition(|value| value.abs() > SILENCE);
     let last = expected.iter().filter_map(|values| sounds(values)).max().map_or(0, |last| last as u64 + 1);
     let rendered = render(session, &audio, TAIL_SECS as f64);
     let frames = rendered[0].len() as u64;
-    println!("{what}: {frames} frames, the last audible one is {last}");
-    assert!(frames >= last, "{what}: {} frames are cut", last - frames);
+    println!("{label}: {frames} frames, the last audible one is {last}");
+    assert!(frames >= last, "{label}: {} frames are cut", last - frames);
     let quiet_frames = SECOND / 10;
     let longest = session.length_frames.max(last + quiet_frames + 2 * 256);
-    assert!(frames <= longest, "{what}: {} frames of silence", frames - last);
+    assert!(frames <= longest, "{label}: {} frames of silence", frames - last);
     for (rendered, expected) in rendered.iter().zip(&expected) {
-        assert!(*rendered == expected[..rendered.len()], "{what}: other samples");
+        assert!(*rendered == expected[..rendered.len()], "{label}: other samples");
     }
     last
 }

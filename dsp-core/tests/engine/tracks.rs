@@ -59,7 +59,7 @@ fn a_removed_or_changed_track_ends_without_a_click() {
         ("interpolation", |session| session.interpolation = Interpolation::Sinc),
         ("velocity", |session| session.velocity_to_cutoff = VelocityToCutoff::Specification),
     ];
-    for (what, edit) in edits {
+    for (label, edit) in edits {
         let mut mixer = sounding();
         let mut edited = held_note();
         edit(&mut edited);
@@ -67,7 +67,7 @@ fn a_removed_or_changed_track_ends_without_a_click() {
         let output = play(&mut mixer, 9_600);
         // A fade of 96 dB in 1/20 s, 0.04 dB a frame, hardly bends a wave of 441 Hz.
         let step = steepest(&output);
-        assert!(step < 1.5 * undisturbed, "{what}: a step of {step}, {undisturbed} without the edit");
+        assert!(step < 1.5 * undisturbed, "{label}: a step of {step}, {undisturbed} without the edit");
     }
 }
 

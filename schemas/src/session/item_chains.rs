@@ -127,8 +127,7 @@ impl Clock {
     }
 
     /// Maximum distance between the end of an item and the start of its continuation, in frames. It
-    /// is the sum of rounding errors: of two ticks to frames of the file, of two starts to frames
-    /// of the session, and of the length between.
+    /// is the sum of five rounding errors: of two ticks and two starts, and of the length between.
     fn joint_frames(&self, file_rate_hz: u32) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         ((2 * rate_hz + 3 * file_rate_hz) / (2 * file_rate_hz)) as u64

@@ -60,11 +60,11 @@ fn check(index: usize, document: &Document, session: &Session, library: &Library
     let loudest = expected.loudest();
     assert!(loudest > 0.05, "{name} is silent");
     let (hash, start_hash) = (expected.hash(), expected.start(start_frames).hash());
-    let same = |what: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), hash, "{name}: {what}: {}", expected.difference(pcm));
+    let same = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), hash, "{name}: {label}: {}", expected.difference(pcm));
     };
-    let starts_same = |what: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), start_hash, "{name}: {what}: {}", expected.difference(pcm));
+    let starts_same = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), start_hash, "{name}: {label}: {}", expected.difference(pcm));
     };
     same("reduced bank, 4096 frames a call", &by_calls(session, reduced, 4096, frames));
     same("two threads", &by_export(session, whole, 2, frames));

@@ -39,8 +39,8 @@ fn check(index: usize, case: &Case, folder: &Path) -> Value {
     assert!(expected.loudest() > 0.01, "{name} is silent");
     let (song_hash, start_hash) = (expected.hash(), expected.start(START_FRAMES).hash());
 
-    let same = |what: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), song_hash, "{name}: {what}: {}", expected.difference(pcm));
+    let same = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), song_hash, "{name}: {label}: {}", expected.difference(pcm));
     };
     same("reduced bank, 4096 frames a call", &by_calls(&session, reduced, 4096, SONG_FRAMES));
     same("two threads", &by_export(&session, whole, 2, SONG_FRAMES));

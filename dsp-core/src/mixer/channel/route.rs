@@ -13,8 +13,8 @@ use crate::session::{AutomationLane, AutomationTarget};
 /// Crossfade of a delay that changes, in seconds.
 const DELAY_FADE_SECS: f64 = 0.01;
 
-/// A signal path from a strip into a sum: level, then the delay that aligns it with the other
-/// signals of that sum, then a gate.
+/// A signal path from a strip into a sum: a level, a delay that aligns it with the other signals,
+/// and a gate.
 pub(crate) struct Route {
     pub(crate) tap: Tap,
     pub(crate) to: Destination,

@@ -5,17 +5,17 @@ use crate::effects::test_kinds::{LATENT_FRAMES, LISTENER_FRAMES};
 
 /// Checks that tracks with the same noise in opposite polarity cancel, relative to one of them
 /// alone.
-fn check_null(what: &str, tracks: &[Track]) {
+fn check_null(label: &str, tracks: &[Track]) {
     let both = render(&session(tracks.to_vec()));
     let mut alone = tracks.to_vec();
     alone.iter_mut().filter(|track| track.id == "b").for_each(|track| track.mute = true);
     let alone = render(&session(alone));
     let loudest = peak(&alone[0]).max(peak(&alone[1]));
-    assert!(loudest > 0.05, "{what}: nothing to compare with: {loudest}");
+    assert!(loudest > 0.05, "{label}: nothing to compare with: {loudest}");
     let remaining = peak(&both[0]).max(peak(&both[1]));
-    std::println!("{what}: {:.1} dB", 20.0 * libm::log10(f64::from(remaining.max(1e-30) / loudest)));
+    std::println!("{label}: {:.1} dB", 20.0 * libm::log10(f64::from(remaining.max(1e-30) / loudest)));
     // -140 dB
-    assert!(remaining <= 1e-7 * loudest, "{what}: {remaining} remains of {loudest}");
+    assert!(remaining <= 1e-7 * loudest, "{label}: {remaining} remains of {loudest}");
 }
 
 #[test]
@@ -72,7 +72,7 @@ fn a_side_chain_is_latency_compensated() {
     // The listener subtracts its side-chain, which is the same noise.
     let listening =
         |from: u32| EffectSettings { side_chain: Some(from), ..effect("listener", "test_listener") };
-    for (what, own_effects, sidechain_effects) in [
+    for (label, own_effects, sidechain_effects) in [
         ("no latency", vec![], vec![]),
         ("a side-chain with latency", vec![], vec![latent()]),
         ("an input with latency", vec![latent()], vec![]),
@@ -85,10 +85,10 @@ fn a_side_chain_is_latency_compensated() {
         // Its fader does not affect a pre-fader side-chain.
         side_chain.gain = 0.0;
         let remaining = peak(&render(&session(vec![listener.clone(), side_chain.clone()]))[0]);
-        assert_eq!(remaining, 0.0, "{what}");
+        assert_eq!(remaining, 0.0, "{label}");
         listener.effects.pop();
         let alone = peak(&render(&session(vec![listener, side_chain]))[0]);
-        assert!(alone > 0.05, "{what}: {alone}");
+        assert!(alone > 0.05, "{label}: {alone}");
     }
     // The side-chain of the master is aligned with two groups, of which one has latency.
     let mut late = bus("late");
@@ -127,7 +127,7 @@ fn automation_is_delayed_with_the_signal() {
         AutomationLane { target, points }
     };
     let gain = AutomationTarget::Effect { effect: 1, parameter: 0 };
-    for (what, targets) in [
+    for (label, targets) in [
         ("fader", vec![AutomationTarget::Volume]),
         ("effect", vec![gain]),
         ("send", vec![AutomationTarget::Send(0)]),
@@ -150,8 +150,8 @@ fn automation_is_delayed_with_the_signal() {
         let (late, plain) = (render(&build(true)), render(&build(false)));
         let difference: Vec<f32> = late[0].iter().zip(&plain[0]).map(|(late, plain)| late - plain).collect();
         // Only the control points differ, between which ramps are linear.
-        assert!(peak(&difference) < 2e-4 * peak(&plain[0]), "{what}: {}", peak(&difference));
-        assert!(late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01, "{what}");
+        assert!(peak(&difference) < 2e-4 * peak(&plain[0]), "{label}: {}", peak(&difference));
+        assert!(late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01, "{label}");
     }
 }
 

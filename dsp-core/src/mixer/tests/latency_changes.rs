@@ -77,7 +77,7 @@ fn no_edit_of_effects_or_routes_clicks() {
         }),
         ("a clip is removed", &|_| {}, |session| session.tracks[0].clips.clear()),
     ];
-    for (what, before, edit) in edits {
+    for (label, before, edit) in edits {
         let audio = [Some(sine())];
         let slots = Slots { banks: &[], audio: &audio };
         // At eight phases of the sine, so that one is near its peak.
@@ -91,7 +91,7 @@ fn no_edit_of_effects_or_routes_clicks() {
             mixer.set_session(&session, slots).expect("a valid session");
             let output = play(&mut mixer, 9_600);
             let step = steepest(&output);
-            assert!(step < STEP_MAX, "{what}: a step of {step}");
+            assert!(step < STEP_MAX, "{label}: a step of {step}");
         }
     }
 }

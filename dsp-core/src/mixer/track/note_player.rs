@@ -36,8 +36,8 @@ enum SeekNotes {
     Sounding,
 }
 
-/// Plays the notes of a track on its instrument: the outputs before effects, fader, pan and mute,
-/// and the sends to the shared reverb and chorus.
+/// Plays the notes of a track on its instrument. Its outputs are before effects, fader, pan and
+/// mute, and include the sends to the shared reverb and chorus.
 ///
 /// Its position advances only with [`Self::process`]; live events play in any case.
 pub struct TrackPlayer {
@@ -88,9 +88,9 @@ impl TrackPlayer {
 
     /// Continues with edited events at its position.
     ///
-    /// Program and controllers get the values that the new events give them up to here, whatever
-    /// was played live. Notes that the new events do not hold here end, unless a pedal holds them.
-    /// Notes that both hold continue; notes that only the new events hold are not struck. While the
+    /// Program and controllers get the values of the new events up to this position, whatever was
+    /// played live. Notes that the new events do not hold here end, unless a pedal holds them.
+    /// Notes that both hold continue; notes that only the new events hold do not start. While the
     /// session is stopped, the pedals stay up, so that live notes end with their keys.
     pub(crate) fn replace_events(&mut self, events: &[TrackEvent], is_playing: bool) {
         if events == self.events {
@@ -113,11 +113,10 @@ impl TrackPlayer {
     /// state that playing from the start leads to; the notes fade in. Returns the number of
     /// computed steps of voices ([`SynthProcessor::steps`]).
     ///
-    /// To reach that state, the player silently plays the notes that are held at the frame, or were
-    /// released shortly before, from where they were struck, with all notes in between. If that
-    /// takes more than a third of `max_steps`, it leaves out the notes that have ended by then. If
-    /// that exceeds the remaining steps, it strikes the held keys at the frame, in their order,
-    /// without portamento and with the presets that they were played with.
+    /// To reach that state, the player silently plays all notes from the first one that is held at
+    /// the frame or was released shortly before. If that takes more than a third of `max_steps`, it
+    /// leaves out the notes that have ended by then. If that exceeds the remaining steps, it starts
+    /// the held keys at the frame, in their order, with their presets and without portamento.
     pub(crate) fn seek(&mut self, frame: u64, max_steps: u64) -> u64 {
         let end = self.events.partition_point(|event| event.frame < frame);
         let mut steps = 0;
@@ -177,7 +176,7 @@ impl TrackPlayer {
         (synth.steps() <= max_steps, synth.steps())
     }
 
-    /// Advances silently to a frame, at most `max_steps` steps, on the way to `seek_frame`.
+    /// Advances silently to a frame before or at `seek_frame`, by at most `max_steps` steps.
     fn skip_to(&mut self, frame: u64, seek_frame: u64, max_steps: u64) {
         let filters_from = seek_frame.saturating_sub(u64::from(self.config.frames(FILTER_SETTLE_SECS)));
         let unfiltered = filters_from.clamp(self.position, frame);

@@ -43,9 +43,9 @@ impl SynthProcessor {
         }
     }
 
-    /// Advances by some frames without output. The voices get the same state as with output, except
-    /// for the past inputs and outputs of their filters: these are computed only if `runs_filters`,
-    /// which takes longer. Stops early after `max_steps` steps.
+    /// Advances by some frames without output. The voices get the same state as with output; the
+    /// past inputs and outputs of their filters are computed only if `runs_filters`, which takes
+    /// longer. Stops early after `max_steps` steps.
     pub(crate) fn skip(&mut self, mut frames: u64, runs_filters: bool, max_steps: u64) {
         let longest = if runs_filters { CHUNK_FRAMES } else { usize::MAX };
         while frames > 0 && self.steps <= max_steps {

@@ -51,14 +51,14 @@ fn rates_hz() -> impl Iterator<Item = (u32, u32)> {
 
 /// Checks that clips play like a single one: each starts at the end of the one before, in the
 /// session and in the source.
-fn assert_play_as(clips: &[Clip], whole: Clip, what: &str) {
+fn assert_play_as(clips: &[Clip], whole: Clip, label: &str) {
     let mut end = Clip { length_frames: 0, ..whole };
     for clip in clips {
         let start = (end.frame + end.length_frames, end.offset_frames + end.length_frames);
-        assert_eq!((clip.frame, clip.offset_frames), start, "{what}");
+        assert_eq!((clip.frame, clip.offset_frames), start, "{label}");
         end = *clip;
     }
-    assert_eq!(end.frame + end.length_frames, whole.frame + whole.length_frames, "{what}");
+    assert_eq!(end.frame + end.length_frames, whole.frame + whole.length_frames, "{label}");
 }
 
 #[test]
@@ -88,8 +88,8 @@ fn pieces_play_like_the_whole_after_any_move() {
                 .map(|cut| item(cut[0] + moved, at(cut[0]), at(cut[1]) - at(cut[0])))
                 .collect();
             let whole = clips(bpm, rates_hz, &[item(moved, 0, at(9_600))])[0];
-            let what = format!("{bpm} bpm, {rates_hz:?} Hz, moved by {moved} ticks");
-            assert_play_as(&clips(bpm, rates_hz, &pieces), whole, &what);
+            let label = format!("{bpm} bpm, {rates_hz:?} Hz, moved by {moved} ticks");
+            assert_play_as(&clips(bpm, rates_hz, &pieces), whole, &label);
         }
     }
 }
