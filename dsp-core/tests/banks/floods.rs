@@ -96,7 +96,7 @@ pub(crate) const CASES: &[Case] = &[
             changed(|tables| {
                 tables.add_instrument();
                 for n in 0..500 {
-                    let generators: Vec<_> = (0..120).map(|place| (17, (place * n % 500) as i16)).collect();
+                    let generators: Vec<_> = (0..120).map(|index| (17, (index * n % 500) as i16)).collect();
                     tables.add_instrument_zone((&generators, &[]), Some(0));
                 }
                 tables.preset_generators[0].1 = 2;

@@ -57,7 +57,7 @@ pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
     let determinant = sines * cosines - mixed * mixed;
     let of_sine = (sums[0] * cosines - sums[1] * mixed) / determinant;
     let of_cosine = (sums[1] * sines - sums[0] * mixed) / determinant;
-    let rest: Vec<f64> = signal
+    let residue: Vec<f64> = signal
         .iter()
         .enumerate()
         .map(|(n, value)| {
@@ -65,7 +65,7 @@ pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
             value - (of_sine * sine + of_cosine * cosine)
         })
         .collect();
-    db(rms(&rest) / (libm::hypot(of_sine, of_cosine) / libm::sqrt(2.0)))
+    db(rms(&residue) / (libm::hypot(of_sine, of_cosine) / libm::sqrt(2.0)))
 }
 
 /// Asserts that a value is within a tolerance of the expected one.

@@ -44,8 +44,8 @@ fn the_volume_envelope_keeps_its_times() {
             let sound = rig.play(&[(0.0, on(60, 127)), (1.5 * part, off(60))], 2.2 * part).left;
             let full = sound.iter().copied().fold(0.0, f64::max);
             let secs =
-                |place: Option<usize>| place.map_or(f64::NAN, |place| place as f64 / f64::from(rate_hz));
-            let risen = |share: f64| secs(sound.iter().position(|value| *value > share * full));
+                |index: Option<usize>| index.map_or(f64::NAN, |index| index as f64 / f64::from(rate_hz));
+            let risen = |fraction: f64| secs(sound.iter().position(|value| *value > fraction * full));
             let fallen = |level_db: f64| {
                 let gain = full * libm::pow(10.0, level_db / 20.0);
                 secs(sound.iter().rposition(|value| *value >= gain))

@@ -101,7 +101,7 @@ const PITCH: [(u16, i16); 8] = [
 #[test]
 fn the_modulation_falls_from_its_level_at_the_release() {
     // 9.5.3: a quarter and three quarters of the convex attack are 1 + 40 / 96 log10 of that.
-    let convex = |share: f64| 1.0 + 40.0 / 96.0 * libm::log10(share);
+    let convex = |fraction: f64| 1.0 + 40.0 / 96.0 * libm::log10(fraction);
     for (stage, secs, level) in [
         ("the delay", 0.1, 0.0),
         ("a quarter of the attack", 0.375, convex(0.25)),

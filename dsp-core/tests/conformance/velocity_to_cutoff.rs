@@ -51,8 +51,8 @@ impl Statement<'_> {
         let sample = tables.add_sample(&sine(), LOOP);
         let instrument = tables.add_instrument();
         tables.add_instrument_zone((&[], self.instrument_global), None);
-        let own = [self.instrument, &[STEADY_LEVEL]].concat();
-        tables.add_instrument_zone((&steady(&generators), &own), Some(sample));
+        let zone = [self.instrument, &[STEADY_LEVEL]].concat();
+        tables.add_instrument_zone((&steady(&generators), &zone), Some(sample));
         tables.add_preset(0, 0);
         tables.add_preset_zone((&[], self.preset_global), None);
         tables.add_preset_zone((&[], self.preset), Some(instrument));

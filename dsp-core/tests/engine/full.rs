@@ -79,7 +79,7 @@ fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
 /// Automation lanes for the first continuous parameter of each effect and for its rate, near the
 /// middle of their ranges.
 fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
-    let lanes_of = |(place, effect): (usize, &EffectSettings)| {
+    let lanes_of = |(index, effect): (usize, &EffectSettings)| {
         let kind = dsp_core::effects::effect_kind(&effect.kind).unwrap();
         let is_rate = |number: &usize| kind.parameters[*number].id.ends_with("rate_hz");
         let numbers = || (0..kind.parameters.len()).filter(|number| kind.parameters[*number].is_continuous());
@@ -87,7 +87,7 @@ fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
         let lane_of = move |number: usize| {
             let parameter = &kind.parameters[number];
             let between = |fraction: f64| parameter.default + (parameter.max - parameter.default) * fraction;
-            let target = AutomationTarget::Effect { effect: place as u32, parameter: number as u32 };
+            let target = AutomationTarget::Effect { effect: index as u32, parameter: number as u32 };
             let points = [
                 point(777, between(0.0), Curve::Linear),
                 point(end / 2, between(0.05), Curve::Arc(0.4)),

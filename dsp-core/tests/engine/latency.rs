@@ -64,7 +64,7 @@ fn check_null(label: &str, tracks: &[Track]) {
 #[test]
 fn limiters_and_saturators_are_latency_compensated() {
     let late = |id, sign| Track { effects: latent(), ..noise(id, sign) };
-    let to = |place, track| Track { output: Some(place), ..track };
+    let to = |output_index, track| Track { output: Some(output_index), ..track };
     check_null("tracks", &[late("a", 1.0), noise("b", -1.0)]);
     check_null("a bypassed chain", &[Track { bypass: true, ..late("a", 1.0) }, noise("b", -1.0)]);
     let mut off = late("a", 1.0);

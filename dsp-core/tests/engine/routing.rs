@@ -116,13 +116,13 @@ fn solo_and_mute_ramp() {
     mixer.play();
     play(&mut mixer, 4_800, &[128]);
     let switch = |mute, solo| TrackMix { gain: 1.0, pan: 0.0, mute, solo };
-    for (place, mix, expected) in [
+    for (index, mix, expected) in [
         (1, switch(false, true), 1.0),
         (1, switch(true, true), 0.0),
         (1, switch(false, false), 2.0),
         (0, switch(true, false), 1.0),
     ] {
-        mixer.set_track_mix(place, &mix);
+        mixer.set_track_mix(index, &mix);
         let signal = play(&mut mixer, 4_800, &[128]);
         let left = &signal[..4_800];
         let steepest =

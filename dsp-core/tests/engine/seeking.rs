@@ -29,11 +29,11 @@ fn noise(frames: u64) -> AudioSlot {
 /// A track of noise through one effect, with lanes for some of its parameters.
 fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint])]) -> Session {
     let described = effect_kind(kind).unwrap();
-    let place = |id: &str| described.parameter_index(id).unwrap();
+    let index_of = |id: &str| described.parameter_index(id).unwrap();
     let mut all: Vec<f64> = described.parameters.iter().map(|parameter| parameter.default).collect();
-    values.iter().for_each(|(id, value)| all[place(id)] = *value);
+    values.iter().for_each(|(id, value)| all[index_of(id)] = *value);
     let lane_of = |(id, points): &(&str, &[AutomationPoint])| -> AutomationLane {
-        lane(AutomationTarget::Effect { effect: 0, parameter: place(id) as u32 }, points)
+        lane(AutomationTarget::Effect { effect: 0, parameter: index_of(id) as u32 }, points)
     };
     let clip = Clip {
         frame: 0,

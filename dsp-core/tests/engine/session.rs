@@ -206,10 +206,10 @@ fn seeking_back_while_stopped_lets_the_tail_ring_out() {
 #[test]
 fn live_notes_sound_while_stopped() {
     let mut mixer = mixer(&session(vec![track("a", &[])]));
-    let place = mixer.track_index("a").unwrap();
-    mixer.play_event(place, Event::NoteOn { key: 60, velocity: 100 });
+    let index = mixer.track_index("a").unwrap();
+    mixer.play_event(index, Event::NoteOn { key: 60, velocity: 100 });
     assert!(peak(&play(&mut mixer, 4_800, 128)) > 0.05);
-    mixer.play_event(place, Event::NoteOff { key: 60 });
+    mixer.play_event(index, Event::NoteOff { key: 60 });
     assert!(peak(&play(&mut mixer, 480_000, 128)[470_000..]) < 1e-4);
     mixer.play_event(99, Event::NoteOn { key: 60, velocity: 100 });
 }
@@ -236,10 +236,10 @@ fn external_input_replaces_the_notes_of_a_track() {
     let (expected, _) = render(&session);
     // Tracks rendered separately, as a plugin service would deliver them.
     let parts: Vec<_> = (0..2)
-        .map(|place| {
+        .map(|index| {
             let mut alone = dsp_core::render::TrackRender::new(
                 &session,
-                &session.tracks[place],
+                &session.tracks[index],
                 Some(&small_bank()),
                 TailConfig { max_secs: 10.0 },
             )
@@ -261,8 +261,8 @@ fn external_input_replaces_the_notes_of_a_track() {
     let mut output = Vec::new();
     let (mut left, mut right) = ([0.0; 128], [0.0; 128]);
     for start in (0..44_032).step_by(128) {
-        for (place, part) in parts.iter().enumerate() {
-            for (input, output) in mixer.track_input(place).unwrap().iter_mut().zip(part) {
+        for (index, part) in parts.iter().enumerate() {
+            for (input, output) in mixer.track_input(index).unwrap().iter_mut().zip(part) {
                 input[..128].copy_from_slice(&output[start..start + 128]);
             }
         }

@@ -132,8 +132,8 @@ fn the_noise_is_5_db_over_plain_rounding_and_the_gain_of_each_filter() {
         assert!((measured / expected_rms(shaping) - 1.0).abs() < 0.01);
         // Exact to the last digit, which no measurement would find.
         let all_taps = shaping.taps();
-        let (taps, rest) = all_taps.split_at(published_taps(shaping).len());
-        assert!(taps == published_taps(shaping) && rest.iter().all(|tap| *tap == 0.0));
+        let (taps, unused_taps) = all_taps.split_at(published_taps(shaping).len());
+        assert!(taps == published_taps(shaping) && unused_taps.iter().all(|tap| *tap == 0.0));
     }
     let [white, lipshitz, wannamaker] = measured_rms;
     assert!((db(white * libm::sqrt(12.0)) - 4.77).abs() < 0.05);

@@ -7,7 +7,7 @@ use dsp_core::resample::{ResampleError, ResamplerFilter, ResamplerProcessor, Sam
 use rubato::audioadapter_buffers::direct::InterleavedSlice;
 use rubato::{Fft, FixedSync, Resampler as _, WindowFunction as Window};
 
-use crate::spectrum::{amplitudes, db, rms, take_out, tone};
+use crate::spectrum::{amplitudes, db, rms, subtract_sine, tone};
 
 /// All pairs of the rates of an export.
 const PAIRS: [(u32, u32); 6] = [
@@ -73,14 +73,14 @@ impl<S: Path> Rig<S> {
     /// The gain at a frequency below the lower Nyquist frequency, in decibels.
     fn gain_db(&mut self, frequency_hz: f64) -> f64 {
         let mut output = self.steady(frequency_hz, 1.0);
-        db(take_out(&mut output, frequency_hz / self.output_hz))
+        db(subtract_sine(&mut output, frequency_hz / self.output_hz))
     }
 
     /// The loudest spectral line in the output of a tone, beside the tone itself, in decibels.
     fn product_db(&mut self, frequency_hz: f64) -> f64 {
         let mut output = self.steady(frequency_hz, 1.0);
         if frequency_hz < self.lower_nyquist_hz() {
-            take_out(&mut output, frequency_hz / self.output_hz);
+            subtract_sine(&mut output, frequency_hz / self.output_hz);
         }
         db(amplitudes(&output).into_iter().fold(1e-20, f64::max))
     }
@@ -183,7 +183,7 @@ fn other_rates_have_the_same_products() {
 fn distortion_db<S: Path>(pair: (u32, u32)) -> f64 {
     let mut rig = Rig::<S>::new(pair);
     let mut output = rig.steady(997.0, libm::exp10(-1.0 / 20.0));
-    let amplitude = take_out(&mut output, 997.0 / rig.output_hz);
+    let amplitude = subtract_sine(&mut output, 997.0 / rig.output_hz);
     db(rms(&output) * core::f64::consts::SQRT_2 / amplitude)
 }
 

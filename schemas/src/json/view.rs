@@ -153,8 +153,8 @@ impl<'t> Iterator for Parts<'t> {
         if matches!(text.as_bytes().first(), None | Some(b']' | b'}')) {
             return None;
         }
-        let (part, rest) = text.split_at(length(text.as_bytes()));
-        self.text = rest;
+        let (part, remaining) = text.split_at(length(text.as_bytes()));
+        self.text = remaining;
         Some(part)
     }
 }

@@ -58,9 +58,9 @@ extern "C" fn dispatch(
 }
 
 fn write(text: &str, answer: *mut c_void) {
-    for (place, byte) in text.bytes().chain([0]).enumerate() {
+    for (index, byte) in text.bytes().chain([0]).enumerate() {
         // SAFETY: the host's buffer holds at least 32 letters.
-        unsafe { answer.cast::<c_char>().add(place).write(byte as c_char) };
+        unsafe { answer.cast::<c_char>().add(index).write(byte as c_char) };
     }
 }
 

@@ -37,8 +37,8 @@ pub fn factory(classes: &'static [Described]) -> *mut c_void {
 
 fn put<T: From<u8> + Copy, const N: usize>(text: &str, field: &mut [T; N]) {
     *field = [T::from(0); N];
-    for (place, byte) in field.iter_mut().take(N - 1).zip(text.bytes()) {
-        *place = T::from(byte);
+    for (unit, byte) in field.iter_mut().take(N - 1).zip(text.bytes()) {
+        *unit = T::from(byte);
     }
 }
 

@@ -44,14 +44,15 @@ fn shortest<'e, N: Ord>(edges: &'e Edges<N>, start: &'e N) -> Option<Vec<&'e N>>
     while let Some(node) = queue.pop_front() {
         for next in edges.get(node).into_iter().flatten() {
             if next == start {
-                let mut way = vec![start, node];
-                while let Some(before) = from.get(way[way.len() - 1]).filter(|_| way[way.len() - 1] != start)
+                let mut path = vec![start, node];
+                while let Some(before) =
+                    from.get(path[path.len() - 1]).filter(|_| path[path.len() - 1] != start)
                 {
-                    way.push(before);
+                    path.push(before);
                 }
-                way.dedup();
-                way.reverse();
-                return Some(if way.len() == 1 { vec![start, start] } else { way });
+                path.dedup();
+                path.reverse();
+                return Some(if path.len() == 1 { vec![start, start] } else { path });
             }
             if !from.contains_key(next) {
                 from.insert(next, node);

@@ -32,8 +32,8 @@ impl Pcm {
         let start = self.left.len() - frames;
         let sides = [(&self.left, &other.left), (&self.right, &other.right)];
         let pairs =
-            sides.iter().flat_map(|(own, other)| own[start..].iter().zip(&other[from..from + frames]));
-        let off = pairs.fold(0.0_f32, |largest, (own, other)| largest.max((own - other).abs()));
+            sides.iter().flat_map(|(this, other)| this[start..].iter().zip(&other[from..from + frames]));
+        let off = pairs.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
         20.0 * f64::from(off.max(1e-10)).log10()
     }
 
@@ -52,11 +52,11 @@ impl Pcm {
     /// Index of the first difference from another render, and the largest difference.
     pub(super) fn difference(&self, other: &Self) -> String {
         let sides = [(&self.left, &other.left), (&self.right, &other.right)];
-        let first = sides.iter().filter_map(|(own, other)| {
-            own.iter().zip(*other).position(|(own, other)| own.to_bits() != other.to_bits())
+        let first = sides.iter().filter_map(|(this, other)| {
+            this.iter().zip(*other).position(|(this, other)| this.to_bits() != other.to_bits())
         });
-        let largest = sides.iter().flat_map(|(own, other)| own.iter().zip(*other));
-        let largest = largest.fold(0.0_f32, |largest, (own, other)| largest.max((own - other).abs()));
+        let largest = sides.iter().flat_map(|(this, other)| this.iter().zip(*other));
+        let largest = largest.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
         format!("first at frame {:?}, at most by {largest:e}", first.min())
     }
 }

@@ -44,8 +44,8 @@ fn check(index: usize, case: &Case, folder: &Path) -> Value {
     };
     same("reduced bank, 4096 frames a call", &by_calls(&session, reduced, 4096, SONG_FRAMES));
     same("two threads", &by_export(&session, whole, 2, SONG_FRAMES));
-    let rest = SONG_FRAMES - SOUGHT_FRAME;
-    let sought = by_seeking(&session, reduced, 512, SOUGHT_FRAME, rest);
+    let remaining_frames = SONG_FRAMES - SOUGHT_FRAME;
+    let sought = by_seeking(&session, reduced, 512, SOUGHT_FRAME, remaining_frames);
     let sought_hash = sought.hash();
     let settled_at = SOUGHT_FRAME + SETTLING_FRAMES;
     let off_db = sought.off_db(&expected, settled_at, SONG_FRAMES - settled_at);
@@ -58,7 +58,7 @@ fn check(index: usize, case: &Case, folder: &Path) -> Value {
     same("baseline instructions, 128 frames a call", &by_calls(&session, whole, 128, SONG_FRAMES));
     same("baseline instructions, reduced bank, two threads", &by_export(&session, reduced, 2, SONG_FRAMES));
     let start = start.unwrap_or_else(|| starts(whole));
-    let sought_again = by_seeking(&session, whole, 128, SOUGHT_FRAME, rest);
+    let sought_again = by_seeking(&session, whole, 128, SOUGHT_FRAME, remaining_frames);
     force_baseline(false);
     assert_eq!(start.hash(), start_hash, "{name}: one frame a call: {}", expected.difference(&start));
 

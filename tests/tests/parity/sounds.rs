@@ -117,9 +117,9 @@ fn strings(rate_hz: usize, seed: u64) -> Vec<f32> {
             let pitch_hz = [110, 164, 220, 146, 330, 277][frame / note_frames % 6];
             line = (0..rate_hz / pitch_hz).map(|_| 0.5 * next()).collect();
         }
-        let place = frame % note_frames % line.len();
-        let value = line[place];
-        line[place] = 0.498 * (value + line[(place + 1) % line.len()]);
+        let index = frame % note_frames % line.len();
+        let value = line[index];
+        line[index] = 0.498 * (value + line[(index + 1) % line.len()]);
         values.push(value);
     }
     values

@@ -133,13 +133,13 @@ fn audio(frames: &[i16], block: usize) -> Vec<u8> {
     // A used floor, with the last of its 256 steps, which is 1, at both ends.
     bits.write(1, 1);
     (0..2).for_each(|_| bits.write(255, 8));
-    let mut rest = coefficients(frames, block);
+    let mut remaining = coefficients(frames, block);
     for (pass, exponent) in STEP_EXPONENTS.into_iter().enumerate() {
         if pass == 0 {
             bits.write(0, 1);
         }
         let step = libm::exp2(f64::from(exponent));
-        for coefficient in &mut rest {
+        for coefficient in &mut remaining {
             let steps = (libm::round(*coefficient / step) as i32).clamp(-MIDDLE, MIDDLE - 1);
             *coefficient -= f64::from(steps) * step;
             bits.write_word((steps + MIDDLE) as u32, 8);
@@ -152,7 +152,7 @@ fn audio(frames: &[i16], block: usize) -> Vec<u8> {
 fn coefficients(frames: &[i16], block: usize) -> [f64; HALF] {
     let windowed: [f64; BLOCK_FRAMES] = std::array::from_fn(|n| {
         let sine = libm::sin(PI * (n as f64 + 0.5) / BLOCK_FRAMES as f64);
-        let frame = (block * HALF + n).checked_sub(HALF).and_then(|place| frames.get(place));
+        let frame = (block * HALF + n).checked_sub(HALF).and_then(|index| frames.get(index));
         libm::sin(FRAC_PI_2 * sine * sine) * f64::from(frame.copied().unwrap_or(0)) / 32_768.0
     });
     std::array::from_fn(|k| {

@@ -69,8 +69,8 @@ fn instrument(
     length_ticks: u32,
     fields: Value,
 ) -> Value {
-    let note = |(place, (tick, pitch)): (usize, &(u32, u8))| {
-        let velocity = [0.75, 0.5, 1.0, 0.25][place % 4];
+    let note = |(index, (tick, pitch)): (usize, &(u32, u8))| {
+        let velocity = [0.75, 0.5, 1.0, 0.25][index % 4];
         json!({"tick": tick, "length_ticks": length_ticks, "pitch": pitch, "velocity": velocity})
     };
     let end = notes.last().map_or(0, |(tick, _)| tick + length_ticks);
