@@ -1,7 +1,7 @@
 //! `songfoundry-bridge`: the native helper process that hosts audio plugins.
 //!
-//! The service starts one helper per job and never loads a plugin itself, so that a plugin
-//! which crashes or hangs takes down a helper and nothing else.
+//! The service starts one helper per job and never loads a plugin itself. A plugin that crashes or
+//! hangs thus takes down only a helper.
 
 mod scan;
 
@@ -28,7 +28,7 @@ enum Command {
     },
 }
 
-/// What this build can do. It hosts no plugin format yet, and says so.
+/// The features of this build. It hosts no plugin format yet.
 fn capabilities() -> Capabilities {
     Capabilities { version: env!("CARGO_PKG_VERSION").to_owned(), formats: Vec::new(), editor_windows: false }
 }

@@ -1,4 +1,4 @@
-//! `songfoundry-bridge scan` on modules made for it: what it says, and that nobody else says it.
+//! `songfoundry-bridge scan` on test modules: its records, and their separation from other output.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -25,7 +25,7 @@ fn scan(file: &Path) -> Output {
     output.expect("the helper runs")
 }
 
-/// A copy of a module under a name of its own, as a bundle or a file.
+/// A copy of a module under a given name, as a bundle or a file.
 fn installed(folder: &tempfile::TempDir, module: &str, name: &str) -> PathBuf {
     let to = folder.path().join(name);
     std::fs::create_dir_all(to.parent().expect("a folder")).expect("makes");
@@ -55,7 +55,7 @@ fn facts(plugin: &ScannedPlugin) -> (&str, &str, PluginKind) {
 }
 
 #[test]
-fn vst3_plugins_are_listed_with_what_they_are_for() {
+fn vst3_plugins_are_listed_with_their_kind() {
     let folder = tempfile::tempdir().expect("a folder");
     let inside = format!("Mixed.vst3/Contents/{}-linux/Mixed.so", std::env::consts::ARCH);
     installed(&folder, "mixed", &inside);
@@ -76,13 +76,13 @@ fn vst3_plugins_are_listed_with_what_they_are_for() {
             .all(|plugin| (plugin.vendor.as_str(), plugin.version.as_str()) == ("Songfoundry", "1.2.3"))
     );
     assert_eq!(listed[0].categories, ["Instrument", "Drum"]);
-    // What belongs to a plugin and is none is left out.
+    // Other classes of a module are left out.
     let single = plugins(&scan(&installed(&folder, "instrument", "Single.VST3")));
     assert_eq!(single.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["Test Synth"]);
 }
 
 #[test]
-fn vst2_plugins_are_known_by_their_flags() {
+fn vst2_plugins_are_classified_by_their_flags() {
     let folder = tempfile::tempdir().expect("a folder");
     let synth = plugins(&scan(&installed(&folder, "vst2_synth", "Synth-vst.so")));
     assert_eq!(facts(&synth[0]), ("54535932", "Test Synth Two", PluginKind::Instrument));
@@ -92,7 +92,7 @@ fn vst2_plugins_are_known_by_their_flags() {
 }
 
 #[test]
-fn a_vst2_shell_is_all_that_is_in_it() {
+fn all_plugins_of_a_vst2_shell_are_listed() {
     let folder = tempfile::tempdir().expect("a folder");
     let listed = plugins(&scan(&installed(&folder, "vst2_shell", "Shell.so")));
     let facts: Vec<_> = listed.iter().map(facts).collect();
@@ -101,7 +101,7 @@ fn a_vst2_shell_is_all_that_is_in_it() {
 }
 
 #[test]
-fn what_is_no_module_is_named() {
+fn invalid_modules_are_reported_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     std::fs::create_dir_all(folder.path().join("Empty.vst3/Contents/x86_64-win")).expect("makes");
     std::fs::write(folder.path().join("Text.vst3"), "no library").expect("writes");
@@ -126,7 +126,7 @@ fn what_is_no_module_is_named() {
 }
 
 #[test]
-fn what_a_module_prints_is_no_record() {
+fn output_of_a_module_is_not_a_record() {
     let folder = tempfile::tempdir().expect("a folder");
     let output = scan(&installed(&folder, "loud", "Loud.vst3"));
     assert_eq!(plugins(&output).len(), 1);
@@ -143,13 +143,13 @@ fn a_module_that_ends_the_helper_leaves_no_end_record() {
 }
 
 #[test]
-fn the_helper_ends_with_whom_it_works_for() {
+fn the_helper_ends_with_its_parent() {
     use std::io::Read as _;
     use std::process::Stdio;
     let folder = tempfile::tempdir().expect("a folder");
     let hang = installed(&folder, "hang", "Hang.vst3");
-    // The shell starts the helper, which hangs, and ends; the helper's standard output closes when
-    // it ends as well.
+    // The shell starts the helper, which hangs, and exits; the helper's standard output closes when
+    // it is killed.
     let script = "SF_PARENT_PID=$$ \"$0\" scan \"$1\" & sleep 1";
     let mut shell = Command::new("/bin/sh")
         .args(["-c", script, env!("CARGO_BIN_EXE_songfoundry-bridge")])
@@ -157,8 +157,8 @@ fn the_helper_ends_with_whom_it_works_for() {
         .stdout(Stdio::piped())
         .spawn()
         .expect("a shell");
-    let mut said = String::new();
-    shell.stdout.take().expect("a pipe").read_to_string(&mut said).expect("ends");
-    assert_eq!(said, "");
+    let mut printed = String::new();
+    shell.stdout.take().expect("a pipe").read_to_string(&mut printed).expect("ends");
+    assert_eq!(printed, "");
     shell.wait().expect("ended");
 }

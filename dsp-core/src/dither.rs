@@ -174,8 +174,8 @@ impl QuantizerProcessor {
     pub fn process(&mut self, samples: &[f32], steps: &mut [i32]) {
         let scale = f64::from(self.config.depth.full_scale());
         if self.config.shaping == NoiseShaping::Off {
-            for (samples, steps) in samples.chunks(PART).zip(steps.chunks_mut(PART)) {
-                let mut dither = [0; PART];
+            for (samples, steps) in samples.chunks(CHUNK_SAMPLES).zip(steps.chunks_mut(CHUNK_SAMPLES)) {
+                let mut dither = [0; CHUNK_SAMPLES];
                 dither[..samples.len()].iter_mut().for_each(|bits| *bits = self.dither.next());
                 self.clipped_samples += quantize(samples, &dither, steps, scale);
             }
@@ -209,7 +209,7 @@ impl QuantizerProcessor {
 }
 
 /// Number of samples that are quantized together.
-const PART: usize = 32;
+const CHUNK_SAMPLES: usize = 32;
 
 /// Added to and taken from a double, rounds it to a whole number, halves to even; added alone,
 /// leaves that in the lowest bits.
@@ -218,11 +218,11 @@ const ROUNDING: f64 = 6_755_399_441_055_744.0;
 on_best_instructions! {
     /// Quantizes samples with as many bits for their dither, `scale` steps to full scale. Returns
     /// how many were clipped.
-    fn quantize(samples: &[f32], dither: &[u64; PART], steps: &mut [i32], scale: f64) -> u64 = quantize_inline;
+    fn quantize(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [i32], scale: f64) -> u64 = quantize_inline;
 }
 
 #[inline(always)]
-fn quantize_inline(samples: &[f32], dither: &[u64; PART], steps: &mut [i32], scale: f64) -> u64 {
+fn quantize_inline(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [i32], scale: f64) -> u64 {
     let (lowest, highest) = (-scale, scale - 1.0);
     let mut clipped = 0;
     for ((sample, bits), step) in samples.iter().zip(dither).zip(steps) {

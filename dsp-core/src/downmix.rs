@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn each_channel_of_5_1_comes_at_its_level() {
+    fn each_channel_of_5_1_has_its_level() {
         for (channel, expected) in [
             [1.0, 0.0],
             [0.0, 1.0],

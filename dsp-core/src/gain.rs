@@ -22,7 +22,7 @@ pub fn to_db(amplitude: f64) -> f64 {
 
 /// Gains of the left and right channel of a stereo signal for a pan of -1 (left) to 1 (right).
 ///
-/// A balance law: both are 1 at the centre, and panning to one side fades the opposite side along a
+/// A balance law: both are 1 at the centre. Panning to one side fades the opposite side along a
 /// quarter of a cosine, so that a stereo signal never gets louder.
 pub fn balance(pan: f64) -> (f32, f32) {
     let pan = pan.clamp(-1.0, 1.0);
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn decibels_go_both_ways() {
+    fn decibels_convert_in_both_directions() {
         for level_db in [-120.0, -20.0, -6.0, 0.0, 12.0] {
             let error_db = to_db(f64::from(from_db(level_db))) - level_db;
             assert!(error_db.abs() < 1e-5, "{level_db} dB came back {error_db} dB off");

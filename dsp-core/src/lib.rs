@@ -1,12 +1,11 @@
-//! The Songfoundry engine: one body of DSP that the service runs natively and the browser
-//! runs as WebAssembly.
+//! The Songfoundry engine: DSP that the service runs natively and the browser as WebAssembly.
 //!
 //! # Units
 //!
-//! A *frame* is one sample per channel, a *sample* one value, a *block* 512 values (256
-//! interleaved stereo frames, [`block::BLOCK_FRAMES`]). Positions in music are *ticks*, 960 to a
-//! quarter note; [`tempo::TempoMap`] is the only place that turns them into frames. Levels
-//! are linear unless a name says `_db`, `_lufs` or `_dbtp`.
+//! A *frame* is one sample per channel, a *sample* one value, a *block* 512 values (256 interleaved
+//! stereo frames, [`block::BLOCK_FRAMES`]). Musical positions are in *ticks*, 960 to a quarter
+//! note; only [`tempo::TempoMap`] converts them to frames. Levels are linear unless a name says
+//! `_db`, `_lufs` or `_dbtp`.
 //!
 //! # Contract
 //!
@@ -18,9 +17,8 @@
 //!   panic, and what they compute does not depend on how many frames a call asks for.
 //! - Randomness is seeded by the caller.
 //!
-//! Without the `std` feature the crate is `no_std` with `alloc`, and leaves out what stands on std
-//! libraries: loudness measurement of finished signals, the WAV writer, and the choice of AVX2 at
-//! run time.
+//! Without the `std` feature the crate is `no_std` with `alloc`. It then lacks loudness measurement
+//! of finished signals, the WAV writer, and the choice of AVX2 at run time, which need std.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 

@@ -10,7 +10,7 @@ use crate::lookahead::LookaheadGain;
 pub const MIX_CEILING_DBFS: f64 = -3.0;
 
 /// Number of frames that are computed together.
-const PART_FRAMES: usize = 16;
+const CHUNK_FRAMES: usize = 16;
 
 /// Settings of a limiter.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -103,18 +103,18 @@ impl LimiterProcessor {
     /// Limits `left` and `right` in place. Both have the same length. Values that are not finite
     /// are treated as silence.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
-        for (left, right) in left.chunks_mut(PART_FRAMES).zip(right.chunks_mut(PART_FRAMES)) {
+        for (left, right) in left.chunks_mut(CHUNK_FRAMES).zip(right.chunks_mut(CHUNK_FRAMES)) {
             self.process_part(left, right);
         }
     }
 
     fn process_part(&mut self, left: &mut [f32], right: &mut [f32]) {
-        let mut gains = [1.0; PART_FRAMES];
+        let mut gains = [1.0; CHUNK_FRAMES];
         let gains = &mut gains[..left.len()];
         for ((gain, left), right) in gains.iter_mut().zip(&mut *left).zip(&mut *right) {
             (*left, *right) = (finite(*left), finite(*right));
             let (left_peak, right_peak) = (left.abs(), right.abs());
-            // `f32::max` may be a call, which would take longer than the rest.
+            // `f32::max` may be a call, which would take longer than the rest of the loop.
             let peak = if right_peak > left_peak { right_peak } else { left_peak };
             *gain = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
         }
@@ -197,11 +197,11 @@ mod tests {
         assert_eq!(limit(0.7, 1_000), Reduction::NONE);
         let while_loud = limit(2.0 * crate::gain::from_db(-3.0), 1_000);
         assert!((while_loud.least_gain - 0.5).abs() < 1e-6, "{while_loud:?}");
-        // The gain begins to fall 72 frames ahead of what comes out, and with the first of its 72
-        // steps 0.06 dB are gone, with the second 0.12.
+        // The gain begins to fall 72 frames ahead of the output. The first of its 72 steps is a
+        // reduction of 0.06 dB, the second of 0.12.
         assert_eq!(while_loud.frames, 999);
-        // It recovers by 1 / 3840 of its way with each frame, once the last loud frame has passed:
-        // 0.1 dB are left after 3840 * ln(0.5 / 0.01145) frames.
+        // It recovers by 1 / 3840 of the remaining distance a frame after the last loud frame. A
+        // reduction of 0.1 dB is left after 3840 * ln(0.5 / 0.01145) frames.
         let after = limit(0.0, 48_000);
         let recovery = 72.0 + 3_840.0 * libm::log(0.5 / (1.0 - 0.988_553_1));
         assert!((after.frames as f64 - while_loud.frames as f64 - recovery).abs() < 80.0, "{after:?}");

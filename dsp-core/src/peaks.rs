@@ -81,9 +81,9 @@ pub fn halved(values: &[i16], channels: usize) -> Vec<i16> {
     let mut out = Vec::with_capacity(values.len().div_ceil(2) + pixel);
     for two in values.chunks(2 * pixel) {
         let (first, second) = two.split_at(pixel.min(two.len()));
-        for (place, value) in first.iter().enumerate() {
-            let other = second.get(place).copied().unwrap_or(*value);
-            out.push(if place % 2 == 0 { other.min(*value) } else { other.max(*value) });
+        for (index, value) in first.iter().enumerate() {
+            let other = second.get(index).copied().unwrap_or(*value);
+            out.push(if index % 2 == 0 { other.min(*value) } else { other.max(*value) });
         }
     }
     out

@@ -75,8 +75,8 @@ pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
     wide::f32x4::transpose(rows)
 }
 
-/// Defines a function that calls `$body`, an `#[inline(always)]` function of the same arguments,
-/// compiled for AVX2 where the machine has it and for the target's baseline elsewhere.
+/// Defines a function that calls `$body`, an `#[inline(always)]` function with the same arguments.
+/// It is compiled for AVX2, if the machine has it, and for the target's baseline.
 macro_rules! on_best_instructions {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:path;) => {
         $(#[$meta])*

@@ -26,15 +26,15 @@ const HIGH_RATE_HZ: u32 = 64_000;
 /// Number of frames that are measured together.
 const ROOM_FRAMES: usize = 1_024;
 
-/// What a window of input holds beside the frames that it is for.
+/// Frames of a window of input beyond those that it measures.
 const EXTRA_FRAMES: usize = TAPS - 1;
 
-/// The weights of two frames that lie mirrored around the middle of the window.
+/// The weights of two frames that are mirrored at the middle of the window.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
-    /// For the place half-way between two frames.
+    /// For the point half-way between two frames.
     middle: f32,
-    /// For places before and behind it: of the frames' sum and of their difference.
+    /// For the points before and after it: of the frames' sum and of their difference.
     pairs: [[f32; 2]; MAX_PAIRS],
 }
 
@@ -43,12 +43,12 @@ struct Weights {
 pub struct TruePeakMeter {
     weights: [Weights; TAPS / 2],
     pairs: usize,
-    /// No place between frames is higher than this times the highest of its window.
+    /// A value between frames is at most this times the peak of its window.
     bound: f32,
     kept: Vec<f32>,
     kept_frames: usize,
-    /// The first place in `kept` that counts, a multiple of [`LANES`].
-    first_place: usize,
+    /// Index in `kept` of the first frame that counts, a multiple of [`LANES`].
+    first_index: usize,
     between_peak: f32,
     sample_peak: f32,
 }
@@ -63,12 +63,13 @@ impl TruePeakMeter {
         let weights = core::array::from_fn(|tap| Weights {
             middle: middle(tap) as f32,
             pairs: core::array::from_fn(|pair| {
-                let place = (TAPS / 2 - 1) as f64 + (pair + 1) as f64 / factor;
-                let (near, far) = (sinc.at(tap as f64 - place), sinc.at((TAPS - 1 - tap) as f64 - place));
+                let position = (TAPS / 2 - 1) as f64 + (pair + 1) as f64 / factor;
+                let (near, far) =
+                    (sinc.at(tap as f64 - position), sinc.at((TAPS - 1 - tap) as f64 - position));
                 [((near + far) / 2.0) as f32, ((near - far) / 2.0) as f32]
             }),
         });
-        // Half-way between frames the magnitudes of the taps add up to most.
+        // Half-way between frames the sum of the taps' magnitudes is largest.
         let bound = 1.001 * (0..TAPS).map(|tap| middle(tap).abs()).sum::<f64>() as f32;
         let room = EXTRA_FRAMES + ROOM_FRAMES;
         Self {
@@ -77,7 +78,7 @@ impl TruePeakMeter {
             bound,
             kept: vec![0.0; room],
             kept_frames: EXTRA_FRAMES,
-            first_place: 0,
+            first_index: 0,
             between_peak: 0.0,
             sample_peak: 0.0,
         }
@@ -87,14 +88,14 @@ impl TruePeakMeter {
     pub fn reset(&mut self) {
         self.kept.fill(0.0);
         self.restart();
-        self.first_place = 0;
+        self.first_index = 0;
     }
 
     /// Restarts the measurement of a continuing signal. Values between earlier frames do not count.
     pub fn restart(&mut self) {
         self.kept.copy_within(self.kept_frames - EXTRA_FRAMES..self.kept_frames, 0);
         self.kept_frames = EXTRA_FRAMES;
-        self.first_place = TAPS / 2;
+        self.first_index = TAPS / 2;
         self.between_peak = 0.0;
         self.sample_peak = 0.0;
     }
@@ -109,26 +110,26 @@ impl TruePeakMeter {
             if self.kept_frames == self.kept.len() {
                 self.between_peak = self.peak_of(&self.kept);
                 self.kept.copy_within(ROOM_FRAMES.., 0);
-                (self.kept_frames, self.first_place) = (EXTRA_FRAMES, 0);
+                (self.kept_frames, self.first_index) = (EXTRA_FRAMES, 0);
             }
             samples = later;
         }
     }
 
-    /// The highest magnitude so far, at or between samples, of a signal that goes on; 1 is full
-    /// scale. It never falls. Places between the last 31 frames are left out: what they are, the
-    /// frames that follow decide.
+    /// The highest magnitude so far, at or between samples, of a continuing signal; 1 is full
+    /// scale. It never falls. Values between the last 31 frames do not count, as they depend on
+    /// later frames.
     pub fn true_peak_so_far(&self) -> f32 {
         self.peak_of(&self.kept[..self.kept_frames]).max(self.sample_peak)
     }
 
     /// The highest magnitude, at or between samples, of a signal that has ended; 1 is full scale.
     pub fn true_peak(&self) -> f32 {
-        // What has not been measured yet, and the silence behind it.
-        let mut rest = [0.0; 2 * EXTRA_FRAMES + ROOM_FRAMES + LANES];
-        rest[..self.kept_frames].copy_from_slice(&self.kept[..self.kept_frames]);
+        // The frames that are not measured yet, followed by silence.
+        let mut remaining = [0.0; 2 * EXTRA_FRAMES + ROOM_FRAMES + LANES];
+        remaining[..self.kept_frames].copy_from_slice(&self.kept[..self.kept_frames]);
         let frames = self.kept_frames.next_multiple_of(LANES);
-        self.peak_of(&rest[..frames + EXTRA_FRAMES]).max(self.sample_peak)
+        self.peak_of(&remaining[..frames + EXTRA_FRAMES]).max(self.sample_peak)
     }
 
     /// The highest magnitude of any sample so far.
@@ -136,10 +137,10 @@ impl TruePeakMeter {
         self.sample_peak
     }
 
-    /// The highest place between the frames of a window that begins as `kept` does, or the highest
-    /// before.
+    /// The highest magnitude between the frames of a window that begins as `kept` does, or the
+    /// highest before.
     fn peak_of(&self, window: &[f32]) -> f32 {
-        let window = window.get(self.first_place..).unwrap_or_default();
+        let window = window.get(self.first_index..).unwrap_or_default();
         let mut peak = self.between_peak;
         if self.pairs == MAX_PAIRS {
             peak_eightfold(&self.weights, self.bound, window, &mut peak);
@@ -150,7 +151,7 @@ impl TruePeakMeter {
     }
 }
 
-/// Copies samples without what is not finite; returns the highest magnitude.
+/// Copies samples and replaces those that are not finite by 0; returns the highest magnitude.
 fn cleaned(samples: &[f32], room: &mut [f32]) -> f32 {
     let mut peaks = [0.0; LANES];
     for (samples, room) in samples.chunks(LANES).zip(room.chunks_mut(LANES)) {
@@ -176,8 +177,7 @@ on_best_instructions! {
     fn peak_fourfold(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) = raise_peak::<1>;
 }
 
-/// Raises `peak` to the highest place between the frames of a window; those of its last taps have
-/// no places of their own.
+/// Raises `peak` to the highest magnitude between the frames of a window, up to its last taps.
 #[inline(always)]
 fn raise_peak<const PAIRS: usize>(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) {
     let mut start = 0;
@@ -196,14 +196,14 @@ fn highest(frames: &[f32]) -> f32 {
     for eight in frames.as_chunks::<LANES>().0 {
         peaks = peaks.higher(Lanes::new(*eight).abs());
     }
-    // The last seven once more: the window is one short of whole chunks.
+    // The window is one short of whole chunks: the last chunk repeats seven frames.
     if let Some(last) = frames.last_chunk::<LANES>() {
         peaks = peaks.higher(Lanes::new(*last).abs());
     }
     peaks.to_array().into_iter().fold(0.0, higher)
 }
 
-/// The highest magnitudes between eight frames and those that follow each.
+/// The highest magnitudes between eight frames and the frame after each.
 #[inline(always)]
 fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32]) -> Lanes {
     let mut middle = Lanes::zero();

@@ -1,4 +1,4 @@
-//! The page's half: projects become sessions, and musical time becomes frames.
+//! Compiles projects into sessions, and converts musical time to frames, on the page's side.
 
 use std::collections::HashMap;
 
@@ -12,7 +12,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::memory;
 
-/// A project in the engine's terms, ready to be sent to the audio thread.
+/// A compiled project, ready to be sent to the audio thread.
 #[wasm_bindgen]
 pub struct CompiledSession {
     bytes: Vec<u8>,
@@ -23,17 +23,17 @@ pub struct CompiledSession {
     tempo: TempoMap,
 }
 
-/// Turns a project into a session for an engine that runs at `sample_rate_hz`.
+/// Compiles a project into a session for an engine that runs at `sample_rate_hz`.
 ///
-/// `project` is a project as the service gave it. `bank_slots` maps SoundFont ids to the slots in
-/// which the engine holds them, as a JavaScript object of numbers; a track that names no bank plays
-/// the one in `default_slot`. Tracks whose bank is in no slot are silent. `audio` maps the
-/// service's ids of audio files to objects of their `slot`, their `frames` at the engine's sample
-/// rate, and the file's own rate as `fileRateHz`; nothing is no file at all.
+/// `project` is a project from the service. `bank_slots` is a JavaScript object of numbers that
+/// maps SoundFont ids to the engine's slots. A track without a bank uses the bank in
+/// `default_slot`; tracks whose bank is in no slot are silent. `audio` maps the service's ids of
+/// audio files to objects with their `slot`, their `frames` at the engine's sample rate, and the
+/// file's sample rate as `fileRateHz`. Without `audio` there are no files.
 ///
 /// # Errors
 ///
-/// A message that says what about the project cannot be used.
+/// A message with the reason why the project cannot be used.
 #[wasm_bindgen(js_name = compileSession)]
 pub fn compile_session(
     project: JsValue,
@@ -60,7 +60,7 @@ pub fn compile_session(
     })
 }
 
-/// An audio file that the engine has.
+/// An audio file in a slot of the engine.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct AudioFile {
@@ -69,7 +69,7 @@ struct AudioFile {
     file_rate_hz: u32,
 }
 
-/// What is in the engine's slots.
+/// The contents of the engine's slots.
 struct Loaded {
     bank_slots: HashMap<String, u32>,
     default_slot: Option<u32>,
@@ -90,16 +90,16 @@ impl Sounds for Loaded {
     }
 }
 
-/// The presets that each track of a project can ask its SoundFont for, by the tracks' order: bank
-/// and program numbers as in `0:0,128:0`, or an empty text for a track without a SoundFont. Notes
-/// do not matter and may be left out of the project.
+/// The presets that each track can request from its SoundFont, in the order of the tracks: bank and
+/// program numbers as in `0:0,128:0`, or an empty string for a track without a SoundFont. Notes do
+/// not matter and may be left out of the project.
 ///
 /// # Errors
 ///
-/// A message that says what about the project cannot be used.
+/// A message with the reason why the project cannot be used.
 #[wasm_bindgen(js_name = presetsUsed)]
 pub fn presets_used(project: JsValue) -> Result<Vec<String>, JsError> {
-    /// Any rate will do: presets do not depend on it.
+    /// Presets do not depend on the sample rate.
     const SAMPLE_RATE_HZ: u32 = 48_000;
     let session = schemas::session::build(&read(project)?, SAMPLE_RATE_HZ, |_| Some(0))?;
     let text = |track: &dsp_core::session::Track| {
@@ -117,26 +117,26 @@ fn read(project: JsValue) -> Result<Project, JsError> {
 
 #[wasm_bindgen]
 impl CompiledSession {
-    /// The session as the audio thread's engine takes it.
+    /// The session in the form that the audio thread's engine reads.
     #[wasm_bindgen(getter)]
     pub fn bytes(&self) -> Vec<u8> {
         self.bytes.clone()
     }
 
-    /// Ids of the tracks in the engine's order: a track's place is its index here.
+    /// Ids of the tracks; a track's index here is its index in the engine.
     #[wasm_bindgen(getter, js_name = trackIds)]
     pub fn track_ids(&self) -> Vec<String> {
         self.track_ids.clone()
     }
 
-    /// What of the project the engine does not play: JSON pointer and reason, as in
+    /// Parts of the project that the engine does not play: JSON pointer and reason, as in
     /// `/tracks/0/effects/1: plugins are not part of what the engine plays`.
     #[wasm_bindgen(getter, js_name = leftOut)]
     pub fn left_out(&self) -> Vec<String> {
         self.left_out.clone()
     }
 
-    /// Where the last item ends, in frames.
+    /// End of the last item, in frames.
     #[wasm_bindgen(getter, js_name = lengthFrames)]
     pub fn length_frames(&self) -> f64 {
         self.length_frames as f64
@@ -148,7 +148,7 @@ impl CompiledSession {
         self.tempo.frame_at(tick as u64, self.sample_rate_hz) as f64
     }
 
-    /// The tick that sounds at a frame; a negative frame counts as 0.
+    /// The tick at a frame; a negative frame counts as 0.
     #[wasm_bindgen(js_name = frameToTick)]
     pub fn frame_to_tick(&self, frame: f64) -> f64 {
         self.tempo.tick_at(frame as u64, self.sample_rate_hz) as f64
@@ -161,10 +161,10 @@ pub fn gain_from_db(level_db: f64) -> f32 {
     gain::from_db(level_db)
 }
 
-/// What an equalizer does to sines of some frequencies once its parameters rest, in decibels.
+/// The magnitude response of an equalizer with steady parameters at some frequencies, in decibels.
 ///
-/// `values` are those of its parameters in the order of the kind's table, each within its range;
-/// frequencies at or above half the sample rate count as just below.
+/// `values` are its parameters in the order of the kind's table, each within its range. Frequencies
+/// at or above half the sample rate count as just below it.
 #[wasm_bindgen(js_name = equalizerResponse)]
 pub fn equalizer_response(values: &[f64], frequencies_hz: &[f64], sample_rate_hz: f64) -> Vec<f64> {
     let highest_hz = 0.499 * sample_rate_hz;

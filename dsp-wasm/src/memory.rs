@@ -20,13 +20,13 @@ pub(crate) enum MemoryError {
          {largest_mib} MiB of that"
     )]
     TooMuch {
-        /// What it needs.
+        /// Needed memory.
         needed_mib: u64,
-        /// What it may need.
+        /// Allowed memory.
         limit_mib: u64,
-        /// What needs most, with its number.
+        /// The kind of part that needs most, with its number.
         largest: String,
-        /// How much that is.
+        /// Memory of these parts.
         largest_mib: u64,
     },
 }

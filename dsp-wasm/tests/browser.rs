@@ -1,4 +1,4 @@
-//! The surface in a real browser: a project compiled on one side and played on the other.
+//! The exports in a real browser: a project is compiled by one instance and played by another.
 
 #![cfg(target_arch = "wasm32")]
 
@@ -53,7 +53,7 @@ fn carry_out(engine: &mut WasmEngine, command: serde_json::Value) {
 }
 
 /// The last frames that the engine rendered, left channel.
-fn heard(engine: &WasmEngine, frames: usize) -> Vec<f32> {
+fn rendered(engine: &WasmEngine, frames: usize) -> Vec<f32> {
     let memory: js_sys::WebAssembly::Memory = wasm_bindgen::JsCast::unchecked_into(wasm_bindgen::memory());
     let block = js_sys::Float32Array::new_with_byte_offset_and_length(
         &memory.buffer(),
@@ -64,7 +64,7 @@ fn heard(engine: &WasmEngine, frames: usize) -> Vec<f32> {
 }
 
 #[wasm_bindgen_test]
-fn a_compiled_project_plays_as_the_engine_renders_it() {
+fn a_compiled_project_plays_like_an_offline_render() {
     let slots = to_js(&std::collections::HashMap::from([("small", 0)]));
     let compiled =
         compile_session(to_js(&project()), slots, None, 48_000, JsValue::UNDEFINED).expect("compiles");
@@ -88,12 +88,12 @@ fn a_compiled_project_plays_as_the_engine_renders_it() {
     assert!(expected.iter().any(|value| value.abs() > 0.01), "silent");
     for block in expected[..96_000].chunks_exact(128) {
         engine.process(128);
-        assert_eq!(heard(&engine, 128), block);
+        assert_eq!(rendered(&engine, 128), block);
     }
 }
 
 #[wasm_bindgen_test]
-fn what_cannot_be_used_is_an_error() {
+fn invalid_input_is_an_error() {
     assert!(
         compile_session(JsValue::from_str("no project"), to_js(&()), None, 48_000, JsValue::UNDEFINED)
             .is_err()
@@ -106,34 +106,34 @@ fn what_cannot_be_used_is_an_error() {
 }
 
 #[wasm_bindgen_test]
-fn decibels_are_the_engines() {
+fn decibels_convert_as_in_the_engine() {
     assert_eq!(gain_from_db(0.0), 1.0);
     assert_eq!(gain_from_db(-6.0).to_bits(), dsp_core::gain::from_db(-6.0).to_bits());
 }
 
 #[wasm_bindgen_test]
-fn a_bank_may_arrive_in_pieces_and_go_again() {
+fn a_bank_can_be_sent_in_pieces_and_removed() {
     let bytes = small_bank::small_bank_bytes(|_| {});
     let slots = to_js(&std::collections::HashMap::from([("small", 5)]));
     let compiled =
         compile_session(to_js(&project()), slots, None, 48_000, JsValue::UNDEFINED).expect("compiles");
     let mut engine = WasmEngine::new(48_000).expect("an engine");
     assert!(engine.set_session(&compiled.bytes()).is_ok());
-    assert!(engine.add_to_bank(5, &bytes).is_err(), "was not begun");
+    assert!(engine.add_to_bank(5, &bytes).is_err(), "not begun");
     assert!(engine.begin_bank(64, 1).is_err());
     assert!(engine.begin_bank(5, bytes.len()).is_ok());
-    let (start, rest) = bytes.split_at(100);
+    let (start, remaining) = bytes.split_at(100);
     assert!(engine.add_to_bank(5, start).is_ok());
-    assert!(engine.end_bank(5).is_err(), "is not whole");
+    assert!(engine.end_bank(5).is_err(), "incomplete");
     assert!(engine.begin_bank(5, bytes.len()).is_ok());
     assert!(engine.add_to_bank(5, start).is_ok());
-    assert!(engine.add_to_bank(5, rest).is_ok());
+    assert!(engine.add_to_bank(5, remaining).is_ok());
     assert!(engine.end_bank(5).is_ok());
     let loudest = |engine: &mut WasmEngine| {
         carry_out(engine, json!({ "type": "noteOn", "trackId": "sine", "key": 60, "velocity": 127 }));
         (0..100).fold(0.0_f32, |loudest, _| {
             engine.process(256);
-            heard(engine, 256).iter().fold(loudest, |loudest, value| loudest.max(value.abs()))
+            rendered(engine, 256).iter().fold(loudest, |loudest, value| loudest.max(value.abs()))
         })
     };
     assert!(loudest(&mut engine) > 0.01);
@@ -145,7 +145,7 @@ fn a_bank_may_arrive_in_pieces_and_go_again() {
     assert!(loudest(&mut engine) < 1e-6);
 
     assert!(engine.begin_bank(5, 10).is_ok());
-    assert!(engine.add_to_bank(5, &[0; 11]).is_err(), "longer than it was said to be");
+    assert!(engine.add_to_bank(5, &[0; 11]).is_err(), "larger than announced");
     assert!(engine.end_bank(5).is_err());
 }
 
@@ -159,6 +159,6 @@ fn presets_are_listed_for_each_track() {
 }
 
 #[wasm_bindgen_test]
-fn resampling_dither_and_meters_compute_the_bits_of_the_service() {
+fn resampling_dither_and_meters_match_the_service_bit_for_bit() {
     assert_eq!(fingerprint::computed(), fingerprint::EXPECTED);
 }

@@ -1,11 +1,11 @@
-//! Fields that this version does not know.
+//! Fields that this version does not define.
 
 use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 use serde_json::{Map, Value};
 
-/// The fields of an object that this version does not know, kept so that they survive
-/// being read and written again. Takes one pointer where there are none.
+/// The fields of an object that this version does not define, kept so that they survive reading and
+/// writing. Takes one pointer if there are none.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Extra(Option<Box<Map<String, Value>>>);
 

@@ -1,7 +1,7 @@
-//! JSON as text that was checked once, for documents of other people.
+//! JSON as checked text, for documents of clients.
 //!
 //! A tree of values takes up to a hundred times the bytes of its text. [`JsonText`] keeps the text
-//! instead, and [`View`] reads values of it in place, without any memory of its own.
+//! instead, and [`View`] reads values in place without allocating.
 
 mod compact;
 mod view;
@@ -19,8 +19,8 @@ pub use write::{ObjectWriter, push_list, push_text};
 
 /// Well-formed JSON without whitespace, nested at most 127 levels deep.
 ///
-/// Numbers and strings have the form that `serde_json` gives them, so equal documents have equal
-/// texts. As a part of another document it is a string that holds the text.
+/// Numbers and strings have the form that `serde_json` writes, so equal documents have equal texts.
+/// Serialized inside another document it is a string that holds the text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JsonText(String);
 
@@ -28,7 +28,7 @@ impl JsonText {
     /// Checks JSON and removes its whitespace. Takes as much memory as the text.
     ///
     /// # Errors
-    /// The bytes are no JSON, or are nested too deeply.
+    /// The bytes are not JSON, or are nested too deeply.
     pub fn read(bytes: &[u8]) -> Result<Self, serde_json::Error> {
         let mut text = Vec::with_capacity(bytes.len());
         let mut reader = serde_json::Deserializer::from_slice(bytes);
@@ -43,10 +43,10 @@ impl JsonText {
         Self(value.to_string())
     }
 
-    /// The text that a value is written as. Takes as much memory as the text, not as a tree.
+    /// The text as which a value serializes. Takes as much memory as the text, not as a tree.
     ///
     /// # Errors
-    /// The value is none that JSON knows, such as a map whose keys are no strings.
+    /// The value cannot be written as JSON, such as a map whose keys are not strings.
     pub fn write(value: &impl Serialize) -> Result<Self, serde_json::Error> {
         serde_json::to_string(value).map(Self)
     }
@@ -63,14 +63,14 @@ impl JsonText {
         &self.0
     }
 
-    /// The text itself.
+    /// The text as a string.
     #[must_use]
     pub fn into_string(self) -> String {
         self.0
     }
 
-    /// The same object with a string as the value of one field, which is appended if there is none
-    /// of the name. Anything but an object stays as it is.
+    /// The same object with a string as the value of one field, which is appended if it does not
+    /// exist. A value that is not an object is returned unchanged.
     #[must_use]
     pub fn with_text(&self, name: &str, value: &str) -> Self {
         let root = self.view();
@@ -99,7 +99,7 @@ impl JsonText {
         Self(String::from_utf8(text).expect("JSON is written as UTF-8"))
     }
 
-    /// Text that this crate has put together from checked parts.
+    /// Text that this crate assembled from checked parts.
     pub(crate) fn of_written(text: String) -> Self {
         Self(text)
     }
@@ -117,7 +117,7 @@ impl Serialize for JsonText {
     }
 }
 
-/// Reads the string that [`Serialize`] writes; anything else stands for itself.
+/// Reads the string that [`Serialize`] writes; any other value is read as JSON.
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Either;

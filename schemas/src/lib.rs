@@ -1,14 +1,14 @@
 //! The Songfoundry file and wire contract.
 //!
-//! `json/project.schema.json` is the one description of a project. This crate holds
+//! `json/project.schema.json` is the definition of a project. This crate contains
 //!
 //! - [`json`]: documents as checked text, which takes no more memory than its bytes;
-//! - [`project`]: the same model as Rust types, which keep every field they do not know;
-//! - [`read`]: from the text to these types;
-//! - [`upgrade`]: how documents of older versions become documents of this one;
-//! - [`validate`]: the check of a document against the schema and
-//!   against what a JSON Schema cannot say;
-//! - [`session`]: a project in the engine's terms.
+//! - [`project`]: the same model as Rust types, which keep unknown fields;
+//! - [`read`]: reads the text into these types;
+//! - [`upgrade`]: upgrades documents of older versions;
+//! - [`validate`]: validates a document against the schema and against rules that a JSON Schema
+//!   cannot express;
+//! - [`session`]: compiles a project for the engine.
 //!
 //! The TypeScript types in `typescript/project.ts` are generated from the same file.
 

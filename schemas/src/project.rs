@@ -1,4 +1,4 @@
-//! A project as Rust types. Every type keeps the fields it does not know in `extra`.
+//! A project as Rust types. Each type keeps the fields that it does not define in `extra`.
 //!
 //! Positions and lengths named `tick` or `_ticks` count 960 to a quarter note.
 
@@ -29,7 +29,7 @@ pub struct Project {
     /// Version of the schema that the document follows; 1.
     #[serde(deserialize_with = "whole")]
     pub schema_version: u32,
-    /// Identifies the project on its service.
+    /// Id of the project on its service.
     pub project_id: String,
     /// Title shown to people.
     #[serde(default = "default_name")]
@@ -51,10 +51,10 @@ pub struct Project {
     /// Level and effects of the whole mix.
     #[serde(default)]
     pub master: Master,
-    /// What decides how the engine sounds.
+    /// Settings of the engine that change the sound.
     #[serde(default)]
     pub settings: Settings,
-    /// What the page remembers about its view; opaque.
+    /// View state of the page; opaque.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub client: Option<Value>,
     /// Unknown fields.
@@ -82,10 +82,10 @@ impl Project {
     }
 }
 
-/// From `tick` on the music runs at `bpm` quarter notes a minute.
+/// From `tick` on the tempo is `bpm` quarter notes a minute.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TempoPoint {
-    /// Where the tempo begins, in ticks.
+    /// Start of the tempo, in ticks.
     #[serde(deserialize_with = "whole")]
     pub tick: u32,
     /// Quarter notes per minute, 1 to 100000.
@@ -98,7 +98,7 @@ pub struct TempoPoint {
 /// From `tick` on bars have `numerator` beats of a `denominator`-th note.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TimeSignature {
-    /// Where the signature begins, in ticks.
+    /// Start of the signature, in ticks.
     #[serde(deserialize_with = "whole")]
     pub tick: u32,
     /// Beats in a bar, 1 to 255.
@@ -115,10 +115,10 @@ pub struct TimeSignature {
 /// A named position.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Marker {
-    /// Where, in ticks.
+    /// Position in ticks.
     #[serde(deserialize_with = "whole")]
     pub tick: u32,
-    /// What people call it.
+    /// Name shown to people.
     pub name: String,
     /// Unknown fields.
     #[serde(flatten)]
@@ -128,13 +128,13 @@ pub struct Marker {
 /// Level and effects of the whole mix.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Master {
-    /// Level in decibels, -144 to 24; 0 changes nothing.
+    /// Level in decibels, -144 to 24; 0 is unchanged.
     #[serde(default)]
     pub volume_db: f64,
-    /// Effects in the order they are heard.
+    /// Effects in processing order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
-    /// What changes over time: `volume_db`, or `effect_id/parameter_id`.
+    /// Automation of `volume_db`, or of `effect_id/parameter_id`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub automation: Vec<AutomationLane>,
     /// Unknown fields.

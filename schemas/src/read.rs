@@ -1,11 +1,11 @@
-//! From the text of a valid document to the types of [`crate::project`].
+//! Reads valid documents into the types of [`crate::project`].
 
 use crate::json::{JsonText, Kind, ObjectWriter, View, push_list};
 use crate::project::Project;
 use crate::schema::{Rule, Schema};
 
-/// Reads a project without the fields that the schema does not know: memory grows with what is
-/// played, not with what others keep in a document.
+/// Reads a project without the fields that the schema does not define. Memory grows with the music,
+/// not with unknown fields.
 ///
 /// # Errors
 /// The document does not follow the schema.
@@ -20,8 +20,8 @@ pub fn project(document: &JsonText) -> Result<Project, serde_json::Error> {
     serde_json::from_str(&text)
 }
 
-/// A track of a project, whose unknown fields take at most `unknown_max_bytes` bytes together, and
-/// whether some of them had to be left out for that.
+/// A track of a project with at most `unknown_max_bytes` bytes of unknown fields. The flag says
+/// whether unknown fields were left out.
 #[must_use]
 pub fn bounded_track(track: View<'_>, unknown_max_bytes: usize) -> (JsonText, bool) {
     let mut text = String::with_capacity(track.as_json().len());
@@ -35,7 +35,7 @@ pub fn bounded_track(track: View<'_>, unknown_max_bytes: usize) -> (JsonText, bo
 
 struct Pruning {
     schema: &'static Schema,
-    /// Bytes that unknown fields may still take.
+    /// Bytes that are left for unknown fields.
     unknown_left_bytes: usize,
     /// Whether an unknown field was left out.
     leaves_out: bool,
@@ -60,7 +60,7 @@ impl Pruning {
 
     fn object(&mut self, out: &mut String, view: View<'_>, rule: &Rule) {
         let mut writer = ObjectWriter::new(out);
-        // First, so that a reader knows the form of what follows.
+        // Written first, so that a reader knows the form of the object early.
         let is_typed = rule.property("type").is_some();
         if let Some(kind) = view.get("type").filter(|_| is_typed) {
             writer.json("type", kind.as_json());
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_known_is_read_and_unknown_fields_are_left_out() {
+    fn known_fields_are_read_and_unknown_fields_are_left_out() {
         let text = include_str!("../examples/valid/unknown-fields.json");
         let document = JsonText::read(text.as_bytes()).unwrap();
         let whole: Project = serde_json::from_str(text).unwrap();

@@ -1,7 +1,7 @@
-//! The project's JSON Schema as rules that text can be held against.
+//! The project's JSON Schema as rules for checking text.
 //!
-//! Only the keywords that `json/project.schema.json` uses are known; any other one is a panic that
-//! every test meets.
+//! Only the keywords of `json/project.schema.json` are supported; any other keyword panics in every
+//! test.
 
 use std::sync::OnceLock;
 
@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 
 use crate::json::{Kind, View};
 
-/// Keywords that say nothing of what is allowed.
+/// Keywords that do not restrict values.
 const ANNOTATIONS: [&str; 6] = ["$schema", "$id", "$defs", "title", "description", "default"];
 
 /// Index of a rule in [`Schema`].
@@ -38,14 +38,14 @@ pub(crate) struct Rule {
     pub(crate) properties: Vec<(String, RuleIndex)>,
     pub(crate) additional: Option<RuleIndex>,
     pub(crate) items: Option<RuleIndex>,
-    /// Forms of an object, told apart by their field `type`.
+    /// Forms of an object, distinguished by the field `type`.
     pub(crate) one_of: Vec<RuleIndex>,
     /// Forms of a single value.
     pub(crate) any_of: Vec<RuleIndex>,
     pub(crate) reference: Option<RuleIndex>,
 }
 
-/// A class of ASCII letters and how many of them.
+/// A class of ASCII letters and their number.
 #[derive(Debug)]
 pub(crate) struct Pattern {
     pub(crate) text: &'static str,
@@ -85,8 +85,8 @@ impl Schema {
         let mut reader = Reader { rules: Vec::new(), names: &names };
         reader.rules.resize_with(1 + names.len(), Rule::default);
         reader.rules[0] = reader.fields_of(source);
-        for (place, definition) in definitions.values().enumerate() {
-            reader.rules[1 + place] = reader.fields_of(definition);
+        for (position, definition) in definitions.values().enumerate() {
+            reader.rules[1 + position] = reader.fields_of(definition);
         }
         Self { rules: reader.rules }
     }
@@ -96,7 +96,7 @@ impl Schema {
         &self.rules[0]
     }
 
-    /// A rule, or the one that it refers to.
+    /// A rule, after following its reference.
     pub(crate) fn rule(&self, index: RuleIndex) -> &Rule {
         let rule = &self.rules[index];
         match rule.reference {
@@ -105,7 +105,7 @@ impl Schema {
         }
     }
 
-    /// The form of an object that its field `type` names.
+    /// The form of an object that its field `type` selects.
     pub(crate) fn form(&self, rule: &Rule, kind: View<'_>) -> Option<&Rule> {
         rule.one_of.iter().map(|&form| self.rule(form)).find(|form| {
             let of_type = form.properties.iter().find(|(name, _)| name == "type");
@@ -116,14 +116,14 @@ impl Schema {
 }
 
 impl Rule {
-    /// The rule of a field, and its place among the known ones.
+    /// The rule of a field, and its index among the known fields.
     pub(crate) fn property(&self, raw_name: &str) -> Option<(usize, RuleIndex)> {
-        let place = self.properties.iter().position(|(name, _)| name == raw_name)?;
-        Some((place, self.properties[place].1))
+        let position = self.properties.iter().position(|(name, _)| name == raw_name)?;
+        Some((position, self.properties[position].1))
     }
 }
 
-/// Whether a value equals one of the schema's, numbers compared as numbers.
+/// Whether a value equals one of the schema's; numbers are compared by value.
 pub(crate) fn equals(view: View<'_>, value: &Value) -> bool {
     match value {
         Value::String(text) => view.is_text(text),
@@ -135,7 +135,7 @@ pub(crate) fn equals(view: View<'_>, value: &Value) -> bool {
     }
 }
 
-/// Whether a value is of a type as JSON Schema names it.
+/// Whether a value has a type of JSON Schema.
 pub(crate) fn is_of_type(view: View<'_>, name: &str) -> bool {
     match view.kind() {
         Kind::Null => name == "null",
@@ -172,7 +172,7 @@ impl Reader<'_> {
                 "type" => {
                     let one = core::slice::from_ref(value);
                     rule.types = value.as_array().map_or(one, Vec::as_slice).iter().map(type_name).collect();
-                    // The order in which messages name them.
+                    // The order of the names in messages.
                     rule.types.sort_unstable();
                 }
                 "const" => rule.choices = Some((vec![value.clone()], true)),
@@ -186,7 +186,7 @@ impl Reader<'_> {
                 "pattern" => {
                     let text = value.as_str().expect("a pattern");
                     rule.pattern = PATTERNS.into_iter().find(|pattern| pattern.text == text);
-                    assert!(rule.pattern.is_some(), "the pattern {text} is not known");
+                    assert!(rule.pattern.is_some(), "unsupported pattern {text}");
                 }
                 "required" => {
                     rule.required = values().iter().filter_map(Value::as_str).map(str::to_owned).collect();
@@ -202,10 +202,10 @@ impl Reader<'_> {
                 "anyOf" => rule.any_of = values().iter().map(|form| self.rule(form)).collect(),
                 "$ref" => {
                     let name = value.as_str().and_then(|path| path.strip_prefix("#/$defs/"));
-                    let place = self.names.iter().position(|known| Some(known.as_str()) == name);
-                    rule.reference = Some(1 + place.expect("a definition"));
+                    let position = self.names.iter().position(|known| Some(known.as_str()) == name);
+                    rule.reference = Some(1 + position.expect("a definition"));
                 }
-                other => assert!(ANNOTATIONS.contains(&other), "the keyword {other} is not known"),
+                other => assert!(ANNOTATIONS.contains(&other), "unsupported keyword {other}"),
             }
         }
         rule

@@ -1,14 +1,14 @@
-//! A project in the engine's terms: ticks become frames, decibels become gains, notes and
+//! Compiles a project to a session: ticks become frames, decibels become gains, and notes and
 //! controls become one list of events for each track.
 //!
-//! A session has the project's tracks in the project's order. Plugins are not part of it, nor is
-//! what this version does not know: [`compile`] says what was left out.
+//! A session has the project's tracks in the project's order. Plugins and unknown fields are left
+//! out; [`compile`] reports what was left out.
 
 mod automation;
 mod clips;
 mod effects;
+mod item_chains;
 mod presets;
-mod runs;
 mod sounds;
 
 pub use clips::files_used;
@@ -33,7 +33,7 @@ const RPN: [u8; 2] = [101, 100];
 /// Non-registered parameter number, most and least significant byte.
 const NRPN: [u8; 2] = [99, 98];
 
-/// Why a project has no session.
+/// Error of a project without a session.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum SessionError {
     /// The tempo map is out of order or out of range.
@@ -41,7 +41,7 @@ pub enum SessionError {
     Tempo(#[from] TempoError),
 }
 
-/// The tempo changes of a project, able to turn its ticks into frames.
+/// The tempo map of a project, which converts ticks to frames.
 ///
 /// # Errors
 /// The tempo map does not begin at tick 0, does not ascend, or has a tempo outside its range.
@@ -51,19 +51,19 @@ pub fn tempo_map(project: &Project) -> Result<TempoMap, SessionError> {
     Ok(TempoMap::from_bpm(&changes)?)
 }
 
-/// A project in the engine's terms.
+/// A compiled project.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Compiled {
-    /// What the engine plays.
+    /// The session for the engine.
     pub session: Session,
-    /// What it does not play of the project.
+    /// The parts of the project that were left out.
     pub left_out: Vec<LeftOut>,
 }
 
-/// Describes a project without recorded audio to the engine, at a sample rate in hertz.
+/// Compiles a project without recorded audio, at a sample rate in hertz.
 ///
-/// `bank_slot` says at which place the caller will give the engine the bank of a soundfont id
-/// (`None` is the default bank), or `None` where there is no such bank: that track is silent.
+/// `bank_slot` returns the bank slot of a soundfont id (`None` is the default bank). Tracks for
+/// which it returns `None` are silent.
 ///
 /// # Errors
 /// The tempo map cannot be used.
@@ -75,7 +75,7 @@ pub fn build(
     Ok(compile(project, sample_rate_hz, &mut sounds::Banks(bank_slot))?.session)
 }
 
-/// Describes a project to the engine at a sample rate in hertz.
+/// Compiles a project at a sample rate in hertz.
 ///
 /// # Errors
 /// The tempo map cannot be used.
@@ -87,7 +87,7 @@ pub fn compile(
     let clock = Clock { tempo: tempo_map(project)?, sample_rate_hz };
     let mut builder = Builder { project, clock, sounds, left_out: Vec::new(), length_frames: 0 };
     let tracks: Vec<SessionTrack> =
-        project.tracks.iter().enumerate().map(|(place, track)| builder.track(place, track)).collect();
+        project.tracks.iter().enumerate().map(|(index, track)| builder.track(index, track)).collect();
     let master_effects = builder.effects(&project.master.effects, "/master/effects");
     let master_automation =
         builder.automation(&project.master.automation, &[], &master_effects, "/master/automation");
@@ -110,13 +110,13 @@ pub fn compile(
     Ok(Compiled { session, left_out })
 }
 
-/// What a session is made with.
+/// The state of a compilation.
 struct Builder<'a> {
     project: &'a Project,
     clock: Clock,
     sounds: &'a mut dyn Sounds,
     left_out: Vec<LeftOut>,
-    /// Where the last item so far ends.
+    /// End of the last item so far.
     length_frames: u64,
 }
 
@@ -125,18 +125,18 @@ impl Builder<'_> {
         self.left_out.push(LeftOut { pointer, reason });
     }
 
-    fn track_place(&self, id: &str) -> Option<u32> {
-        self.project.tracks.iter().position(|track| track.id == id).map(|place| place as u32)
+    fn track_index(&self, id: &str) -> Option<u32> {
+        self.project.tracks.iter().position(|track| track.id == id).map(|index| index as u32)
     }
 
-    fn track(&mut self, place: usize, track: &Track) -> SessionTrack {
-        let pointer = format!("/tracks/{place}");
+    fn track(&mut self, index: usize, track: &Track) -> SessionTrack {
+        let pointer = format!("/tracks/{index}");
         for item in track.midi_items() {
             let end = u64::from(item.start_tick) + u64::from(item.length_ticks);
             self.length_frames = self.length_frames.max(self.clock.frame_at(end));
         }
         let effects = self.effects(&track.effects, &format!("{pointer}/effects"));
-        // Sends that lead nowhere are kept off the list, and with them what would move them.
+        // Sends to missing tracks are left out, and so is their automation.
         let (sends, send_settings) = self.sends(track, &pointer);
         let automation =
             self.automation(&track.automation, &sends, &effects, &format!("{pointer}/automation"));
@@ -160,8 +160,8 @@ impl Builder<'_> {
 
     fn sends(&mut self, track: &Track, pointer: &str) -> (Vec<Send>, Vec<SendSettings>) {
         let mut known = (Vec::new(), Vec::new());
-        for (place, send) in track.sends.iter().enumerate() {
-            if let Some(to) = self.known_track(&send.to, format!("{pointer}/sends/{place}/to")) {
+        for (index, send) in track.sends.iter().enumerate() {
+            if let Some(to) = self.known_track(&send.to, format!("{pointer}/sends/{index}/to")) {
                 known.0.push(send.clone());
                 let gain = gain::from_db(send.level_db);
                 known.1.push(SendSettings { to, gain, pre_fader: send.pre_fader });
@@ -171,11 +171,11 @@ impl Builder<'_> {
     }
 
     fn known_track(&mut self, id: &str, pointer: String) -> Option<u32> {
-        let place = self.track_place(id);
-        if place.is_none() {
+        let index = self.track_index(id);
+        if index.is_none() {
             self.leave_out(pointer, LeftOutReason::UnknownTrack { id: id.into() });
         }
-        place
+        index
     }
 }
 
@@ -216,7 +216,7 @@ fn chorus(settings: &ChorusSettings) -> session::ChorusSettings {
     const MS_PER_SEC: f64 = 1_000.0;
     session::ChorusSettings {
         delay_secs: settings.delay_ms / MS_PER_SEC,
-        // A delay cannot drift to below nothing.
+        // The delay cannot become negative.
         depth_secs: settings.depth_ms.min(settings.delay_ms) / MS_PER_SEC,
         rate_hz: settings.rate_hz,
         level: gain::from_db(settings.level_db),
@@ -250,7 +250,7 @@ fn track_preset(track: &Track) -> Option<Preset> {
     }
 }
 
-/// The preset that an item asks for, if it asks for one.
+/// The preset of an item, if it has one.
 fn item_preset(item: &MidiItem, track: Preset) -> Option<Preset> {
     (item.soundfont_bank.is_some() || item.soundfont_program.is_some()).then(|| Preset {
         bank: item.soundfont_bank.unwrap_or(track.bank),
@@ -267,9 +267,9 @@ fn instrument(track: &Track, sounds: &mut dyn Sounds) -> Option<Instrument> {
     Some(Instrument { bank_slot, bank: preset.bank.into(), program: preset.program })
 }
 
-/// What happens first among the events of one frame.
+/// Order of the events of a frame.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Turn {
+enum EventOrder {
     EndOfEarlierNote,
     Control,
     Start,
@@ -283,35 +283,35 @@ fn events(track: &Track, clock: &Clock) -> Vec<TrackEvent> {
         controls(item, clock, &mut list);
         notes(item, clock, &mut list);
     }
-    // Stable: events of one turn stay in the order of the project.
-    list.sort_by_key(|(turn, event): &(Turn, TrackEvent)| (event.frame, *turn));
+    // The sort is stable: events with the same order stay in the order of the project.
+    list.sort_by_key(|(turn, event): &(EventOrder, TrackEvent)| (event.frame, *turn));
     list.into_iter().map(|(_, event)| event).collect()
 }
 
-/// Presets of items, and back to the track's where an item without one follows.
-fn presets(track: &Track, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
+/// Presets of items; an item without one that follows returns to the track's preset.
+fn presets(track: &Track, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)>) {
     let Some(track_preset) = track_preset(track) else {
         return;
     };
     let mut overridden = false;
     for item in track.midi_items() {
-        let own = item_preset(item, track_preset);
-        if own.is_some() || overridden {
-            let Preset { bank, program } = own.unwrap_or(track_preset);
+        let preset_of_item = item_preset(item, track_preset);
+        if preset_of_item.is_some() || overridden {
+            let Preset { bank, program } = preset_of_item.unwrap_or(track_preset);
             let frame = clock.frame_at(u64::from(item.start_tick));
             list.push((
-                Turn::Control,
+                EventOrder::Control,
                 TrackEvent { frame, event: Event::Preset { bank: bank.into(), program } },
             ));
         }
-        overridden = own.is_some();
+        overridden = preset_of_item.is_some();
     }
 }
 
-fn controls(item: &MidiItem, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
+fn controls(item: &MidiItem, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)>) {
     for control in item.controls.iter().filter(|control| control.tick() <= item.length_ticks) {
         let frame = clock.frame_at(u64::from(item.start_tick) + u64::from(control.tick()));
-        let mut push = |event| list.push((Turn::Control, TrackEvent { frame, event }));
+        let mut push = |event| list.push((EventOrder::Control, TrackEvent { frame, event }));
         match control {
             Control::Cc(cc) => push(Event::Controller { controller: cc.controller, value: cc.value }),
             Control::Bend(bend) => push(Event::PitchBend { value: bend.value }),
@@ -329,8 +329,8 @@ fn controls(item: &MidiItem, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) 
     }
 }
 
-/// The four controllers that set a parameter (MIDI 1.0, "Registered and non-registered
-/// parameter numbers"): its number, then its value.
+/// The four controllers that set a parameter: its number, then its value (MIDI 1.0, "Registered and
+/// non-registered parameter numbers").
 fn parameter_events(number: [u8; 2], parameter: &ParameterControl) -> [Event; 4] {
     let halves = |value: u16| [(value >> 7 & 0x7f) as u8, (value & 0x7f) as u8];
     let [number_msb, number_lsb] = number;
@@ -345,8 +345,8 @@ fn parameter_events(number: [u8; 2], parameter: &ParameterControl) -> [Event; 4]
     ]
 }
 
-/// Starts and ends of notes; what lies outside the item is cut away.
-fn notes(item: &MidiItem, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
+/// Starts and ends of notes, clipped to the item.
+fn notes(item: &MidiItem, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)>) {
     let item_start = u64::from(item.start_tick);
     let item_end = item_start + u64::from(item.length_ticks);
     for note in &item.notes {
@@ -357,8 +357,8 @@ fn notes(item: &MidiItem, clock: &Clock, list: &mut Vec<(Turn, TrackEvent)>) {
         let end = (start + u64::from(note.length_ticks)).min(item_end);
         let (start, end) = (clock.frame_at(start), clock.frame_at(end));
         let on = Event::NoteOn { key: note.pitch, velocity: note.midi_velocity() };
-        let end_turn = if end > start { Turn::EndOfEarlierNote } else { Turn::EndOfEmptyNote };
-        list.push((Turn::Start, TrackEvent { frame: start, event: on }));
+        let end_turn = if end > start { EventOrder::EndOfEarlierNote } else { EventOrder::EndOfEmptyNote };
+        list.push((EventOrder::Start, TrackEvent { frame: start, event: on }));
         list.push((end_turn, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
     }
 }

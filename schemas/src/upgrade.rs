@@ -1,21 +1,21 @@
-//! How documents of older versions become documents of this one.
+//! Upgrades documents of older versions.
 //!
-//! Works on JSON as text, so that nothing is lost of a document that this version does not
-//! understand, and a document takes no more memory than its text. Every step is idempotent; the
-//! first one also runs on every save, which is how clients may go on writing the historical names.
+//! Works on JSON as text, so that unknown fields survive and a document takes no more memory than
+//! its text. Every step is idempotent. The first one also runs on every save, so that clients may
+//! continue to write the historical names.
 
 use std::borrow::Cow;
 
 use crate::SCHEMA_VERSION;
 use crate::json::{JsonText, Kind, ObjectWriter, View, push_list, push_text};
 
-/// Why a document could not be upgraded.
+/// The reason why a document cannot be upgraded.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum UpgradeError {
     /// The document is not a JSON object.
     #[error("a project is a JSON object, and this document is {found}")]
     NotAnObject {
-        /// What it is instead, with its article.
+        /// Its type instead, with the article.
         found: &'static str,
     },
     /// The document was written by a later version of Songfoundry.
@@ -30,10 +30,9 @@ pub enum UpgradeError {
     },
 }
 
-/// Turns a project document of any older version into one of this version.
+/// Upgrades a project document of any older version to this version.
 ///
-/// `new_id` is the end of the id that a document without one gets: `temp_legacy_<new_id>`.
-/// The result is not yet known to be valid.
+/// A document without an id gets `temp_legacy_<new_id>`. The result is not validated.
 ///
 /// # Errors
 /// The document is not an object, or is of a later version.
@@ -105,7 +104,7 @@ fn upgrade_track(out: &mut String, track: View<'_>) -> bool {
     true
 }
 
-/// Writes an item in this version's form; `false` for one that is dropped.
+/// Writes an item in this version's form; returns `false` for an item that is dropped.
 fn upgrade_item(out: &mut String, item: View<'_>) -> bool {
     let kind = item.get("type");
     if kind.is_some_and(|kind| kind.is_text("section")) {
@@ -119,10 +118,10 @@ fn upgrade_item(out: &mut String, item: View<'_>) -> bool {
     true
 }
 
-/// Brings a section's id under its name; false where there is none.
+/// Writes a section with its id under the current name; returns `false` if it has none.
 fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
     let (current, historical) = (section.get("sectionId"), section.get("section_id"));
-    // Something else than a string is for validation to refuse, with a pointer to it.
+    // Validation refuses values that are not strings, with a pointer.
     let Some(id) = present(current).or(present(historical)).filter(|id| !id.is_text("")) else {
         return false;
     };
@@ -141,7 +140,7 @@ fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
     true
 }
 
-/// Gives an audio item its file's id, and its source data the same.
+/// Writes an audio item with its file id, also in its source.
 fn upgrade_audio_item(out: &mut String, item: View<'_>) {
     let source = present(item.get("source"));
     let of_item = file_id(item);
@@ -186,7 +185,7 @@ fn upgrade_audio_item(out: &mut String, item: View<'_>) {
     writer.end();
 }
 
-/// The source data of an audio item, with the file's id if it has none.
+/// Writes the source of an audio item, with the file id if it has none.
 fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
     if !matches!(source.kind(), Kind::Object | Kind::Null) {
         out.push_str(source.as_json());
@@ -213,7 +212,7 @@ fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
     writer.end();
 }
 
-/// The file's id under either of its names; null and the empty string count as left out.
+/// The file id under either of its names; null and the empty string count as missing.
 fn file_id(object: View<'_>) -> Option<View<'_>> {
     let id = |name| object.get(name).filter(|id| !is_left_out(Some(*id)));
     id("server_file_id").or_else(|| id("serverFileId"))

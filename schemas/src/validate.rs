@@ -1,7 +1,7 @@
-//! The check of a project document: the JSON Schema, and what a schema cannot say.
+//! Validates a project document: against the JSON Schema, and rules that a schema cannot express.
 //!
-//! Both read the text in place, stop after [`MAX_VIOLATIONS`] and take memory for ids and
-//! references only.
+//! Both read the text in place, stop after [`MAX_VIOLATIONS`], and allocate only for ids and
+//! references.
 
 mod effects;
 mod message;
@@ -13,28 +13,27 @@ use serde::Serialize;
 use crate::json::{JsonText, Key, Kind, View};
 use crate::schema::{Rule, Schema, equals, is_of_type};
 
-/// Most violations that one check reports.
+/// Maximum number of reported violations.
 pub const MAX_VIOLATIONS: usize = 50;
 
-/// Longest field name in a pointer, in bytes.
+/// Maximum length of a field name in a pointer, in bytes.
 const NAME_MAX_BYTES: usize = 128;
 
-/// Something in a document that the contract does not allow.
+/// A violation of the contract.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// JSON pointer (RFC 6901) to the offending value; empty for the document itself.
     pub pointer: String,
-    /// What is wrong, in words.
+    /// Description of the violation.
     pub detail: String,
 }
 
-/// Checks a project document of the current version.
+/// Validates a project document of the current version.
 ///
-/// The schema is checked first; tempo map, ids and references only in a document that
-/// follows it.
+/// Tempo map, ids and references are checked only in a document that follows the schema.
 ///
 /// # Errors
-/// What is wrong, at most [`MAX_VIOLATIONS`] entries, in the order of the document.
+/// At most [`MAX_VIOLATIONS`] violations, in the order of the document.
 pub fn validate(document: &JsonText) -> Result<(), Vec<Violation>> {
     let mut check = Check { schema: Schema::project(), pointer: String::new(), found: Violations::default() };
     check.value(document.view(), check.schema.root());
@@ -68,7 +67,7 @@ impl Violations {
 /// A check of values against the schema.
 struct Check {
     schema: &'static Schema,
-    /// Where the value stands that is checked.
+    /// Pointer to the value that is checked.
     pointer: String,
     found: Violations,
 }
@@ -106,7 +105,7 @@ impl Check {
         Self::fault(view, rule).is_none()
     }
 
-    /// The first fault of a value itself, without its fields and entries.
+    /// The first violation of a value itself, without its fields and entries.
     fn fault(view: View<'_>, rule: &Rule) -> Option<String> {
         if !rule.types.is_empty() && !rule.types.iter().any(|name| is_of_type(view, name)) {
             return Some(message::wrong_type(view, &rule.types));
@@ -179,18 +178,18 @@ impl Check {
         debug_assert!(rule.properties.len() <= 64, "a bit for each field");
         let (mut present, mut twice) = (0_u64, 0_u64);
         for (key, _) in view.fields() {
-            if let Some((place, _)) = rule.property(key.raw_name()) {
-                twice |= present & 1 << place;
-                present |= 1 << place;
+            if let Some((field_index, _)) = rule.property(key.raw_name()) {
+                twice |= present & 1 << field_index;
+                present |= 1 << field_index;
             }
         }
         for name in &rule.required {
-            if rule.property(name).is_none_or(|(place, _)| present & 1 << place == 0) {
+            if rule.property(name).is_none_or(|(field_index, _)| present & 1 << field_index == 0) {
                 self.report(message::missing(name));
             }
         }
-        for (place, (name, _)) in rule.properties.iter().enumerate() {
-            if twice & 1 << place != 0 {
+        for (field_index, (name, _)) in rule.properties.iter().enumerate() {
+            if twice & 1 << field_index != 0 {
                 self.within(name, |check| check.report(format!("the field \"{name}\" is there twice")));
             }
         }
@@ -214,7 +213,7 @@ impl Check {
     }
 }
 
-/// A field's name as a part of a pointer; a very long one is cut.
+/// A field's name, escaped for a pointer; long names are truncated.
 fn pointer_part(key: Key<'_>) -> String {
     if key.raw_name().len() <= NAME_MAX_BYTES {
         return key.name().replace('~', "~0").replace('/', "~1");

@@ -1,7 +1,7 @@
 //! Whole-system tests of Songfoundry.
 //!
-//! The tests stand in `tests/tests` (Rust) and `tests/browser` (Playwright). This library holds
-//! what the Rust ones share: [`Service`], a running service of their own.
+//! The tests are in `tests/tests` (Rust) and `tests/browser` (Playwright). This library provides
+//! [`Service`], a running service for a Rust test.
 
 mod service;
 

@@ -1,16 +1,16 @@
-//! A running service: the real program on a storage folder of its own.
+//! A running service: the real program with its own storage folder.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// Beginnings of the variables that describe a package to its build script and its tests.
+/// Prefixes of the variables that describe a package to its build script and its tests.
 const OF_A_PACKAGE: [&str; 6] =
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "CARGO_TARGET_TMPDIR", "OUT_DIR"];
 
-/// The path of one of our programs, built from the sources as they are now, with the features of
-/// the whole workspace as the tests themselves.
+/// The path of one of our programs, built from the current sources with the features of the
+/// workspace.
 ///
 /// # Panics
 ///
@@ -22,8 +22,8 @@ pub fn debug_binary(program: &str) -> PathBuf {
         cargo
             .args(["build", "--quiet", "--workspace", "--bin", program])
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        // Cargo tells tests which package they are of. Build scripts that look at these variables
-        // would run again, and all that depends on them would be built again.
+        // Cargo sets variables of the test's package. Build scripts that read them would run again,
+        // and their dependents would be rebuilt.
         for (name, _) in std::env::vars_os() {
             if name.to_str().is_some_and(|name| OF_A_PACKAGE.iter().any(|start| name.starts_with(start))) {
                 cargo.env_remove(name);
@@ -32,24 +32,24 @@ pub fn debug_binary(program: &str) -> PathBuf {
         let built = cargo.status().expect("cargo runs");
         assert!(built.success(), "{program} does not build");
     });
-    // Tests stand in target/debug/deps.
+    // Tests are in target/debug/deps.
     let test = std::env::current_exe().expect("a path");
     let folder = test.parent().and_then(Path::parent).expect("the target folder");
     folder.join(program)
 }
 
-/// A service that listens on a free port of 127.0.0.1 and ends with this value.
+/// A service on a free port of 127.0.0.1, which ends when this value is dropped.
 pub struct Service {
     child: Child,
     url: String,
 }
 
 impl Service {
-    /// Starts the service on a storage folder, with further settings.
+    /// Starts the service with a storage folder and settings.
     ///
     /// # Panics
     ///
-    /// If it does not say its address.
+    /// If it does not print its address.
     pub fn start(storage: &Path, settings: &[(&str, &str)]) -> Self {
         let mut child = Command::new(debug_binary("songfoundry"))
             .arg("serve")
@@ -71,13 +71,13 @@ impl Service {
                 let start = line.find("http://")?;
                 Some(line[start..].split_whitespace().next()?.trim_end_matches('/').to_owned())
             })
-            .expect("the service says its address");
-        // What else it prints must not fill the pipe.
+            .expect("the service prints its address");
+        // Reads further output, so that it does not fill the pipe.
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, url }
     }
 
-    /// The address of an operation of the API.
+    /// The URL of an operation of the API.
     pub fn api(&self, path: &str) -> String {
         format!("{}/api/v1{path}", self.url)
     }
@@ -85,7 +85,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // Ends by its own process id only; errors mean that it has ended already.
+        // Kills only its own process id; an error means that it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,7 +1,7 @@
-//! A soft piano is as bright as in FluidSynth, for which banks are voiced.
+//! A soft piano has the same brightness as in FluidSynth, for which banks are voiced.
 //!
-//! Debian's `fluidsynth`, `timgm6mb-soundfont` and `fluid-soundfont-gm`; `scripts/test` installs
-//! them.
+//! Uses Debian's `fluidsynth`, `timgm6mb-soundfont` and `fluid-soundfont-gm`, which `scripts/test`
+//! installs.
 
 use std::path::Path;
 use std::process::Command;
@@ -14,12 +14,11 @@ const BANKS: &str = "/usr/share/sounds/sf2";
 const RATE_HZ: f64 = 48_000.0;
 const VELOCITY: u8 = 40;
 
-/// Where brightness begins, in hertz.
+/// Lower limit of the treble, in hertz.
 const TREBLE_HZ: f64 = 4_000.0;
 
-/// How far the two may differ, in decibels: 0.2 and 0.6 were measured, which follow from
-/// FluidSynth's filter and interpolation. With the default modulator of section 8.4.2 they differ
-/// by 8 and 11.
+/// Allowed difference in decibels. 0.2 and 0.6 were measured, due to FluidSynth's filter and
+/// interpolation. With the default modulator of section 8.4.2 the difference is 8 and 11.
 const TOLERANCE_DB: f64 = 1.0;
 
 /// Piano keys of four octaves, a second each, without reverb and chorus.
@@ -58,7 +57,7 @@ fn left(path: &Path) -> Vec<f64> {
         .collect()
 }
 
-/// A signal behind a fourth-order Butterworth high-pass (Bristow-Johnson, "Audio EQ Cookbook").
+/// A signal after a fourth-order Butterworth high-pass (Bristow-Johnson, "Audio EQ Cookbook").
 fn treble(signal: &[f64]) -> Vec<f64> {
     let angle = std::f64::consts::TAU * TREBLE_HZ / RATE_HZ;
     let mut filtered = signal.to_vec();
@@ -77,7 +76,7 @@ fn treble(signal: &[f64]) -> Vec<f64> {
     filtered
 }
 
-/// Treble against the whole, in decibels.
+/// Level of the treble relative to the whole signal, in decibels.
 fn brightness_db(signal: &[f64]) -> f64 {
     let energy = |signal: &[f64]| signal.iter().map(|value| value * value).sum::<f64>();
     10.0 * (energy(&treble(signal)) / energy(signal)).log10()

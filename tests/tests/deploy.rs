@@ -1,5 +1,5 @@
-//! What stands in `deploy/`: every setting that it names exists and has a value that the service
-//! takes, and what it copies or mounts is there. Images are not built here.
+//! Checks the files in `deploy/`: each setting exists and has a valid value, and copied or mounted
+//! files exist. Images are not built here.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use std::process::Command;
 use songfoundry_server::config::{Config, SETTINGS, Source};
 use yaml_rust2::{Yaml, YamlLoader};
 
-/// Stands in for every value that whoever installs it fills in.
+/// The value for everything that an installer must fill in.
 const FILLED_IN: &str = "0123456789abcdef0123456789abcdef";
 
 fn root() -> PathBuf {
@@ -21,19 +21,19 @@ fn read(name: &str) -> String {
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// Loads the settings as the service would.
+/// Loads the settings like the service.
 #[track_caller]
 fn accepted(settings: &BTreeMap<String, String>) {
     for key in settings.keys() {
         assert!(SETTINGS.iter().any(|row| row.key == key), "{key} is not a setting");
     }
     let mut all = settings.clone();
-    // As in an image, where the platform has no folder of its own.
+    // As in an image, where the platform has no default folder.
     all.entry("SF_STORAGE_DIR".to_owned()).or_insert("/data".to_owned());
     Config::load(&Source::from_pairs(all)).unwrap_or_else(|error| panic!("{error}"));
 }
 
-/// `${NAME:?what it is}` as somebody fills it in.
+/// Fills in `${NAME:?description}`.
 fn filled_in(text: &str) -> String {
     let mut out = text.to_owned();
     while let Some(start) = out.find("${") {
@@ -50,7 +50,7 @@ fn compose() -> Yaml {
     documents.remove(0)
 }
 
-/// The pairs of a mapping with those that it merges in.
+/// The pairs of a mapping, including merged ones.
 fn pairs(mapping: &Yaml) -> BTreeMap<String, Yaml> {
     let mut found = BTreeMap::new();
     for (key, value) in mapping.as_hash().expect("a mapping") {
@@ -64,7 +64,7 @@ fn pairs(mapping: &Yaml) -> BTreeMap<String, Yaml> {
     found
 }
 
-/// What the image sets by itself.
+/// The settings of the image.
 fn settings_of_the_image() -> BTreeMap<String, String> {
     let text = read("deploy/Dockerfile").replace("\\\n", " ");
     let lines = text.lines().filter_map(|line| line.strip_prefix("ENV "));
@@ -73,7 +73,7 @@ fn settings_of_the_image() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn every_service_of_the_compose_file_has_settings_that_are_taken() {
+fn every_service_of_the_compose_file_has_valid_settings() {
     let services = pairs(&compose()["services"]);
     for name in ["server", "worker"] {
         let mut settings = settings_of_the_image();
@@ -89,7 +89,7 @@ fn every_service_of_the_compose_file_has_settings_that_are_taken() {
 }
 
 #[test]
-fn what_the_compose_file_refers_to_is_there() {
+fn files_that_the_compose_file_refers_to_exist() {
     let compose = compose();
     let (services, volumes) = (pairs(&compose["services"]), pairs(&compose["volumes"]));
     let proxy =
@@ -138,7 +138,7 @@ fn what_the_compose_file_refers_to_is_there() {
 }
 
 #[test]
-fn the_image_is_built_from_what_is_there_and_runs_as_nobody_special() {
+fn the_image_is_built_from_existing_files_and_runs_unprivileged() {
     let text = read("deploy/Dockerfile").replace("\\\n", " ");
     let mut settings = settings_of_the_image();
     assert!(settings.len() >= 5, "{settings:?}");
@@ -177,7 +177,7 @@ fn the_image_is_built_from_what_is_there_and_runs_as_nobody_special() {
 }
 
 #[test]
-fn the_unit_names_settings_that_are_taken() {
+fn the_unit_has_valid_settings() {
     let unit = read("deploy/songfoundry.service");
     let mut settings: BTreeMap<String, String> = unit
         .lines()
@@ -194,7 +194,7 @@ fn the_unit_names_settings_that_are_taken() {
 }
 
 #[test]
-fn the_manual_names_settings_that_there_are() {
+fn the_manual_names_only_existing_settings() {
     for file in ["docs/operations.md", "README.md", "deploy/compose.yaml", "deploy/songfoundry.service"] {
         let text = read(file);
         let words = text
@@ -202,7 +202,7 @@ fn the_manual_names_settings_that_there_are() {
         let named: Vec<&str> = words.filter(|word| word.starts_with("SF_")).collect();
         assert!(!named.is_empty(), "{file} names none");
         for word in named {
-            // The unit shows how a line looks; `SF_S3_` and the like speak of many.
+            // The unit contains a placeholder line; `SF_S3_` and the like name groups of settings.
             let is_known = SETTINGS
                 .iter()
                 .any(|row| row.key == word || (word.ends_with('_') && row.key.starts_with(word)));
@@ -211,20 +211,20 @@ fn the_manual_names_settings_that_there_are() {
     }
 }
 
-/// Where there is systemd, it reads the unit itself.
+/// Checks the unit with systemd, if installed.
 #[test]
-fn systemd_understands_the_unit() {
+fn systemd_accepts_the_unit() {
     if Command::new("systemd-analyze").arg("--version").output().is_err() {
         eprintln!("NOT CHECKED: there is no systemd-analyze here");
         return;
     }
     let folder = tempfile::tempdir().expect("a folder");
     let unit = folder.path().join("songfoundry.service");
-    // The program is not installed here, and systemd wants to see it.
+    // The program is not installed here, and systemd requires it.
     let text = read("deploy/songfoundry.service").replace("/opt/songfoundry/bin/songfoundry", "/bin/true");
     fs::write(&unit, text).expect("writes");
     let output =
         Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(&unit).output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success() && !said.contains("songfoundry.service:"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && !printed.contains("songfoundry.service:"), "{printed}");
 }

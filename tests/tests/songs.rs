@@ -1,7 +1,7 @@
-//! Real songs, from MIDI file to WAV, by both ways: the API and the command line.
+//! Real songs, from MIDI file to WAV, through the API and the command line.
 //!
 //! The songs are the 31 of Debian's `openttd-openmsx`, the banks its `timgm6mb-soundfont` and
-//! `fluid-soundfont-gm`. The level at import is tested with songs of its `freedoom`, too.
+//! `fluid-soundfont-gm`. The level at import is also tested with songs of its `freedoom`.
 //! `scripts/test` installs them.
 
 use std::path::{Path, PathBuf};
@@ -20,7 +20,7 @@ const WADS: &str = "/usr/share/games/doom";
 const OTHER_SONG_COUNT: usize = 70;
 const SAMPLE_RATE_HZ: f64 = 48_000.0;
 
-/// Longest that a render may ring on after the file's own end, in seconds, with some slack.
+/// Longest tail of a render after the end of the file, in seconds, with a margin.
 const TAIL_SECS: f64 = 5.1;
 
 fn songs() -> Vec<PathBuf> {
@@ -33,7 +33,7 @@ fn songs() -> Vec<PathBuf> {
     songs
 }
 
-/// How long a MIDI file says it is: the end of its last track, walked through its own tempos.
+/// Length of a MIDI file: the end of its longest track, with its tempo changes.
 fn length_secs(file: &[u8]) -> f64 {
     let smf = Smf::parse(file).expect("a MIDI file");
     let Timing::Metrical(ticks_per_quarter) = smf.header.timing else { panic!("SMPTE timing") };
@@ -63,8 +63,8 @@ fn answer(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, what:
     response.unwrap_or_else(|error| panic!("{what}: {error}")).into_body()
 }
 
-/// Imports and renders a song through the API; the receipt and the WAV file, which the service then
-/// deletes.
+/// Imports and renders a song through the API, which then deletes the file. Returns the receipt and
+/// the WAV file.
 fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, Vec<u8>) {
     let what = song.display().to_string();
     let bytes = std::fs::read(song).expect("the song reads");
@@ -89,7 +89,7 @@ fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value
     (rendered, wav)
 }
 
-/// Renders a song on the command line; the receipt.
+/// Renders a song on the command line; returns the receipt.
 fn through_the_command_line(song: &Path, bank: &Path, storage: &Path) -> Value {
     let output = Command::new(debug_binary("songfoundry"))
         .arg("render")
@@ -110,7 +110,7 @@ fn samples(wav: &[u8]) -> Vec<i16> {
     wav[start..].as_chunks::<2>().0.iter().map(|bytes| i16::from_le_bytes(*bytes)).collect()
 }
 
-/// How often a channel stands still at its loudest for three frames or more, as clipping does.
+/// Number of times that a channel stays at its peak for three frames or more, as clipping does.
 fn flat_tops(samples: &[i16]) -> usize {
     let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
     let at_peak = |frame: &[i16], channel: usize| frame[channel].unsigned_abs() >= peak;
@@ -147,8 +147,8 @@ fn lump(wad: &str, name: &str) -> Vec<u8> {
     bytes[number(&entry[..])..][..number(&entry[4..])].to_vec()
 }
 
-/// The songs are those of these 70 that peak highest: four with FluidR3 and two with TimGM6mb. Any
-/// other would have to be 1.2 dB louder to lose 1 dB.
+/// These songs have the highest peaks of the 70: four with FluidR3 and two with TimGM6mb. Any other
+/// would lose 1 dB only if it were 1.2 dB louder.
 #[test]
 fn of_other_songs_too_95_percent_lose_at_most_1_db_to_the_limiter() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -170,7 +170,7 @@ fn of_other_songs_too_95_percent_lose_at_most_1_db_to_the_limiter() {
     check_level_at_import(&limited, OTHER_SONG_COUNT);
 }
 
-fn every_song_renders_alike_both_ways(bank: &str, soundfont_id: &str) {
+fn every_song_renders_identically_by_api_and_command_line(bank: &str, soundfont_id: &str) {
     let storage =
         std::env::temp_dir().join(format!("songfoundry-songs-{soundfont_id}-{}", std::process::id()));
     std::fs::create_dir_all(&storage).expect("a folder");
@@ -186,18 +186,18 @@ fn every_song_renders_alike_both_ways(bank: &str, soundfont_id: &str) {
 
         let samples = samples(&wav);
         let peak = samples.iter().map(|sample| sample.unsigned_abs()).max().unwrap_or(0);
-        assert!(peak > 1_000, "{name} is all but silent: peak {peak} of 32768");
+        assert!(peak > 1_000, "{name} is nearly silent: peak {peak} of 32768");
         assert_eq!(flat_tops(&samples), 0, "{name} is flat-topped");
         assert_eq!(rendered["receipt"]["clipped_samples"], 0, "{name}");
 
         let rendered_secs = samples.len() as f64 / 2.0 / SAMPLE_RATE_HZ;
-        let own_secs = length_secs(&std::fs::read(&song).expect("the song reads"));
+        let file_secs = length_secs(&std::fs::read(&song).expect("the song reads"));
         assert!(
-            (own_secs - 0.01..own_secs + TAIL_SECS).contains(&rendered_secs),
-            "{name} lasts {rendered_secs} s and the file says {own_secs} s"
+            (file_secs - 0.01..file_secs + TAIL_SECS).contains(&rendered_secs),
+            "{name} lasts {rendered_secs} s and the file says {file_secs} s"
         );
         let limiter = &rendered["receipt"]["limiter"];
-        println!("{name}: {own_secs:.1} s, rendered {rendered_secs:.1} s, peak {peak}, limiter {limiter}");
+        println!("{name}: {file_secs:.1} s, rendered {rendered_secs:.1} s, peak {peak}, limiter {limiter}");
         limited.extend(strongly_limited(&name, limiter));
     }
     check_level_at_import(&limited, SONG_COUNT);
@@ -207,10 +207,10 @@ fn every_song_renders_alike_both_ways(bank: &str, soundfont_id: &str) {
 
 #[test]
 fn with_timgm6mb() {
-    every_song_renders_alike_both_ways("TimGM6mb.sf2", "timgm6mb");
+    every_song_renders_identically_by_api_and_command_line("TimGM6mb.sf2", "timgm6mb");
 }
 
 #[test]
 fn with_fluidr3() {
-    every_song_renders_alike_both_ways("FluidR3_GM.sf2", "fluidr3gm");
+    every_song_renders_identically_by_api_and_command_line("FluidR3_GM.sf2", "fluidr3gm");
 }

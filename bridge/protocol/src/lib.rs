@@ -16,53 +16,53 @@ pub enum PluginFormat {
     Vst3,
 }
 
-/// What `songfoundry-bridge capabilities` prints: what this build of the helper can do.
+/// Output of `songfoundry-bridge capabilities`: the features of this build of the helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Capabilities {
     /// Version of the helper, as in `songfoundry-bridge --version`.
     pub version: String,
-    /// Plugin formats that this build can scan and host; empty when it hosts none.
+    /// Plugin formats that this build can scan and host; empty if it hosts none.
     pub formats: Vec<PluginFormat>,
     /// Whether the helper can show a plugin's own window.
     pub editor_windows: bool,
 }
 
-/// Environment variable with the number of the process that waits for the helper: when that has
-/// ended, the helper ends as well.
+/// Environment variable with the process id of the parent. When the parent ends, the helper ends
+/// too.
 pub const PARENT_VARIABLE: &str = "SF_PARENT_PID";
 
-/// What a plugin is for.
+/// The purpose of a plugin.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PluginKind {
-    /// Plays notes. One that does both, playing notes and changing sound, is an instrument.
+    /// Plays notes. A plugin that both plays notes and processes audio is an instrument.
     Instrument,
-    /// Changes sound.
+    /// Processes audio.
     Effect,
-    /// Says neither.
+    /// Neither is stated.
     Unclassified,
 }
 
 /// A plugin as its module lists it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ScannedPlugin {
-    /// Identifies the plugin, wherever its module lies: of VST3 the 32 hexadecimal digits of its
-    /// class, of VST2 the 8 of its unique number.
+    /// Id of the plugin, independent of the module's path. For VST3 it is the 32 hexadecimal digits
+    /// of the class, for VST2 the 8 of the unique id.
     pub plugin_id: String,
     /// Name in the module.
     pub name: String,
-    /// Who made it; empty where the module does not say.
+    /// The vendor; empty if the module does not state it.
     pub vendor: String,
-    /// Its version in the maker's own way; empty where the module does not say.
+    /// The version as the vendor writes it; empty if the module does not state it.
     pub version: String,
-    /// VST3's sub-categories, such as `Fx` and `Reverb`; of VST2 none.
+    /// VST3's sub-categories, such as `Fx` and `Reverb`; empty for VST2.
     pub categories: Vec<String>,
-    /// What it is for.
+    /// The purpose of the plugin.
     pub kind: PluginKind,
 }
 
-/// A line that `songfoundry-bridge scan FILE` prints. The last is always [`ScanRecord::End`]: where
-/// it is missing the module has ended the helper.
+/// A line of the output of `songfoundry-bridge scan FILE`. The last record is always
+/// [`ScanRecord::End`]; if it is missing, the module has ended the helper.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
 pub enum ScanRecord {
@@ -70,12 +70,12 @@ pub enum ScanRecord {
     Plugin(ScannedPlugin),
     /// The module cannot be used.
     Failed {
-        /// Why.
+        /// The reason.
         reason: String,
     },
-    /// All is said.
+    /// The list is complete.
     End {
-        /// How many plugins were listed.
+        /// Number of listed plugins.
         plugins: u32,
     },
 }

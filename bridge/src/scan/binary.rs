@@ -1,4 +1,4 @@
-//! Which library of a module is for this machine.
+//! Finds the library of a module that is built for this machine.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,7 +8,7 @@ use super::Refusal;
 
 /// The folders of a bundle's `Contents` that may hold a library for this machine, with the
 /// library's extension. Source: VST 3 Developer Portal, "Plug-in Format Structure".
-fn places() -> Vec<(String, &'static str)> {
+fn library_folders() -> Vec<(String, &'static str)> {
     let architecture = match std::env::consts::ARCH {
         "x86" => "i386",
         "arm" => "armv7l",
@@ -32,9 +32,9 @@ pub(super) fn of_module(module: &Path) -> Result<PathBuf, Refusal> {
     if !module.is_dir() {
         return Ok(module.to_owned());
     }
-    for (place, extension) in places() {
+    for (library_folder, extension) in library_folders() {
         let stem = module.file_stem().unwrap_or_default();
-        let mut named = contents.join(&place).join(stem).into_os_string();
+        let mut named = contents.join(&library_folder).join(stem).into_os_string();
         if !extension.is_empty() {
             named.push(".");
             named.push(extension);
@@ -43,12 +43,13 @@ pub(super) fn of_module(module: &Path) -> Result<PathBuf, Refusal> {
         if named.is_file() {
             return Ok(named);
         }
-        // A bundle that somebody has given another name keeps the library's.
-        if let [only] = libraries(&contents.join(&place), extension).as_slice() {
+        // A renamed bundle keeps the name of its library.
+        if let [only] = libraries(&contents.join(&library_folder), extension).as_slice() {
             return Ok(only.clone());
         }
     }
-    let wanted: Vec<String> = places().into_iter().map(|(place, _)| place).collect();
+    let wanted: Vec<String> =
+        library_folders().into_iter().map(|(library_folder, _)| library_folder).collect();
     Err(format!("the bundle holds no library for this machine (Contents/{})", wanted.join(", Contents/")))
 }
 

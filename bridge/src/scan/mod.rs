@@ -1,8 +1,8 @@
-//! `songfoundry-bridge scan FILE`: which plugins are in a module.
+//! `songfoundry-bridge scan FILE`: lists the plugins in a module.
 //!
-//! The module is loaded and asked for its list; no plugin of it is started. It may print, hang,
-//! crash or end this process: whoever started the scan believes nothing but whole lines up to
-//! [`ScanRecord::End`], and has a clock.
+//! Loads the module and asks for its list, without starting a plugin. A module may print, hang,
+//! crash or end this process. The parent therefore reads only whole lines up to
+//! [`ScanRecord::End`], with a timeout.
 
 mod binary;
 mod library;
@@ -16,19 +16,18 @@ use std::path::Path;
 use output::Output;
 use songfoundry_bridge_protocol::{ScanRecord, ScannedPlugin};
 
-/// Most plugins of a module that are listed; the largest that are known hold a few hundred.
+/// Maximum number of listed plugins; the largest known modules have a few hundred.
 const PLUGINS_MAX: u32 = 2_000;
 
-/// Why a module cannot be used, as the rest of a sentence.
+/// Reason why a module cannot be used, as the end of a sentence.
 type Refusal = String;
 
 /// Lists the plugins of the module `file` on standard output.
 ///
 /// # Errors
-/// When standard output cannot be written to. What is wrong with the module is a record, not an
-/// error.
+/// If standard output cannot be written to. An invalid module is a record, not an error.
 pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
-    parent::end_with_it()?;
+    parent::end_with_parent()?;
     without_core_dumps()?;
     let mut output = Output::take_over()?;
     let mut plugins = 0;
@@ -44,12 +43,11 @@ pub(crate) fn run(file: &Path) -> anyhow::Result<()> {
         output.write(&ScanRecord::Failed { reason })?;
     }
     output.write(&ScanRecord::End { plugins })?;
-    // Without what libraries do at their end: it is no part of a scan, and some of them crash
-    // there.
+    // Exit handlers of libraries are skipped: they are not part of a scan, and some crash.
     library::end_at_once()
 }
 
-/// A module that crashes leaves no memory image behind.
+/// Disables core dumps of modules that crash.
 fn without_core_dumps() -> anyhow::Result<()> {
     #[cfg(unix)]
     nix::sys::resource::setrlimit(nix::sys::resource::Resource::RLIMIT_CORE, 0, 0)?;

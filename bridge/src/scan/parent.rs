@@ -1,12 +1,12 @@
-//! Ending with the process that waits for this one.
+//! Ends the helper when its parent process ends.
 
-/// If the variable of the protocol names the process that waits, ends this one with everything that
-/// it started when that has gone.
+/// If the variable of the protocol names the parent, kills this process and all that it started
+/// when the parent has ended.
 ///
-/// The system's own way (`PR_SET_PDEATHSIG`) heeds a thread of the parent rather than the parent,
-/// and there is none outside Linux.
+/// `PR_SET_PDEATHSIG` follows a thread of the parent instead of the parent, and exists only on
+/// Linux.
 #[cfg(unix)]
-pub(super) fn end_with_it() -> anyhow::Result<()> {
+pub(super) fn end_with_parent() -> anyhow::Result<()> {
     use std::time::Duration;
 
     use nix::sys::signal::{Signal, killpg};
@@ -20,7 +20,7 @@ pub(super) fn end_with_it() -> anyhow::Result<()> {
             std::thread::sleep(Duration::from_millis(250));
         }
         if getpgrp() == getpid() {
-            // This process is one of them.
+            // The group includes this process.
             let _ = killpg(getpgrp(), Signal::SIGKILL);
         }
         std::process::abort();
@@ -28,8 +28,8 @@ pub(super) fn end_with_it() -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Elsewhere whoever waits has to see to it.
+/// On other systems the parent must end the helper.
 #[cfg(not(unix))]
-pub(super) fn end_with_it() -> anyhow::Result<()> {
+pub(super) fn end_with_parent() -> anyhow::Result<()> {
     Ok(())
 }

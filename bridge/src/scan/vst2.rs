@@ -1,6 +1,6 @@
-//! The plugins of a VST2 module, by what its effect says of itself.
+//! Lists the plugins of a VST2 module by querying its effect.
 //!
-//! The layout and the numbers below are those of VST 2.4; no header of it is used.
+//! The layout and the numbers below follow VST 2.4; no VST header is used.
 #![expect(unsafe_code, reason = "modules are libraries with an interface of C")]
 
 use std::cell::Cell;
@@ -12,7 +12,7 @@ use songfoundry_bridge_protocol::{PluginKind, ScannedPlugin};
 use super::library::Library;
 use super::{PLUGINS_MAX, Refusal, binary};
 
-/// What an effect begins with.
+/// The first field of an effect.
 const MAGIC: i32 = i32::from_be_bytes(*b"VstP");
 
 /// Flag of effects that play notes.
@@ -24,13 +24,13 @@ const CATEGORY_SYNTH: isize = 2;
 /// Category of modules that hold several plugins.
 const CATEGORY_SHELL: isize = 10;
 
-/// Longest text that is taken; the standard's are 64 letters and some are longer.
+/// Maximum length of a text; the standard allows 64 letters, and some texts are longer.
 const TEXT_BYTES: usize = 512;
 
-/// What a host asks an effect.
+/// Opcodes of requests from a host to an effect.
 #[repr(i32)]
 #[derive(Clone, Copy)]
-enum Ask {
+enum Request {
     Category = 35,
     EffectName = 45,
     Vendor = 47,
@@ -42,7 +42,7 @@ enum Ask {
 type Callback = extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
 type Main = unsafe extern "C" fn(Callback) -> *mut Effect;
 
-/// The beginning of an effect, as far as it is looked at.
+/// The fields of an effect up to the last that is read.
 #[repr(C)]
 struct Effect {
     magic: i32,
@@ -66,11 +66,11 @@ struct Effect {
 }
 
 thread_local! {
-    /// Which plugin of a shell is to be made.
+    /// The id of the shell's plugin to create.
     static CURRENT_ID: Cell<i32> = const { Cell::new(0) };
 }
 
-/// Gives every plugin of a module to `list`. The outer error is `list`'s.
+/// Passes each plugin of a module to `list`. The outer error is `list`'s.
 pub(super) fn scan(
     module: &Path,
     list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
@@ -83,12 +83,12 @@ pub(super) fn scan(
         Ok(made) => made,
         Err(reason) => return Ok(Err(reason)),
     };
-    if first.ask(Ask::Category) != CATEGORY_SHELL {
+    if first.request(Request::Category) != CATEGORY_SHELL {
         list(first.described(module))?;
         return Ok(Ok(()));
     }
     for _ in 0..PLUGINS_MAX {
-        let (id, name) = first.ask_text(Ask::NextOfShell);
+        let (id, name) = first.request_text(Request::NextOfShell);
         let Ok(id) = i32::try_from(id) else {
             return Ok(Err("the shell numbers its plugins wrongly".to_owned()));
         };
@@ -109,66 +109,65 @@ pub(super) fn scan(
 }
 
 fn main_of(library: &Library) -> Result<Main, Refusal> {
-    // SAFETY: the type is the one that the standard gives these functions.
+    // SAFETY: the type is that of the standard for these functions.
     let function = unsafe { library.function("VSTPluginMain").or_else(|| library.function("main")) };
     function.ok_or_else(|| "it is no VST2 module: it has no function `VSTPluginMain`".to_owned())
 }
 
-/// An effect that was made, and is never taken apart.
+/// An effect that is created and never closed.
 struct Instance(*mut Effect);
 
 impl Instance {
     fn make(main: Main) -> Result<Self, Refusal> {
-        // SAFETY: the function is the module's own; the callback stays for good.
+        // SAFETY: the function belongs to the module; the callback is static.
         let effect = unsafe { main(answer) };
-        // SAFETY: not null, and as the standard lays it out if it begins with its mark.
+        // SAFETY: not null, and laid out by the standard if it starts with the magic number.
         match !effect.is_null() && unsafe { (*effect).magic } == MAGIC {
             true => Ok(Self(effect)),
             false => Err("the module makes no effect".to_owned()),
         }
     }
 
-    fn ask(&self, what: Ask) -> isize {
-        self.dispatch(what, std::ptr::null_mut())
+    fn request(&self, request: Request) -> isize {
+        self.dispatch(request, std::ptr::null_mut())
     }
 
-    fn ask_text(&self, what: Ask) -> (isize, String) {
+    fn request_text(&self, request: Request) -> (isize, String) {
         let mut letters = [0_u8; TEXT_BYTES];
-        let answer = self.dispatch(what, letters.as_mut_ptr().cast());
+        let answer = self.dispatch(request, letters.as_mut_ptr().cast());
         let length = letters.iter().position(|byte| *byte == 0).unwrap_or(TEXT_BYTES);
         (answer, String::from_utf8_lossy(&letters[..length]).trim().to_owned())
     }
 
-    fn dispatch(&self, what: Ask, data: *mut c_void) -> isize {
-        // SAFETY: the effect is never taken apart; what is asked here wants no more than room for a
-        // text.
+    fn dispatch(&self, request: Request, data: *mut c_void) -> isize {
+        // SAFETY: the effect is never closed; these requests need no more than a buffer for a text.
         unsafe {
             match (*self.0).dispatcher {
-                Some(dispatcher) => dispatcher(self.0, what as i32, 0, 0, data, 0.0),
+                Some(dispatcher) => dispatcher(self.0, request as i32, 0, 0, data, 0.0),
                 None => 0,
             }
         }
     }
 
     fn described(&self, module: &Path) -> ScannedPlugin {
-        // SAFETY: the effect is never taken apart.
+        // SAFETY: the effect is never closed.
         let (flags, inputs, outputs, id) =
             unsafe { ((*self.0).flags, (*self.0).inputs, (*self.0).outputs, (*self.0).unique_id) };
         let stem = || module.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        let names = [Ask::EffectName, Ask::ProductName].map(|what| self.ask_text(what).1);
-        let version = self.ask(Ask::VendorVersion);
+        let names = [Request::EffectName, Request::ProductName].map(|name| self.request_text(name).1);
+        let version = self.request(Request::VendorVersion);
         ScannedPlugin {
             plugin_id: plugin_id(id),
             name: names.into_iter().find(|name| !name.is_empty()).unwrap_or_else(stem),
-            vendor: self.ask_text(Ask::Vendor).1,
+            vendor: self.request_text(Request::Vendor).1,
             version: if version == 0 { String::new() } else { version.to_string() },
             categories: Vec::new(),
-            kind: kind(flags, self.ask(Ask::Category), inputs, outputs),
+            kind: kind(flags, self.request(Request::Category), inputs, outputs),
         }
     }
 }
 
-/// A plugin that plays notes says so; one that takes sound and gives sound is an effect.
+/// Instruments are marked as such; a plugin with audio inputs and outputs is an effect.
 fn kind(flags: i32, category: isize, inputs: i32, outputs: i32) -> PluginKind {
     if flags & IS_SYNTH != 0 || category == CATEGORY_SYNTH {
         PluginKind::Instrument
@@ -183,7 +182,7 @@ fn plugin_id(unique: i32) -> String {
     format!("{:08X}", unique.cast_unsigned())
 }
 
-/// What effects are told when they ask this host.
+/// Answers requests from effects to this host.
 extern "C" fn answer(_: *mut Effect, opcode: i32, _: i32, _: isize, data: *mut c_void, _: f32) -> isize {
     const VERSION: i32 = 1;
     const CURRENT: i32 = 2;
@@ -200,12 +199,12 @@ extern "C" fn answer(_: *mut Effect, opcode: i32, _: i32, _: isize, data: *mut c
         BLOCK_SIZE => 512,
         VENDOR | PRODUCT if !data.is_null() => {
             let text = c"Songfoundry".to_bytes_with_nul();
-            // SAFETY: whoever asks gives room for 64 letters, which is more than there are.
+            // SAFETY: the caller's buffer holds 64 letters, more than the text has.
             unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), data.cast(), text.len()) };
             1
         }
         CAN_DO if !data.is_null() => {
-            // SAFETY: whoever asks names what it asks for by a text.
+            // SAFETY: the caller passes the name of the feature as a text.
             let asked = unsafe { std::ffi::CStr::from_ptr(data.cast::<c_char>()) };
             isize::from(asked.to_bytes() == b"shellCategory")
         }
@@ -219,7 +218,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_plugin_is_for_shows_in_its_flags_and_channels() {
+    fn the_kind_follows_from_flags_and_channels() {
         assert_eq!(kind(IS_SYNTH, 0, 2, 2), PluginKind::Instrument);
         assert_eq!(kind(0, CATEGORY_SYNTH, 0, 2), PluginKind::Instrument);
         assert_eq!(kind(0, 1, 2, 2), PluginKind::Effect);

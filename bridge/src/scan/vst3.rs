@@ -1,4 +1,4 @@
-//! The plugins of a VST3 module, by its factory.
+//! Lists the plugins of a VST3 module by its factory.
 #![expect(unsafe_code, reason = "modules are libraries with an interface of C")]
 
 use std::ffi::{c_char, c_void};
@@ -14,16 +14,16 @@ use vst3::Steinberg::{
 use super::library::Library;
 use super::{PLUGINS_MAX, Refusal, binary};
 
-/// The category of classes that process audio; the others are parts of them.
+/// The category of classes that process audio; other classes are components of these.
 const AUDIO_CATEGORY: &str = "Audio Module Class";
 
-/// What a module's factory says of a class.
+/// The factory's description of a class.
 struct Class {
     category: String,
     plugin: ScannedPlugin,
 }
 
-/// Gives every plugin of a module to `list`. The outer error is `list`'s.
+/// Passes each plugin of a module to `list`. The outer error is `list`'s.
 pub(super) fn scan(
     module: &Path,
     list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
@@ -32,68 +32,67 @@ pub(super) fn scan(
         Ok(factory) => factory,
         Err(reason) => return Ok(Err(reason)),
     };
-    // SAFETY: the factory is the module's own, which stays loaded.
+    // SAFETY: the factory belongs to the module, which stays loaded.
     let count = unsafe { factory.countClasses() };
-    let mut left = PLUGINS_MAX;
+    let mut remaining = PLUGINS_MAX;
     for index in 0..count {
         let Some(class) = class(&factory, index).filter(|class| class.category == AUDIO_CATEGORY) else {
             continue;
         };
-        if left == 0 {
+        if remaining == 0 {
             return Ok(Err(format!(
                 "the module holds more than {PLUGINS_MAX} plugins; the rest is left out"
             )));
         }
-        left -= 1;
+        remaining -= 1;
         list(class.plugin)?;
     }
-    Ok(match left {
+    Ok(match remaining {
         PLUGINS_MAX => Err("the module holds no plugin".to_owned()),
         _ => Ok(()),
     })
 }
 
-/// Loads a library, lets it begin and asks for its factory. It stays loaded for good.
+/// Loads and initializes a library and returns its factory. The library stays loaded.
 fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, Refusal> {
     let library = Library::load(path)?;
-    begin(&library)?;
-    // SAFETY: the type is the one that the standard gives this function.
+    initialize(&library)?;
+    // SAFETY: the type is that of the standard for this function.
     let get_factory =
         unsafe { library.function::<unsafe extern "system" fn() -> *mut IPluginFactory>("GetPluginFactory") }
             .ok_or("it is no VST3 module: it has no function `GetPluginFactory`")?;
-    // SAFETY: the module has begun; the pointer that comes back is ours to keep, or null.
+    // SAFETY: the module is initialized; the returned pointer is owned by the caller, or null.
     unsafe { ComPtr::from_raw(get_factory()) }.ok_or_else(|| "the module gives no factory".to_owned())
 }
 
-/// Calls the function with which a module begins, where the system's modules have one.
-fn begin(library: &Library) -> Result<(), Refusal> {
-    let began = if cfg!(target_os = "linux") {
-        // SAFETY: the type is the one that the standard gives this function; the handle is the
-        // library's.
+/// Calls the module's initialization function, on systems that have one.
+fn initialize(library: &Library) -> Result<(), Refusal> {
+    let is_initialized = if cfg!(target_os = "linux") {
+        // SAFETY: the type is that of the standard for this function; the handle is the library's.
         unsafe {
             let entry = library.function::<unsafe extern "system" fn(*mut c_void) -> bool>("ModuleEntry");
             entry.ok_or("it is no VST3 module: it has no function `ModuleEntry`")?(library.handle())
         }
     } else if cfg!(windows) {
-        // SAFETY: the type is the one that the standard gives this function.
+        // SAFETY: the type is that of the standard for this function.
         unsafe {
             library.function::<unsafe extern "system" fn() -> bool>("InitDll").is_none_or(|entry| entry())
         }
     } else {
         true
     };
-    if began { Ok(()) } else { Err("the module refuses to begin".to_owned()) }
+    if is_initialized { Ok(()) } else { Err("the module refuses to begin".to_owned()) }
 }
 
-/// What the factory says of a class, by the newest of its interfaces that answers.
+/// The factory's description of a class, from the newest interface that answers.
 fn class(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     by_unicode(factory, index).or_else(|| by_second(factory, index)).or_else(|| by_first(factory, index))
 }
 
 fn by_unicode(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
-    // SAFETY: numbers and arrays of numbers, of which all zeros are one.
+    // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
     let mut info: PClassInfoW = unsafe { std::mem::zeroed() };
-    // SAFETY: the interface was asked for, and `info` lives as long as the call.
+    // SAFETY: the interface was queried, and `info` lives as long as the call.
     let answer = unsafe { factory.cast::<IPluginFactory3>()?.getClassInfoUnicode(index, &mut info) };
     let (cid, category, subcategories) = (info.cid, info.category, info.subCategories);
     let (name, vendor, version) = (info.name, info.vendor, info.version);
@@ -104,9 +103,9 @@ fn by_unicode(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
 }
 
 fn by_second(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
-    // SAFETY: numbers and arrays of numbers, of which all zeros are one.
+    // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
     let mut info: PClassInfo2 = unsafe { std::mem::zeroed() };
-    // SAFETY: the interface was asked for, and `info` lives as long as the call.
+    // SAFETY: the interface was queried, and `info` lives as long as the call.
     let answer = unsafe { factory.cast::<IPluginFactory2>()?.getClassInfo2(index, &mut info) };
     let (cid, category, subcategories) = (info.cid, info.category, info.subCategories);
     let (name, vendor, version) = (info.name, info.vendor, info.version);
@@ -116,9 +115,9 @@ fn by_second(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     })
 }
 
-/// The oldest interface knows no sub-categories, so its plugins are unclassified.
+/// The oldest interface has no sub-categories, so its plugins are unclassified.
 fn by_first(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
-    // SAFETY: numbers and arrays of numbers, of which all zeros are one.
+    // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
     let mut info: PClassInfo = unsafe { std::mem::zeroed() };
     // SAFETY: `info` lives as long as the call.
     let answer = unsafe { factory.getClassInfo(index, &mut info) };
@@ -128,7 +127,7 @@ fn by_first(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
 }
 
 fn vendor(factory: &ComPtr<IPluginFactory>) -> String {
-    // SAFETY: numbers and arrays of numbers, of which all zeros are one.
+    // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
     let mut info: PFactoryInfo = unsafe { std::mem::zeroed() };
     // SAFETY: `info` lives as long as the call.
     let answer = unsafe { factory.getFactoryInfo(&mut info) };
@@ -150,7 +149,7 @@ fn described(cid: &TUID, category: &str, subcategories: &str, [name, vendor, ver
     Class { category: category.to_owned(), plugin }
 }
 
-/// `Instrument` before `Fx`: what may be loaded as either plays notes.
+/// `Instrument` takes precedence over `Fx`: a plugin that can be loaded as either plays notes.
 fn kind(categories: &[String]) -> PluginKind {
     let has = |wanted: &str| categories.iter().any(|one| one == wanted);
     if has("Instrument") {
@@ -162,13 +161,13 @@ fn kind(categories: &[String]) -> PluginKind {
     }
 }
 
-/// The class as 32 digits, the same on every system: Windows keeps the first eight bytes in its own
-/// order.
+/// The class as 32 digits, the same on every system: Windows stores the first eight bytes in
+/// another order.
 fn plugin_id(cid: &TUID) -> String {
-    const OWN: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
+    const STORED: [usize; 16] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15];
     const WINDOWS: [usize; 16] = [3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15];
-    let order = if cfg!(windows) { WINDOWS } else { OWN };
-    order.iter().map(|place| format!("{:02X}", cid[*place].cast_unsigned())).collect()
+    let order = if cfg!(windows) { WINDOWS } else { STORED };
+    order.iter().map(|index| format!("{:02X}", cid[*index].cast_unsigned())).collect()
 }
 
 fn text(letters: &[c_char]) -> String {
@@ -187,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sub_categories_say_what_a_plugin_is_for() {
+    fn the_kind_follows_from_the_sub_categories() {
         let check = |text: &str, expected| {
             let class = described(&[0; 16], AUDIO_CATEGORY, text, Default::default());
             assert_eq!(class.plugin.kind, expected, "{text}");
@@ -202,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_end_where_they_end() {
+    fn texts_end_at_the_first_zero_or_the_end_of_the_array() {
         assert_eq!(text(&[72, 105, 0, 33].map(|byte: u8| byte as c_char)), "Hi");
         assert_eq!(text(&[72; 4].map(|byte: u8| byte as c_char)), "HHHH");
         assert_eq!(wide_text(&[0xC4, 0x20, 0]), "Ä");

@@ -1,4 +1,4 @@
-//! Analyses a recording in parts.
+//! Analyses a recording in chunks.
 
 use alloc::vec::Vec;
 
@@ -20,7 +20,7 @@ pub struct Analysis {
     pub key: Option<Key>,
 }
 
-/// Analyses a recording in parts.
+/// Analyses a recording in chunks.
 pub struct Analyzer {
     channels: usize,
     spectrum: LongTermSpectrum,

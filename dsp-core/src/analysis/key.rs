@@ -1,9 +1,9 @@
 //! Estimates the key from the strengths of the twelve pitch classes.
 //!
 //! Spectral peaks between 55 Hz and 2 kHz are assigned to the nearest semitone at A = 440 Hz. The
-//! twelve sums are correlated with the probe-tone profile of each key (Krumhansl and
-//! Kessler 1982, as in Krumhansl, *Cognitive Foundations of Musical Pitch*, 1990, chapter 2); the
-//! best of the 24 correlations is the key.
+//! twelve sums are correlated with the probe-tone profile of each key; the best of the 24
+//! correlations is the key (Krumhansl and Kessler 1982, as in Krumhansl, *Cognitive Foundations of
+//! Musical Pitch*, 1990, chapter 2).
 
 /// Probe-tone ratings of a major and a minor key, from the tonic upwards.
 const MAJOR: [f64; 12] = [6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88];

@@ -1,21 +1,21 @@
 //! The long-term spectrum, from which centroid and third-octave levels come.
 //!
-//! Overlapping Hann windows, a quarter apart, of about 0.7 seconds. The squares of such windows add
-//! up to a constant (3/2), and the signal is led in and out by silence: by Parseval's theorem the
-//! powers of all bins together are exactly those of all samples, however short the signal is.
+//! Hann windows of about 0.7 seconds overlap by three quarters. The squares of such windows add up
+//! to a constant (3/2), and the signal is padded with silence. By Parseval's theorem the total
+//! power of all bins then equals that of all samples, even for short signals.
 
 use alloc::vec::Vec;
 
 use crate::dsp::fft::Fft;
 use crate::third_octave::{Band, BandBins};
 
-/// Length of a window at 48 kHz; other rates have the power of two nearest above in proportion.
+/// Length of a window at 48 kHz. Other rates use the next power of two in proportion.
 const WINDOW_FRAMES_48_KHZ: u64 = 32_768;
 
-/// Windows that overlap at any place.
+/// Number of windows that overlap at each frame.
 const OVERLAP: usize = 4;
 
-/// The sum of the squares of all windows at any place.
+/// Sum of the squares of all windows at each frame.
 const WINDOW_POWER: f64 = 1.5;
 
 /// Numbers of the bands from 25 Hz to 20 kHz.
@@ -24,9 +24,9 @@ const BANDS: core::ops::RangeInclusive<i32> = -16..=13;
 /// The level of one band.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThirdOctave {
-    /// Exact middle of the band, in hertz: a power of `10^(1/10)` times 1000.
+    /// Exact centre of the band, in hertz: a power of `10^(1/10)` times 1000.
     pub center_hz: f64,
-    /// Level in dBFS, a sine of full scale in every channel being 0; minus infinity for silence.
+    /// Level in dBFS, where a full-scale sine in every channel is 0; minus infinity for silence.
     pub level_db: f64,
 }
 
@@ -36,13 +36,13 @@ pub(super) struct LongTermSpectrum {
     channels: usize,
     fft: Fft,
     window: Vec<f32>,
-    /// The last frames of each channel, and how many of them are there.
+    /// The last frames of each channel, which wait for a full window.
     waiting: Vec<Vec<f32>>,
     frames: u64,
-    /// Power of the window at hand, mean of the channels.
+    /// Power of the current window, mean of the channels.
     power: Vec<f64>,
     total: Vec<f64>,
-    /// Sums for the centroid over windows that lie inside the signal, and over those at its ends.
+    /// Sums for the centroid over windows inside the signal, and over those at its ends.
     inside: Centroid,
     ends: Centroid,
     windows: u64,
@@ -84,11 +84,11 @@ impl LongTermSpectrum {
         f64::from(self.sample_rate_hz) / self.window.len() as f64
     }
 
-    /// Adds whole interleaved frames; `each` sees the power of the bins of every window.
+    /// Adds whole interleaved frames. Calls `each` with the power of the bins of every window.
     pub(super) fn add(&mut self, frames: &[f32], each: &mut dyn FnMut(&[f64])) {
-        // A hop at a time, so that little has to be moved.
-        for part in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
-            for frame in part.chunks_exact(self.channels) {
+        // A hop at a time, so that few frames are moved.
+        for chunk in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
+            for frame in chunk.chunks_exact(self.channels) {
                 self.frames += 1;
                 for (waiting, value) in self.waiting.iter_mut().zip(frame) {
                     waiting.push(*value);
@@ -98,7 +98,7 @@ impl LongTermSpectrum {
         }
     }
 
-    /// Leads out by silence.
+    /// Pads the signal with silence.
     pub(super) fn end(&mut self, each: &mut dyn FnMut(&[f64])) {
         let hop = self.window.len() / OVERLAP;
         self.ending = true;
@@ -111,9 +111,9 @@ impl LongTermSpectrum {
     fn transform(&mut self, each: &mut dyn FnMut(&[f64])) {
         let length = self.window.len();
         while self.waiting[0].len() >= length {
-            for (waiting, part) in self.waiting.iter_mut().zip([&mut self.re, &mut self.im]) {
-                for ((part, value), weight) in part.iter_mut().zip(waiting.iter()).zip(&self.window) {
-                    *part = value * weight;
+            for (waiting, values) in self.waiting.iter_mut().zip([&mut self.re, &mut self.im]) {
+                for ((value, sample), weight) in values.iter_mut().zip(waiting.iter()).zip(&self.window) {
+                    *value = sample * weight;
                 }
                 waiting.drain(..length / OVERLAP);
             }
@@ -121,8 +121,8 @@ impl LongTermSpectrum {
                 self.im.fill(0.0);
             }
             self.fft.forward(&mut self.re, &mut self.im);
-            // Two real signals in one complex: the power of both is the mean of a bin's and its
-            // mirror's.
+            // The FFT transforms two real signals at once. The sum of their powers is the mean of a
+            // bin's and its mirror's.
             let power_of = |bin: usize| {
                 let (re, im) = (f64::from(self.re[bin]), f64::from(self.im[bin]));
                 re * re + im * im
@@ -142,8 +142,8 @@ impl LongTermSpectrum {
         }
     }
 
-    /// Mean frequency weighted by amplitude. The ends count only where there is nothing else: a
-    /// sound that is cut off spreads over the whole spectrum.
+    /// Mean frequency weighted by amplitude. The ends count only without other windows, as a
+    /// cut-off sound spreads over the whole spectrum.
     pub(super) fn centroid_hz(&self) -> Option<f64> {
         let bins = self.inside.bin().or_else(|| self.ends.bin());
         bins.map(|bin| bin * self.bin_hz())
@@ -152,7 +152,7 @@ impl LongTermSpectrum {
     /// Levels of the bands that lie below half the sample rate.
     pub(super) fn third_octaves(&self) -> Vec<ThirdOctave> {
         let bin_hz = self.bin_hz();
-        // Both halves of the spectrum, and twice a sine's power is its square.
+        // Both halves of the spectrum count, and the power of a sine is half its square.
         let scale = 2.0 * 2.0 / (self.window.len() as f64 * WINDOW_POWER * self.frames.max(1) as f64);
         let mut bands = Vec::new();
         for band in BANDS.map(Band) {
@@ -198,8 +198,8 @@ mod tests {
 
     fn spectrum(sample_rate_hz: u32, channels: usize, frames: &[f32]) -> LongTermSpectrum {
         let mut spectrum = LongTermSpectrum::new(sample_rate_hz, channels);
-        for part in frames.chunks(channels * 1_000) {
-            spectrum.add(part, &mut |_| {});
+        for chunk in frames.chunks(channels * 1_000) {
+            spectrum.add(chunk, &mut |_| {});
         }
         spectrum.end(&mut |_| {});
         spectrum
@@ -225,14 +225,14 @@ mod tests {
                 assert!(level_db.abs() < 0.05, "{frequency_hz} Hz has {level_db} dB");
                 let others = bands.iter().filter(|one| (one.center_hz / frequency_hz - 1.0).abs() > 0.5);
                 let loudest_db = others.map(|one| one.level_db).fold(f64::NEG_INFINITY, f64::max);
-                // What the two ends of the tone spread.
+                // Leakage from the two ends of the tone.
                 assert!(loudest_db < -40.0, "{frequency_hz} Hz leaves {loudest_db} dB elsewhere");
             }
         }
     }
 
     #[test]
-    fn power_is_kept_however_short_the_sound() {
+    fn the_power_is_exact_for_short_signals() {
         for frames in [100, 5_000, 200_000] {
             let mut random = 1_u64;
             let noise: Vec<f32> = (0..2 * frames)
@@ -253,8 +253,8 @@ mod tests {
             if frames > 100_000 {
                 let centroid_hz = spectrum.centroid_hz().expect("a sound");
                 assert!((centroid_hz - 12_000.0).abs() < 100.0, "white noise is at {centroid_hz} Hz");
-                // White noise of this kind has a power of 1/3, and each band its share of the
-                // width.
+                // Uniform white noise has a power of 1/3, of which each band has a fraction in
+                // proportion to its width.
                 for band in spectrum.third_octaves().iter().filter(|one| one.center_hz > 200.0) {
                     let width_hz = band.center_hz * (libm::exp10(0.05) - libm::exp10(-0.05));
                     let expected_db = 10.0 * libm::log10(2.0 / 3.0 * width_hz / 24_000.0);

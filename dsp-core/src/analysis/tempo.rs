@@ -1,16 +1,17 @@
-//! The tempo, from how regularly something begins.
+//! Estimates the tempo from the regularity of onsets.
 //!
 //! Every five milliseconds the loudness of 32 bands (amplitude to the power of 0.6, after Stevens)
-//! is compared with the most of the 40 ms before: what has grown is the strength of onsets
-//! (spectral flux; Bello et al., *A tutorial on onset detection in music signals*, IEEE TSAP 13,
-//! 2005; the highest of what was before: Böck and Widmer, *Maximum filter vibrato suppression for
-//! onset detection*, DAFx 2013). What grows by less than a share of the sound itself is no onset:
-//! steady tones beat with each other and with the windows. The curve's autocorrelation, weighted
-//! towards 120 beats a minute by a bell of one octave (Ellis, *Beat tracking by dynamic
-//! programming*, J. New Music Research 36, 2007, section 3.2), has its summit at the time between
-//! two beats. Where the curve is as much like itself after half that time, every second beat was
-//! passed over, and the half is the answer. Peaks at multiples of that time make it exact. Where
-//! onsets alternate in strength, tempi an octave apart can be taken for each other, by people too.
+//! is compared with the maximum of the 40 ms before. The growth is the strength of onsets (spectral
+//! flux; Bello et al., *A tutorial on onset detection in music signals*, IEEE TSAP 13, 2005;
+//! maximum of earlier values: Böck and Widmer, *Maximum filter vibrato suppression for onset
+//! detection*, DAFx 2013). Growth by less than a fraction of the loudness is not an onset, as
+//! steady tones beat with each other and with the windows.
+//!
+//! The curve's autocorrelation is weighted towards 120 beats a minute by a bell of one octave
+//! (Ellis, *Beat tracking by dynamic programming*, J. New Music Research 36, 2007, section 3.2).
+//! Its maximum is at the period of the beat. If the autocorrelation at half that period is nearly
+//! as high, the half is the beat. Peaks at multiples of the period refine it. When onsets alternate
+//! in strength, the result can be an octave off, as with human listeners.
 
 use alloc::vec::Vec;
 
@@ -19,57 +20,57 @@ use crate::dsp::fft::Fft;
 /// Values of the onset curve in a second.
 const VALUES_A_SECOND: u32 = 200;
 
-/// Longest part that is looked at, in values: a quarter of an hour.
+/// Maximum length of the analysed section, in values: a quarter of an hour.
 const VALUES_MAX: usize = 15 * 60 * VALUES_A_SECOND as usize;
 
-/// Shortest part that a tempo is found in, in values: four seconds.
+/// Minimum length for a tempo, in values: four seconds.
 const VALUES_MIN: usize = 4 * VALUES_A_SECOND as usize;
 
-/// Weights that smooth the curve, so that beats between two values meet: a binomial of 15
-/// milliseconds.
+/// Binomial weights over 15 milliseconds that smooth the curve, so that beats between two values
+/// match.
 const SMOOTHING: [f64; 5] = [0.0625, 0.25, 0.375, 0.25, 0.0625];
 
-/// Tempi that are considered, in beats a minute.
+/// Range of tempi in beats a minute.
 const SLOWEST_BPM: f64 = 40.0;
 const FASTEST_BPM: f64 = 240.0;
 
-/// Middle and width, in octaves, of the bell that weighs tempi.
+/// Centre and width, in octaves, of the bell that weights tempi.
 const PREFERRED_BPM: f64 = 120.0;
 const BELL_OCTAVES: f64 = 1.0;
 
-/// Bands that a spectrum is reduced to.
+/// Number of bands of a spectrum.
 const BANDS: usize = 32;
 
-/// Times by which the beat is multiplied to make it exact.
+/// Multiples of the beat that refine it.
 const REFINEMENTS: [usize; 4] = [2, 4, 8, 16];
 
-/// Regularity below which there is no pulse.
+/// Minimum regularity of a pulse.
 const REGULARITY_MIN: f64 = 0.1;
 
-/// Loudness by amplitude.
+/// Exponent of the amplitude that gives the loudness.
 const LOUDNESS_EXPONENT: f32 = 0.6;
 
-/// Values before one that it is compared with: 40 milliseconds.
+/// Number of earlier values that a value is compared with: 40 milliseconds.
 const COMPARED: usize = 8;
 
-/// Share of the loudness at a place, or of the mean if that is more, by which it must grow for an
-/// onset.
-const ONSET_SHARE: f64 = 0.1;
+/// Minimum growth of an onset, as a fraction of the loudness at that time or of the mean loudness,
+/// whichever is higher.
+const MIN_GROWTH: f64 = 0.1;
 
-/// Share of the autocorrelation at a beat that it must have at the half of it for the half to be
+/// Minimum autocorrelation at half the beat, as a fraction of that at the beat, for the half to be
 /// the beat.
-const ALIKE_SHARE: f64 = 0.9;
+const MIN_HALF_RATIO: f64 = 0.9;
 
 /// A tempo.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Tempo {
     /// Beats a minute, 40 to 240.
     pub bpm: f64,
-    /// How regular the beat is, 0.1 to 1: the autocorrelation of the onsets at its distance.
+    /// Regularity of the beat, 0.1 to 1: the autocorrelation of the onsets at its period.
     pub regularity: f64,
 }
 
-/// The strength of onsets while a recording passes.
+/// Computes the strength of onsets while a recording is added.
 pub(super) struct OnsetCurve {
     values_a_second: f64,
     hop: usize,
@@ -78,9 +79,9 @@ pub(super) struct OnsetCurve {
     waiting: Vec<f32>,
     /// First bin of each band, and the end of the last.
     edges: Vec<usize>,
-    /// The last loudness of each band, by the number of the value modulo [`COMPARED`].
+    /// The last loudness values of each band; the index is that of the value modulo [`COMPARED`].
     before: Vec<[f32; COMPARED]>,
-    /// How much all bands have grown, and how loud they are together.
+    /// Growth and loudness of all bands together.
     curve: Vec<[f32; 2]>,
     re: Vec<f32>,
     im: Vec<f32>,
@@ -112,11 +113,11 @@ impl OnsetCurve {
 
     /// Adds mono samples.
     pub(super) fn add(&mut self, samples: &[f32]) {
-        for part in samples.chunks(self.hop) {
+        for chunk in samples.chunks(self.hop) {
             if self.curve.len() >= VALUES_MAX {
                 return;
             }
-            self.waiting.extend_from_slice(part);
+            self.waiting.extend_from_slice(chunk);
             while self.waiting.len() >= self.window.len() {
                 for ((value, sample), weight) in self.re.iter_mut().zip(&self.waiting).zip(&self.window) {
                     *value = sample * weight;
@@ -134,8 +135,8 @@ impl OnsetCurve {
         let (mut growth, mut loudness) = (0.0, 0.0);
         for (band, before) in self.before.iter_mut().enumerate() {
             let bins = self.edges[band]..self.edges[band + 1];
-            let parts = self.re[bins.clone()].iter().zip(&self.im[bins]);
-            let power: f32 = parts.map(|(re, im)| re * re + im * im).sum();
+            let bins_of_band = self.re[bins.clone()].iter().zip(&self.im[bins]);
+            let power: f32 = bins_of_band.map(|(re, im)| re * re + im * im).sum();
             let level = libm::powf(power, LOUDNESS_EXPONENT / 2.0);
             let highest = before.iter().copied().fold(0.0, f32::max);
             growth += (level - highest).max(0.0);
@@ -145,12 +146,12 @@ impl OnsetCurve {
         self.curve.push([if number == 0 { 0.0 } else { growth }, loudness]);
     }
 
-    /// The strength of onsets: what has grown beyond a share of the sound itself.
+    /// The strength of onsets: the growth beyond a fraction of the loudness.
     fn onsets(&self) -> Vec<f64> {
         let mean = self.curve.iter().map(|[_, loudness]| f64::from(*loudness)).sum::<f64>()
             / self.curve.len().max(1) as f64;
         let onset = |[growth, loudness]: &[f32; 2]| {
-            (f64::from(*growth) - ONSET_SHARE * f64::from(*loudness).max(mean)).max(0.0)
+            (f64::from(*growth) - MIN_GROWTH * f64::from(*loudness).max(mean)).max(0.0)
         };
         self.curve.iter().map(onset).collect()
     }
@@ -176,7 +177,7 @@ impl OnsetCurve {
         if regularity < REGULARITY_MIN {
             return None;
         }
-        let mut beat = best as f64 + summit(&autocorrelation, best);
+        let mut beat = best as f64 + peak_offset(&autocorrelation, best);
         for times in REFINEMENTS {
             let around = libm::round(beat * times as f64) as usize;
             if around + 3 > autocorrelation.len() {
@@ -188,22 +189,22 @@ impl OnsetCurve {
             if autocorrelation[peak] < 0.5 * regularity {
                 break;
             }
-            beat = (peak as f64 + summit(&autocorrelation, peak)) / times as f64;
+            beat = (peak as f64 + peak_offset(&autocorrelation, peak)) / times as f64;
         }
         let bpm = (60.0 * self.values_a_second / beat).clamp(SLOWEST_BPM, FASTEST_BPM);
         Some(Tempo { bpm, regularity: regularity.min(1.0) })
     }
 }
 
-/// The delay near the half of `best` at which a curve is nearly as much like itself.
+/// The lag near half of `best` at which the autocorrelation is nearly as high.
 fn half_as_good(autocorrelation: &[f64], best: usize) -> Option<usize> {
     let half = best / 2;
     let found = (half.max(2) - 1..=half + 1)
         .max_by(|one, other| autocorrelation[*one].total_cmp(&autocorrelation[*other]))?;
-    (autocorrelation[found] >= ALIKE_SHARE * autocorrelation[best]).then_some(found)
+    (autocorrelation[found] >= MIN_HALF_RATIO * autocorrelation[best]).then_some(found)
 }
 
-/// Edges of bands: as even as the bins allow on a scale of octaves.
+/// Edges of bands, spaced as evenly on a scale of octaves as the bins allow.
 fn edges(bins: usize) -> Vec<usize> {
     let octaves = libm::log2(bins as f64);
     let mut edges: Vec<usize> = Vec::with_capacity(BANDS + 1);
@@ -215,8 +216,8 @@ fn edges(bins: usize) -> Vec<usize> {
     edges
 }
 
-/// Autocorrelation of a smoothed curve without its mean, 1 at no delay; up to half its length.
-/// `None` where nothing changes.
+/// Autocorrelation of the smoothed curve without its mean, 1 at lag 0, up to half its length.
+/// `None` for a constant curve.
 fn autocorrelation(curve: &[f64]) -> Option<Vec<f64>> {
     let smooth: Vec<f64> = curve
         .windows(SMOOTHING.len())
@@ -237,13 +238,13 @@ fn autocorrelation(curve: &[f64]) -> Option<Vec<f64>> {
     if whole <= 1e-9 * fft.size() as f64 {
         return None;
     }
-    // Fewer values overlap the longer the delay.
+    // The longer the lag, the fewer values overlap.
     let count = curve.len() as f64;
     Some((0..curve.len() / 2).map(|lag| f64::from(re[lag]) / whole * count / (count - lag as f64)).collect())
 }
 
-/// Where between the values a peak lies: the summit of a parabola.
-fn summit(values: &[f64], peak: usize) -> f64 {
+/// Offset of a peak from its value, by a parabola.
+fn peak_offset(values: &[f64], peak: usize) -> f64 {
     if peak == 0 || peak + 1 >= values.len() {
         return 0.0;
     }

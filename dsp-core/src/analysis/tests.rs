@@ -1,4 +1,4 @@
-//! Tempo and key of signals whose answers are known.
+//! Tempo and key of signals with known answers.
 
 use super::*;
 
@@ -10,8 +10,8 @@ fn analyze(channels: usize, frames: &[f32]) -> Analysis {
 
 fn analyze_at(rate_hz: u32, channels: usize, frames: &[f32]) -> Analysis {
     let mut analyzer = Analyzer::new(rate_hz, channels);
-    for part in frames.chunks(channels * 4_096) {
-        analyzer.add(part);
+    for chunk in frames.chunks(channels * 4_096) {
+        analyzer.add(chunk);
     }
     analyzer.finish()
 }
@@ -32,9 +32,9 @@ fn beats(bpm: f64, secs: f64) -> Vec<f32> {
     let mut noise = Noise(7);
     (0..(secs * f64::from(RATE_HZ)) as usize)
         .map(|frame| {
-            let place = frame as f64 / beat_frames;
-            let half = libm::floor(2.0 * place);
-            let since_secs = (place - half / 2.0) * 60.0 / bpm;
+            let beat = frame as f64 / beat_frames;
+            let half = libm::floor(2.0 * beat);
+            let since_secs = (beat - half / 2.0) * 60.0 / bpm;
             let level = match half as usize % 8 {
                 0 => 1.0,
                 2 | 4 | 6 => 0.7,
@@ -49,10 +49,10 @@ fn beats(bpm: f64, secs: f64) -> Vec<f32> {
 fn a_steady_beat_has_its_tempo() {
     for bpm in [80.0, 97.3, 120.0, 128.0, 140.5, 160.0] {
         let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("a pulse");
-        assert!((tempo.bpm - bpm).abs() < 0.1, "{bpm} was taken for {tempo:?}");
+        assert!((tempo.bpm - bpm).abs() < 0.1, "{bpm}: {tempo:?}");
         assert!(tempo.regularity > 0.4, "{tempo:?}");
     }
-    // With off-beats between them an octave is a matter of taste at the ends.
+    // With off-beats the octave is ambiguous at the ends of the range.
     for bpm in [60.0, 180.0] {
         let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("a pulse");
         let octaves = libm::log2(tempo.bpm / bpm);
@@ -60,7 +60,7 @@ fn a_steady_beat_has_its_tempo() {
     }
 }
 
-/// Clicks of one strength, of 2 ms each.
+/// Clicks of 2 ms with equal strength.
 fn clicks(rate_hz: u32, bpm: f64, secs: f64) -> Vec<f32> {
     let beat_frames = 60.0 * f64::from(rate_hz) / bpm;
     (0..(secs * f64::from(rate_hz)) as usize)
@@ -73,12 +73,12 @@ fn clicks(rate_hz: u32, bpm: f64, secs: f64) -> Vec<f32> {
 }
 
 #[test]
-fn even_clicks_are_beats_each() {
+fn each_of_equal_clicks_is_a_beat() {
     for bpm in (60..=200).step_by(7).chain([87, 100, 174, 200]) {
         for rate_hz in [RATE_HZ, 48_000] {
             let bpm = f64::from(bpm);
             let tempo = analyze_at(rate_hz, 1, &clicks(rate_hz, bpm, 12.0)).tempo.expect("a pulse");
-            assert!((tempo.bpm / bpm - 1.0).abs() < 0.01, "{bpm} at {rate_hz} Hz was taken for {tempo:?}");
+            assert!((tempo.bpm / bpm - 1.0).abs() < 0.01, "{bpm} at {rate_hz} Hz: {tempo:?}");
         }
     }
 }
@@ -115,18 +115,18 @@ fn steady_tones_have_no_tempo() {
 }
 
 #[test]
-fn a_beat_beside_steady_tones_keeps_its_tempo() {
+fn steady_tones_do_not_change_the_tempo() {
     let steady = tones(RATE_HZ, &[261.625_565, 329.627_557, 391.995_436], 20);
-    for (bpm, share) in [(97.3, 0.5), (128.0, 0.5), (140.5, 0.25)] {
+    for (bpm, beat_gain) in [(97.3, 0.5), (128.0, 0.5), (140.5, 0.25)] {
         let mix: Vec<f32> =
-            beats(bpm, 20.0).iter().zip(&steady).map(|(beat, tone)| share * beat + tone).collect();
+            beats(bpm, 20.0).iter().zip(&steady).map(|(beat, tone)| beat_gain * beat + tone).collect();
         let tempo = analyze(1, &mix).tempo.expect("a pulse");
-        assert!((tempo.bpm - bpm).abs() < 0.2, "{bpm} was taken for {tempo:?}");
+        assert!((tempo.bpm - bpm).abs() < 0.2, "{bpm}: {tempo:?}");
     }
 }
 
 #[test]
-fn where_nothing_beats_there_is_no_tempo() {
+fn without_a_pulse_there_is_no_tempo() {
     let mut noise = Noise(1);
     let hiss: Vec<f32> = (0..20 * RATE_HZ).map(|_| noise.next() * 0.3).collect();
     assert_eq!(analyze(1, &hiss).tempo, None);
@@ -134,8 +134,8 @@ fn where_nothing_beats_there_is_no_tempo() {
     assert_eq!(analyze(1, &beats(120.0, 3.0)).tempo, None, "three seconds are too short");
 }
 
-/// Chords of three tones with overtones, a second each, by semitones above middle C; stereo with
-/// one side empty.
+/// Chords of three tones with overtones, a second each, in semitones above middle C; stereo with a
+/// silent right channel.
 fn chords(progression: &[[i32; 3]]) -> Vec<f32> {
     let mut out = Vec::new();
     for chord in progression {
@@ -183,8 +183,8 @@ fn without_tones_there_is_no_key() {
         }
     }
     let clicks: Vec<f32> = (0..5 * RATE_HZ).map(|frame| if frame % 4_410 == 0 { 1.0 } else { 0.0 }).collect();
-    // A click every tenth of a second is a tone of 10 Hz with all overtones: every pitch class
-    // sounds.
+    // A click every tenth of a second is a tone of 10 Hz with all overtones, which has every pitch
+    // class.
     let key = analyze(1, &clicks).key;
     assert!(key.is_none_or(|key| key.correlation < 0.8), "{key:?}");
 }

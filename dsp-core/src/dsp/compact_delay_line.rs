@@ -107,8 +107,8 @@ impl CompactDelayLine {
     /// too long for the cache.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
-        for part in 0..=CONTROL_FRAMES / 16 {
-            let index = self.write_index + CONTROL_FRAMES + 16 * part;
+        for chunk in 0..=CONTROL_FRAMES / 16 {
+            let index = self.write_index + CONTROL_FRAMES + 16 * chunk;
             prefetch(&self.values[if index < self.frames { index } else { 0 }]);
         }
     }
@@ -138,9 +138,9 @@ mod tests {
                 *samples = *step;
                 done += CONTROL_FRAMES;
             } else {
-                let part = &all[done..all.len().min(done + 7)];
-                ring.write(part);
-                done += part.len();
+                let chunk = &all[done..all.len().min(done + 7)];
+                ring.write(chunk);
+                done += chunk.len();
             }
             let count = done.min(101);
             assert_eq!(last(&ring, count), all[done - count..done]);

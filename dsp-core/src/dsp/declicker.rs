@@ -34,7 +34,7 @@ impl<const CHANNELS: usize> Declicker<CHANNELS> {
         (self.last_output, self.offset, self.is_switching) = (last_output, [0.0; CHANNELS], false);
     }
 
-    /// Starts anew after silence.
+    /// Resets to silence.
     pub(crate) fn reset(&mut self) {
         self.bypass([0.0; CHANNELS]);
     }

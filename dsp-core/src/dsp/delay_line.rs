@@ -128,10 +128,10 @@ impl DelayLine {
         }
         let ring = &mut self.rings[0];
         while !values.is_empty() && !ring.values.is_empty() {
-            let part = values.len().min(ring.values.len() - ring.index);
-            let (now, later) = values.split_at_mut(part);
-            now.swap_with_slice(&mut ring.values[ring.index..ring.index + part]);
-            ring.advance(part);
+            let chunk_frames = values.len().min(ring.values.len() - ring.index);
+            let (now, later) = values.split_at_mut(chunk_frames);
+            now.swap_with_slice(&mut ring.values[ring.index..ring.index + chunk_frames]);
+            ring.advance(chunk_frames);
             values = later;
         }
     }
@@ -148,14 +148,14 @@ impl DelayLine {
             return sum.iter_mut().zip(values).for_each(|(sum, value)| *sum += value * gain);
         }
         while !values.is_empty() {
-            let part = values.len().min(ring.values.len() - ring.index);
-            let held = &mut ring.values[ring.index..ring.index + part];
+            let chunk_frames = values.len().min(ring.values.len() - ring.index);
+            let held = &mut ring.values[ring.index..ring.index + chunk_frames];
             for ((sum, held), value) in sum.iter_mut().zip(held).zip(values) {
                 *sum += *held;
                 *held = value * gain;
             }
-            ring.advance(part);
-            (sum, values) = (&mut sum[part..], &values[part..]);
+            ring.advance(chunk_frames);
+            (sum, values) = (&mut sum[chunk_frames..], &values[chunk_frames..]);
         }
     }
 
@@ -172,7 +172,7 @@ impl DelayLine {
             if self.crossfade.is_steady() {
                 self.rings[..self.active].rotate_left(1);
                 self.active -= 1;
-                // For a delay that was set meanwhile.
+                // For a delay that was set during the crossfade.
                 self.start_crossfade();
             }
         }

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn is_the_sum_that_it_says() {
+    fn equals_the_sum_of_its_definition() {
         for size in [16, 32, 128, 512] {
             let (x, y) = (noise(size, 1), noise(size, 2));
             let (mut re, mut im) = (x.clone(), y.clone());

@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gate_waits_then_fades_in() {
+    fn a_gate_stays_closed_then_fades_in() {
         let mut gate = Gate::open(200);
         gate.close();
         gate.fade_in(3);

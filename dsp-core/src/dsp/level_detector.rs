@@ -12,7 +12,7 @@ const RMS_MS: f64 = 10.0;
 /// Measures the level of the louder channel.
 pub(crate) struct LevelDetector {
     /// 1 while it measures the root mean square, 0 while it measures peaks.
-    rms_share: SmoothedValue,
+    rms_fraction: SmoothedValue,
     /// Whether it measures both until the next control point.
     is_crossfading: bool,
     mean_squares: f64x2,
@@ -27,7 +27,7 @@ impl LevelDetector {
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         let frames = RMS_MS / 1_000.0 * f64::from(sample_rate_hz);
         Self {
-            rms_share: SmoothedValue::new(0.0),
+            rms_fraction: SmoothedValue::new(0.0),
             is_crossfading: false,
             mean_squares: f64x2::ZERO,
             decay: libm::exp(-1.0 / frames),
@@ -35,20 +35,20 @@ impl LevelDetector {
     }
 
     pub(crate) fn reset(&mut self) {
-        self.rms_share.finish();
+        self.rms_fraction.finish();
         self.is_crossfading = false;
         self.mean_squares = f64x2::ZERO;
     }
 
-    pub(crate) fn set_rms_share(&mut self, share: f64, ramp_frames: u32) {
-        self.rms_share.set(share, ramp_frames);
+    pub(crate) fn set_rms_fraction(&mut self, fraction: f64, ramp_frames: u32) {
+        self.rms_fraction.set(fraction, ramp_frames);
         self.is_crossfading = true;
     }
 
     /// Updates the detector. The caller does so at control points.
     pub(crate) fn refresh(&mut self) {
-        self.is_crossfading = !self.rms_share.is_steady();
-        if !self.is_crossfading && self.rms_share.target() == 0.0 {
+        self.is_crossfading = !self.rms_fraction.is_steady();
+        if !self.is_crossfading && self.rms_fraction.target() == 0.0 {
             self.mean_squares = f64x2::ZERO;
         }
     }
@@ -76,16 +76,16 @@ impl LevelDetector {
         input: [&[f32]; 2],
         levels_db: &mut ControlBlock<FRAMES>,
     ) {
-        if !self.is_crossfading && self.rms_share.target() == 1.0 {
+        if !self.is_crossfading && self.rms_fraction.target() == 1.0 {
             return self.rms_levels_db(input, levels_db);
         }
         peak_levels_db(input, levels_db);
         if self.is_crossfading {
             let mut rms_levels_db = [0.0; FRAMES];
             self.rms_levels_db(input, &mut rms_levels_db);
-            let share: ControlBlock<FRAMES> = self.rms_share.next_values(input[0].len());
-            for ((level, rms_level), share) in levels_db.iter_mut().zip(rms_levels_db).zip(share) {
-                *level += share * (rms_level - *level);
+            let fraction: ControlBlock<FRAMES> = self.rms_fraction.next_values(input[0].len());
+            for ((level, rms_level), fraction) in levels_db.iter_mut().zip(rms_levels_db).zip(fraction) {
+                *level += fraction * (rms_level - *level);
             }
         }
     }

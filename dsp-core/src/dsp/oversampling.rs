@@ -34,8 +34,8 @@ fn half_band(half_length: usize, gain: f64) -> Vec<f32> {
     let taps: Vec<f64> = (0..half_length.div_ceil(2))
         .map(|tap| {
             let from_middle = half_length as f64 - 2.0 * tap as f64;
-            let share = from_middle / (half_length + 1) as f64;
-            let window = kaiser(KAISER_BETA, share);
+            let fraction = from_middle / (half_length + 1) as f64;
+            let window = kaiser(KAISER_BETA, fraction);
             window * libm::sin(from_middle * PI / 2.0) / from_middle
         })
         .collect();

@@ -7,7 +7,7 @@ pub(crate) type Phase = u64;
 pub(crate) const PERIOD: f64 = 18_446_744_073_709_551_616.0;
 
 /// A phase as a proportion of a period, 0 to 1.
-pub(crate) fn share_of_period(phase: Phase) -> f64 {
+pub(crate) fn fraction_of_period(phase: Phase) -> f64 {
     phase as f64 * (1.0 / PERIOD)
 }
 
@@ -44,9 +44,9 @@ mod tests {
     #[test]
     fn the_sine_is_accurate() {
         for step in -1_000..=3_000 {
-            let share = f64::from(step) / 2_000.0;
-            let expected = libm::sin(core::f64::consts::TAU * share);
-            assert!((sine(periods(share)) - expected).abs() < 6e-8, "at {share} periods");
+            let fraction = f64::from(step) / 2_000.0;
+            let expected = libm::sin(core::f64::consts::TAU * fraction);
+            assert!((sine(periods(fraction)) - expected).abs() < 6e-8, "at {fraction} periods");
         }
     }
 }

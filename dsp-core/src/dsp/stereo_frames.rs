@@ -33,14 +33,14 @@ impl Frames {
 
     /// Writes a mix of left and right (0) with the frames (1).
     #[inline(always)]
-    pub(crate) fn mix(&self, left: &mut [f32], right: &mut [f32], share: &mut SmoothedValue) {
-        if share.is_steady() && share.target() == 1.0 {
+    pub(crate) fn mix(&self, left: &mut [f32], right: &mut [f32], wet: &mut SmoothedValue) {
+        if wet.is_steady() && wet.target() == 1.0 {
             return self.store(left, right);
         }
         for ((value, left), right) in self.values.iter().zip(left).zip(right) {
-            let share = share.next();
+            let wet = wet.next();
             let dry = Frame::new([f64::from(*left), f64::from(*right)]);
-            let [l, r] = (dry + (*value - dry) * share).to_array();
+            let [l, r] = (dry + (*value - dry) * wet).to_array();
             (*left, *right) = (l as f32, r as f32);
         }
     }

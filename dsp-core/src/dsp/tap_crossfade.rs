@@ -57,9 +57,9 @@ impl<T: Copy + PartialEq> TapCrossfade<T> {
         let mut next = [0.0; CONTROL_FRAMES];
         let next = &mut next[..values.len()];
         read_next(&self.next, next);
-        let share = 1.0 / self.fade_frames as f32;
+        let step = 1.0 / self.fade_frames as f32;
         for (frame, (value, next)) in values.iter_mut().zip(next).enumerate() {
-            *value = *next + (*value - *next) * (self.remaining_frames.saturating_sub(frame) as f32 * share);
+            *value = *next + (*value - *next) * (self.remaining_frames.saturating_sub(frame) as f32 * step);
         }
     }
 

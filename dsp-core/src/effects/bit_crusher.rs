@@ -67,7 +67,7 @@ const PERIOD: f64 = 18_446_744_073_709_551_616.0;
 /// clock, for 2^30 frames.
 const INITIAL_PHASE: u64 = 1 << 40;
 
-/// At multiples of this number of frames of the session's clock, the phase is set anew. That is
+/// The phase is set again at multiples of this number of frames of the session's clock. That is
 /// every 1.4 s at 48 kHz and every 8.2 s at 8 kHz.
 const PHASE_RESET_FRAMES: u64 = 1 << 16;
 
@@ -80,7 +80,7 @@ struct BitCrusher {
     clock: u64,
     bits: SmoothedValue,
     rate_hz: SmoothedValue,
-    filter_share: SmoothedValue,
+    filter_fraction: SmoothedValue,
     has_dither: bool,
     mix: SmoothedValue,
     /// Whether a parameter was set since the last control point.
@@ -105,7 +105,7 @@ impl BitCrusher {
             clock: 0,
             bits: SmoothedValue::new(BitCrusherParam::Bits.default_value()),
             rate_hz: SmoothedValue::new(BitCrusherParam::RateHz.default_value()),
-            filter_share: SmoothedValue::new(BitCrusherParam::AntiAlias.default_value()),
+            filter_fraction: SmoothedValue::new(BitCrusherParam::AntiAlias.default_value()),
             has_dither: false,
             mix: SmoothedValue::new(BitCrusherParam::Mix.default_value()),
             has_new_target: false,
@@ -125,16 +125,16 @@ impl BitCrusher {
     }
 
     fn phase_increment(&self) -> Option<u64> {
-        let share = self.rate_hz.value() / self.sample_rate_hz;
-        (share < 1.0 && self.rate_hz.value() < MAX_RATE_HZ).then_some((share * PERIOD) as u64)
+        let ratio = self.rate_hz.value() / self.sample_rate_hz;
+        (ratio < 1.0 && self.rate_hz.value() < MAX_RATE_HZ).then_some((ratio * PERIOD) as u64)
     }
 
     fn shapes(&self) -> [Shape; SECTIONS] {
-        let share = if self.phase_increment().is_some() { self.filter_share.value() } else { 0.0 };
+        let fraction = if self.phase_increment().is_some() { self.filter_fraction.value() } else { 0.0 };
         let g = warp(CUTOFF_RATIO * self.rate_hz.value(), self.sample_rate_hz);
         core::array::from_fn(|section| {
             let angle = (2 * section + 1) as f64 * core::f64::consts::PI / (4 * SECTIONS) as f64;
-            Shape::low_pass(g, 2.0 * libm::cos(angle)).share(share)
+            Shape::low_pass(g, 2.0 * libm::cos(angle)).blend(fraction)
         })
     }
 
@@ -146,13 +146,14 @@ impl BitCrusher {
     /// Computes the values of the control point after `frame`.
     fn control(&mut self, frame: u64) {
         self.steps[0] = self.steps[1];
-        let is_ramping =
-            [&self.bits, &self.rate_hz, &self.filter_share].into_iter().any(|smoothed| !smoothed.is_steady());
+        let is_ramping = [&self.bits, &self.rate_hz, &self.filter_fraction]
+            .into_iter()
+            .any(|smoothed| !smoothed.is_steady());
         if core::mem::take(&mut self.has_new_target)
             || is_ramping
             || self.before.iter().any(Section::is_moving)
         {
-            [&mut self.bits, &mut self.rate_hz, &mut self.filter_share]
+            [&mut self.bits, &mut self.rate_hz, &mut self.filter_fraction]
                 .into_iter()
                 .for_each(|smoothed| smoothed.advance(CONTROL_FRAMES));
             self.steps[1] = self.step();
@@ -210,7 +211,7 @@ impl BitCrusher {
 impl Effect for BitCrusher {
     fn reset(&mut self, frame: u64) {
         self.clock = frame;
-        [&mut self.bits, &mut self.rate_hz, &mut self.filter_share, &mut self.mix]
+        [&mut self.bits, &mut self.rate_hz, &mut self.filter_fraction, &mut self.mix]
             .into_iter()
             .for_each(SmoothedValue::finish);
         self.steps = [self.step(); 2];
@@ -231,7 +232,7 @@ impl Effect for BitCrusher {
             BitCrusherParam::RateHz => self.rate_hz.set(value, ramp_frames),
             BitCrusherParam::AntiAlias => {
                 let switch_frames = (SWITCH_SECS * self.sample_rate_hz) as u32;
-                self.filter_share.set(value, ramp_frames.max(switch_frames));
+                self.filter_fraction.set(value, ramp_frames.max(switch_frames));
             }
             BitCrusherParam::Dither => self.has_dither = value >= 0.5,
             BitCrusherParam::Mix => self.mix.set(value, ramp_frames),

@@ -203,11 +203,11 @@ impl Effect for Compressor {
             CompressorParam::AttackMs => self.ballistics.set_attack_ms(value, ramp_frames),
             CompressorParam::ReleaseMs => self.ballistics.set_release_ms(value, ramp_frames),
             CompressorParam::Detector => {
-                let rms_share = match Detector::from_value(value) {
+                let rms_fraction = match Detector::from_value(value) {
                     Detector::Peak => 0.0,
                     Detector::Rms => 1.0,
                 };
-                self.detector.set_rms_share(rms_share, switch_frames);
+                self.detector.set_rms_fraction(rms_fraction, switch_frames);
             }
             CompressorParam::SideHighPassHz => self.input.set_high_pass_hz(value, ramp_frames),
             CompressorParam::MakeupDb => self.makeup_db.set(value, ramp_frames),

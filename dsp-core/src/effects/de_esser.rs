@@ -167,11 +167,11 @@ impl Effect for DeEsser {
                 let root = roots[frame];
                 *output = *value - middles[frame] * (1.0 - root) - highs[frame] * (1.0 - root * root);
             }
-            for (frame, share) in wide.iter().flatten().enumerate().take(frames) {
-                output[frame] += share * (values[frame] * roots[frame] * roots[frame] - output[frame]);
+            for (frame, wide) in wide.iter().flatten().enumerate().take(frames) {
+                output[frame] += wide * (values[frame] * roots[frame] * roots[frame] - output[frame]);
             }
-            for (frame, share) in listen.iter().flatten().enumerate().take(frames) {
-                output[frame] += share * (highs[frame] - output[frame]);
+            for (frame, listen) in listen.iter().flatten().enumerate().take(frames) {
+                output[frame] += listen * (highs[frame] - output[frame]);
             }
             values.copy_from_slice(&output[..frames]);
         }
@@ -195,6 +195,6 @@ impl Effect for DeEsser {
 }
 
 /// Whether a switch is off and steady.
-fn is_off(share: &SmoothedValue) -> bool {
-    share.is_steady() && share.target() == 0.0
+fn is_off(switch: &SmoothedValue) -> bool {
+    switch.is_steady() && switch.target() == 0.0
 }

@@ -17,7 +17,7 @@ use super::simd_dispatch::with_simd_dispatch;
 use crate::dsp::control::CONTROL_FRAMES;
 use crate::dsp::envelope_follower::EnvelopeFollower;
 use crate::dsp::filter_section::{Section, Shape, process_in_series, warp};
-use crate::dsp::phase::share_of_period;
+use crate::dsp::phase::fraction_of_period;
 use crate::dsp::smoothed_value::SmoothedValue;
 use crate::dsp::stereo_frames::{Frame, Frames};
 use crate::gain;
@@ -95,7 +95,7 @@ struct Tuning {
     /// Proportion of the resonance in decibels that the section has.
     resonance: SmoothedValue,
     /// Proportion of the section's output; the remainder is its input.
-    share: SmoothedValue,
+    wet: SmoothedValue,
 }
 
 /// Q without resonance, proportion of the resonance, and proportion of the output, for each
@@ -149,7 +149,7 @@ impl Filter {
             filter_type: FilterType::LowPass,
             slope: Slope::Db12,
             types: [zero; FilterType::NAMES.len()],
-            tunings: [Tuning { flat_q: zero, resonance: zero, share: zero }; 2],
+            tunings: [Tuning { flat_q: zero, resonance: zero, wet: zero }; 2],
             cutoff_hz: zero,
             resonance_db: zero,
             lfo_rate_hz: zero,
@@ -171,22 +171,21 @@ impl Filter {
 
     fn ramp_to_type(&mut self, ramp_frames: u32) {
         let frames = ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32);
-        for (filter_type, share) in FilterType::ALL.iter().zip(&mut self.types) {
-            share.set(if *filter_type == self.filter_type { 1.0 } else { 0.0 }, frames);
+        for (filter_type, weight) in FilterType::ALL.iter().zip(&mut self.types) {
+            weight.set(if *filter_type == self.filter_type { 1.0 } else { 0.0 }, frames);
         }
         let targets = tunings(self.filter_type, self.slope);
-        for (tuning, [flat_q, resonance, share]) in self.tunings.iter_mut().zip(targets) {
+        for (tuning, [flat_q, resonance, wet]) in self.tunings.iter_mut().zip(targets) {
             tuning.flat_q.set(flat_q, frames);
             tuning.resonance.set(resonance, frames);
-            tuning.share.set(share, frames);
+            tuning.wet.set(wet, frames);
         }
     }
 
     /// All values that ramp at control points.
     fn smoothed_values(&mut self) -> impl Iterator<Item = &mut SmoothedValue> {
         let tunings = self.tunings.iter_mut();
-        let tunings =
-            tunings.flat_map(|tuning| [&mut tuning.flat_q, &mut tuning.resonance, &mut tuning.share]);
+        let tunings = tunings.flat_map(|tuning| [&mut tuning.flat_q, &mut tuning.resonance, &mut tuning.wet]);
         let parameters = [
             &mut self.cutoff_hz,
             &mut self.resonance_db,
@@ -203,22 +202,22 @@ impl Filter {
 
     /// The responses of the sections at the oscillator's control point.
     fn shapes(&self) -> [Shape; 2] {
-        let period = share_of_period(self.lfo.phase());
+        let period = fraction_of_period(self.lfo.phase());
         let modulation = libm::sin(core::f64::consts::TAU * period) * self.lfo_octaves.value();
         let envelope = self.envelope.level.min(1.0) * self.envelope_octaves.value();
         let g = warp(self.cutoff_hz.value() * libm::exp2(modulation + envelope), self.sample_rate_hz);
-        let resonance = |share: f64| libm::exp10(self.resonance_db.value() * share / 20.0);
+        let resonance = |fraction: f64| libm::exp10(self.resonance_db.value() * fraction / 20.0);
         self.tunings.each_ref().map(|tuning| {
             let damping = 1.0 / (tuning.flat_q.value() * resonance(tuning.resonance.value()));
             let makers = [Shape::low_pass, Shape::high_pass, Shape::band_pass, Shape::notch];
             let mut sum = Shape { input: 0.0, ..Shape::passthrough(g, damping) };
-            for (share, make) in self.types.iter().zip(makers) {
-                let (share, shape) = (share.value(), make(g, damping));
-                sum.input += shape.input * share;
-                sum.band += shape.band * share;
-                sum.low += shape.low * share;
+            for (weight, make) in self.types.iter().zip(makers) {
+                let (weight, shape) = (weight.value(), make(g, damping));
+                sum.input += shape.input * weight;
+                sum.band += shape.band * weight;
+                sum.low += shape.low * weight;
             }
-            sum.share(tuning.share.value())
+            sum.blend(tuning.wet.value())
         })
     }
 

@@ -2,7 +2,7 @@
 
 use super::effect::{CurveSum, MusicalTime};
 use crate::dsp::control::CONTROL_FRAMES;
-use crate::dsp::phase::{Phase, periods, share_of_period};
+use crate::dsp::phase::{Phase, fraction_of_period, periods};
 
 /// The frequency of an oscillator.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -138,7 +138,7 @@ impl Lfo {
 
     /// The frequency in hertz.
     pub(crate) fn rate_hz(&self) -> f64 {
-        share_of_period(self.per_frame) * self.sample_rate_hz
+        fraction_of_period(self.per_frame) * self.sample_rate_hz
     }
 
     fn update_origin(&mut self) {

@@ -1,6 +1,6 @@
 //! Memory of effects, computed before they are made.
 
-/// Bytes for tables and buffers of fixed size beside an effect's fields.
+/// Bytes of tables and buffers of fixed size, in addition to an effect's fields.
 const SMALL_BYTES: usize = 4 * 1024;
 
 /// Bytes of an effect without delay lines.

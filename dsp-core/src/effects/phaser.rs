@@ -80,9 +80,9 @@ struct Phaser {
     lfo: Lfo,
     coefficients: CoefficientTable,
     /// Proportions of the choices of stages, which add up to 1.
-    shares: [SmoothedValue; STAGES.len()],
+    weights: [SmoothedValue; STAGES.len()],
     ramps: [ControlRamp; RAMPS],
-    share_ramps: [ControlRamp; STAGES.len()],
+    weight_ramps: [ControlRamp; STAGES.len()],
     /// Number of active all-pass filters until the next control point.
     active_stages: usize,
     /// States of the all-pass filters, left and right in the first two lanes.
@@ -123,9 +123,9 @@ impl Phaser {
             clock: ControlClock::new(),
             lfo: Lfo::new(config.sample_rate_hz),
             coefficients: CoefficientTable::new(sample_rate_hz),
-            shares: [SmoothedValue::new(0.0); STAGES.len()],
+            weights: [SmoothedValue::new(0.0); STAGES.len()],
             ramps: [ControlRamp::default(); RAMPS],
-            share_ramps: [ControlRamp::default(); STAGES.len()],
+            weight_ramps: [ControlRamp::default(); STAGES.len()],
             active_stages: MAX_STAGES,
             states: [f32x4::ZERO; MAX_STAGES],
             last_output: f32x4::ZERO,
@@ -137,8 +137,8 @@ impl Phaser {
     /// Crossfades to the number of stages that is set.
     fn crossfade_stages(&mut self, ramp_frames: u32) {
         let choice = self.settings.choice::<StageCount>(PhaserParam::Stages) as usize;
-        for (index, share) in self.shares.iter_mut().enumerate() {
-            share.set(if index == choice { 1.0 } else { 0.0 }, ramp_frames);
+        for (index, weight) in self.weights.iter_mut().enumerate() {
+            weight.set(if index == choice { 1.0 } else { 0.0 }, ramp_frames);
         }
     }
 
@@ -167,13 +167,13 @@ impl Phaser {
         self.lfo.start(self.clock.control_point(), self.speed());
         let targets = self.targets();
         reset_all(&mut self.ramps, targets);
-        reset_all(&mut self.share_ramps, self.shares.each_ref().map(SmoothedValue::value));
+        reset_all(&mut self.weight_ramps, self.weights.each_ref().map(SmoothedValue::value));
     }
 
     fn step(&mut self) {
         let stages_before = self.count_active_stages();
         self.settings.step();
-        self.shares.iter_mut().for_each(|share| share.advance(CONTROL_FRAMES));
+        self.weights.iter_mut().for_each(|weight| weight.advance(CONTROL_FRAMES));
         self.active_stages = stages_before.max(self.count_active_stages());
         // Inactive stages are cleared, and inaudible states become 0.
         self.states[self.active_stages..].fill(f32x4::ZERO);
@@ -182,18 +182,18 @@ impl Phaser {
         self.lfo.step(self.speed());
         let targets = self.targets();
         ramp_all(&mut self.ramps, Some(targets));
-        ramp_all(&mut self.share_ramps, Some(self.shares.each_ref().map(SmoothedValue::value)));
+        ramp_all(&mut self.weight_ramps, Some(self.weights.each_ref().map(SmoothedValue::value)));
     }
 
     fn count_active_stages(&self) -> usize {
-        let active = self.shares.iter().zip(STAGES).filter(|(share, _)| share.value() > 0.0);
+        let active = self.weights.iter().zip(STAGES).filter(|(weight, _)| weight.value() > 0.0);
         active.map(|(_, stages)| stages).max().unwrap_or(MAX_STAGES)
     }
 
     /// Processes some frames with `N` all-pass filters.
     #[inline(always)]
     fn process_stages<const N: usize>(&mut self, [left, right]: [&mut [f32]; 2]) {
-        let is_crossfading = self.share_ramps.iter().any(|share| !share.is_steady());
+        let is_crossfading = self.weight_ramps.iter().any(|weight| !weight.is_steady());
         let mut states: [f32x4; N] = core::array::from_fn(|stage| self.states[stage]);
         let mut output = self.last_output;
         for (frame, (left, right)) in (self.clock.offset()..).zip(left.iter_mut().zip(right)) {
@@ -209,7 +209,7 @@ impl Phaser {
                 *state = value + coefficient * filtered;
                 value = filtered;
                 if is_crossfading && stage >= 3 && stage % 2 == 1 {
-                    blend += value * f32x4::splat(self.share_ramps[(stage - 3) / 2].gain_at(frame));
+                    blend += value * f32x4::splat(self.weight_ramps[(stage - 3) / 2].gain_at(frame));
                 }
             }
             output = if is_crossfading { blend } else { value };
@@ -237,7 +237,7 @@ impl Phaser {
 impl Effect for Phaser {
     fn reset(&mut self, frame: u64) {
         self.settings.finish();
-        self.shares.iter_mut().for_each(SmoothedValue::finish);
+        self.weights.iter_mut().for_each(SmoothedValue::finish);
         self.clock.reset(frame);
         self.states.fill(f32x4::ZERO);
         self.last_output = f32x4::ZERO;

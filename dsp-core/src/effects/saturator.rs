@@ -165,7 +165,7 @@ impl Saturator {
             mix: zero,
             oversampler: Oversampler::new(),
             shaper: Shaper::new(),
-            dc_removal: DcRemoval { mean: [0.0; 2], share: zero, coefficient: 1.0 - libm::exp(-angle) },
+            dc_removal: DcRemoval { mean: [0.0; 2], fraction: zero, coefficient: 1.0 - libm::exp(-angle) },
             dry: [[0.0; 2]; LATENCY_FRAMES],
             dry_index: 0,
             silent_frames: usize::MAX,
@@ -189,7 +189,7 @@ impl Saturator {
     /// Turns the removal of the DC offset on if the curve has a bias.
     fn update_dc_removal(&mut self) {
         let is_biased = self.user_bias.target() + self.curve_bias.target() != 0.0;
-        self.dc_removal.share.set_if_new(if is_biased { 1.0 } else { 0.0 }, self.switch_frames);
+        self.dc_removal.fraction.set_if_new(if is_biased { 1.0 } else { 0.0 }, self.switch_frames);
     }
 
     fn curve_values(&mut self) -> [&mut SmoothedValue; 6] {
@@ -252,11 +252,11 @@ on_best_instructions! {
         curves: &[Curve],
         frames: usize,
         audio: &mut [f32; 2 * CONTROL_FRAMES],
-    ) = shape_oversampled_here;
+    ) = shape_oversampled_inline;
 }
 
 #[inline(always)]
-fn shape_oversampled_here(
+fn shape_oversampled_inline(
     oversampler: &mut Oversampler,
     shaper: &mut Shaper,
     curves: &[Curve],
@@ -264,8 +264,8 @@ fn shape_oversampled_here(
     audio: &mut [f32; 2 * CONTROL_FRAMES],
 ) {
     let fast = oversampler.up(frames, audio);
-    let share = fast.len() / (curves.len() - 1);
-    for (fast, curves) in fast.chunks_mut(share).zip(curves.windows(2)) {
+    let chunk_len = fast.len() / (curves.len() - 1);
+    for (fast, curves) in fast.chunks_mut(chunk_len).zip(curves.windows(2)) {
         shaper.process(&curves[0], &curves[1], fast);
     }
     oversampler.down(frames, audio);
@@ -276,7 +276,7 @@ impl Effect for Saturator {
         self.clock = frame;
         self.curve_values().into_iter().for_each(SmoothedValue::finish);
         let levels = [&mut self.half_drive, &mut self.compensation, &mut self.output, &mut self.mix];
-        levels.into_iter().chain([&mut self.dc_removal.share]).for_each(SmoothedValue::finish);
+        levels.into_iter().chain([&mut self.dc_removal.fraction]).for_each(SmoothedValue::finish);
         self.oversampler.clear();
         self.shaper.clear();
         self.dc_removal.mean = [0.0; 2];
@@ -331,11 +331,11 @@ impl Effect for Saturator {
         self.dc_removal.remove(&mut audio[..2 * frames]);
         for ((values, left), right) in audio.chunks(2).zip(left).zip(right) {
             let gain = (self.output.next() * self.compensation.next()) as f32;
-            let share = self.mix.next() as f32;
+            let wet = self.mix.next() as f32;
             let dry = core::mem::replace(&mut self.dry[self.dry_index], [*left, *right]);
             self.dry_index = if self.dry_index + 1 == LATENCY_FRAMES { 0 } else { self.dry_index + 1 };
-            *left = dry[0] * (1.0 - share) + values[0] * gain * share;
-            *right = dry[1] * (1.0 - share) + values[1] * gain * share;
+            *left = dry[0] * (1.0 - wet) + values[0] * gain * wet;
+            *right = dry[1] * (1.0 - wet) + values[1] * gain * wet;
         }
     }
 
@@ -348,23 +348,23 @@ impl Effect for Saturator {
 struct DcRemoval {
     /// Running mean of left and right.
     mean: [f64; 2],
-    /// Proportion of the mean that is subtracted.
-    share: SmoothedValue,
+    /// Fraction of the mean that is subtracted.
+    fraction: SmoothedValue,
     coefficient: f64,
 }
 
 impl DcRemoval {
     fn remove(&mut self, audio: &mut [f32]) {
-        if self.share.target() == 0.0 && self.share.is_steady() {
+        if self.fraction.target() == 0.0 && self.fraction.is_steady() {
             self.mean = [0.0; 2];
             return;
         }
         for values in audio.chunks_mut(2) {
-            let share = self.share.next();
+            let fraction = self.fraction.next();
             for (value, mean) in values.iter_mut().zip(&mut self.mean) {
                 let exact = f64::from(*value);
                 *mean += (exact - *mean) * self.coefficient;
-                *value = (exact - *mean * share) as f32;
+                *value = (exact - *mean * fraction) as f32;
             }
         }
     }

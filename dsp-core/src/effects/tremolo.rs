@@ -9,7 +9,7 @@ use super::params::{ChoiceEnum, ParameterEnum, choices, parameters};
 use super::simd_dispatch::with_simd_dispatch;
 use super::smoothed_parameters::SmoothedParameters;
 use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
-use crate::dsp::phase::{Phase, periods, share_of_period, sine};
+use crate::dsp::phase::{Phase, fraction_of_period, periods, sine};
 use crate::dsp::smoothed_value::SmoothedValue;
 
 /// Transition time of the square and saw shapes in seconds, limited to a quarter of a period.
@@ -101,9 +101,9 @@ impl Tremolo {
         [0.0, self.settings.get(TremoloParam::StereoDegrees) / 360.0].map(|phase_offset| {
             let phase = self.lfo.phase().wrapping_add(periods(phase_offset));
             let mut value = 0.0;
-            for (shape, share) in Shape::ALL.iter().zip(&self.shapes) {
-                if share.value() > 0.0 {
-                    value += share.value() * shape.value(phase, transition);
+            for (shape, weight) in Shape::ALL.iter().zip(&self.shapes) {
+                if weight.value() > 0.0 {
+                    value += weight.value() * shape.value(phase, transition);
                 }
             }
             1.0 - value
@@ -119,7 +119,7 @@ impl Tremolo {
 
     fn step(&mut self) {
         self.settings.step();
-        self.shapes.iter_mut().for_each(|share| share.advance(CONTROL_FRAMES));
+        self.shapes.iter_mut().for_each(|weight| weight.advance(CONTROL_FRAMES));
         self.lfo.step(self.speed());
         let targets = self.attenuation_targets();
         ramp_all(&mut self.attenuations, Some(targets));
@@ -131,7 +131,7 @@ impl Shape {
     /// The value of the shape at a phase, from 0 to 1. `transition` is the transition time as a
     /// proportion of a period.
     fn value(self, phase: Phase, transition: f64) -> f64 {
-        let periods = share_of_period(phase);
+        let periods = fraction_of_period(phase);
         match self {
             Self::Sine => 0.5 + 0.5 * sine(phase.wrapping_add(1 << 62)),
             Self::Triangle => (2.0 * periods - 1.0).abs(),
@@ -173,8 +173,8 @@ impl Effect for Tremolo {
             TremoloParam::Shape => {
                 let ramp_frames = ramp_frames.max((SWITCH_SECS * self.sample_rate_hz) as u32);
                 let target = Shape::from_value(value);
-                for (shape, share) in Shape::ALL.iter().zip(&mut self.shapes) {
-                    share.set(if *shape == target { 1.0 } else { 0.0 }, ramp_frames);
+                for (shape, weight) in Shape::ALL.iter().zip(&mut self.shapes) {
+                    weight.set(if *shape == target { 1.0 } else { 0.0 }, ramp_frames);
                 }
             }
             TremoloParam::Depth => {

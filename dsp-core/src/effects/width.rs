@@ -50,7 +50,7 @@ struct Width {
     sample_rate_hz: f64,
     clock: u64,
     width: SmoothedValue,
-    mono_share: SmoothedValue,
+    mono_fraction: SmoothedValue,
     mono_below_hz: SmoothedValue,
     /// Whether a parameter was set since the last control point.
     has_new_target: bool,
@@ -64,7 +64,7 @@ impl Width {
             sample_rate_hz: f64::from(config.sample_rate_hz),
             clock: 0,
             width: SmoothedValue::new(WidthParam::Width.default_value()),
-            mono_share: SmoothedValue::new(WidthParam::MonoBelowOn.default_value()),
+            mono_fraction: SmoothedValue::new(WidthParam::MonoBelowOn.default_value()),
             mono_below_hz: SmoothedValue::new(WidthParam::MonoBelowHz.default_value()),
             has_new_target: false,
             sections: DAMPINGS.map(|damping| Section::new(Shape::passthrough(1.0, damping))),
@@ -75,7 +75,7 @@ impl Width {
 
     fn shapes(&self) -> [Shape; 2] {
         let g = warp(self.mono_below_hz.value(), self.sample_rate_hz);
-        DAMPINGS.map(|damping| Shape::high_pass(g, damping).share(self.mono_share.value()))
+        DAMPINGS.map(|damping| Shape::high_pass(g, damping).blend(self.mono_fraction.value()))
     }
 
     /// Advances by some frames, and returns the offset of the first of them from its control point.
@@ -90,12 +90,12 @@ impl Width {
 
     /// Computes the filter of the next control point.
     fn control(&mut self) {
-        let is_steady = self.mono_share.is_steady() && self.mono_below_hz.is_steady();
+        let is_steady = self.mono_fraction.is_steady() && self.mono_below_hz.is_steady();
         if core::mem::take(&mut self.has_new_target)
             || !is_steady
             || self.sections.iter().any(Section::is_moving)
         {
-            self.mono_share.advance(CONTROL_FRAMES);
+            self.mono_fraction.advance(CONTROL_FRAMES);
             self.mono_below_hz.advance(CONTROL_FRAMES);
             let shapes = self.shapes();
             for (section, shape) in self.sections.iter_mut().zip(shapes) {
@@ -109,7 +109,7 @@ impl Width {
 impl Effect for Width {
     fn reset(&mut self, frame: u64) {
         self.clock = frame;
-        [&mut self.width, &mut self.mono_share, &mut self.mono_below_hz]
+        [&mut self.width, &mut self.mono_fraction, &mut self.mono_below_hz]
             .into_iter()
             .for_each(SmoothedValue::finish);
         let shapes = self.shapes();
@@ -125,7 +125,7 @@ impl Effect for Width {
             WidthParam::Width => self.width.set(value, ramp_frames),
             WidthParam::MonoBelowOn => {
                 let switch_frames = (SWITCH_SECS * self.sample_rate_hz) as u32;
-                self.mono_share.set(value, ramp_frames.max(switch_frames));
+                self.mono_fraction.set(value, ramp_frames.max(switch_frames));
             }
             WidthParam::MonoBelowHz => self.mono_below_hz.set(value, ramp_frames),
         }

@@ -57,7 +57,7 @@ pub struct LoudnessError {
     pub sample_rate_hz: u32,
 }
 
-/// Measures the loudness and peaks of a signal in parts.
+/// Measures the loudness and peaks of a signal in chunks.
 pub struct LoudnessMeter {
     meter: EbuR128,
     maxima: Maxima,
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_layout_has_as_many_channels_as_asked_for() {
+    fn a_layout_has_the_requested_number_of_channels() {
         for channels in 1..=6 {
             assert_eq!(ChannelLayout::of_channels(channels).map(ChannelLayout::channels), Some(channels));
         }

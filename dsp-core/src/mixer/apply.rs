@@ -38,9 +38,9 @@ impl Mixer {
     /// Continues with an edited session.
     ///
     /// Unchanged parts play on. Notes of a track that is removed, or gets another instrument, fade
-    /// out in 50 ms. A track whose effects change keeps the state of those that stay; it is silent
-    /// until their latency has passed, and then fades in over 10 ms. Outputs and sends that change
-    /// fade over 10 ms.
+    /// out in 50 ms. If the effects of a track change, the remaining ones keep their state. The
+    /// track is then silent until their latency has passed, and fades in over 10 ms. Outputs and
+    /// sends that change fade over 10 ms.
     ///
     /// # Errors
     ///
@@ -67,7 +67,7 @@ impl Mixer {
         Ok(())
     }
 
-    /// A player for each track that does not keep its own.
+    /// A player for each track that does not keep its player.
     fn new_players(
         &self,
         session: &Session,

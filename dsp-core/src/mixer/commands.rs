@@ -157,7 +157,7 @@ impl Mixer {
     }
 
     /// Writes the sample peaks since the last call: left and right of each track after its fader,
-    /// in the order of the session, then of the master. Stops at the end of `peaks`.
+    /// then of the master. Stops at the end of `peaks`.
     pub fn take_peaks(&mut self, peaks: &mut [f32]) {
         let meters = self.graph.strips[..self.track_count].iter_mut().map(|strip| &mut strip.meter);
         let meters = meters.chain([&mut self.graph.master.meter]);

@@ -1,12 +1,13 @@
-//! The mixer: turns a session into sound.
+//! The mixer: plays and mixes a session.
 //!
-//! A [`Mixer`] plays each track's notes and clips, its effects and its fader, mixes them through
-//! the buses and groups that they feed, and processes the sum by the master's effects, fader and
-//! limiter. All signals of a sum are aligned by delays; automation and tempo get the delay of the
-//! signal that they belong to.
+//! A [`Mixer`] plays each track's notes and clips through its effects and fader. It mixes the
+//! tracks through buses and groups, and processes the sum by the master's effects, fader and
+//! limiter. All signals of a sum are aligned by delays; automation and tempo get the delay of their
+//! signal.
 //!
-//! `track/` makes the sound of a track, `channel/` processes it, `graph/` sums it, `automation/`
-//! moves parameters. An edit goes through `transition.rs` (what differs) and `apply.rs`.
+//! `track/` plays the source of a track, `channel/` processes it, `graph/` sums it, and
+//! `automation/` moves parameters. An edit is compared in `transition.rs` and applied in
+//! `apply.rs`.
 
 mod apply;
 mod automation;
@@ -155,8 +156,8 @@ impl<'a, const COUNT: usize> From<&'a [Option<Bank>; COUNT]> for Slots<'a> {
 /// The last frame to which a session can seek.
 const LAST_FRAME: u64 = 1 << 60;
 
-/// Maximum number of voice steps that a seek may compute to bring sounding notes into their state:
-/// some tens of milliseconds, which is inaudible in the pause of a seek.
+/// Maximum number of voice steps that a seek may compute to bring sounding notes into their state.
+/// They take some tens of milliseconds, which is inaudible in the pause of a seek.
 const SEEK_STEPS: u64 = 600_000;
 
 /// The same for a single track.
@@ -174,7 +175,7 @@ pub struct Mixer {
     pub(crate) graph: MixGraph,
     /// Number of tracks of the session; the strips after these fade out.
     track_count: usize,
-    /// What the parts are made of, to find what an edit changes.
+    /// The layout of the session, with which an edit is compared.
     layout: MixLayout,
     /// Latency of the sum of the strips, in frames.
     sum_latency_frames: usize,

@@ -10,7 +10,7 @@ use crate::session::{EffectSettings, Instrument, Session, Track};
 use crate::soundfont::Bank;
 use crate::synth::SynthConfig;
 
-/// What identifies the parts of a mix: parts with the same identity keep their state.
+/// The identities of the parts of a mix. Parts with the same identity keep their state.
 #[derive(Clone, PartialEq, Default)]
 pub(crate) struct MixLayout {
     pub(crate) tracks: Vec<TrackLayout>,
@@ -45,7 +45,7 @@ pub(crate) struct RouteLayout {
     pub(crate) to: Destination,
 }
 
-/// What becomes of each part of a mixer.
+/// The changes that an edit makes to a mixer.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Plan {
     /// For each track of the new session.

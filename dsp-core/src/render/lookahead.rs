@@ -46,8 +46,8 @@ impl LookaheadBuffer {
 
     /// Returns the next released frames, left and right, at most a block.
     pub(super) fn next_block(&mut self) -> (&[f32], &[f32]) {
-        let part = self.returned_frames..self.values[0].len().min(self.returned_frames + BLOCK_FRAMES);
-        self.returned_frames = part.end;
-        (&self.values[0][part.clone()], &self.values[1][part])
+        let chunk = self.returned_frames..self.values[0].len().min(self.returned_frames + BLOCK_FRAMES);
+        self.returned_frames = chunk.end;
+        (&self.values[0][chunk.clone()], &self.values[1][chunk])
     }
 }

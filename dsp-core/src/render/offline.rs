@@ -202,11 +202,12 @@ impl OfflineRender {
                 self.render_span(threads);
             }
             let start = self.mix.returned;
-            let part = (frames - done).min(self.mix.left.len() - start);
-            self.left[done..done + part].copy_from_slice(&self.mix.left[start..start + part]);
-            self.right[done..done + part].copy_from_slice(&self.mix.right[start..start + part]);
-            self.mix.returned += part;
-            done += part;
+            let chunk_frames = (frames - done).min(self.mix.left.len() - start);
+            self.left[done..done + chunk_frames].copy_from_slice(&self.mix.left[start..start + chunk_frames]);
+            self.right[done..done + chunk_frames]
+                .copy_from_slice(&self.mix.right[start..start + chunk_frames]);
+            self.mix.returned += chunk_frames;
+            done += chunk_frames;
         }
     }
 

@@ -1,4 +1,4 @@
-//! Converts a signal in parts.
+//! Converts a signal in chunks.
 
 use alloc::sync::Arc;
 use alloc::vec;

@@ -87,8 +87,8 @@ pub enum VelocityToCutoff {
     /// As the zones of the bank state; not at all if they state nothing.
     #[default]
     AsStated,
-    /// As the zones state; if they state nothing, by the default modulator of the SoundFont
-    /// specification 2.04, section 8.4.2: -2400 cents for a velocity of 0.
+    /// As the zones state. If they state nothing, the default modulator of the SoundFont
+    /// specification 2.04, section 8.4.2, applies: -2400 cents for a velocity of 0.
     Specification,
 }
 
@@ -158,8 +158,8 @@ pub struct Track {
     pub pan: f32,
     /// Whether the track is muted, its sends included.
     pub mute: bool,
-    /// Whether the track is soloed. While any track is, only soloed tracks are audible, with all
-    /// that feeds them, through all that they feed.
+    /// Whether the track is soloed. While any track is, only soloed tracks are audible, with the
+    /// tracks that feed them and the tracks that they feed.
     pub solo: bool,
     /// The instrument that plays the notes; without one they are silent.
     pub instrument: Option<Instrument>,
@@ -302,7 +302,7 @@ pub enum Event {
         /// 0 to 127.
         program: u8,
     },
-    /// Selects a program: of the bank that the bank select controllers (0 and 32) have selected
+    /// Selects a program of the bank that the bank select controllers (0 and 32) have selected
     /// since the last program change, otherwise of the current bank.
     Program {
         /// 0 to 127.

@@ -138,8 +138,8 @@ impl Bank {
         self.prepare_while(presets, &mut || true)
     }
 
-    /// [`Self::prepare`] while `should_continue` returns true; it is called many times a second. After
-    /// a stop, decoded streams stay decoded.
+    /// [`Self::prepare`] while `should_continue` returns true; it is called many times a second.
+    /// After a stop, decoded streams stay decoded.
     ///
     /// # Errors
     ///

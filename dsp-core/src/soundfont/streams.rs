@@ -1,7 +1,7 @@
 //! Finds the Ogg Vorbis streams of compressed samples in the sample data (SF3).
 //!
 //! Several samples may play the same stream, which is decoded once. Streams that overlap are
-//! refused, so that decoding all of them takes no more time than the size of the file suggests.
+//! refused, so that the decoding time is bounded by the size of the file.
 
 use alloc::vec::Vec;
 

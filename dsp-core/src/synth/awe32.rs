@@ -13,7 +13,7 @@ const CENTRE: i32 = 8_192;
 /// The shortest time of a generator, 1 ms (section 8.1.3). As a delay it means no delay.
 const MIN_TIMECENTS: f32 = -12_000.0;
 
-/// An LFO frequency below the generator's range, in absolute cents: the LFO stands still.
+/// An LFO frequency below the generator's range, in absolute cents: the LFO is stopped.
 const STOPPED_LFO_CENTS: f32 = -16_000.0;
 
 /// The values that a channel has received.

@@ -36,7 +36,7 @@ impl Delay {
 }
 
 /// Maximum number of frames that are computed at a time.
-const PART_FRAMES: usize = 64;
+const MAX_CHUNK_FRAMES: usize = 64;
 
 /// Adds delayed copies of a mono send to left and right.
 #[derive(Debug, Clone)]
@@ -62,7 +62,7 @@ impl ChorusProcessor {
     pub fn new(settings: ChorusSettings, sample_rate_hz: u32) -> Self {
         let rate_hz = f64::from(sample_rate_hz);
         let longest = ((DELAY_MAX_SECS + DEPTH_MAX_SECS) * rate_hz) as usize + 3;
-        let longest = (longest + PART_FRAMES).next_power_of_two();
+        let longest = (longest + MAX_CHUNK_FRAMES).next_power_of_two();
         let mut chorus = Self {
             settings,
             rate_hz,
@@ -107,8 +107,8 @@ impl ChorusProcessor {
 
     /// Adds the delayed copies of `send` to `left` and `right`. All have the same length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
-        let parts = send.chunks(PART_FRAMES).zip(left.chunks_mut(PART_FRAMES));
-        for ((send, left), right) in parts.zip(right.chunks_mut(PART_FRAMES)) {
+        let chunks = send.chunks(MAX_CHUNK_FRAMES).zip(left.chunks_mut(MAX_CHUNK_FRAMES));
+        for ((send, left), right) in chunks.zip(right.chunks_mut(MAX_CHUNK_FRAMES)) {
             self.process_part(send, left, right);
         }
     }
@@ -144,19 +144,19 @@ impl ChorusProcessor {
             let constant_frames = (TO_STEP - (phase & TO_STEP)) / self.phase_per_frame + 1;
             let first = index.wrapping_sub(frames as usize + 1) & mask;
             let to_end = self.ring.len() - 1 - first;
-            let part = sums.len().min(constant_frames as usize).min(to_end.max(1));
-            let (now, later) = sums.split_at_mut(part);
+            let chunk_frames = sums.len().min(constant_frames as usize).min(to_end.max(1));
+            let (now, later) = sums.split_at_mut(chunk_frames);
             let add = |(sum, (older, newer)): (&mut f32, (&f32, &f32))| {
                 *sum += level * (newer + (older - newer) * fraction);
             };
             if to_end == 0 {
                 add((&mut now[0], (&self.ring[first], &self.ring[0])));
             } else {
-                let values = &self.ring[first..=first + part];
+                let values = &self.ring[first..=first + chunk_frames];
                 now.iter_mut().zip(values.iter().zip(&values[1..])).for_each(add);
             }
-            phase = phase.wrapping_add(self.phase_per_frame.wrapping_mul(part as u32));
-            index = (index + part) & mask;
+            phase = phase.wrapping_add(self.phase_per_frame.wrapping_mul(chunk_frames as u32));
+            index = (index + chunk_frames) & mask;
             sums = later;
         }
     }

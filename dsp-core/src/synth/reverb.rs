@@ -38,8 +38,8 @@ pub struct ReverbProcessor {
 /// Maximum linear gain of the output.
 const LEVEL_MAX: f32 = 4.0;
 
-/// Decay time of the largest room, in seconds: its slowest comb, with a delay of 37 ms and a
-/// feedback of 0.98, falls by 300 dB in 63 s.
+/// Decay time of the largest room, in seconds. Its slowest comb has a delay of 37 ms and a feedback
+/// of 0.98, and falls by 300 dB in 63 s.
 const TAIL_SECS: u32 = 64;
 
 impl ReverbProcessor {
@@ -80,8 +80,8 @@ impl ReverbProcessor {
 
     /// Adds the reverberation of `send` to `left` and `right`. All have the same length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
-        let parts = send.chunks(PART_FRAMES).zip(left.chunks_mut(PART_FRAMES));
-        for ((send, left), right) in parts.zip(right.chunks_mut(PART_FRAMES)) {
+        let chunks = send.chunks(MAX_CHUNK_FRAMES).zip(left.chunks_mut(MAX_CHUNK_FRAMES));
+        for ((send, left), right) in chunks.zip(right.chunks_mut(MAX_CHUNK_FRAMES)) {
             self.process_part(send, left, right);
         }
     }
@@ -105,7 +105,7 @@ impl ReverbProcessor {
             Some(last) => self.silent_input_frames = (frames - 1 - last) as u32,
             None => self.silent_input_frames += frames as u32,
         }
-        let mut input = [0.0; PART_FRAMES];
+        let mut input = [0.0; MAX_CHUNK_FRAMES];
         for (input, value) in input.iter_mut().zip(send) {
             *input = value * INPUT_GAIN + FLOOR;
         }
@@ -113,7 +113,7 @@ impl ReverbProcessor {
         let level = level.clamp(0.0, LEVEL_MAX);
         let width = width.clamp(0.0, 1.0);
         let (same_side, cross) = (level * (0.5 + 0.5 * width), level * (0.5 - 0.5 * width));
-        let mut outputs = [[0.0; PART_FRAMES]; 2];
+        let mut outputs = [[0.0; MAX_CHUNK_FRAMES]; 2];
         for (side, output) in self.sides.iter_mut().zip(&mut outputs) {
             side.process(&input[..frames], &mut output[..frames]);
         }
@@ -131,8 +131,8 @@ impl ReverbProcessor {
 }
 
 /// Maximum number of frames that are computed at a time. It is below the shortest delay, 225 frames
-/// at 44.1 kHz, at any rate from 16 kHz on, so that no output depends on an input of the same part.
-const PART_FRAMES: usize = 64;
+/// at 44.1 kHz, at any rate from 16 kHz on. No output thus depends on an input of the same chunk.
+const MAX_CHUNK_FRAMES: usize = 64;
 
 /// One side: the combs in lockstep, then the allpasses.
 #[derive(Debug, Clone)]
@@ -145,7 +145,7 @@ impl Side {
     fn new(sample_rate_hz: u32, spread_frames: usize) -> Self {
         let scaled = |frames: usize| {
             let secs = (frames + spread_frames) as f64 / TUNED_RATE_HZ;
-            (libm::round(secs * f64::from(sample_rate_hz)) as usize).max(PART_FRAMES)
+            (libm::round(secs * f64::from(sample_rate_hz)) as usize).max(MAX_CHUNK_FRAMES)
         };
         Self {
             combs: CombBank::new(COMB_FRAMES.map(scaled)),
@@ -194,16 +194,17 @@ impl CombBank {
         self.damped = [f32x4::ZERO; 2];
     }
 
-    /// Processes at most [`PART_FRAMES`] frames; `sums` gets the sum of the combs.
+    /// Processes at most [`MAX_CHUNK_FRAMES`] frames; `sums` gets the sum of the combs.
     #[inline(always)]
     fn process(&mut self, input: &[f32], sums: &mut [f32]) {
         let frames = sums.len();
         let mut done = 0;
         while done < frames {
             // No ring buffer wraps within these frames.
-            let part = self.delays.iter().map(RingBuffer::frames_to_wrap).fold(frames - done, usize::min);
-            self.process_contiguous(&input[done..done + part], &mut sums[done..done + part]);
-            done += part;
+            let chunk_frames =
+                self.delays.iter().map(RingBuffer::frames_to_wrap).fold(frames - done, usize::min);
+            self.process_contiguous(&input[done..done + chunk_frames], &mut sums[done..done + chunk_frames]);
+            done += chunk_frames;
         }
     }
 
@@ -288,9 +289,9 @@ impl Damping {
 /// Processes values by Freeverb's allpass, in place.
 fn process_allpass(delay: &mut RingBuffer, mut values: &mut [f32]) {
     while !values.is_empty() {
-        let (part, remaining) = values.split_at_mut(values.len().min(delay.frames_to_wrap()));
-        let delays = delay.next_mut(part.len());
-        for (value, delay) in part.iter_mut().zip(delays) {
+        let (chunk, remaining) = values.split_at_mut(values.len().min(delay.frames_to_wrap()));
+        let delays = delay.next_mut(chunk.len());
+        for (value, delay) in chunk.iter_mut().zip(delays) {
             let delayed = *delay;
             *delay = *value + delayed * ALLPASS_FEEDBACK;
             *value = delayed - *value;
@@ -327,8 +328,9 @@ mod tests {
     /// Level of an impulse response between two times, in dB.
     fn level_db(response: &[f32], sample_rate_hz: u32, from_secs: f64, to_secs: f64) -> f64 {
         let frame = |secs: f64| (secs * f64::from(sample_rate_hz)) as usize;
-        let part = &response[frame(from_secs)..frame(to_secs)];
-        let power: f64 = part.iter().map(|value| f64::from(value * value)).sum::<f64>() / part.len() as f64;
+        let section = &response[frame(from_secs)..frame(to_secs)];
+        let power: f64 =
+            section.iter().map(|value| f64::from(value * value)).sum::<f64>() / section.len() as f64;
         10.0 * libm::log10(power)
     }
 

@@ -201,8 +201,8 @@ impl SampleReader {
             0..=WHOLE_CHUNK_STEP => CHUNK_FRAMES,
             step => ((WINDOW_FRAMES as u64 * FRAME) / step).max(1) as usize,
         };
-        for part in out.chunks_mut(longest) {
-            let last = (u64::from(self.fraction) + self.step * (part.len() as u64 - 1)) >> 32;
+        for chunk in out.chunks_mut(longest) {
+            let last = (u64::from(self.fraction) + self.step * (chunk.len() as u64 - 1)) >> 32;
             let first = self.frame - kernel.taps_before() as i64;
             let count = last as usize + kernel.taps_before() + kernel.taps_from();
             if let (None, Some(read)) = (wave.low, kernel.pcm16_reader()) {
@@ -213,22 +213,22 @@ impl SampleReader {
                         &buffer.pcm16[..count]
                     }
                 };
-                read(values, self.fraction, self.step, part);
+                read(values, self.fraction, self.step, chunk);
             } else {
                 self.copy_floats(wave, first, &mut buffer.window[..count]);
-                kernel.read(&buffer.window, self.fraction, self.step, part);
+                kernel.read(&buffer.window, self.fraction, self.step, chunk);
             }
-            self.advance(part.len());
+            self.advance(chunk.len());
         }
     }
 
     fn copy_pcm16(&self, wave: Wave<'_>, first: i64, window: &mut [Pcm16]) {
         let mut done = 0;
         self.unroll(first, window.len(), |from, count| {
-            let part = &mut window[done..done + count];
+            let chunk = &mut window[done..done + count];
             match from {
-                Some(from) => part.copy_from_slice(&wave.high[from..from + count]),
-                None => part.fill([0, 0]),
+                Some(from) => chunk.copy_from_slice(&wave.high[from..from + count]),
+                None => chunk.fill([0, 0]),
             }
             done += count;
         });
@@ -237,10 +237,10 @@ impl SampleReader {
     fn copy_floats(&self, wave: Wave<'_>, first: i64, window: &mut [f32]) {
         let mut done = 0;
         self.unroll(first, window.len(), |from, count| {
-            let part = &mut window[done..done + count];
+            let chunk = &mut window[done..done + count];
             match from {
-                Some(from) => convert(wave, from, part),
-                None => part.fill(0.0),
+                Some(from) => convert(wave, from, chunk),
+                None => chunk.fill(0.0),
             }
             done += count;
         });

@@ -1,4 +1,4 @@
-//! The cases, and what is asked of each.
+//! The test cases, and the checks of each.
 
 use crate::counting::{Cost, cost};
 use crate::maker::Tables;
@@ -6,21 +6,21 @@ use crate::playing::{self, PRESETS};
 use crate::{floods, modulators, samples, structure, zones};
 use dsp_core::soundfont::Bank;
 
-/// A bank with something wrong in it.
+/// A bank with an error in it.
 pub(crate) struct Case {
-    /// What is wrong.
+    /// Description of the error.
     pub(crate) reason: &'static str,
     pub(crate) file: fn() -> Vec<u8>,
     pub(crate) outcome: Outcome,
 }
 
-/// What becomes of a bank.
+/// Expected result of loading a bank.
 pub(crate) enum Outcome {
-    /// It is refused with an error that says this.
+    /// Refused, with an error that contains this text.
     Refused(&'static str),
-    /// It is played without what these words say, and preset 0:0 is heard.
-    Heard(&'static [&'static str]),
-    /// It is played without what these words say, and preset 0:0 is silent.
+    /// Played without the parts that these texts name; preset 0:0 is audible.
+    Audible(&'static [&'static str]),
+    /// Played without the parts that these texts name; preset 0:0 is silent.
     Silent(&'static [&'static str]),
 }
 
@@ -29,12 +29,12 @@ fn sine() -> Vec<i16> {
     (0..1_000).map(|n| (16_000.0 * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0)) as i16).collect()
 }
 
-/// Number of the generator that says how a sample loops.
+/// Number of the sample modes generator.
 pub(crate) const SAMPLE_MODES: u16 = 54;
 
-/// A sound bank: preset 0:0 plays instrument 0 with sample 0, preset 0:1 instrument 1 with
-/// sample 1.
-pub(crate) fn sound() -> Tables {
+/// A valid bank: preset 0:0 plays instrument 0 with sample 0, preset 0:1 instrument 1 with sample
+/// 1.
+pub(crate) fn valid_tables() -> Tables {
     let mut tables = Tables::new();
     for program in 0..2 {
         let sample = tables.add_sample(&sine(), 100..900);
@@ -46,46 +46,46 @@ pub(crate) fn sound() -> Tables {
     tables
 }
 
-/// The sound bank, changed.
-pub(crate) fn but(change: impl FnOnce(&mut Tables)) -> Vec<u8> {
-    let mut tables = sound();
+/// The valid bank with a change.
+pub(crate) fn changed(change: impl FnOnce(&mut Tables)) -> Vec<u8> {
+    let mut tables = valid_tables();
     change(&mut tables);
     tables.bytes()
 }
 
-/// A bank in which instrument 0 has one zone with these generators beside its sample.
+/// A bank in which the zone of instrument 0 has its sample and these generators.
 pub(crate) fn zone_with(generators: &[(u16, i16)]) -> Vec<u8> {
-    but(|tables| {
-        for (place, &(number, amount)) in generators.iter().enumerate() {
-            tables.instrument_generators.insert(place, (number, amount.cast_unsigned()));
+    changed(|tables| {
+        for (index, &(number, amount)) in generators.iter().enumerate() {
+            tables.instrument_generators.insert(index, (number, amount.cast_unsigned()));
         }
         tables.instrument_bags[1].0 += generators.len() as u16;
     })
 }
 
-/// What something may take of memory for each byte of a file, and beside that.
+/// Limits of memory use: an amount for each byte of a file and a fixed amount.
 struct Limit {
     bytes_per_byte: usize,
-    bytes_beside: usize,
-    /// Bytes of the file for each time that it asks for memory.
+    fixed_bytes: usize,
+    /// Bytes of the file for each allocation.
     bytes_per_request: usize,
-    requests_beside: usize,
+    fixed_requests: usize,
 }
 
 const LOADING: Limit =
-    Limit { bytes_per_byte: 100, bytes_beside: 64 << 10, bytes_per_request: 2, requests_beside: 200 };
+    Limit { bytes_per_byte: 100, fixed_bytes: 64 << 10, bytes_per_request: 2, fixed_requests: 200 };
 
 const DECODING: Limit =
-    Limit { bytes_per_byte: 1_100, bytes_beside: 16 << 20, bytes_per_request: 1, requests_beside: 200 };
+    Limit { bytes_per_byte: 1_100, fixed_bytes: 16 << 20, bytes_per_request: 1, fixed_requests: 200 };
 
 impl Limit {
-    fn check(&self, what: &str, cost: Cost, file_bytes: usize) {
-        let Cost { most_bytes, requests } = cost;
-        println!("{what}: {most_bytes} bytes and {requests} requests for {file_bytes} bytes of file");
-        let limit = self.bytes_beside + self.bytes_per_byte * file_bytes;
-        assert!(most_bytes <= limit, "{what} took {most_bytes} bytes for {file_bytes} of file");
-        let limit = self.requests_beside + file_bytes / self.bytes_per_request;
-        assert!(requests <= limit, "{what} asked {requests} times for {file_bytes} bytes of file");
+    fn check(&self, label: &str, cost: Cost, file_bytes: usize) {
+        let Cost { peak_bytes, requests } = cost;
+        println!("{label}: {peak_bytes} bytes and {requests} requests for {file_bytes} bytes of file");
+        let limit = self.fixed_bytes + self.bytes_per_byte * file_bytes;
+        assert!(peak_bytes <= limit, "{label} took {peak_bytes} bytes for {file_bytes} of file");
+        let limit = self.fixed_requests + file_bytes / self.bytes_per_request;
+        assert!(requests <= limit, "{label} asked {requests} times for {file_bytes} bytes of file");
     }
 }
 
@@ -93,7 +93,7 @@ fn check(case: &Case) {
     let file = (case.file)();
     let (bank, loading) = cost(|| Bank::from_bytes(&file));
     LOADING.check("loading", loading, file.len());
-    let (expected, is_heard) = match (&case.outcome, bank) {
+    let (expected, is_audible) = match (&case.outcome, bank) {
         (Outcome::Refused(expected), Err(error)) => {
             let message = error.to_string();
             assert!(message.contains(expected), "{message:?} does not say {expected:?}");
@@ -101,10 +101,10 @@ fn check(case: &Case) {
         }
         (Outcome::Refused(_), Ok(_)) => panic!("it is not refused"),
         (_, Err(error)) => panic!("it is refused: {error}"),
-        (Outcome::Heard(expected), Ok(bank)) => (expected, Some((bank, true))),
+        (Outcome::Audible(expected), Ok(bank)) => (expected, Some((bank, true))),
         (Outcome::Silent(expected), Ok(bank)) => (expected, Some((bank, false))),
     };
-    let Some((bank, is_heard)) = is_heard else { return };
+    let Some((bank, is_audible)) = is_audible else { return };
     let ((), decoding) = cost(|| bank.prepare(&PRESETS).expect("samples that fit"));
     DECODING.check("decoding", decoding, file.len());
     let skipped: Vec<String> = bank.skipped().iter().map(ToString::to_string).collect();
@@ -114,15 +114,15 @@ fn check(case: &Case) {
     for text in &skipped {
         assert!(expected.iter().any(|words| text.contains(words)), "{text:?} is not expected");
     }
-    let small = Bank::from_vec(bank.reduced(&PRESETS).expect("a smaller bank")).expect("a sound bank");
+    let small = Bank::from_vec(bank.reduced(&PRESETS).expect("a smaller bank")).expect("a valid bank");
     assert_eq!(small.skipped(), []);
     for number in 0..PRESETS.len() {
         let bits = playing::track(&bank, number);
-        assert!(bits.iter().all(|&bits| f32::from_bits(bits).is_finite()), "track {number} is no number");
+        assert!(bits.iter().all(|&bits| f32::from_bits(bits).is_finite()), "track {number} is not finite");
         assert!(bits == playing::track(&small, number), "track {number} differs in the smaller bank");
         let peak = playing::peak(&bits);
         match number {
-            0 => assert_eq!(peak > 0.001, is_heard, "peak {peak}"),
+            0 => assert_eq!(peak > 0.001, is_audible, "peak {peak}"),
             1 => assert!(peak > 0.1, "the other preset has a peak of {peak}"),
             _ => {}
         }
@@ -146,8 +146,8 @@ fn check_all(cases: &[Case]) {
 }
 
 #[test]
-fn a_sound_bank_is_played_whole() {
-    let case = Case { reason: "nothing", file: || sound().bytes(), outcome: Outcome::Heard(&[]) };
+fn a_valid_bank_is_played_completely() {
+    let case = Case { reason: "nothing", file: || valid_tables().bytes(), outcome: Outcome::Audible(&[]) };
     check(&case);
 }
 
@@ -183,7 +183,7 @@ fn broken_streams() {
 }
 
 #[test]
-fn the_corpus_is_large_and_no_case_stands_in_it_twice() {
+fn the_corpus_is_large_and_has_no_case_twice() {
     let lists = [structure::CASES, zones::CASES, samples::CASES, modulators::CASES, floods::CASES];
     let reasons: Vec<&str> = lists.into_iter().flatten().map(|case| case.reason).collect();
     let unique: std::collections::BTreeSet<&str> = reasons.iter().copied().collect();

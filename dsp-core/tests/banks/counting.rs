@@ -1,27 +1,27 @@
-//! Counts the memory that a thread holds, and how often it asks for some.
+//! Counts the memory that a thread holds, and its allocations.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 thread_local! {
     static HELD: Cell<isize> = const { Cell::new(0) };
-    static MOST: Cell<isize> = const { Cell::new(0) };
+    static PEAK: Cell<isize> = const { Cell::new(0) };
     static REQUESTS: Cell<usize> = const { Cell::new(0) };
 }
 
-/// The system's allocator, with a count for each thread.
+/// The system's allocator, with counts for each thread.
 pub(crate) struct Counting;
 
 fn count(bytes: isize) {
-    // A thread that ends has no count any more.
+    // A thread that ends has no counts any more.
     let _ = HELD.try_with(|held| {
         held.set(held.get() + bytes);
-        let _ = MOST.try_with(|most| most.set(most.get().max(held.get())));
+        let _ = PEAK.try_with(|peak| peak.set(peak.get().max(held.get())));
     });
 }
 
 #[expect(unsafe_code, reason = "an allocator cannot be written without")]
-// SAFETY: every request goes to the system's allocator as it came; counting allocates nothing, as
+// SAFETY: every call is passed unchanged to the system's allocator. Counting does not allocate, as
 // the cells are constants without a destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
@@ -38,21 +38,21 @@ unsafe impl GlobalAlloc for Counting {
     }
 }
 
-/// What something has taken of memory.
+/// Memory use of a closure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Cost {
-    /// The most bytes that the thread held meanwhile, beyond what it held before.
-    pub(crate) most_bytes: usize,
-    /// How often it asked for memory.
+    /// Largest number of bytes that the thread held, beyond those held before.
+    pub(crate) peak_bytes: usize,
+    /// Number of allocations.
     pub(crate) requests: usize,
 }
 
-/// Runs something; returns what it returned, and what it cost.
+/// Runs a closure; returns its result and its memory use.
 pub(crate) fn cost<T>(run: impl FnOnce() -> T) -> (T, Cost) {
     let (held, requests) = (HELD.get(), REQUESTS.get());
-    MOST.set(held);
+    PEAK.set(held);
     let result = run();
-    (result, Cost { most_bytes: (MOST.get() - held) as usize, requests: REQUESTS.get() - requests })
+    (result, Cost { peak_bytes: (PEAK.get() - held) as usize, requests: REQUESTS.get() - requests })
 }
 
 #[test]
@@ -61,5 +61,5 @@ fn memory_is_counted() {
         drop(vec![1_u8; 50_000]);
         vec![1_u8; 10_000]
     });
-    assert_eq!((kept.len(), cost), (10_000, Cost { most_bytes: 50_000, requests: 2 }));
+    assert_eq!((kept.len(), cost), (10_000, Cost { peak_bytes: 50_000, requests: 2 }));
 }

@@ -1,36 +1,36 @@
-//! Files that use the room that 16-bit indices leave, to take time and memory.
+//! Files that use the full range of 16-bit indices to consume time and memory.
 
-use crate::corpus::Outcome::{Heard, Silent};
-use crate::corpus::{Case, but, sound};
+use crate::corpus::Outcome::{Audible, Silent};
+use crate::corpus::{Case, changed, valid_tables};
 use crate::maker::file::Chunk;
 
 const KEY_RANGE: u16 = 43;
 const VEL_RANGE: u16 = 44;
 
-/// Half of the indices there are: both lists of the sound bank come on top.
+/// Half of the range of an index; the lists of the valid bank come on top.
 const MANY: usize = 30_000;
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        reason: "zones without number that share a global zone of many modulators",
+        reason: "many zones that share a global zone of many modulators",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 let modulators: Vec<_> = (0..53).map(|n| [0x82 + n % 4, 21 + n / 4, 1, 0, 0]).collect();
                 tables.add_instrument();
                 tables.add_instrument_zone((&[], &modulators), None);
                 for n in 0..MANY {
-                    // Each zone has one of its own, so that none shares the list of another.
+                    // Each zone has a separate modulator, so that no list is shared.
                     tables.add_instrument_zone((&[], &[[2, 17, n as u16, 0, 0]]), Some(0));
                 }
                 tables.preset_generators[0].1 = 2;
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "zones of a preset times zones of an instrument, none of which plays",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.add_instrument();
                 for _ in 0..MANY / 2 {
                     tables.add_instrument_zone((&[(VEL_RANGE, i16::from_le_bytes([1, 1]))], &[]), Some(0));
@@ -47,7 +47,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a note that starts more voices than there can be",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.add_instrument();
                 for _ in 0..5_000 {
                     tables.add_instrument_zone((&[], &[]), Some(1));
@@ -55,59 +55,59 @@ pub(crate) const CASES: &[Case] = &[
                 tables.preset_generators[0].1 = 2;
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "presets without number that share two numbers",
-        file: || but(|tables| (0..MANY).for_each(|n| tables.add_preset((n % 2) as u16, 0))),
-        outcome: Heard(&["is taken by another preset"]),
+        reason: "many presets that share two numbers",
+        file: || changed(|tables| (0..MANY).for_each(|n| tables.add_preset((n % 2) as u16, 0))),
+        outcome: Audible(&["is taken by another preset"]),
     },
     Case {
-        reason: "more complaints than anybody would read",
+        reason: "a huge number of skipped parts",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.add_instrument();
                 for _ in 0..MANY {
                     tables.add_instrument_zone((&[(KEY_RANGE, i16::from_le_bytes([9, 3]))], &[]), Some(0));
                 }
             })
         },
-        outcome: Heard(&["its key range from 9 to 3 is empty"]),
+        outcome: Audible(&["its key range from 9 to 3 is empty"]),
     },
     Case {
-        reason: "samples without number",
-        file: || but(|tables| tables.samples.extend(vec![tables.samples[0].clone(); 65_000])),
-        outcome: Heard(&[]),
+        reason: "a huge number of samples",
+        file: || changed(|tables| tables.samples.extend(vec![tables.samples[0].clone(); 65_000])),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "more empty chunks than anything else",
+        reason: "a huge number of empty chunks",
         file: || {
-            let mut file = sound().file();
+            let mut file = valid_tables().file();
             let empty = Chunk::new(b"none", Vec::new());
             let tables = file.lists.iter_mut().find(|list| list.kind == *b"pdta").expect("tables");
             tables.chunks.splice(0..0, vec![empty; 100_000]);
             file.bytes()
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "zones that all have the longest list of generators",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.add_instrument();
                 for n in 0..500 {
-                    let generators: Vec<_> = (0..120).map(|place| (17, (place * n % 500) as i16)).collect();
+                    let generators: Vec<_> = (0..120).map(|index| (17, (index * n % 500) as i16)).collect();
                     tables.add_instrument_zone((&generators, &[]), Some(0));
                 }
                 tables.preset_generators[0].1 = 2;
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "instruments that share their zones",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.add_instrument();
                 for _ in 0..MANY {
                     tables.add_instrument_zone((&[], &[]), Some(0));
@@ -115,7 +115,7 @@ pub(crate) const CASES: &[Case] = &[
                 tables.instruments.extend((0..1_000).map(|n| if n % 2 == 0 { MANY as u16 } else { 0 }));
             })
         },
-        outcome: Heard(&[
+        outcome: Audible(&[
             "its zones from 30000 to 0 are outside the 30002",
             "zones are too many: lists of the bank overlap and may have 60004 together",
         ]),
@@ -123,7 +123,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "instruments that share their zones, of tables with more records than they can name",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.add_instrument();
                 for _ in 0..MANY {
                     tables.add_instrument_zone((&[], &[]), Some(0));
@@ -133,7 +133,7 @@ pub(crate) const CASES: &[Case] = &[
                 tables.instrument_generators.resize(4 + MANY + 100_000, (0, 0));
             })
         },
-        outcome: Heard(&[
+        outcome: Audible(&[
             "its zones from 30000 to 0 are outside the 130002",
             "zones are too many: lists of the bank overlap and may have 131072 together",
         ]),
@@ -141,7 +141,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "presets that share their zones",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 for n in 0..1_000 {
                     tables.add_preset(n, 2);
                     tables.presets[usize::from(n) + 2].first_zone = if n % 2 == 0 { 2 } else { MANY as u16 };
@@ -151,7 +151,7 @@ pub(crate) const CASES: &[Case] = &[
                 }
             })
         },
-        outcome: Heard(&[
+        outcome: Audible(&[
             "its zones from 30000 to 2 are outside the 30002",
             "its 29998 zones are too many: lists of the bank overlap and may have 60004 together",
         ]),
@@ -159,7 +159,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "zones that share their generators",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.add_instrument();
                 for n in 0..MANY {
                     tables.add_instrument_zone((&[(17, 1)], &[]), None);
@@ -167,7 +167,7 @@ pub(crate) const CASES: &[Case] = &[
                 }
             })
         },
-        outcome: Heard(&[
+        outcome: Audible(&[
             "its generators from 30000 to 4 are outside the 30004",
             "its 29996 generators are too many: lists of the bank overlap and may have 60008 together",
             "it plays no sample",
@@ -176,7 +176,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "zones that share their modulators",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.add_instrument();
                 for n in 0..MANY {
                     tables.add_instrument_zone((&[], &[[0x82, 17, 1, 0, 0]]), Some(0));
@@ -184,7 +184,7 @@ pub(crate) const CASES: &[Case] = &[
                 }
             })
         },
-        outcome: Heard(&[
+        outcome: Audible(&[
             "its modulators from 30000 to 0 are outside the 30000",
             "its 30000 modulators are too many: lists of the bank overlap and may have 60000 together",
         ]),

@@ -1,7 +1,7 @@
-//! Broken and hostile banks: each is refused by name, or played without what is wrong with it. None
-//! makes the engine panic, take much more memory than the file has bytes or ask for some more
-//! often, or play on without an end. Work is counted, in requests for memory, calls, voices and
-//! frames, not timed.
+//! Broken and hostile banks: each is refused with a reason, or played without its invalid parts.
+//! None may make the engine panic or play without end. Memory is limited to a small multiple of the
+//! file size, and so are allocations. Work is counted in allocations, calls, voices and frames, not
+//! timed.
 
 mod counting;
 #[path = "../maker/mod.rs"]

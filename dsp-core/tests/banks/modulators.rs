@@ -1,39 +1,39 @@
-//! Modulators with sources, destinations and links that make no sense.
+//! Modulators with invalid sources, destinations and links.
 
 use crate::corpus::Case;
-use crate::corpus::Outcome::{self, Heard, Silent};
-use crate::corpus::but;
+use crate::corpus::Outcome::{self, Audible, Silent};
+use crate::corpus::changed;
 use crate::maker::ModulatorRecord;
 
 /// A bank in which the zone of instrument 0 has these modulators.
 fn with(modulators: &[ModulatorRecord]) -> Vec<u8> {
-    but(|tables| {
+    changed(|tables| {
         tables.instrument_modulators.extend(modulators);
         tables.instrument_bags[1].1 = modulators.len() as u16;
     })
 }
 
-/// Velocity; the pitch wheel; a modulator that ends in the one that has this source.
+/// Velocity; the pitch wheel; the output of the modulators that are linked to this one.
 const VELOCITY: u16 = 2;
 const WHEEL: u16 = 0x020e;
 const LINK: u16 = 127;
 
-/// Destinations: generators, and with this bit, modulators.
+/// Destinations: generators and, with this bit, modulators.
 const CUTOFF: u16 = 8;
 const PAN: u16 = 17;
 const PITCH: u16 = 52;
 const TO_MODULATOR: u16 = 0x8000;
 
-/// All modulators that lead nowhere are heard without.
-const fn leads_nowhere(words: &'static [&'static str]) -> Outcome {
-    Heard(words)
+/// The bank is audible without its modulators with broken links.
+const fn broken_link(words: &'static [&'static str]) -> Outcome {
+    Audible(words)
 }
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        reason: "a source that nobody knows",
+        reason: "an unknown source",
         file: || with(&[[1, PAN, 100, 0, 0]]),
-        outcome: Heard(&["instrument 0 (Instrument), zone 0: a modulator has the source 0x0001"]),
+        outcome: Audible(&["instrument 0 (Instrument), zone 0: a modulator has the source 0x0001"]),
     },
     Case {
         reason: "controllers that may not be sources",
@@ -43,22 +43,22 @@ pub(crate) const CASES: &[Case] = &[
                     .map(|number| [0x80 | number, PAN, 100, 0, 0]),
             )
         },
-        outcome: Heard(&["a modulator has the source 0x00"]),
+        outcome: Audible(&["a modulator has the source 0x00"]),
     },
     Case {
-        reason: "a curve that nobody knows",
+        reason: "an unknown curve",
         file: || with(&[[VELOCITY | 4 << 10, PAN, 100, 0, 0], [VELOCITY | 0xfc00, PAN, 100, 0, 0]]),
-        outcome: Heard(&["has the source 0x1002", "has the source 0xfc02"]),
+        outcome: Audible(&["has the source 0x1002", "has the source 0xfc02"]),
     },
     Case {
-        reason: "an amount source that nobody knows",
+        reason: "an unknown amount source",
         file: || with(&[[VELOCITY, PAN, 100, 99, 0]]),
-        outcome: Heard(&["a modulator has the source 0x0063"]),
+        outcome: Audible(&["a modulator has the source 0x0063"]),
     },
     Case {
         reason: "an amount that comes from a link",
         file: || with(&[[VELOCITY, PAN, 100, LINK, 0]]),
-        outcome: Heard(&["a modulator has the source 0x007f"]),
+        outcome: Audible(&["a modulator has the source 0x007f"]),
     },
     Case {
         reason: "destinations that cannot be modulated",
@@ -68,32 +68,32 @@ pub(crate) const CASES: &[Case] = &[
                     .map(|number| [VELOCITY, number, 100, 0, 0]),
             )
         },
-        outcome: Heard(&["a modulator has the destination"]),
+        outcome: Audible(&["a modulator has the destination"]),
     },
     Case {
-        reason: "transforms that nobody knows",
+        reason: "unknown transforms",
         file: || with(&[[VELOCITY, PAN, 100, 0, 1], [VELOCITY, PAN, 100, 0, 0xffff]]),
-        outcome: Heard(&["has the transform 1,", "has the transform 65535,"]),
+        outcome: Audible(&["has the transform 1,", "has the transform 65535,"]),
     },
     Case {
-        reason: "a link to a modulator that is not there",
+        reason: "a link to a missing modulator",
         file: || with(&[[VELOCITY, TO_MODULATOR | 5, 100, 0, 0]]),
-        outcome: leads_nowhere(&["zone 0: modulator 0 has a broken link"]),
+        outcome: broken_link(&["zone 0: modulator 0 has a broken link"]),
     },
     Case {
-        reason: "a link to a modulator that takes no links",
+        reason: "a link to a modulator whose source is not a link",
         file: || with(&[[VELOCITY, TO_MODULATOR | 1, 100, 0, 0], [WHEEL, PAN, 100, 0, 0]]),
-        outcome: leads_nowhere(&["modulator 0 has a broken link"]),
+        outcome: broken_link(&["modulator 0 has a broken link"]),
     },
     Case {
-        reason: "a modulator that waits for a link that nobody has",
+        reason: "a modulator whose source is a missing link",
         file: || with(&[[LINK, PAN, 100, 0, 0]]),
-        outcome: leads_nowhere(&["modulator 0 has a broken link"]),
+        outcome: broken_link(&["modulator 0 has a broken link"]),
     },
     Case {
-        reason: "a modulator that is linked to itself",
+        reason: "a modulator linked to itself",
         file: || with(&[[LINK, TO_MODULATOR, 100, 0, 0]]),
-        outcome: leads_nowhere(&["modulator 0 has a broken link"]),
+        outcome: broken_link(&["modulator 0 has a broken link"]),
     },
     Case {
         reason: "links in a circle, and one that leads into it",
@@ -105,27 +105,27 @@ pub(crate) const CASES: &[Case] = &[
                 [VELOCITY, TO_MODULATOR | 1, 100, 0, 0],
             ])
         },
-        outcome: leads_nowhere(&["modulator 0 has", "modulator 1 has", "modulator 2 has", "modulator 3 has"]),
+        outcome: broken_link(&["modulator 0 has", "modulator 1 has", "modulator 2 has", "modulator 3 has"]),
     },
     Case {
-        reason: "a long chain of links, which is none of its faults",
+        reason: "a long chain of links, which is valid",
         file: || {
             let mut chain: Vec<_> = (1..40).map(|next| [LINK, TO_MODULATOR | next, 0x7fff, 0, 0]).collect();
             chain[0][0] = VELOCITY;
             chain.push([LINK, PAN, 1, 0, 0]);
             with(&chain)
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "more modulators than a zone can have",
         file: || {
             with(&(0..80).map(|amount| [0x82 + amount % 4, 5 + amount / 4, 1, WHEEL, 0]).collect::<Vec<_>>())
         },
-        outcome: Heard(&["it has more than 64 modulators", "a modulator has the destination"]),
+        outcome: Audible(&["it has more than 64 modulators", "a modulator has the destination"]),
     },
     Case {
-        reason: "modulators of everything, at their greatest amounts, up and down",
+        reason: "modulators of all generators at their extreme amounts",
         file: || {
             let amounts = [i16::MAX, i16::MIN].map(i16::cast_unsigned);
             let all = (5..=17).chain(21..=40).filter(|number| *number != 14);
@@ -134,10 +134,10 @@ pub(crate) const CASES: &[Case] = &[
                 .collect();
             with(&records)
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "modulators that move a sample's places",
+        reason: "modulators of sample addresses",
         file: || with(&[0, 1, 2, 3, 4, 12, 45, 50].map(|number| [VELOCITY, number, 0x7fff, 0, 0])),
         outcome: Silent(&[]),
     },
@@ -151,11 +151,11 @@ pub(crate) const CASES: &[Case] = &[
                 [WHEEL, 9, 0x7fff, 0, 0],
             ])
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "modulators in every zone that begin behind the table",
-        file: || but(|tables| tables.instrument_bags.iter_mut().for_each(|bag| bag.1 = 60_000)),
-        outcome: Heard(&["zone 0: its modulators from 60000 to 0 are outside the 0"]),
+        reason: "modulators in every zone that begin after the table",
+        file: || changed(|tables| tables.instrument_bags.iter_mut().for_each(|bag| bag.1 = 60_000)),
+        outcome: Audible(&["zone 0: its modulators from 60000 to 0 are outside the 0"]),
     },
 ];

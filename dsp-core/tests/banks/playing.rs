@@ -1,4 +1,4 @@
-//! Everything that a bank can be asked for.
+//! Plays a bank in all supported ways.
 
 use dsp_core::mixer::TrackPlayer;
 use dsp_core::render::{OfflineRender, TailConfig};
@@ -7,7 +7,7 @@ use dsp_core::soundfont::Bank;
 
 use crate::counting::cost;
 
-/// The preset that a case breaks, one that it leaves alone, and a kit that no bank here has.
+/// The preset that a case breaks, an intact one, and a kit that no bank here has.
 pub(crate) const PRESETS: [(u16, u8); 3] = [(0, 0), (0, 1), (128, 0)];
 
 const SAMPLE_RATE_HZ: u32 = 48_000;
@@ -18,19 +18,19 @@ const CALL_FRAMES: usize = 500;
 
 const POLYPHONY: u16 = 32;
 
-/// Voices beyond the polyphony that may be on their way out: what a frame may take to compute.
+/// Fading voices beyond the polyphony: the maximum that a frame may compute.
 const SPARE_VOICES: usize = 64;
 
-/// Bytes that a player may take, whatever the bank.
+/// Maximum memory of a player for any bank, in bytes.
 const PLAYER_BYTES: usize = 128 << 10;
 
-/// How long a mix may ring on, in seconds.
+/// Longest tail of a mix, in seconds.
 const TAIL_SECS: f64 = 0.5;
 
-/// Frames that a mix may have beyond its length and its tail: what is left of a block.
-const MOST_FRAMES_OF_BLOCK: u64 = 256;
+/// Frames that a mix may have beyond its length and its tail: the remainder of a block.
+const MAX_FRAMES_OF_BLOCK: u64 = 256;
 
-/// Notes on keys from end to end of the keyboard, with controllers and the wheel moving.
+/// Notes across the keyboard, with controllers and the wheel moving.
 fn events() -> Vec<TrackEvent> {
     let mut events = Vec::new();
     let mut add = |frame: u64, event: Event| events.push(TrackEvent { frame, event });
@@ -42,7 +42,7 @@ fn events() -> Vec<TrackEvent> {
         add(frame + 400, Event::ChannelPressure { value: key });
         add(frame + 3_100, Event::NoteOff { key });
     }
-    // Full attack and the lowest pitch, too, are heard: sooner or later everything is at rest.
+    // A last note at full attack with a centred wheel, which is audible.
     add(19_000, Event::PitchBend { value: 0 });
     add(19_000, Event::NoteOn { key: 60, velocity: 127 });
     events.sort_by_key(|event| event.frame);
@@ -65,13 +65,13 @@ pub(crate) fn session() -> Session {
     }
 }
 
-/// What a preset's track sounds like by itself: the bits of its four outputs. However hostile the
-/// bank is, no call takes memory or computes more voices than there may be.
+/// The bits of the four outputs of a preset's track. Checks that calls do not allocate and do not
+/// exceed the voice limit, whatever the bank.
 pub(crate) fn track(bank: &Bank, number: usize) -> Vec<u32> {
     let session = session();
     let (player, making) = cost(|| TrackPlayer::new(&session, &session.tracks[number], Some(bank)));
-    println!("a player: {} bytes", making.most_bytes);
-    assert!(making.most_bytes <= PLAYER_BYTES, "a player takes {} bytes", making.most_bytes);
+    println!("a player: {} bytes", making.peak_bytes);
+    assert!(making.peak_bytes <= PLAYER_BYTES, "a player takes {} bytes", making.peak_bytes);
     let mut player = player.expect("a player");
     let mut outputs = [const { [0.0_f32; CALL_FRAMES] }; 4];
     let mut bits = Vec::new();
@@ -89,17 +89,17 @@ pub(crate) fn peak(bits: &[u32]) -> f32 {
     bits.iter().map(|&bits| f32::from_bits(bits).abs()).fold(0.0, f32::max)
 }
 
-/// Renders the whole session, which comes to its end; every value has to be a number.
+/// Renders the whole session; checks that it ends and that every value is finite.
 pub(crate) fn mix(bank: &Bank) {
     let banks = [Some(bank.clone())];
     let mut render =
         OfflineRender::new(&session(), &banks, TailConfig { max_secs: TAIL_SECS }).expect("a render");
-    let most_frames = LENGTH_FRAMES + (TAIL_SECS * f64::from(SAMPLE_RATE_HZ)) as u64 + MOST_FRAMES_OF_BLOCK;
+    let max_frames = LENGTH_FRAMES + (TAIL_SECS * f64::from(SAMPLE_RATE_HZ)) as u64 + MAX_FRAMES_OF_BLOCK;
     let mut frames = 0;
     while let Some((left, right)) = render.next_block() {
         assert!(left.iter().chain(right).all(|value| value.is_finite()), "the mix has no finite value");
         frames += left.len() as u64;
-        assert!(!left.is_empty() && frames <= most_frames, "the mix goes on after {frames} frames");
+        assert!(!left.is_empty() && frames <= max_frames, "the mix goes on after {frames} frames");
     }
     assert!(frames >= LENGTH_FRAMES, "the mix ends after {frames} frames");
 }

@@ -7,14 +7,14 @@ use crate::streams::silent;
 
 const PRESET: [(u16, u8); 1] = [(0, 0)];
 
-/// A bank whose one preset plays all these streams.
+/// A bank with one preset that plays all these streams.
 fn bank(streams: &[Vec<u8>]) -> Bank {
     Bank::from_vec(sf3(streams, 1)).expect("a bank")
 }
 
 #[test]
-fn a_preparation_that_is_stopped_can_be_taken_up_again() {
-    // 256 packets each; `go_on` is asked at each 16th.
+fn a_stopped_preparation_can_be_continued() {
+    // 256 packets each; `go_on` is called at every 16th.
     let bank = bank(&vec![silent(1 << 20, &[]); 4]);
     let all_bytes = 4 * (2 << 20);
     assert_eq!((bank.undecoded_bytes(&PRESET), bank.decoded_bytes()), (all_bytes, 0));
@@ -25,21 +25,21 @@ fn a_preparation_that_is_stopped_can_be_taken_up_again() {
     });
     assert_eq!(stopped, Err(BankError::Stopped));
     assert_eq!(asked, 21);
-    // The first stream was done, the second was not.
+    // The first stream is decoded, the second is not.
     assert_eq!(bank.decoded_bytes(), 2 << 20);
     assert_eq!(bank.undecoded_bytes(&PRESET), all_bytes - (2 << 20));
     assert_eq!(bank.skipped(), []);
-    bank.prepare(&PRESET).expect("goes on");
+    bank.prepare(&PRESET).expect("continues");
     assert_eq!((bank.undecoded_bytes(&PRESET), bank.decoded_bytes()), (0, all_bytes));
 }
 
 #[test]
-fn setup_headers_that_all_differ_cost_too_much() {
+fn many_different_setup_headers_exceed_the_cost_limit() {
     let header = |number: u32| [1 + number % 9, 1 + number / 9 % 9, 1 + number / 81];
     let streams: Vec<Vec<u8>> = (0..600).map(|number| silent(4_096, &header(number))).collect();
     let refused = bank(&streams).prepare(&PRESET);
     assert!(matches!(refused, Err(BankError::TooCostly { .. })), "{refused:?}");
-    // As many that are equal are read once.
+    // The same number of equal headers is parsed once.
     let equal = bank(&vec![silent(4_096, &[9, 9, 9]); 600]);
     equal.prepare(&PRESET).expect("is cheap");
     assert_eq!((equal.decoded_bytes(), equal.skipped().len()), (600 * 8_192, 0));

@@ -1,7 +1,7 @@
-//! Samples with wrong places, loops, rates and types.
+//! Samples with wrong addresses, loops, rates and types.
 
-use crate::corpus::Outcome::{Heard, Silent};
-use crate::corpus::{Case, but, zone_with};
+use crate::corpus::Outcome::{Audible, Silent};
+use crate::corpus::{Case, changed, zone_with};
 
 /// Address offsets (section 8.1.2).
 const START: u16 = 0;
@@ -14,10 +14,10 @@ const LOOP_START_COARSE: u16 = 45;
 const LOOP_END_COARSE: u16 = 50;
 
 fn looped(start: u32, end: u32) -> Vec<u8> {
-    but(|tables| (tables.samples[0].loop_start, tables.samples[0].loop_end) = (start, end))
+    changed(|tables| (tables.samples[0].loop_start, tables.samples[0].loop_end) = (start, end))
 }
 
-/// The words for a sample of which nothing can be played, and for the zone that plays it.
+/// Expected texts for an unplayable sample and for the zone that plays it.
 macro_rules! unplayable {
     ($words:literal) => {
         Silent(&[concat!("sample 0 (Sample): ", $words), "zone 0: it plays sample 0, which cannot be played"])
@@ -26,39 +26,39 @@ macro_rules! unplayable {
 
 pub(crate) const CASES: &[Case] = &[
     Case {
-        reason: "a sample that ends far behind the sample data",
-        file: || but(|tables| tables.samples[0].end = 90_000_000),
-        outcome: Heard(&["sample 0 (Sample): it ends at frame 90000000, of 2092"]),
+        reason: "a sample that ends far after the sample data",
+        file: || changed(|tables| tables.samples[0].end = 90_000_000),
+        outcome: Audible(&["sample 0 (Sample): it ends at frame 90000000, of 2092"]),
     },
     Case {
-        reason: "a sample that begins behind the sample data",
-        file: || but(|tables| (tables.samples[0].start, tables.samples[0].end) = (3_000, 4_000)),
+        reason: "a sample that begins after the sample data",
+        file: || changed(|tables| (tables.samples[0].start, tables.samples[0].end) = (3_000, 4_000)),
         outcome: unplayable!("it has no frames: it is from frame 3000 to 4000, of 2092"),
     },
     Case {
         reason: "a sample that ends before it begins",
-        file: || but(|tables| (tables.samples[0].start, tables.samples[0].end) = (900, 100)),
+        file: || changed(|tables| (tables.samples[0].start, tables.samples[0].end) = (900, 100)),
         outcome: unplayable!("it has no frames: it is from frame 900 to 100, of 2092"),
     },
     Case {
         reason: "a sample without frames",
-        file: || but(|tables| tables.samples[0].end = 0),
+        file: || changed(|tables| tables.samples[0].end = 0),
         outcome: unplayable!("it has no frames: it is from frame 0 to 0, of 2092"),
     },
     Case {
         reason: "a sample of one frame",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 (tables.samples[0].start, tables.samples[0].end) = (25, 26);
                 (tables.samples[0].loop_start, tables.samples[0].loop_end) = (25, 26);
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "a sample at the ends of 32 bits",
+        reason: "a sample at the limits of 32 bits",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 let sample = &mut tables.samples[0];
                 (sample.start, sample.end) = (u32::MAX, u32::MAX);
                 (sample.loop_start, sample.loop_end) = (u32::MAX, u32::MAX);
@@ -69,7 +69,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "no sample data at all",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.samples.swap(0, 1);
                 tables.samples[1].start = 5_000;
                 tables.samples[1].end = 5_000;
@@ -84,80 +84,82 @@ pub(crate) const CASES: &[Case] = &[
     },
     Case {
         reason: "a sample in ROM",
-        file: || but(|tables| tables.samples[0].kind = 0x8001),
+        file: || changed(|tables| tables.samples[0].kind = 0x8001),
         outcome: unplayable!("its sample data are in a ROM (type 0x8001)"),
     },
     Case {
         reason: "a sample with a rate of zero",
-        file: || but(|tables| tables.samples[0].rate_hz = 0),
+        file: || changed(|tables| tables.samples[0].rate_hz = 0),
         outcome: unplayable!("it has a rate of 0 Hz; 100 to 768000 can be played"),
     },
     Case {
         reason: "a sample with a rate of four gigahertz",
-        file: || but(|tables| tables.samples[0].rate_hz = u32::MAX),
+        file: || changed(|tables| tables.samples[0].rate_hz = u32::MAX),
         outcome: unplayable!("it has a rate of 4294967295 Hz"),
     },
     Case {
-        reason: "a sample that is linked to one that is not there",
-        file: || but(|tables| (tables.samples[0].link, tables.samples[0].kind) = (60_000, 4)),
-        outcome: Heard(&[]),
+        reason: "a sample linked to a missing one",
+        file: || changed(|tables| (tables.samples[0].link, tables.samples[0].kind) = (60_000, 4)),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "samples that are linked to themselves",
+        reason: "samples linked to themselves",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 for sample in &mut tables.samples {
                     (sample.link, sample.kind) = (0, 0x0e);
                 }
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "a root key that MIDI does not have",
-        file: || but(|tables| (tables.samples[0].root_key, tables.samples[0].correction_cents) = (200, -128)),
-        outcome: Heard(&[]),
+        file: || {
+            changed(|tables| (tables.samples[0].root_key, tables.samples[0].correction_cents) = (200, -128))
+        },
+        outcome: Audible(&[]),
     },
     Case {
         reason: "a loop from its end to its start",
         file: || looped(900, 100),
-        outcome: Heard(&["sample 0 (Sample): its loop from frame 900 to 100 is invalid"]),
+        outcome: Audible(&["sample 0 (Sample): its loop from frame 900 to 100 is invalid"]),
     },
     Case {
         reason: "a loop without frames",
         file: || looped(500, 500),
-        outcome: Heard(&["from frame 500 to 500 is"]),
+        outcome: Audible(&["from frame 500 to 500 is"]),
     },
-    Case { reason: "a loop of one frame", file: || looped(510, 511), outcome: Heard(&[]) },
+    Case { reason: "a loop of one frame", file: || looped(510, 511), outcome: Audible(&[]) },
     Case {
-        reason: "a loop that ends behind its sample",
+        reason: "a loop that ends after its sample",
         file: || looped(100, 1_500),
-        outcome: Heard(&["its loop from frame 100 to 1500 is invalid"]),
+        outcome: Audible(&["its loop from frame 100 to 1500 is invalid"]),
     },
     Case {
         reason: "a loop that begins before its sample",
-        file: || but(|tables| (tables.samples[0].start, tables.samples[0].loop_start) = (200, 100)),
-        outcome: Heard(&["its loop from frame 100 to 900 is invalid"]),
+        file: || changed(|tables| (tables.samples[0].start, tables.samples[0].loop_start) = (200, 100)),
+        outcome: Audible(&["its loop from frame 100 to 900 is invalid"]),
     },
     Case {
-        reason: "a loop at the ends of 32 bits",
+        reason: "a loop at the limits of 32 bits",
         file: || looped(u32::MAX - 1, u32::MAX),
-        outcome: Heard(&["its loop from frame 4294967294 to 4294967295 is invalid"]),
+        outcome: Audible(&["its loop from frame 4294967294 to 4294967295 is invalid"]),
     },
     Case {
-        reason: "a start moved far behind its sample",
+        reason: "a start moved far after its sample",
         file: || zone_with(&[(START, i16::MAX), (START_COARSE, i16::MAX)]),
         outcome: Silent(&[]),
     },
     Case {
         reason: "a start moved far before the sample data",
         file: || zone_with(&[(START, i16::MIN), (START_COARSE, i16::MIN)]),
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "an end moved far behind the sample data",
+        reason: "an end moved far after the sample data",
         file: || zone_with(&[(END, i16::MAX), (END_COARSE, i16::MAX)]),
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "an end moved far before its sample",
@@ -167,15 +169,15 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a loop moved so that it has no frames",
         file: || zone_with(&[(LOOP_START, 800)]),
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "a loop moved so that it begins behind its end",
+        reason: "a loop moved so that it begins after its end",
         file: || zone_with(&[(LOOP_START_COARSE, i16::MAX), (LOOP_END_COARSE, i16::MIN)]),
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "a loop moved so that it goes over all of the sample data",
+        reason: "a loop moved so that it covers all sample data",
         file: || {
             zone_with(&[
                 (LOOP_START, i16::MIN),
@@ -184,23 +186,23 @@ pub(crate) const CASES: &[Case] = &[
                 (LOOP_END_COARSE, i16::MAX),
             ])
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "a loop moved behind the end of its sample",
+        reason: "a loop moved after the end of its sample",
         file: || zone_with(&[(LOOP_START, 900), (LOOP_END, 1_000)]),
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     #[cfg(not(feature = "vorbis"))]
     Case {
         reason: "a compressed sample where none is decoded",
-        file: || but(|tables| tables.samples[0].kind = 0x11),
+        file: || changed(|tables| tables.samples[0].kind = 0x11),
         outcome: unplayable!("it is Ogg Vorbis, which this build does not decode"),
     },
     Case {
         reason: "a loop moved before the start of its sample",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.samples[0].start = 300;
                 tables.samples[0].loop_start = 400;
                 tables
@@ -209,6 +211,6 @@ pub(crate) const CASES: &[Case] = &[
                 tables.instrument_bags[1].0 += 2;
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
 ];

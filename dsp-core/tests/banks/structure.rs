@@ -1,14 +1,14 @@
-//! Files of which the chunks are not what a bank's should be.
+//! Files with an invalid chunk structure.
 
 use dsp_core::soundfont::{Bank, Reason};
 
-use crate::corpus::Outcome::{Heard, Refused};
-use crate::corpus::{Case, but, sound};
+use crate::corpus::Outcome::{Audible, Refused};
+use crate::corpus::{Case, changed, valid_tables};
 use crate::maker::file::{Chunk, File, List};
 
-/// The sound bank, with its chunks changed.
+/// The valid bank with changed chunks.
 fn file(change: impl FnOnce(&mut File)) -> Vec<u8> {
-    let mut file = sound().file();
+    let mut file = valid_tables().file();
     change(&mut file);
     file.bytes()
 }
@@ -33,7 +33,7 @@ fn with_body(id: &[u8; 4], body: Vec<u8>) -> Vec<u8> {
 }
 
 fn cut(keep: impl FnOnce(usize) -> usize) -> Vec<u8> {
-    let mut bytes = sound().bytes();
+    let mut bytes = valid_tables().bytes();
     bytes.truncate(keep(bytes.len()));
     bytes
 }
@@ -53,7 +53,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a RIFF chunk of size zero",
         file: || {
-            let mut bytes = sound().bytes();
+            let mut bytes = valid_tables().bytes();
             bytes[4..8].fill(0);
             bytes
         },
@@ -142,16 +142,16 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "the form type of packed banks on one that is not packed",
         file: || file(|file| file.form = *b"sfpk"),
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "a RIFF chunk that promises more than the file has",
         file: || {
-            let mut bytes = sound().bytes();
+            let mut bytes = valid_tables().bytes();
             bytes[4..8].fill(0xff);
             bytes
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "tables before the sample data, which is cut short",
@@ -160,10 +160,10 @@ pub(crate) const CASES: &[Case] = &[
             bytes.truncate(bytes.len() - 500);
             bytes
         },
-        outcome: Heard(&["sample 1 (Sample): it ends at frame 2046, of 1842"]),
+        outcome: Audible(&["sample 1 (Sample): it ends at frame 2046, of 1842"]),
     },
     Case {
-        reason: "chunks and lists that nobody knows",
+        reason: "unknown chunks and lists",
         file: || {
             file(|file| {
                 let known = list(file, b"pdta").clone();
@@ -173,54 +173,54 @@ pub(crate) const CASES: &[Case] = &[
                 file.lists.insert(0, unknown);
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
-    Case { reason: "no information about itself", file: || without(b"ifil"), outcome: Heard(&[]) },
-    Case { reason: "a version of one byte", file: || with_body(b"ifil", vec![2]), outcome: Heard(&[]) },
+    Case { reason: "no information about itself", file: || without(b"ifil"), outcome: Audible(&[]) },
+    Case { reason: "a version of one byte", file: || with_body(b"ifil", vec![2]), outcome: Audible(&[]) },
     Case {
         reason: "no preset modulators",
         file: || without(b"pmod"),
-        outcome: Heard(&["chunk pmod: it is not a table of 10-byte records"]),
+        outcome: Audible(&["chunk pmod: it is not a table of 10-byte records"]),
     },
     Case {
-        reason: "instrument modulators of a size that does not fit",
+        reason: "instrument modulators with a partial record",
         file: || with_body(b"imod", vec![0xff; 13]),
-        outcome: Heard(&["chunk imod: it is not a table of 10-byte records"]),
+        outcome: Audible(&["chunk imod: it is not a table of 10-byte records"]),
     },
     Case {
         reason: "low bytes for half of the frames",
-        file: || but(|tables| tables.low = Some(vec![7; tables.wave.len() / 4])),
-        outcome: Heard(&["chunk sm24: its 1046 low bytes do not fit 2092 frames"]),
+        file: || changed(|tables| tables.low = Some(vec![7; tables.wave.len() / 4])),
+        outcome: Audible(&["chunk sm24: its 1046 low bytes do not fit 2092 frames"]),
     },
     Case {
         reason: "low bytes in a file of version 2.01",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.low = Some(vec![7; tables.wave.len() / 2]);
                 tables.version = (2, 1);
             })
         },
-        outcome: Heard(&["do not fit 2092 frames of version 2.1"]),
+        outcome: Audible(&["do not fit 2092 frames of version 2.1"]),
     },
     Case {
         reason: "sample data of half a frame more",
-        file: || but(|tables| tables.wave.push(0x55)),
-        outcome: Heard(&[]),
+        file: || changed(|tables| tables.wave.push(0x55)),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "names that do not end, or are not text",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 tables.presets[0].name = [0xff; 20];
                 tables.presets[1].name = [7; 20];
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
 ];
 
 #[test]
-fn a_bank_whose_sample_data_is_packed_names_the_samples_that_it_goes_without() {
+fn a_bank_with_packed_sample_data_names_the_skipped_samples() {
     let bytes = file(|file| {
         file.form = *b"sfpk";
         chunk(file, b"smpl").body[..4].copy_from_slice(b"OggS");

@@ -1,4 +1,4 @@
-//! Zones whose compressed sample cannot be decoded, beside others.
+//! Zones whose compressed sample cannot be decoded, beside intact zones.
 
 use dsp_core::mixer::TrackPlayer;
 use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
@@ -13,25 +13,25 @@ const VORBIS_MONO: u16 = 0x11;
 const CALL_FRAMES: usize = 500;
 const CALLS: u64 = 60;
 
-/// The fewest voices that a session can have.
+/// The minimum polyphony of a session.
 const POLYPHONY: u16 = 8;
 
-/// A bank with one preset of a looped PCM sample and, if asked for, a damaged stream on the same
-/// keys.
+/// A bank with one preset of a looped PCM sample and, if `has_damaged_zone`, a damaged stream on
+/// the same keys.
 fn bank(has_damaged_zone: bool) -> Bank {
     let mut tables = Tables { version: (3, 0), ..Tables::new() };
     let ramp: Vec<i16> = (0..200).map(|n| (n % 50 - 25) * 1_000).collect();
-    let sound = tables.add_sample(&ramp, 50..150);
+    let intact = tables.add_sample(&ramp, 50..150);
     let damaged = tables.add_sample(&[], 10..90);
     let mut stream = silent(1_000, &[3]);
-    // Within the pages of the headers: how long the stream is can still be read at its end.
+    // Within the header pages: the length of the stream can still be read at its end.
     stream[60] ^= 0xff;
     let start = tables.wave.len();
     tables.wave.extend(stream);
     let header = &mut tables.samples[usize::from(damaged)];
     (header.start, header.end, header.kind) = (start as u32, tables.wave.len() as u32, VORBIS_MONO);
     let instrument = tables.add_instrument();
-    tables.add_instrument_zone((&[(54, 1)], &[]), Some(sound));
+    tables.add_instrument_zone((&[(54, 1)], &[]), Some(intact));
     if has_damaged_zone {
         tables.add_instrument_zone((&[(54, 1), (57, 1)], &[]), Some(damaged));
     }
@@ -43,7 +43,7 @@ fn bank(has_damaged_zone: bool) -> Bank {
     bank
 }
 
-/// The bits of as many notes as there are voices, one after another, none of which ends.
+/// Output bits of consecutive held notes, as many as there are voices.
 fn held_notes(bank: &Bank) -> Vec<u32> {
     let note = |frame, key| TrackEvent { frame, event: Event::NoteOn { key, velocity: 100 } };
     let track = Track {
@@ -68,9 +68,9 @@ fn held_notes(bank: &Bank) -> Vec<u32> {
 }
 
 #[test]
-fn a_zone_that_cannot_be_decoded_takes_no_voice_from_others() {
-    let (damaged, sound) = (bank(true), bank(false));
-    let expected = held_notes(&sound);
+fn a_zone_that_cannot_be_decoded_steals_no_voice() {
+    let (damaged, intact) = (bank(true), bank(false));
+    let expected = held_notes(&intact);
     assert!(expected.iter().any(|bits| f32::from_bits(*bits) != 0.0));
     assert!(held_notes(&damaged) == expected, "a note ends when the last one begins");
     let small = Bank::from_vec(damaged.reduced(&[(0, 0)]).expect("a smaller bank")).expect("a bank");

@@ -1,13 +1,13 @@
 //! Compressed samples with broken Ogg Vorbis streams.
 
-use crate::corpus::Outcome::{Heard, Silent};
-use crate::corpus::{Case, but};
+use crate::corpus::Outcome::{Audible, Silent};
+use crate::corpus::{Case, changed};
 use crate::streams::silent;
 
 /// Type of a compressed mono sample.
 const VORBIS_MONO: u16 = 0x11;
 
-/// Bytes of a page's header before its segment table, and places in it (RFC 3533, section 6).
+/// Bytes of a page's header before its segment table, and offsets in it (RFC 3533, section 6).
 const HEADER_BYTES: usize = 27;
 const GRANULE: usize = 6;
 const SERIAL: usize = 14;
@@ -17,29 +17,29 @@ const CHECKSUM: usize = 22;
 fn pages() -> Vec<Vec<u8>> {
     let bank =
         std::fs::read("/usr/share/sounds/sf3/MuseScore_General_Lite.sf3").expect("the bank is installed");
-    let mut place = bank.windows(4).position(|bytes| bytes == b"OggS").expect("a stream");
+    let mut offset = bank.windows(4).position(|bytes| bytes == b"OggS").expect("a stream");
     let mut pages: Vec<Vec<u8>> = Vec::new();
-    while bank[place..].starts_with(b"OggS") {
-        let is_first = bank[place + 5] & 2 != 0;
+    while bank[offset..].starts_with(b"OggS") {
+        let is_first = bank[offset + 5] & 2 != 0;
         if is_first && !pages.is_empty() {
             break;
         }
-        let segments = usize::from(bank[place + 26]);
-        let body = bank[place + HEADER_BYTES..][..segments].iter().map(|&it| usize::from(it)).sum::<usize>();
-        let end = place + HEADER_BYTES + segments + body;
-        pages.push(bank[place..end].to_vec());
-        place = end;
+        let segments = usize::from(bank[offset + 26]);
+        let body = bank[offset + HEADER_BYTES..][..segments].iter().map(|&it| usize::from(it)).sum::<usize>();
+        let end = offset + HEADER_BYTES + segments + body;
+        pages.push(bank[offset..end].to_vec());
+        offset = end;
     }
-    assert!(pages.len() >= 4, "headers, and some pages of sound");
+    assert!(pages.len() >= 4, "headers, and some pages of audio");
     pages
 }
 
-/// Where a page's body begins.
+/// Offset of a page's body.
 fn body(page: &[u8]) -> usize {
     HEADER_BYTES + usize::from(page[26])
 }
 
-/// Makes the checksum of a page right.
+/// Writes the correct checksum of a page.
 fn seal(page: &mut [u8]) {
     page[CHECKSUM..CHECKSUM + 4].fill(0);
     let mut crc = 0_u32;
@@ -52,9 +52,9 @@ fn seal(page: &mut [u8]) {
     page[CHECKSUM..CHECKSUM + 4].copy_from_slice(&crc.to_le_bytes());
 }
 
-/// The sound bank, in which sample 0 is this stream.
+/// The valid bank with this stream as sample 0.
 fn with_stream(stream: &[u8]) -> Vec<u8> {
-    but(|tables| {
+    changed(|tables| {
         let start = tables.wave.len() as u32;
         tables.wave.extend(stream);
         let sample = &mut tables.samples[0];
@@ -62,7 +62,7 @@ fn with_stream(stream: &[u8]) -> Vec<u8> {
     })
 }
 
-/// The sound bank, in which sample 0 is the real stream after a change; checksums are right.
+/// The valid bank with the real stream after a change as sample 0; checksums are correct.
 fn with(change: impl FnOnce(&mut Vec<Vec<u8>>)) -> Vec<u8> {
     let mut pages = pages();
     change(&mut pages);
@@ -74,14 +74,14 @@ fn set_granule(page: &mut [u8], granule: u64) {
     page[GRANULE..GRANULE + 8].copy_from_slice(&granule.to_le_bytes());
 }
 
-/// What is said of a stream that cannot be decoded.
+/// Expected texts for a stream that fails while decoding.
 macro_rules! undecodable {
     ($words:literal) => {
         Silent(&[concat!("sample 0 (Sample): its Ogg Vorbis stream cannot be decoded: ", $words)])
     };
 }
 
-/// What is said of a stream of which that is known without decoding it.
+/// Expected texts for a stream that is refused before decoding.
 macro_rules! unplayable {
     ($words:literal) => {
         Silent(&[concat!("sample 0 (Sample): its Ogg Vorbis stream ", $words), "it plays sample 0, which"])
@@ -89,9 +89,9 @@ macro_rules! unplayable {
 }
 
 pub(crate) const CASES: &[Case] = &[
-    Case { reason: "a sound stream beside PCM samples", file: || with(|_| {}), outcome: Heard(&[]) },
+    Case { reason: "a valid stream beside PCM samples", file: || with(|_| {}), outcome: Audible(&[]) },
     Case {
-        reason: "a stream that is none",
+        reason: "a stream that is not Ogg",
         file: || with_stream(&[0x55; 5_000]),
         outcome: unplayable!("cannot be decoded: it has no last page"),
     },
@@ -103,7 +103,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a stream outside the file",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 let sample = &mut tables.samples[0];
                 (sample.start, sample.end, sample.kind) = (1_000, 900_000, VORBIS_MONO);
             })
@@ -113,7 +113,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a stream that ends before it begins",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 let sample = &mut tables.samples[0];
                 (sample.start, sample.end, sample.kind) = (u32::MAX, 0, VORBIS_MONO);
             })
@@ -126,7 +126,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: unplayable!("has 0 frames"),
     },
     Case {
-        reason: "a last page that promises a year of sound",
+        reason: "a last page that promises a year of audio",
         file: || with(|pages| set_granule(pages.last_mut().expect("a page"), 1 << 40)),
         outcome: unplayable!("has 1099511627776 frames"),
     },
@@ -136,9 +136,9 @@ pub(crate) const CASES: &[Case] = &[
         outcome: undecodable!("it ends too early"),
     },
     Case {
-        reason: "a loop behind the end of the stream",
+        reason: "a loop after the end of the stream",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 let stream = pages().concat();
                 let start = tables.wave.len() as u32;
                 tables.wave.extend(&stream);
@@ -147,10 +147,10 @@ pub(crate) const CASES: &[Case] = &[
                 sample.loop_end = 4_000_000;
             })
         },
-        outcome: Heard(&["its loop from frame 100 to 4000000 is invalid"]),
+        outcome: Audible(&["its loop from frame 100 to 4000000 is invalid"]),
     },
     Case {
-        reason: "a bit that fell over",
+        reason: "a flipped bit",
         file: || {
             let mut stream = pages().concat();
             let middle = stream.len() / 2;
@@ -160,7 +160,7 @@ pub(crate) const CASES: &[Case] = &[
         outcome: undecodable!("a page is damaged"),
     },
     Case {
-        reason: "a page that is not there",
+        reason: "a missing page",
         file: || with(|pages| drop(pages.remove(1))),
         outcome: undecodable!("its headers are damaged"),
     },
@@ -207,7 +207,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a thousand headers that share a stream",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 let stream = pages().concat();
                 let start = tables.wave.len() as u32;
                 tables.wave.extend(&stream);
@@ -222,12 +222,12 @@ pub(crate) const CASES: &[Case] = &[
                 tables.preset_generators[0].1 = 2;
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
         reason: "a stream that begins within another",
         file: || {
-            but(|tables| {
+            changed(|tables| {
                 let stream = pages().concat();
                 let start = tables.wave.len() as u32;
                 tables.wave.extend(&stream);
@@ -237,7 +237,7 @@ pub(crate) const CASES: &[Case] = &[
                 tables.samples.last_mut().expect("a sample").start += 1;
             })
         },
-        outcome: Heard(&["cannot be decoded: it overlaps another stream"]),
+        outcome: Audible(&["cannot be decoded: it overlaps another stream"]),
     },
     Case {
         reason: "a codebook without dimensions",
@@ -257,10 +257,10 @@ pub(crate) const CASES: &[Case] = &[
                 pages[1][comments..comments + 4].fill(0xff);
             })
         },
-        outcome: Heard(&[]),
+        outcome: Audible(&[]),
     },
     Case {
-        reason: "sound of random bits",
+        reason: "audio packets of random bits",
         file: || {
             with(|pages| {
                 let mut state = 1_u32;

@@ -1,4 +1,4 @@
-//! The NRPNs of the Sound Blaster AWE32 (MSB 127, LSB 0 to 26), number by number.
+//! The NRPNs of the Sound Blaster AWE32 (MSB 127, LSB 0 to 26).
 
 use dsp_core::session::Event;
 
@@ -16,7 +16,7 @@ const RESONANCE: u8 = 22;
 const CHORUS: u8 = 25;
 const REVERB: u8 = 26;
 
-/// Selects a number and enters data, of which 0 is 8192 of 14 bits.
+/// Selects a number and enters 14 bits of data, with 0 as the centre 8192.
 fn awe32(number: u8, data: i16) -> [Event; 4] {
     let bits = data + 8_192;
     [control(99, 127), control(98, number), control(6, (bits >> 7) as u8), control(38, (bits & 127) as u8)]
@@ -26,7 +26,7 @@ fn at(secs: f64, events: &[Event]) -> Vec<(f64, Event)> {
     events.iter().map(|event| (secs, *event)).collect()
 }
 
-/// A note behind these events, let go after a second.
+/// A note after these events, released after a second.
 fn play(rig: &Rig, events: &[Event], secs: f64) -> Sound {
     let mut timed = at(0.0, events);
     timed.extend([(0.0, on(60, 127)), (1.0, off(60))]);
@@ -37,13 +37,13 @@ fn outputs(sound: Sound) -> Vec<f64> {
     [sound.left, sound.right, sound.reverb, sound.chorus].concat()
 }
 
-/// How much two sounds differ, as a share of the second.
+/// RMS difference of two sounds as a fraction of the second.
 fn difference(one: &[f64], other: &[f64]) -> f64 {
     let difference: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
     rms(&difference) / rms(other)
 }
 
-/// A zone in which every generator is heard that a number may replace.
+/// A zone in which every generator that a number can replace is audible.
 const RICH: [(u16, i16); 24] = [
     (DELAY_MOD_LFO, -3_000),
     (FREQ_MOD_LFO, -1_200),
@@ -71,7 +71,7 @@ const RICH: [(u16, i16); 24] = [
     (MOD_ENV_TO_FILTER_FC, 600),
 ];
 
-/// Number, data, generator, and the value in a zone that is the same.
+/// Number, data, generator, and the zone's value of that generator with the same effect.
 const SAME: [(u8, i16, u16, i16); 34] = [
     // 4 ms a unit.
     (0, 125, DELAY_MOD_LFO, -1_200),
@@ -82,7 +82,7 @@ const SAME: [(u8, i16, u16, i16); 34] = [
     (9, 250, RELEASE_MOD_ENV, 0),
     (13, 250, DECAY_VOL_ENV, 0),
     (15, 250, RELEASE_VOL_ENV, 0),
-    // As short as a generator can be.
+    // The shortest time that a generator can have.
     (0, 0, DELAY_MOD_LFO, -12_000),
     (15, -1, RELEASE_VOL_ENV, -12_000),
     // 1 ms a unit.
@@ -93,7 +93,7 @@ const SAME: [(u8, i16, u16, i16); 34] = [
     // 0.75 dB, or 0.75 %, a unit.
     (8, 40, SUSTAIN_MOD_ENV, 300),
     (14, 40, SUSTAIN_VOL_ENV, 300),
-    // 9.375 cents a unit, as far as 127 of them.
+    // 9.375 cents a unit, up to 127 units.
     (17, 16, MOD_LFO_TO_PITCH, 150),
     (17, -32, MOD_LFO_TO_PITCH, -300),
     (18, 32, VIB_LFO_TO_PITCH, 300),
@@ -106,7 +106,7 @@ const SAME: [(u8, i16, u16, i16); 34] = [
     // 0.15625 dB a unit.
     (22, 32, INITIAL_FILTER_Q, 50),
     (22, 96, INITIAL_FILTER_Q, 150),
-    // 56.25 cents a unit, from -64 to 63 for the oscillator.
+    // 56.25 cents a unit, from -64 to 63 for the LFO.
     (23, 16, MOD_LFO_TO_FILTER_FC, 900),
     (23, -500, MOD_LFO_TO_FILTER_FC, -3_600),
     (24, 32, MOD_ENV_TO_FILTER_FC, 1_800),
@@ -119,7 +119,7 @@ const SAME: [(u8, i16, u16, i16); 34] = [
 ];
 
 #[test]
-fn a_number_replaces_what_the_zone_says() {
+fn a_number_replaces_the_generator_of_the_zone() {
     let sends = [(REVERB_EFFECTS_SEND, 30), (CHORUS_EFFECTS_SEND, 20)];
     let base = [&RICH[..], &sends].concat();
     let sound = |more: &[(u16, i16)], events: &[Event]| {
@@ -130,14 +130,14 @@ fn a_number_replaces_what_the_zone_says() {
     for (number, data, generator, value) in SAME {
         let by_data = sound(&[], &awe32(number, data));
         let by_zone = sound(&[(generator, value)], &[]);
-        let what = format!("number {number} at {data}");
-        assert_near(&what, difference(&by_data, &by_zone), 0.0, 1e-5);
-        assert!(by_data != untouched, "{what} is not heard");
+        let label = format!("number {number} at {data}");
+        assert_near(&label, difference(&by_data, &by_zone), 0.0, 1e-5);
+        assert!(by_data != untouched, "{label} is not audible");
     }
 }
 
 #[test]
-fn a_number_replaces_what_the_preset_adds() {
+fn a_number_replaces_the_generator_of_the_preset() {
     let mut tables = crate::maker::Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -150,7 +150,7 @@ fn a_number_replaces_what_the_preset_adds() {
         events.extend(data.iter().flat_map(|&data| awe32(REVERB, data)));
         rms(part(&play(&rig, &events, 0.5).reverb, 0.1, 0.5))
     };
-    // 100 tenths of both zones; 128 of 256 are as many.
+    // 100 tenths of a per cent from both zones equal 128 of 256.
     assert_near("128 of 256", db(sent(Some(128)) / sent(None)), 0.0, 0.001);
     assert_near("64 of 256", db(sent(Some(64)) / sent(None)), -6.02, 0.01);
     assert_near("the most", db(sent(Some(255)) / sent(None)), db(255.0 / 128.0), 0.01);
@@ -160,14 +160,13 @@ fn a_number_replaces_what_the_preset_adds() {
 
 #[test]
 fn controllers_add_to_a_send() {
-    // 8.4.9: 100 tenths of controller 93 at 64, and 100 of 128 of 256.
+    // 8.4.9: controller 93 at 64 adds 100 tenths of a per cent, 128 of 256 adds 100 more.
     let sent = |events: &[Event]| rms(part(&play(&Rig::level(&[]), events, 0.5).chorus, 0.1, 0.5));
     let both = sent(&[&awe32(CHORUS, 128)[..], &[control(93, 64)]].concat());
     assert_near("both", db(both / sent(&[control(93, 64)])), 6.02, 0.01);
 }
 
-/// The cutoffs in hertz of values, measured on an Audigy 2 by S. Christian Collins ("Filter NRPN
-/// Test").
+/// Data and cutoff in hertz, measured on an Audigy 2 by S. Christian Collins ("Filter NRPN Test").
 const CUTOFFS_HZ: [(u8, f64); 11] = [
     (0, 100.0),
     (13, 157.0),
@@ -182,7 +181,7 @@ const CUTOFFS_HZ: [(u8, f64); 11] = [
     (127, 8_000.0),
 ];
 
-/// A zone whose sine has another frequency.
+/// A zone with the sine at another frequency.
 fn tuned(hz: f64, more: &[(u16, i16)]) -> Rig {
     let cents = 1_200.0 * libm::log2(hz / SINE_HZ);
     let semitones = libm::floor(cents / 100.0);
@@ -197,23 +196,23 @@ fn the_cutoff_goes_from_100_hz_to_8_khz() {
     for (value, hz) in CUTOFFS_HZ {
         let level = |rig: &Rig, events: &[Event]| rms(part(&play(rig, events, 0.6).left, 0.2, 0.6));
         let open = level(&tuned(hz, &[]), &[]);
-        let check = |what: &str, zone_cents: i16, data: &[Event]| {
+        let check = |label: &str, zone_cents: i16, data: &[Event]| {
             let rig = tuned(hz, &[(INITIAL_FILTER_FC, zone_cents)]);
             let events = [&select[..], data].concat();
-            let what = format!("{value}, {what}");
-            assert_near(&what, db(level(&rig, &events) / open), -3.01, 0.15);
+            let label = format!("{value}, {label}");
+            assert_near(&label, db(level(&rig, &events) / open), -3.01, 0.15);
         };
         check("an open filter", 13_500, &[control(6, 64), control(38, value)]);
         check("a closed filter", 1_500, &[control(6, 64), control(38, value)]);
-        // The least significant byte decides alone.
+        // Only the least significant byte matters.
         check("the low byte alone", 13_500, &[control(38, value)]);
         check("another high byte", 9_000, &[control(6, 24), control(38, value)]);
     }
 }
 
 #[test]
-fn the_resonance_goes_to_19_84_db() {
-    // The bass lies half of it below (8.1.2, number 9). 480 Hz, and a cutoff of 8 kHz.
+fn the_resonance_reaches_19_84_db() {
+    // The bass falls by half of it (8.1.2, number 9). The sine is at 480 Hz, the cutoff at 8 kHz.
     let bass_db = |value: u8| {
         let events = [awe32(CUTOFF, 127), awe32(RESONANCE, i16::from(value))].concat();
         let level = |events: &[Event]| rms(part(&play(&Rig::sine(&[]), events, 0.6).left, 0.2, 0.6));
@@ -222,15 +221,15 @@ fn the_resonance_goes_to_19_84_db() {
     for (value, resonance_db) in [(0, 0.0), (13, 2.03), (64, 10.0), (89, 13.91), (127, 19.84)] {
         assert_near(&format!("{value}"), bass_db(value), -resonance_db / 2.0, 0.06);
     }
-    // A cutoff leaves the resonance of the zone.
+    // A cutoff number keeps the resonance of the zone.
     let rig = Rig::sine(&[(INITIAL_FILTER_Q, 100)]);
     let level = |rig: &Rig, events: &[Event]| rms(part(&play(rig, events, 0.6).left, 0.2, 0.6));
     let kept = level(&rig, &awe32(CUTOFF, 127)) / level(&Rig::sine(&[]), &awe32(CUTOFF, 127));
-    assert_near("the zone's own", db(kept), -5.0, 0.06);
+    assert_near("the zone's resonance", db(kept), -5.0, 0.06);
 }
 
 #[test]
-fn oscillators_turn_by_0_084_hz_a_unit() {
+fn lfo_rates_are_0_084_hz_a_unit() {
     for value in [25_i16, 100] {
         let expected_hz = 0.084 * f64::from(value);
         let rig = Rig::level(&[(INITIAL_ATTENUATION, 500), (MOD_LFO_TO_VOLUME, 60)]);
@@ -243,19 +242,19 @@ fn oscillators_turn_by_0_084_hz_a_unit() {
         let turns_hz = (ups.len() - 1) as f64 * RATE_HZ / (ups[ups.len() - 1] - ups[0]) as f64;
         assert_near("the first", turns_hz, expected_hz, 0.005 * expected_hz);
     }
-    // A quarter of a turn leads to the top.
+    // The first peak comes after a quarter of a period.
     let mut events = at(0.0, &awe32(RATE_LFO_2, 10));
     events.push((0.0, on(60, 127)));
     let sound = Rig::sine(&[(VIB_LFO_TO_PITCH, 600)]).play(&events, 1.2);
     assert_near("the second", cents_at(&sound.left, 0.25 / 0.84, SINE_HZ), 600.0, 25.0);
     assert_near("the second", cents_at(&sound.left, 0.75 / 0.84, SINE_HZ), -600.0, 25.0);
-    // 0 Hz: it stands still.
+    // At 0 Hz the LFO is stopped.
     let still = play(&Rig::sine(&[(VIB_LFO_TO_PITCH, 600)]), &awe32(RATE_LFO_2, 0), 1.0);
     assert_near("standing still", cents_at(&still.left, 0.8, SINE_HZ), 0.0, 3.0);
 }
 
 #[test]
-fn the_pitch_moves_by_cents() {
+fn the_pitch_is_in_cents() {
     for data in [700_i16, -1_200, 33] {
         let sound = play(&Rig::sine(&[(FINE_TUNE, 20)]), &awe32(PITCH, data), 0.5);
         assert_near(&format!("{data}"), cents_at(&sound.left, 0.3, SINE_HZ), f64::from(data) + 20.0, 1.0);
@@ -263,8 +262,8 @@ fn the_pitch_moves_by_cents() {
 }
 
 #[test]
-fn some_numbers_move_notes_that_sound_and_the_others_wait_for_the_next() {
-    /// Those that the developer's pack calls realtime.
+fn realtime_numbers_change_sounding_notes_and_others_the_next_note() {
+    /// The numbers that the developer's pack calls realtime.
     const LIVE: [u8; 9] = [1, 3, 16, 17, 18, 20, 21, 22, 23];
     let rig = Rig::sine(&RICH);
     let untouched = outputs(play(&rig, &[], 0.9));
@@ -273,22 +272,22 @@ fn some_numbers_move_notes_that_sound_and_the_others_wait_for_the_next() {
         events.extend(at(0.5, &awe32(number, 60)));
         let moved = outputs(rig.play(&events, 0.9));
         assert_eq!(moved != untouched, LIVE.contains(&number), "number {number}");
-        // The next note follows every one of them.
+        // The next note follows every number.
         let again = |more: &[(f64, Event)]| {
             let mut events = vec![(0.0, on(60, 127)), (0.3, off(60))];
             events.extend(more);
             events.extend([(0.4, on(60, 127)), (1.0, off(60))]);
             outputs(rig.play(&events, 1.6))
         };
-        assert!(again(&at(0.35, &awe32(number, 60))) != again(&[]), "number {number} is not heard");
+        assert!(again(&at(0.35, &awe32(number, 60))) != again(&[]), "number {number} is not audible");
     }
 }
 
 #[test]
-fn a_selected_number_begins_without_the_low_byte_of_the_one_before() {
+fn selecting_a_number_clears_the_low_byte_of_the_data() {
     let rig = Rig::sine(&[(DELAY_MOD_LFO, -12_000), (FREQ_MOD_LFO, 0), (MOD_LFO_TO_PITCH, 200)]);
     let sound = |delay: &[Event]| {
-        // The cutoff wide open, by both bytes.
+        // The cutoff fully open, set with both bytes.
         let events = [&awe32(CUTOFF, 127)[..], delay].concat();
         outputs(play(&rig, &events, 1.2))
     };
@@ -298,12 +297,12 @@ fn a_selected_number_begins_without_the_low_byte_of_the_one_before() {
     assert!(sound(&by_msb_alone) == delayed, "both bytes of the number");
     assert!(sound(&by_msb_alone[1..]) == delayed, "the low byte of the number");
     let reversed = [control(98, DELAY_LFO_1), control(99, 127), control(6, 65)];
-    assert!(sound(&reversed) == delayed, "the other way round");
+    assert!(sound(&reversed) == delayed, "in reverse order");
     assert!(sound(&awe32(DELAY_LFO_1, 255)) != delayed);
 }
 
 #[test]
-fn only_the_numbers_of_the_card_are_taken() {
+fn unknown_numbers_are_ignored() {
     let rig = Rig::sine(&RICH);
     let untouched = outputs(play(&rig, &[], 1.2));
     let plays_alike = |events: &[Event]| outputs(play(&rig, events, 1.2)) == untouched;
@@ -311,7 +310,7 @@ fn only_the_numbers_of_the_card_are_taken() {
     let [msb, lsb, high, low] = awe32(LFO_1_TO_PITCH, 100);
     assert!(plays_alike(&[control(99, 126), lsb, high, low]), "another bank of numbers");
     assert!(plays_alike(&[msb, lsb, control(101, 127), control(100, 127), high, low]), "closed by an RPN");
-    // Either byte of the number may come first.
-    assert!(!plays_alike(&[lsb, msb, high, low]), "the other way round");
+    // The two bytes of the number may come in either order.
+    assert!(!plays_alike(&[lsb, msb, high, low]), "in reverse order");
     assert!(!plays_alike(&awe32(DELAY_LFO_1, 60)));
 }

@@ -1,4 +1,4 @@
-//! What is heard does not depend on how many frames a call asks for.
+//! The output does not depend on the call size.
 
 use dsp_core::session::{Event, Interpolation};
 
@@ -6,10 +6,10 @@ use crate::generator::*;
 use crate::maker::Tables;
 use crate::rig::{LOOP, RATE_HZ, Rig, Sound, bend, control, off, on, sine, steady};
 
-/// Odd ones, and one beyond every place of any grid.
+/// Odd sizes, and one longer than every control interval.
 const CALL_FRAMES: [usize; 5] = [1, 3, 77, 333, 4_095];
 
-/// A stereo sample with everything that moves by itself, over a layer that ends.
+/// A stereo sample with all modulation sources, and a layer that ends.
 fn everything() -> Tables {
     let mut tables = Tables::new();
     for (link, kind) in [(1, 4), (0, 2)] {
@@ -49,8 +49,7 @@ fn everything() -> Tables {
     tables
 }
 
-/// Notes more often than there are voices for them, with every kind of event at odd frames. The
-/// wheel has a range of so many semitones.
+/// More notes than voices, and every kind of event at odd frames. `bend_range` is in semitones.
 fn events(bend_range: u8) -> Vec<(f64, Event)> {
     let first = [control(65, 127), control(5, 40), control(101, 0), control(100, 0), control(6, bend_range)];
     let mut events = first.map(|event| (0.0, event)).to_vec();
@@ -69,13 +68,13 @@ fn events(bend_range: u8) -> Vec<(f64, Event)> {
 }
 
 #[test]
-fn call_sizes_change_no_bit() {
+fn the_output_does_not_depend_on_the_call_size() {
     let bits = |sound: &Sound| -> Vec<u64> {
         let outputs = [&sound.left, &sound.right, &sound.reverb, &sound.chorus];
         outputs.into_iter().flatten().map(|value| value.to_bits()).collect()
     };
     for interpolation in [Interpolation::Linear, Interpolation::FourPoint, Interpolation::Sinc] {
-        // At the highest range the loop is passed many times a frame.
+        // At the highest range several loop lengths pass in a frame.
         for bend_range in [2, 127] {
             let play = |call_frames: &[usize]| {
                 let rig = Rig::of(&everything()).with_polyphony(8).with_interpolation(interpolation);
@@ -84,8 +83,8 @@ fn call_sizes_change_no_bit() {
             let whole = play(&[usize::MAX]);
             assert!(whole.left.iter().any(|value| value.abs() > 0.05), "silent");
             for call_frames in CALL_FRAMES.map(|frames| vec![frames]).iter().chain([&CALL_FRAMES.to_vec()]) {
-                let what = format!("{interpolation:?}, {bend_range} semitones, calls of {call_frames:?}");
-                assert!(bits(&play(call_frames)) == bits(&whole), "{what}");
+                let label = format!("{interpolation:?}, {bend_range} semitones, calls of {call_frames:?}");
+                assert!(bits(&play(call_frames)) == bits(&whole), "{label}");
             }
         }
     }

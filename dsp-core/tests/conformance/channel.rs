@@ -1,4 +1,4 @@
-//! Parameters of a channel: registered and not, tuning, bank select, resets.
+//! Parameters of a channel: RPNs, NRPNs, tuning, bank select, resets.
 
 use dsp_core::session::Event;
 
@@ -25,13 +25,13 @@ fn generator_parameter(number: u8) -> [Event; 2] {
     [control(99, 120), control(98, number)]
 }
 
-/// Enters a value of 14 bits, of which 8192 is the middle.
+/// Enters a value of 14 bits; 8192 is the centre.
 fn enter(value: i16) -> [Event; 2] {
     let bits = value + 8_192;
     [control(DATA, (bits >> 7) as u8), control(DATA_LSB, (bits & 127) as u8)]
 }
 
-/// How far a note at key 60 is off its pitch after these events, in cents.
+/// Detuning of a note at key 60 after these events, in cents.
 fn cents_after(rig: &Rig, events: &[&[Event]]) -> f64 {
     let mut timed: Vec<_> = events.concat().into_iter().map(|event| (0.0, event)).collect();
     timed.push((0.0, on(60, 127)));
@@ -66,12 +66,12 @@ fn tuning_is_registered_parameters_one_and_two() {
 }
 
 #[test]
-fn data_goes_up_and_down_by_steps() {
+fn data_increment_and_decrement_change_the_value() {
     let rig = Rig::sine(&[]);
     let steps = [control(DATA, 64), control(INCREMENT, 0), control(INCREMENT, 0), control(DECREMENT, 0)];
     assert_near("a semitone", cents_after(&rig, &[&registered(2), &steps]), 100.0, TOLERANCE_CENTS);
-    // MIDI RP-018: cents of a bend range, which begins at two semitones; a hundred of them are the
-    // next semitone.
+    // MIDI RP-018: increments are cents of the bend range, which starts at two semitones. A hundred
+    // of them are a semitone.
     for (step, count, expected) in [(INCREMENT, 30, 230.0), (INCREMENT, 130, 330.0), (DECREMENT, 1, 199.0)] {
         let steps = vec![control(step, 0); count];
         let measured = cents_after(&rig, &[&registered(0), &steps, &[bend(-8_192)]]);
@@ -83,7 +83,7 @@ fn data_goes_up_and_down_by_steps() {
 }
 
 #[test]
-fn no_parameter_is_changed_when_none_is_selected() {
+fn data_without_a_selected_parameter_changes_nothing() {
     let rig = Rig::sine(&[]);
     let nothing = [control(101, 127), control(100, 127)];
     let measured = cents_after(&rig, &[&registered(2), &nothing, &[control(DATA, 90)]]);
@@ -92,7 +92,7 @@ fn no_parameter_is_changed_when_none_is_selected() {
 
 #[test]
 fn generators_are_not_registered_parameters() {
-    // 9.6: cents one by one, the cut-off and times by two.
+    // 9.6: cents have a unit of one, the cutoff and times of two.
     let rig = Rig::sine(&[]);
     let tuned = cents_after(&rig, &[&generator_parameter(FINE_TUNE as u8), &enter(-40)]);
     assert_near("fine tune", tuned, -40.0, TOLERANCE_CENTS);
@@ -102,7 +102,7 @@ fn generators_are_not_registered_parameters() {
     let mut timed: Vec<_> = events.into_iter().map(|event| (0.0, event)).collect();
     timed.push((0.1, off(60)));
     let sound = rig.play(&timed, 0.7);
-    // Half a second has become a whole one: 96 dB in it.
+    // The release is lengthened from half a second to a second for 96 dB.
     assert_near("the release", db(sound.left[frame(0.6)] / sound.left[frame(0.099)]), -48.0, 0.3);
 }
 
@@ -119,8 +119,9 @@ fn generator_parameters_change_notes_that_sound() {
 }
 
 #[test]
-fn numbers_from_a_hundred_on_are_counted_up() {
-    // 9.6.2: 100 counts a hundred; there is no generator 152, and then 52 is meant again.
+fn generator_numbers_above_a_hundred_are_summed() {
+    // 9.6.2: data 100 adds a hundred to the number. There is no generator 152; then 52 is selected
+    // again.
     let rig = Rig::sine(&[]);
     let far = [control(99, 120), control(98, 100), control(98, 52)];
     assert_near("generator 152", cents_after(&rig, &[&far, &enter(50)]), 0.0, TOLERANCE_CENTS);
@@ -128,7 +129,7 @@ fn numbers_from_a_hundred_on_are_counted_up() {
     assert_near("generator 52", again, 50.0, TOLERANCE_CENTS);
 }
 
-/// A bank of which each preset is some semitones above the sine.
+/// A bank in which each preset is a different number of semitones above the sine.
 fn many_banks() -> Rig {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&sine(), LOOP);
@@ -145,7 +146,7 @@ fn many_banks() -> Rig {
 const PRESETS: [(u16, u16, i16); 7] =
     [(0, 0, 0), (0, 5, 1), (1, 5, 2), (8, 5, 3), (128, 0, 4), (128, 5, 5), (127, 5, 6)];
 
-/// The semitones of the preset that sounds after bank select and a program change.
+/// The semitones of the preset that plays after bank select and a program change.
 fn selected(preset: (u16, u8), msb: u8, lsb: u8, program: u8) -> f64 {
     let rig = many_banks().with_preset(preset.0, preset.1);
     let events = [control(BANK_MSB, msb), control(BANK_LSB, lsb), Event::Program { program }];
@@ -153,31 +154,31 @@ fn selected(preset: (u16, u8), msb: u8, lsb: u8, program: u8) -> f64 {
 }
 
 #[test]
-fn banks_are_selected_as_gm_gs_and_xg_mean_them() {
-    let check = |what: &str, msb: u8, lsb: u8, expected: f64| {
-        assert_near(what, selected((0, 0), msb, lsb, 5), expected, 0.01);
+fn bank_select_follows_gm_gs_and_xg() {
+    let check = |label: &str, msb: u8, lsb: u8, expected: f64| {
+        assert_near(label, selected((0, 0), msb, lsb, 5), expected, 0.01);
     };
     check("GM", 0, 0, 1.0);
     check("GS, by the most significant byte", 8, 0, 3.0);
-    check("GS, with the least telling the map", 8, 2, 3.0);
+    check("GS, with the least significant byte as the map", 8, 2, 3.0);
     check("XG, by the least significant byte", 0, 1, 2.0);
     check("GM2's sounds", 121, 1, 2.0);
     check("GM2's drums", 120, 0, 5.0);
     check("XG's drums", 127, 0, 5.0);
     check("XG's sound effect kits", 126, 0, 5.0);
-    check("a bank that is not there", 77, 0, 1.0);
+    check("a missing bank", 77, 0, 1.0);
 }
 
 #[test]
-fn a_drum_track_keeps_to_its_drums() {
+fn a_drum_track_stays_on_its_drum_bank() {
     assert_near("another kit", selected((128, 0), 0, 0, 5), 5.0, 0.01);
-    assert_near("a kit that is not there", selected((128, 0), 0, 0, 77), 4.0, 0.01);
-    assert_near("a program that is not there", selected((0, 0), 0, 0, 77), 0.0, 0.01);
+    assert_near("a missing kit", selected((128, 0), 0, 0, 77), 4.0, 0.01);
+    assert_near("a missing program", selected((0, 0), 0, 0, 77), 0.0, 0.01);
 }
 
 #[test]
 fn reset_all_controllers_leaves_volume_pan_and_sends() {
-    // MIDI's recommended practice 015.
+    // MIDI RP-015.
     let level = |events: &[Event]| {
         let mut timed: Vec<_> = events.iter().map(|event| (0.0, *event)).collect();
         timed.push((0.0, on(60, 127)));

@@ -12,34 +12,34 @@ const SOSTENUTO: u8 = 66;
 const ALL_SOUND_OFF: u8 = 120;
 const RESET_ALL: u8 = 121;
 
-/// All notes off, and the modes that mean it as well: omni off, omni on, mono, poly.
+/// All notes off, and the modes that imply it: omni off, omni on, mono, poly.
 const NOTES_OFF: [u8; 5] = [123, 124, 125, 126, 127];
 
-/// Notes that take eight seconds to fall by 96 dB: 12 dB a second.
+/// Notes with a release of eight seconds for 96 dB: 12 dB a second.
 fn long() -> Rig {
     Rig::level(&[(RELEASE_VOL_ENV, 3_600)])
 }
 
-/// Level against that of one full note, in decibels.
+/// Level relative to one full note, in decibels.
 fn db_at(sound: &Sound, secs: f64) -> f64 {
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
     db(sound.left[frame(secs)].max(1e-9) / full)
 }
 
 #[test]
-fn notes_that_are_held_are_released() {
+fn held_notes_are_released() {
     for number in NOTES_OFF {
         let sound = long().play(&[(0.0, on(60, 127)), (0.5, control(number, 0))], 2.0);
-        let what = |when: &str| format!("controller {number}: {when}");
-        assert_near(&what("before"), db_at(&sound, 0.49), 0.0, 0.01);
-        assert_near(&what("half a second later"), db_at(&sound, 1.0), -6.0, 0.1);
-        assert_near(&what("a second later"), db_at(&sound, 1.5), -12.0, 0.1);
+        let label = |when: &str| format!("controller {number}: {when}");
+        assert_near(&label("before"), db_at(&sound, 0.49), 0.0, 0.01);
+        assert_near(&label("half a second later"), db_at(&sound, 1.0), -6.0, 0.1);
+        assert_near(&label("a second later"), db_at(&sound, 1.5), -12.0, 0.1);
     }
 }
 
 #[test]
-fn pedals_hold_what_they_release() {
-    // MIDI 1.0: all notes off counts as the keys let go, and the pedal still holds.
+fn pedals_hold_the_notes_that_they_release() {
+    // MIDI 1.0: all notes off acts as note-offs, so the pedal still holds the notes.
     for number in NOTES_OFF {
         for pedal in [SUSTAIN, SOSTENUTO] {
             let events = [
@@ -49,9 +49,9 @@ fn pedals_hold_what_they_release() {
                 (1.0, control(pedal, 0)),
             ];
             let sound = long().play(&events, 2.0);
-            let what = |when: &str| format!("controller {number}, pedal {pedal}: {when}");
-            assert_near(&what("held"), db_at(&sound, 0.99), 0.0, 0.01);
-            assert_near(&what("let go"), db_at(&sound, 1.5), -6.0, 0.1);
+            let label = |when: &str| format!("controller {number}, pedal {pedal}: {when}");
+            assert_near(&label("held"), db_at(&sound, 0.99), 0.0, 0.01);
+            assert_near(&label("let go"), db_at(&sound, 1.5), -6.0, 0.1);
         }
     }
 }
@@ -66,7 +66,7 @@ fn notes_sound_again_after_all_notes_off() {
 }
 
 #[test]
-fn all_sound_off_falls_by_96_decibels_in_a_twentieth_of_a_second_whatever_holds() {
+fn all_sound_off_fades_by_96_db_in_50_ms_despite_pedals() {
     for pedal in [None, Some(SUSTAIN), Some(SOSTENUTO)] {
         let mut events = vec![(0.0, on(60, 127))];
         events.extend(pedal.map(|pedal| (0.1, control(pedal, 127))));
@@ -81,13 +81,13 @@ fn all_sound_off_falls_by_96_decibels_in_a_twentieth_of_a_second_whatever_holds(
 }
 
 #[test]
-fn a_note_struck_with_all_sound_off_behind_it_sounds() {
+fn a_note_started_right_after_all_sound_off_sounds() {
     let events = [(0.0, on(60, 127)), (0.5, control(ALL_SOUND_OFF, 0)), (0.5, on(60, 127))];
     assert_near("the new note", db_at(&long().play(&events, 0.7), 0.65), 0.0, 0.01);
 }
 
 #[test]
-fn reset_all_controllers_leaves_held_keys_and_takes_the_pedals_away() {
+fn reset_all_controllers_keeps_held_keys_and_releases_the_pedals() {
     let short = Rig::level(&[(RELEASE_VOL_ENV, -4_000)]);
     for pedal in [SUSTAIN, SOSTENUTO] {
         let events = [
@@ -110,14 +110,15 @@ fn a_held_note_follows_reset_all_controllers() {
     let sound = long().play(&events, 1.0);
     assert_near("before", db_at(&sound, 0.49), 40.0 * libm::log10(64.0 / 127.0), 0.02);
     assert_near("after", db_at(&sound, 0.9), 0.0, 0.01);
-    // Volume stays: 100 against 64 are 7.75 dB.
+    // Volume is kept: 100 against 64 is 7.75 dB.
     let events = [(0.0, control(7, 64)), (0.0, on(60, 127)), (0.5, control(RESET_ALL, 0))];
     assert_near("volume", db_at(&long().play(&events, 1.0), 0.9), 40.0 * libm::log10(64.0 / 100.0), 0.02);
 }
 
 #[test]
-fn the_wheel_and_the_pressures_of_a_held_note_go_back() {
-    // 100 cents at full by each: the pressures by modulators to the tuning, times value / 128.
+fn reset_all_controllers_resets_the_wheel_and_the_pressures() {
+    // Each raises the pitch by 100 cents at full scale; the pressures by modulators of the tuning,
+    // times value / 128.
     const BY_CHANNEL: ModulatorRecord = [13, FINE_TUNE, 100, 0, 0];
     const BY_KEY: ModulatorRecord = [10, FINE_TUNE, 100, 0, 0];
     let rig = Rig::of(&tables(&sine(), &[], &[BY_CHANNEL, BY_KEY]));
@@ -126,7 +127,7 @@ fn the_wheel_and_the_pressures_of_a_held_note_go_back() {
         (Event::ChannelPressure { value: 64 }, 50.0),
         (Event::KeyPressure { key: 60, value: 96 }, 75.0),
     ];
-    // Pressure also brings vibrato, which the default modulator would do here; it is taken away.
+    // The default modulator of pressure would add vibrato; an amount of 0 replaces it.
     let still = [[13, VIB_LFO_TO_PITCH, 0, 0, 0], BY_CHANNEL, BY_KEY];
     let still = Rig::of(&tables(&sine(), &[], &still));
     for (event, expected) in cases {
@@ -140,7 +141,7 @@ fn the_wheel_and_the_pressures_of_a_held_note_go_back() {
 }
 
 #[test]
-fn modes_change_no_controllers() {
+fn mode_messages_do_not_change_controllers() {
     let plain = Rig::of(&tables(&level(), &[], &[]));
     for number in NOTES_OFF.into_iter().chain([ALL_SOUND_OFF]) {
         let events = [(0.0, control(11, 64)), (0.0, control(number, 0)), (0.0, on(60, 127))];

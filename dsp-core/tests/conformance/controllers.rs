@@ -1,4 +1,4 @@
-//! Controllers that move while a note sounds: the default modulators (section 8.4) follow them.
+//! Controllers that change while a note sounds: the default modulators (section 8.4) follow them.
 
 use dsp_core::session::Event;
 
@@ -8,34 +8,34 @@ use crate::rig::{RATE_HZ, Rig, SINE_HZ, Sound, bend, control, on};
 
 const MOVED_SECS: f64 = 0.5;
 
-/// A note during which an event comes.
+/// A note that receives an event while it sounds.
 fn moved(rig: &Rig, first: Event, then: Event, secs: f64) -> Sound {
     rig.play(&[(0.0, first), (0.0, on(60, 127)), (MOVED_SECS, then)], secs)
 }
 
-/// 9.5.3: an attenuation of 96 dB along the concave curve is 40 decibels for each decade.
+/// 9.5.3: 96 dB of attenuation along the concave curve is 40 dB a decade.
 fn concave_db(value: u8) -> f64 {
     40.0 * libm::log10(f64::from(value) / 127.0)
 }
 
 #[test]
-fn volume_and_expression_move_the_level() {
+fn volume_and_expression_change_the_level() {
     let rig = Rig::level(&[]);
     for controller in [7, 11] {
         for (first, then) in [(127, 64), (64, 127), (100, 10), (10, 100)] {
             let sound = moved(&rig, control(controller, first), control(controller, then), 0.7);
             let change_db = db(sound.left[frame(0.6)] / sound.left[frame(0.49)]);
-            let what = format!("controller {controller} from {first} to {then}");
-            assert_near(&what, change_db, concave_db(then) - concave_db(first), 0.02);
+            let label = format!("controller {controller} from {first} to {then}");
+            assert_near(&label, change_db, concave_db(then) - concave_db(first), 0.02);
         }
     }
 }
 
 #[test]
-fn the_level_gets_there_within_ten_milliseconds_and_without_a_step() {
+fn the_level_ramps_within_ten_milliseconds() {
     let rig = Rig::level(&[]);
     for controller in [7, 11] {
-        // Wherever in the grid of what moves slowly.
+        // At several offsets from the control grid.
         for frames in [24_000_usize, 24_001, 24_062, 24_063, 24_100] {
             let moved = (frames as f64 / RATE_HZ, control(controller, 32));
             let sound = rig.play(&[(0.0, control(controller, 127)), (0.0, on(60, 127)), moved], 0.7).left;
@@ -48,7 +48,7 @@ fn the_level_gets_there_within_ten_milliseconds_and_without_a_step() {
 }
 
 #[test]
-fn pan_moves_the_sides() {
+fn pan_changes_the_balance() {
     let sound = moved(&Rig::level(&[]), control(10, 32), control(10, 96), 0.7);
     let angle = |secs: f64| libm::atan2(sound.right[frame(secs)], sound.left[frame(secs)]).to_degrees();
     assert_near("before", angle(0.49), 22.5, 0.05);
@@ -56,7 +56,7 @@ fn pan_moves_the_sides() {
 }
 
 #[test]
-fn sends_move() {
+fn sends_follow_their_controllers() {
     let rig = Rig::level(&[]);
     let reverb = moved(&rig, control(91, 64), control(91, 127), 0.7).reverb;
     assert_near("controller 91", db(reverb[frame(0.6)] / reverb[frame(0.49)]), db(127.0 / 64.0), 0.01);
@@ -67,7 +67,7 @@ fn sends_move() {
 }
 
 #[test]
-fn the_wheel_bends_a_note_that_sounds() {
+fn the_wheel_bends_a_sounding_note() {
     let sound = moved(&Rig::sine(&[]), bend(-4_096), bend(8_191), 1.0);
     let at = |from_secs: f64| cents(pitch_hz(&sound.left, from_secs, from_secs + 0.4), SINE_HZ);
     assert_near("before", at(0.05), -100.0, 0.1);
@@ -75,8 +75,8 @@ fn the_wheel_bends_a_note_that_sounds() {
 }
 
 #[test]
-fn the_modulation_wheel_and_pressure_bring_vibrato_to_a_note_that_sounds() {
-    // 0.25 Hz: after a second, a quarter of a turn, it is at its top, 50 cents times value / 128.
+fn the_modulation_wheel_and_pressure_add_vibrato_to_a_sounding_note() {
+    // 0.25 Hz: the peak is after a second, a quarter of a period, at 50 cents times value / 128.
     let rig = Rig::sine(&[(FREQ_VIB_LFO, -6_037)]);
     for (first, then) in [
         (control(1, 0), control(1, 96)),
@@ -89,8 +89,8 @@ fn the_modulation_wheel_and_pressure_bring_vibrato_to_a_note_that_sounds() {
 }
 
 #[test]
-fn velocity_and_key_stay_those_of_the_note() {
-    // Another note, of which the sound is over, changes nothing about the first.
+fn velocity_and_key_of_a_note_do_not_change() {
+    // Another note that has already ended does not change the first.
     let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]);
     let alone = rig.play(&[(0.0, on(60, 50))], 0.5).left;
     let events = [(0.0, on(60, 50)), (0.1, on(72, 120)), (0.15, crate::rig::off(72))];
@@ -99,8 +99,8 @@ fn velocity_and_key_stay_those_of_the_note() {
 }
 
 #[test]
-fn a_note_that_controllers_silence_comes_back() {
-    // Two seconds of nothing, of a note that has decayed by 40 dB.
+fn a_note_silenced_by_a_controller_becomes_audible_again() {
+    // Two seconds of silence, in a note that has decayed by 40 dB.
     let rig = Rig::level(&[(DECAY_VOL_ENV, -2_400), (SUSTAIN_VOL_ENV, 400)]);
     for controller in [7, 11] {
         let events = [(0.0, on(60, 127)), (0.5, control(controller, 0)), (2.5, control(controller, 127))];

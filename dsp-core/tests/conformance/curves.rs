@@ -1,5 +1,5 @@
-//! The curves of a modulator's two sources (sections 8.2.2 to 8.2.4 and 9.5.3), and its transform.
-//! The destination is the attenuation, of which centibels count in full.
+//! Curves of a modulator's two sources (sections 8.2.2 to 8.2.4 and 9.5.3), and its transform. The
+//! destination is the attenuation, of which modulators count centibels in full.
 
 use dsp_core::session::Event;
 
@@ -8,7 +8,7 @@ use crate::maker::ModulatorRecord;
 use crate::measure::{assert_near, db, frame};
 use crate::rig::{Rig, bend, control, level, on, tables};
 
-/// Controllers that mean nothing by themselves, as sources.
+/// Controllers without a default meaning, as sources.
 const FIRST: u8 = 16;
 const SECOND: u8 = 17;
 const FIRST_SOURCE: u16 = 0x80 | FIRST as u16;
@@ -26,18 +26,18 @@ const SWITCH: u16 = 3 << 10;
 const LINEAR: u16 = 0;
 const ABSOLUTE: u16 = 2;
 
-/// In shares of 96 dB.
-fn concave(share: f64) -> f64 {
-    (-40.0 / 96.0 * libm::log10(1.0 - share)).min(1.0)
+/// The concave curve, as a fraction of 96 dB.
+fn concave(fraction: f64) -> f64 {
+    (-40.0 / 96.0 * libm::log10(1.0 - fraction)).min(1.0)
 }
 
-fn convex(share: f64) -> f64 {
-    1.0 - concave(1.0 - share)
+fn convex(fraction: f64) -> f64 {
+    1.0 - concave(1.0 - fraction)
 }
 
-/// A curve to either side of the middle.
-fn to_both_sides(curve: fn(f64) -> f64, share: f64) -> f64 {
-    let turned = 2.0 * share - 1.0;
+/// A curve mirrored at the centre.
+fn mirrored(curve: fn(f64) -> f64, fraction: f64) -> f64 {
+    let turned = 2.0 * fraction - 1.0;
     if turned < 0.0 { -curve(-turned) } else { curve(turned) }
 }
 
@@ -45,7 +45,7 @@ fn switch(value: f64) -> f64 {
     if value >= 64.0 { 1.0 } else { 0.0 }
 }
 
-/// What a controller's value of 0 to 127 becomes.
+/// Source value of a controller value from 0 to 127.
 type Law = fn(f64) -> f64;
 
 /// Every curve in both directions and polarities.
@@ -56,27 +56,27 @@ const LAWS: [(u16, Law); 16] = [
     (BIPOLAR | NEGATIVE, |value| 1.0 - 2.0 * value / 128.0),
     (CONCAVE, |value| concave(value / 127.0)),
     (CONCAVE | NEGATIVE, |value| concave(1.0 - value / 127.0)),
-    (CONCAVE | BIPOLAR, |value| to_both_sides(concave, value / 127.0)),
-    (CONCAVE | BIPOLAR | NEGATIVE, |value| to_both_sides(concave, 1.0 - value / 127.0)),
+    (CONCAVE | BIPOLAR, |value| mirrored(concave, value / 127.0)),
+    (CONCAVE | BIPOLAR | NEGATIVE, |value| mirrored(concave, 1.0 - value / 127.0)),
     (CONVEX, |value| convex(value / 127.0)),
     (CONVEX | NEGATIVE, |value| convex(1.0 - value / 127.0)),
-    (CONVEX | BIPOLAR, |value| to_both_sides(convex, value / 127.0)),
-    (CONVEX | BIPOLAR | NEGATIVE, |value| to_both_sides(convex, 1.0 - value / 127.0)),
+    (CONVEX | BIPOLAR, |value| mirrored(convex, value / 127.0)),
+    (CONVEX | BIPOLAR | NEGATIVE, |value| mirrored(convex, 1.0 - value / 127.0)),
     (SWITCH, switch),
     (SWITCH | NEGATIVE, |value| 1.0 - switch(value)),
     (SWITCH | BIPOLAR, |value| 2.0 * switch(value) - 1.0),
     (SWITCH | BIPOLAR | NEGATIVE, |value| 1.0 - 2.0 * switch(value)),
 ];
 
-/// Both ends, both sides of the middle, and places between.
+/// Both ends, both sides of the centre, and values between.
 const VALUES: [u8; 9] = [0, 1, 20, 32, 63, 64, 90, 100, 127];
 
 const TOLERANCE_CB: f64 = 0.2;
 
-/// How much softer these modulators make a note, in centibels, with the two controllers at these
-/// values.
+/// Attenuation of a note by these modulators, with the two controllers at these values, in
+/// centibels.
 fn attenuation_cb(modulators: &[ModulatorRecord], first: u8, second: u8) -> f64 {
-    // 20 dB that a modulator can take away, by the zone, which counts by two fifths.
+    // 20 dB from the zone, where two fifths count, so that a modulator can subtract some of it.
     let room = [(INITIAL_ATTENUATION, 500)];
     let events: [(f64, Event); 3] =
         [(0.0, control(FIRST, first)), (0.0, control(SECOND, second)), (0.0, on(60, 127))];
@@ -92,35 +92,35 @@ fn the_source_follows_its_curve() {
         let modulators = [[FIRST_SOURCE | bits, INITIAL_ATTENUATION, 100, NONE, LINEAR]];
         for value in VALUES {
             let expected = 100.0 * law(f64::from(value));
-            let what = format!("{bits:#x} at {value}");
-            assert_near(&what, attenuation_cb(&modulators, value, 0), expected, TOLERANCE_CB);
+            let label = format!("{bits:#x} at {value}");
+            assert_near(&label, attenuation_cb(&modulators, value, 0), expected, TOLERANCE_CB);
         }
     }
 }
 
 #[test]
-fn the_amount_follows_the_curve_of_its_source() {
+fn the_amount_source_follows_its_curve() {
     for (bits, law) in LAWS {
         let modulators = [[NONE, INITIAL_ATTENUATION, 100, SECOND_SOURCE | bits, LINEAR]];
         for value in VALUES {
             let expected = 100.0 * law(f64::from(value));
-            let what = format!("{bits:#x} at {value}");
-            assert_near(&what, attenuation_cb(&modulators, 0, value), expected, TOLERANCE_CB);
+            let label = format!("{bits:#x} at {value}");
+            assert_near(&label, attenuation_cb(&modulators, 0, value), expected, TOLERANCE_CB);
         }
     }
 }
 
 #[test]
-fn the_fourteen_bits_of_the_wheel_follow_the_same_curves() {
+fn the_wheel_follows_the_same_curves_with_14_bits() {
     const WHEEL: u16 = 14;
-    // Source bits, and what becomes of a share of the way of the wheel.
+    // Source bits, and the source value of a fraction of the wheel's range.
     let laws: [(u16, Law); 6] = [
-        (0, |share| share * 16_383.0 / 16_384.0),
+        (0, |fraction| fraction * 16_383.0 / 16_384.0),
         (CONCAVE, concave),
-        (CONVEX | NEGATIVE, |share| convex(1.0 - share)),
-        (CONCAVE | BIPOLAR, |share| to_both_sides(concave, share)),
-        (CONVEX | BIPOLAR | NEGATIVE, |share| to_both_sides(convex, 1.0 - share)),
-        (SWITCH | BIPOLAR, |share| if share > 0.5 { 1.0 } else { -1.0 }),
+        (CONVEX | NEGATIVE, |fraction| convex(1.0 - fraction)),
+        (CONCAVE | BIPOLAR, |fraction| mirrored(concave, fraction)),
+        (CONVEX | BIPOLAR | NEGATIVE, |fraction| mirrored(convex, 1.0 - fraction)),
+        (SWITCH | BIPOLAR, |fraction| if fraction > 0.5 { 1.0 } else { -1.0 }),
     ];
     for (bits, law) in laws {
         for value in [-8_192_i16, -4_000, -1, 0, 1, 4_000, 8_191] {
@@ -150,23 +150,24 @@ fn both_sources_are_multiplied() {
         let modulators = [[first_source, INITIAL_ATTENUATION, 100, second_source, LINEAR]];
         for (first, second) in [(40, 40), (100, 20), (20, 110), (127, 127)] {
             let expected = 100.0 * first_law(f64::from(first)) * second_law(f64::from(second));
-            let what = format!("{first_bits:#x} at {first} and {second_bits:#x} at {second}");
-            assert_near(&what, attenuation_cb(&modulators, first, second), expected, TOLERANCE_CB);
+            let label = format!("{first_bits:#x} at {first} and {second_bits:#x} at {second}");
+            assert_near(&label, attenuation_cb(&modulators, first, second), expected, TOLERANCE_CB);
         }
     }
 }
 
 #[test]
-fn the_absolute_transform_takes_the_sign_of_the_product() {
-    // 8.3, number 2: of the amount, of either source, and of both, which have none together.
+fn the_absolute_transform_removes_the_sign_of_the_product() {
+    // 8.3, number 2: a negative amount, either source negative, and both, whose product is
+    // positive.
     let bipolar = |value: u8| 2.0 * f64::from(value) / 128.0 - 1.0;
     for amount in [100_i16, -100] {
         for (first, second) in [(32, 127), (96, 0), (0, 32), (127, 96)] {
             let sources = (FIRST_SOURCE | BIPOLAR, SECOND_SOURCE | BIPOLAR);
             let modulator = [sources.0, INITIAL_ATTENUATION, amount.cast_unsigned(), sources.1, ABSOLUTE];
             let expected = (100.0 * bipolar(first) * bipolar(second)).abs();
-            let what = format!("{amount} at {first} and {second}");
-            assert_near(&what, attenuation_cb(&[modulator], first, second), expected, TOLERANCE_CB);
+            let label = format!("{amount} at {first} and {second}");
+            assert_near(&label, attenuation_cb(&[modulator], first, second), expected, TOLERANCE_CB);
         }
     }
 }

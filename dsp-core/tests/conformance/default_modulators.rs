@@ -1,4 +1,4 @@
-//! The ten default modulators (section 8.4). That of velocity and the filter is in `filter.rs`.
+//! The ten default modulators (section 8.4). `filter.rs` tests velocity to cutoff.
 
 use dsp_core::session::Event;
 
@@ -13,7 +13,7 @@ const EXPRESSION: u8 = 11;
 const REVERB: u8 = 91;
 const CHORUS: u8 = 93;
 
-/// A note with a controller.
+/// A note with a controller value.
 fn with(rig: &Rig, controller: u8, value: u8) -> Sound {
     rig.play(&[(0.0, control(controller, value)), (0.0, on(60, 127))], 0.1)
 }
@@ -22,7 +22,7 @@ fn left(sound: &Sound) -> f64 {
     sound.left[frame(0.09)]
 }
 
-/// 9.5.3: an attenuation of 96 dB along the concave curve is 40 decibels for each decade.
+/// 9.5.3: 96 dB of attenuation along the concave curve is 40 dB a decade.
 fn concave_db(value: u8) -> f64 {
     40.0 * libm::log10(f64::from(value) / 127.0)
 }
@@ -53,14 +53,14 @@ fn volume_and_expression_attenuate() {
 }
 
 #[test]
-fn volume_begins_at_a_hundred_and_expression_full() {
+fn volume_starts_at_100_and_expression_at_127() {
     let rig = Rig::level(&[]);
     let untouched = left(&rig.hold(60, 127, 0.1));
     assert_near("volume", db(untouched / left(&with(&rig, VOLUME, 127))), concave_db(100), 0.02);
     assert_near("expression", db(untouched / left(&with(&rig, EXPRESSION, 127))), 0.0, 1e-6);
 }
 
-/// Depth of the vibrato in cents at its top: a slow triangle, a quarter turn from the start.
+/// Peak depth of the vibrato in cents: a slow triangle, a quarter of a period after its start.
 fn vibrato_depth(event: Event) -> f64 {
     // 0.5 Hz.
     let rig = Rig::sine(&[(FREQ_VIB_LFO, -4_837)]);
@@ -69,7 +69,7 @@ fn vibrato_depth(event: Event) -> f64 {
 }
 
 #[test]
-fn pressure_and_the_modulation_wheel_bring_vibrato() {
+fn pressure_and_the_modulation_wheel_add_vibrato() {
     // 8.4.3 and 8.4.4: 50 cents times value / 128.
     for value in [0_u8, 64, 127] {
         let expected = 50.0 * f64::from(value) / 128.0;
@@ -80,8 +80,8 @@ fn pressure_and_the_modulation_wheel_bring_vibrato() {
 }
 
 #[test]
-fn pan_moves_from_side_to_side() {
-    // 8.4.6, its amount taken as the width of the range: 500 times (2 value / 128 - 1) to either
+fn pan_covers_the_stereo_field() {
+    // 8.4.6, with its amount as the width of the range: 500 times (2 value / 128 - 1) to either
     // side.
     let rig = Rig::level(&[]);
     for (value, angle_degrees) in
@@ -94,7 +94,7 @@ fn pan_moves_from_side_to_side() {
 }
 
 #[test]
-fn controllers_ninety_one_and_ninety_three_send() {
+fn controllers_91_and_93_set_the_sends() {
     // 8.4.8 and 8.4.9: 200 tenths of a per cent times value / 128.
     type Output = fn(&Sound) -> f64;
     let cases: [(u8, u16, Output); 2] = [
@@ -102,7 +102,7 @@ fn controllers_ninety_one_and_ninety_three_send() {
         (CHORUS, CHORUS_EFFECTS_SEND, |sound| sound.chorus[frame(0.09)]),
     ];
     for (controller, generator, send) in cases {
-        // The same by the generator alone.
+        // The same send by the generator alone.
         let reference = send(&with(&Rig::level(&[(generator, 100)]), controller, 0));
         assert_near(
             "64 is 100 tenths",

@@ -1,36 +1,36 @@
-//! What the amount of a modulator means at each kind of generator (section 7.4: "in units of the
+//! Units of a modulator's amount for each kind of generator (section 7.4: "in units of the
 //! destination"): decibels, cents, hertz, seconds, degrees.
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents_at, db, frame, part, rms};
 use crate::rig::{AT_ONCE, RATE_HZ, Rig, SINE_HZ, Sound, control, level, off, on, sine, tables};
 
-/// A controller that means nothing by itself, as a source that is all or nothing.
+/// A controller without a default meaning, as a source with a switch curve.
 const CONTROLLER: u8 = 16;
 const SWITCH: u16 = 0xc80 | CONTROLLER as u16;
 
-/// A bank in which the controller, once it is up, adds an amount to a generator.
+/// A bank in which the controller adds an amount to a generator when it is on.
 fn rig(frames: &[i16], generators: &[(u16, i16)], destination: u16, amount: i16) -> Rig {
     Rig::of(&tables(frames, generators, &[[SWITCH, destination, amount.cast_unsigned(), 0, 0]]))
 }
 
-/// A note with the controller up, let go after a time.
-fn up(rig: &Rig, release_secs: f64, secs: f64) -> Sound {
+/// A note with the controller on, released after a time.
+fn play_on(rig: &Rig, release_secs: f64, secs: f64) -> Sound {
     rig.play(&[(0.0, control(CONTROLLER, 127)), (0.0, on(60, 127)), (release_secs, off(60))], secs)
 }
 
-/// What a voice without attenuation gives.
+/// Output of a voice without attenuation.
 fn full() -> f64 {
     Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)]
 }
 
-/// Level of the left side at a time against full, in decibels.
+/// Level of the left output relative to full, in decibels.
 fn db_at(sound: &Sound, secs: f64) -> f64 {
     db(sound.left[frame(secs)] / full())
 }
 
 #[test]
-fn nothing_happens_while_the_controller_is_down() {
+fn the_modulator_does_nothing_while_the_controller_is_off() {
     let plain = Rig::level(&[]).hold(60, 127, 0.2);
     let down = rig(&level(), &[], INITIAL_ATTENUATION, 300).hold(60, 127, 0.2);
     assert!(down.left == plain.left);
@@ -38,15 +38,15 @@ fn nothing_happens_while_the_controller_is_down() {
 
 #[test]
 fn attenuations_are_in_centibels() {
-    // An initial attenuation, a sustain level and a depth of tremolo of 60 centibels more.
-    let sound = up(&rig(&level(), &[], INITIAL_ATTENUATION, 60), 1.0, 0.2);
+    // 60 centibels more of initial attenuation, sustain level and tremolo depth.
+    let sound = play_on(&rig(&level(), &[], INITIAL_ATTENUATION, 60), 1.0, 0.2);
     assert_near("number 48", db_at(&sound, 0.1), -6.0, 0.02);
     let decay = [(DECAY_VOL_ENV, AT_ONCE), (SUSTAIN_VOL_ENV, 40)];
-    let sound = up(&rig(&level(), &decay, SUSTAIN_VOL_ENV, 60), 1.0, 0.2);
+    let sound = play_on(&rig(&level(), &decay, SUSTAIN_VOL_ENV, 60), 1.0, 0.2);
     assert_near("number 37", db_at(&sound, 0.1), -10.0, 0.02);
-    // An oscillator of 0.5 Hz is at its top after half a second.
+    // An LFO of 0.5 Hz is at its peak after half a second.
     let slow = [(INITIAL_ATTENUATION, 500), (FREQ_MOD_LFO, -4_837)];
-    let sound = up(&rig(&level(), &slow, MOD_LFO_TO_VOLUME, 60), 2.0, 0.6);
+    let sound = play_on(&rig(&level(), &slow, MOD_LFO_TO_VOLUME, 60), 2.0, 0.6);
     assert_near("number 13", db_at(&sound, 0.5), -20.0 + 6.0, 0.1);
 }
 
@@ -55,7 +55,7 @@ fn times_are_in_timecents() {
     // Half a second, doubled.
     let check = |generators: &[(u16, i16)], destination: u16, at: (f64, f64), tolerance_db: f64| {
         let generators = [generators, &[(destination, -1_200)]].concat();
-        let sound = up(&rig(&level(), &generators, destination, 1_200), 1.5, 2.5);
+        let sound = play_on(&rig(&level(), &generators, destination, 1_200), 1.5, 2.5);
         assert_near(&format!("number {destination}"), db_at(&sound, at.0), at.1, tolerance_db);
     };
     let silent = [(SUSTAIN_VOL_ENV, 1_000)];
@@ -64,12 +64,12 @@ fn times_are_in_timecents() {
     check(&silent, DECAY_VOL_ENV, (0.5, -48.0), 0.3);
     check(&[&silent[..], &[(DECAY_VOL_ENV, 0)]].concat(), HOLD_VOL_ENV, (1.25, -24.0), 0.3);
     let delayed = rig(&level(), &[(DELAY_VOL_ENV, -1_200)], DELAY_VOL_ENV, 1_200);
-    let first = up(&delayed, 2.0, 1.2).left.iter().position(|value| *value != 0.0).expect("a sound");
+    let first = play_on(&delayed, 2.0, 1.2).left.iter().position(|value| *value != 0.0).expect("a sound");
     assert_near("number 33", first as f64 / RATE_HZ, 1.0, 0.001);
 }
 
 #[test]
-fn the_times_of_the_modulation_are_in_timecents() {
+fn the_times_of_the_modulation_envelope_are_in_timecents() {
     let check = |generators: &[(u16, i16)], destination: u16, secs: f64, expected_cents: f64| {
         let swept = [
             (MOD_ENV_TO_PITCH, 1_200),
@@ -78,12 +78,12 @@ fn the_times_of_the_modulation_are_in_timecents() {
             (RELEASE_VOL_ENV, 3_600),
         ];
         let generators = [&swept, generators, &[(destination, -1_200)]].concat();
-        let sound = up(&rig(&sine(), &generators, destination, 1_200), 1.5, 2.3);
+        let sound = play_on(&rig(&sine(), &generators, destination, 1_200), 1.5, 2.3);
         let measured = cents_at(&sound.left, secs, SINE_HZ);
         assert_near(&format!("number {destination}"), measured, expected_cents, 12.0);
     };
-    // Half a second, doubled: the delay and the hold are over then, the attack and the falls half
-    // done.
+    // Half a second, doubled: then the delay and the hold end, and the attack and the falls are
+    // half done.
     let long = [(DECAY_MOD_ENV, 0)];
     check(&long, DELAY_MOD_ENV, 0.95, 0.0);
     check(&long, DELAY_MOD_ENV, 1.25, 900.0);
@@ -96,18 +96,19 @@ fn the_times_of_the_modulation_are_in_timecents() {
 }
 
 #[test]
-fn frequencies_of_oscillators_are_in_cents() {
+fn lfo_frequencies_are_in_cents() {
     // 8.176 Hz, an octave down and half an octave up: 4.088 and 11.562 Hz.
     for (amount, expected_hz) in [(-1_200, 4.088), (600, 11.562)] {
         let trembling = [(INITIAL_ATTENUATION, 500), (MOD_LFO_TO_VOLUME, 60)];
-        let sound = up(&rig(&level(), &trembling, FREQ_MOD_LFO, amount), 5.0, 4.0).left;
+        let sound = play_on(&rig(&level(), &trembling, FREQ_MOD_LFO, amount), 5.0, 4.0).left;
         let middle = sound[0] * 0.999;
         let ups: Vec<usize> =
             (1..sound.len()).filter(|&n| sound[n - 1] < middle && sound[n] >= middle).collect();
         let turns_hz = (ups.len() - 1) as f64 * RATE_HZ / (ups[ups.len() - 1] - ups[0]) as f64;
         assert_near("number 22", turns_hz, expected_hz, expected_hz * 0.005);
-        // A quarter of a turn of vibrato leads to its top.
-        let sound = up(&rig(&sine(), &[(VIB_LFO_TO_PITCH, 600)], FREQ_VIB_LFO, amount - 3_600), 5.0, 2.0);
+        // Vibrato peaks after a quarter of a period.
+        let sound =
+            play_on(&rig(&sine(), &[(VIB_LFO_TO_PITCH, 600)], FREQ_VIB_LFO, amount - 3_600), 5.0, 2.0);
         let top_secs = 8.0 / (4.0 * expected_hz);
         assert_near("number 24", cents_at(&sound.left, top_secs, SINE_HZ), 600.0, 25.0);
         assert_near("number 24", cents_at(&sound.left, 3.0 * top_secs, SINE_HZ), -600.0, 25.0);
@@ -115,13 +116,13 @@ fn frequencies_of_oscillators_are_in_cents() {
 }
 
 #[test]
-fn delays_of_oscillators_are_in_timecents() {
+fn lfo_delays_are_in_timecents() {
     // Half a second, doubled; 0.5 Hz passes 300 cents a quarter of a second later.
     for (depth, rate, delay) in
         [(MOD_LFO_TO_PITCH, FREQ_MOD_LFO, DELAY_MOD_LFO), (VIB_LFO_TO_PITCH, FREQ_VIB_LFO, DELAY_VIB_LFO)]
     {
         let generators = [(depth, 600), (rate, -4_837), (delay, -1_200)];
-        let sound = up(&rig(&sine(), &generators, delay, 1_200), 5.0, 1.5);
+        let sound = play_on(&rig(&sine(), &generators, delay, 1_200), 5.0, 1.5);
         assert_near("while it waits", cents_at(&sound.left, 0.95, SINE_HZ), 0.0, 1.0);
         assert_near("then", cents_at(&sound.left, 1.25, SINE_HZ), 300.0, 6.0);
     }
@@ -129,7 +130,7 @@ fn delays_of_oscillators_are_in_timecents() {
 
 #[test]
 fn the_cutoff_is_in_cents_and_the_resonance_in_centibels() {
-    // An octave above the sine, and an octave down: at the sine, where 3 dB are missing.
+    // An octave above the sine, and lowered by an octave to the sine, where the loss is 3 dB.
     let level_of = |rig: &Rig, key: u8| {
         let events = [(0.0, control(CONTROLLER, 127)), (0.0, on(key, 127))];
         rms(part(&rig.play(&events, 0.5).left, 0.2, 0.5))
@@ -137,15 +138,14 @@ fn the_cutoff_is_in_cents_and_the_resonance_in_centibels() {
     let open = |key: u8| level_of(&Rig::sine(&[]), key);
     let closing = rig(&sine(), &[(INITIAL_FILTER_FC, 8_251)], INITIAL_FILTER_FC, -1_200);
     assert_near("number 8", db(level_of(&closing, 60) / open(60)), -3.01, 0.1);
-    // A resonance of 10 dB takes 5 dB from the bass.
+    // A resonance of 10 dB lowers the bass by 5 dB.
     let resonant = rig(&sine(), &[(INITIAL_FILTER_FC, 7_051)], INITIAL_FILTER_Q, 100);
     assert_near("number 9", db(level_of(&resonant, 24) / open(24)), -5.0, 0.2);
-    // An oscillator of 0.5 Hz at its top, and an envelope that stays at its own, both an octave
-    // down.
+    // An LFO of 0.5 Hz at its peak, and an envelope at its sustain, both an octave down.
     let moved = [(INITIAL_FILTER_FC, 8_251), (FREQ_MOD_LFO, -4_837)];
     for destination in [MOD_LFO_TO_FILTER_FC, MOD_ENV_TO_FILTER_FC] {
         let rig = rig(&sine(), &moved, destination, -1_200);
-        let at_top = |rig: &Rig| rms(part(&up(rig, 5.0, 0.6).left, 0.48, 0.52));
+        let at_top = |rig: &Rig| rms(part(&play_on(rig, 5.0, 0.6).left, 0.48, 0.52));
         let response_db = db(at_top(&rig) / at_top(&Rig::sine(&[])));
         assert_near(&format!("number {destination}"), response_db, -3.01, 0.2);
     }
@@ -153,7 +153,7 @@ fn the_cutoff_is_in_cents_and_the_resonance_in_centibels() {
 
 #[test]
 fn sends_and_pan_are_in_tenths_of_a_per_cent() {
-    // Against the same by the generator.
+    // Compared with the same value of the generator.
     let send = |sound: &Sound, destination: u16| match destination {
         REVERB_EFFECTS_SEND => sound.reverb[frame(0.09)],
         _ => sound.chorus[frame(0.09)],
@@ -170,7 +170,7 @@ fn sends_and_pan_are_in_tenths_of_a_per_cent() {
         assert_near("half", db(dry(&[], 200) / reference), -6.02, 0.01);
     }
     for (amount, angle_degrees) in [(-250_i16, 22.5), (125, 56.25), (500, 90.0)] {
-        let sound = up(&rig(&level(), &[], PAN, amount), 1.0, 0.1);
+        let sound = play_on(&rig(&level(), &[], PAN, amount), 1.0, 0.1);
         let angle = libm::atan2(sound.right[frame(0.09)], sound.left[frame(0.09)]).to_degrees();
         assert_near(&format!("pan by {amount}"), angle, angle_degrees, 0.05);
     }

@@ -1,13 +1,13 @@
-//! The low-pass filter (8.1.2, numbers 8 and 9), and what moves it.
+//! The low-pass filter (8.1.2, numbers 8 and 9) and its modulation.
 
 use crate::generator::*;
 use crate::measure::{assert_near, db, part, rms};
 use crate::rig::{Rig, SINE_HZ, Sound, off, on};
 
-/// The cut-off at the sine's own frequency, in absolute cents (8.1.2, number 8: 8.176 Hz is 0).
+/// The cutoff at the frequency of the sine, in absolute cents (8.1.2, number 8: 8.176 Hz is 0).
 const AT_SINE: i16 = 7_051;
 
-/// How a filter changes the sine, in decibels.
+/// Response of a filter at the frequency of the sine, in decibels.
 fn response_db(generators: &[(u16, i16)], key: u8) -> f64 {
     let play = |generators: &[(u16, i16)]| {
         let sound = Rig::sine(generators).hold(key, 127, 0.5);
@@ -16,13 +16,13 @@ fn response_db(generators: &[(u16, i16)], key: u8) -> f64 {
     db(play(generators) / play(&[]))
 }
 
-/// The second-order response of Butterworth at a ratio to the cut-off, in decibels.
+/// Second-order Butterworth response at a ratio to the cutoff, in decibels.
 fn butterworth_db(ratio: f64) -> f64 {
     -10.0 * libm::log10(1.0 + ratio * ratio * ratio * ratio)
 }
 
 #[test]
-fn the_cutoff_is_where_three_decibels_are_missing_and_twelve_an_octave_above() {
+fn the_response_is_minus_3_db_at_the_cutoff_and_minus_12_an_octave_above() {
     for octaves in [-2, -1, 0, 1, 2, 3] {
         let key = (60 + 12 * octaves) as u8;
         let measured = response_db(&[(INITIAL_FILTER_FC, AT_SINE)], key);
@@ -42,21 +42,21 @@ fn an_open_filter_changes_nothing() {
 
 #[test]
 fn a_resonance_of_ten_decibels_lowers_the_bass_by_five_and_peaks_at_five() {
-    // 8.1.2, number 9 has this very example.
+    // The example of 8.1.2, number 9.
     let generators = [(INITIAL_FILTER_FC, AT_SINE), (INITIAL_FILTER_Q, 100)];
     assert_near("three octaves below", response_db(&generators, 24), -5.0, 0.2);
-    // The peak of a second-order filter lies a little below its cut-off.
+    // The peak of a second-order filter is a little below its cutoff.
     let peak = (54..=62).map(|key| response_db(&generators, key)).fold(f64::MIN, f64::max);
     assert_near("the peak", peak, 5.0, 0.3);
 }
 
 #[test]
-fn resonance_is_as_high_as_it_says() {
+fn the_resonance_peak_has_its_height() {
     for resonance_cb in [60, 240, 400] {
         let generators = [(INITIAL_FILTER_FC, AT_SINE), (INITIAL_FILTER_Q, resonance_cb)];
         let below = response_db(&generators, 24);
         assert_near("the bass", below, -f64::from(resonance_cb) / 20.0, 0.2);
-        // High peaks are narrow: where they are, to a few cents.
+        // High peaks are narrow: searches for them in steps of a few cents.
         let at = |cents: i16| {
             let tuned = [generators[0], generators[1], (FINE_TUNE, cents)];
             response_db(&tuned, 60)
@@ -67,15 +67,15 @@ fn resonance_is_as_high_as_it_says() {
     }
 }
 
-/// Level of the sine around a time against that of an open filter, in decibels.
+/// Level of the sine around a time relative to that of an open filter, in decibels.
 fn level_db_at(sound: &Sound, open: &Sound, secs: f64) -> f64 {
     let at = |sound: &Sound| rms(part(&sound.left, secs - 0.02, secs + 0.02));
     db(at(sound) / at(open))
 }
 
 #[test]
-fn the_modulation_oscillator_moves_the_cutoff() {
-    // 8.1.2, number 10. A turn takes two seconds: 1200 log2(0.5 / 8.176) is -4837.
+fn the_modulation_lfo_moves_the_cutoff() {
+    // 8.1.2, number 10. A period of two seconds: 1200 log2(0.5 / 8.176) is -4837.
     let open = Rig::sine(&[]).hold(60, 127, 2.0);
     let moved =
         Rig::sine(&[(INITIAL_FILTER_FC, AT_SINE), (MOD_LFO_TO_FILTER_FC, 2_400), (FREQ_MOD_LFO, -4_837)]);
@@ -87,7 +87,7 @@ fn the_modulation_oscillator_moves_the_cutoff() {
 
 #[test]
 fn the_modulation_envelope_moves_the_cutoff() {
-    // 8.1.2, number 11. Decay 2 s (1200 timecents) to nothing: after 1 s half of it is left.
+    // 8.1.2, number 11. Decay 2 s (1200 timecents) to 0: half of it is left after 1 s.
     let open = Rig::sine(&[]).hold(60, 127, 2.5);
     let moved = Rig::sine(&[
         (INITIAL_FILTER_FC, AT_SINE - 2_400),
@@ -119,13 +119,13 @@ fn a_soft_note_has_a_lower_cutoff() {
 }
 
 #[test]
-fn a_filter_rings_on_behind_the_end_of_its_sample() {
-    // 4500 cents are 110 Hz; a resonance of 30 dB there rings for most of a second behind the 42 ms
-    // of the sample, which plays once.
+fn a_filter_rings_on_after_the_end_of_its_sample() {
+    // 4500 cents are 110 Hz. A resonance of 30 dB there rings for most of a second after the
+    // sample, which plays once for 42 ms.
     let rig = Rig::sine(&[(SAMPLE_MODES, 0), (INITIAL_FILTER_FC, 4_500), (INITIAL_FILTER_Q, 300)]);
     let sound = rig.hold(60, 127, 2.0);
     let peak = sound.left.iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
-    // Of its last period, 436 frames of it: no one frame tells how loud it is.
+    // Peak of the last period, 436 frames, as a single frame does not tell the level.
     let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     let loudest = |part: &[f64]| part.iter().fold(0.0_f64, |peak, value| peak.max(value.abs()));
     let end = db(loudest(&sound.left[last - 436..=last]));

@@ -1,5 +1,4 @@
-//! Generators as parameters that are not registered (section 9.6): what a unit of their data is
-//! worth.
+//! Generators as NRPNs (section 9.6): the unit of their data.
 
 use dsp_core::session::Event;
 
@@ -7,14 +6,14 @@ use crate::generator::*;
 use crate::measure::{assert_near, cents_at, db, frame, part, rms};
 use crate::rig::{AT_ONCE, RATE_HZ, Rig, SINE_HZ, Sound, control, level, off, on, sine, tables};
 
-/// Selects a generator and enters its data, 0 being no change.
+/// Selects a generator and enters its data; 0 is no change.
 fn offset(generator: u16, data: i16) -> [Event; 4] {
     let bits = data + 8_192;
     let (high, low) = ((bits >> 7) as u8, (bits & 127) as u8);
     [control(99, 120), control(98, generator as u8), control(6, high), control(38, low)]
 }
 
-/// A note after these parameters, let go after a time.
+/// A note after these parameters, released after a time.
 fn play(rig: &Rig, generator: u16, data: i16, release_secs: f64, secs: f64) -> Sound {
     let mut events: Vec<_> = offset(generator, data).map(|event| (0.0, event)).to_vec();
     events.extend([(0.0, on(60, 127)), (release_secs, off(60))]);
@@ -22,14 +21,14 @@ fn play(rig: &Rig, generator: u16, data: i16, release_secs: f64, secs: f64) -> S
 }
 
 #[test]
-fn the_cutoff_moves_by_two_cents() {
-    // 7051 cents are the sine's own frequency, at which 3 dB are missing.
+fn the_cutoff_changes_by_two_cents() {
+    // 7051 cents are the frequency of the sine, where the loss is 3 dB.
     let level = |sound: &Sound, from_secs: f64| rms(part(&sound.left, from_secs, from_secs + 0.2));
     let open = level(&Rig::sine(&[]).hold(60, 127, 0.5), 0.2);
     let octave_above = Rig::sine(&[(INITIAL_FILTER_FC, 8_251)]);
     let before = play(&octave_above, INITIAL_FILTER_FC, -600, 1.0, 0.5);
     assert_near("before the note", db(level(&before, 0.2) / open), -3.01, 0.1);
-    // An octave above the cutoff of Butterworth's filter -0.26 dB are missing.
+    // A Butterworth filter loses 0.26 dB an octave below its cutoff.
     let mut events = vec![(0.0, on(60, 127))];
     events.extend(offset(INITIAL_FILTER_FC, -600).map(|event| (0.5, event)));
     let while_it_sounds = octave_above.play(&events, 1.0);
@@ -38,7 +37,7 @@ fn the_cutoff_moves_by_two_cents() {
 }
 
 #[test]
-fn delays_of_oscillators_move_by_two_timecents() {
+fn lfo_delays_change_by_two_timecents() {
     // Half a second, doubled; 0.5 Hz passes 300 cents a quarter of a second later.
     for (depth, rate, delay) in
         [(MOD_LFO_TO_PITCH, FREQ_MOD_LFO, DELAY_MOD_LFO), (VIB_LFO_TO_PITCH, FREQ_VIB_LFO, DELAY_VIB_LFO)]
@@ -51,7 +50,7 @@ fn delays_of_oscillators_move_by_two_timecents() {
 }
 
 #[test]
-fn frequencies_of_oscillators_move_by_four_cents() {
+fn lfo_frequencies_change_by_four_cents() {
     // 8.176 Hz, an octave down and half an octave up.
     for (data, expected_hz) in [(-300_i16, 4.088), (150, 11.562)] {
         let rig = Rig::level(&[(INITIAL_ATTENUATION, 500), (MOD_LFO_TO_VOLUME, 60)]);
@@ -61,7 +60,7 @@ fn frequencies_of_oscillators_move_by_four_cents() {
             (1..sound.len()).filter(|&n| sound[n - 1] < middle && sound[n] >= middle).collect();
         let turns_hz = (ups.len() - 1) as f64 * RATE_HZ / (ups[ups.len() - 1] - ups[0]) as f64;
         assert_near("number 22", turns_hz, expected_hz, expected_hz * 0.005);
-        // Three octaves below: a quarter of a turn leads to the top.
+        // Three octaves lower; the peak comes after a quarter of a period.
         let rig = Rig::sine(&[(VIB_LFO_TO_PITCH, 600), (FREQ_VIB_LFO, -3_600)]);
         let sound = play(&rig, FREQ_VIB_LFO, data, 5.0, 2.0);
         let top_secs = 8.0 / (4.0 * expected_hz);
@@ -71,9 +70,9 @@ fn frequencies_of_oscillators_move_by_four_cents() {
 }
 
 #[test]
-fn times_of_the_modulation_move_by_two_timecents() {
-    // Half a second, doubled: the delay and the hold are over then, the attack and the falls half
-    // done.
+fn times_of_the_modulation_envelope_change_by_two_timecents() {
+    // Half a second, doubled: then the delay and the hold end, and the attack and the falls are
+    // half done.
     let check = |generators: &[(u16, i16)], generator: u16, secs: f64, expected_cents: f64| {
         let swept = [
             (MOD_ENV_TO_PITCH, 1_200),
@@ -98,7 +97,7 @@ fn times_of_the_modulation_move_by_two_timecents() {
 }
 
 #[test]
-fn times_of_the_volume_move_by_two_timecents() {
+fn times_of_the_volume_envelope_change_by_two_timecents() {
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
     let check = |generators: &[(u16, i16)], generator: u16, at: (f64, f64), tolerance_db: f64| {
         let rig = Rig::level(&[generators, &[(generator, -1_200)]].concat());
@@ -118,7 +117,7 @@ fn times_of_the_volume_move_by_two_timecents() {
 
 #[test]
 fn attenuations_count_in_full() {
-    // Unlike those of a zone.
+    // In a zone two fifths count.
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
     for data in [50, 100, 400] {
         let sound = play(&Rig::level(&[]), INITIAL_ATTENUATION, data, 1.0, 0.1);
@@ -129,8 +128,8 @@ fn attenuations_count_in_full() {
 }
 
 #[test]
-fn data_counts_as_the_same_in_the_zone() {
-    // Generator, value of the zone, data, worth of a unit.
+fn data_equals_a_generator_of_the_zone() {
+    // Generator, value of the zone, data, unit of the data.
     let cases: [(u16, i16, i16, i16); 19] = [
         (MOD_LFO_TO_PITCH, 30, 40, 2),
         (VIB_LFO_TO_PITCH, 30, -60, 2),
@@ -152,7 +151,7 @@ fn data_counts_as_the_same_in_the_zone() {
         (COARSE_TUNE, 2, -5, 1),
         (FINE_TUNE, 20, 45, 1),
     ];
-    // Everything that moves, so that each of these numbers is heard.
+    // Uses all modulation sources, so that each number is audible.
     let moving = [
         (INITIAL_FILTER_FC, 9_000),
         (MOD_LFO_TO_PITCH, 25),
@@ -176,16 +175,16 @@ fn data_counts_as_the_same_in_the_zone() {
         let by_data = sound(generator, value, data);
         let by_zone = sound(generator, value + data * unit, 0);
         let difference: Vec<f64> = by_data.iter().zip(&by_zone).map(|(one, other)| one - other).collect();
-        let what = format!("number {generator}: what differs, against the whole");
-        assert_near(&what, rms(&difference) / rms(&by_zone), 0.0, 1e-5);
+        let label = format!("number {generator}: relative difference");
+        assert_near(&label, rms(&difference) / rms(&by_zone), 0.0, 1e-5);
         let nothing = sound(generator, value, 0);
-        assert!(nothing != by_data, "number {generator} is not heard");
+        assert!(nothing != by_data, "number {generator} is not audible");
     }
 }
 
 #[test]
-fn data_adds_up_to_the_ends_of_fourteen_bits() {
-    // Without a change at 64 and 0; the least significant byte alone moves by its units.
+fn data_bytes_combine_to_fourteen_bits() {
+    // The centre is 64 and 0; the least significant byte changes the value by its units.
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
     let db_after = |events: &[Event]| {
         let mut timed: Vec<_> = events.iter().map(|event| (0.0, *event)).collect();

@@ -1,4 +1,4 @@
-//! Loops at the edges of what a loop can be (sections 7.10 and 8.1.2, numbers 2, 3, 45, 50 and 54).
+//! Edge cases of loops (sections 7.10 and 8.1.2, numbers 2, 3, 45, 50 and 54).
 
 use dsp_core::session::Interpolation;
 
@@ -10,7 +10,7 @@ use crate::rig::{Rig, SINE_HZ, Sound, off, on, ramp, sine, steady};
 const ALWAYS: i16 = 1;
 const UNTIL_RELEASE: i16 = 3;
 
-/// A bank of which the one sample loops from frame to frame, as its header says.
+/// A bank with one sample and the loop of its header.
 fn looped(frames: &[i16], start: u32, end: u32, generators: &[(u16, i16)]) -> Rig {
     let mut tables = Tables::new();
     let sample = tables.add_sample(frames, 0..0);
@@ -22,13 +22,13 @@ fn looped(frames: &[i16], start: u32, end: u32, generators: &[(u16, i16)]) -> Ri
     Rig::of_damaged(&tables)
 }
 
-/// The frame of the ramp that is heard at a time; it is known to two frames.
-fn heard(sound: &Sound, secs: f64) -> f64 {
+/// The frame of the ramp that plays at a time, with an error of up to two frames.
+fn source_frame(sound: &Sound, secs: f64) -> f64 {
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
     2.0 * sound.left[frame(secs)] / full
 }
 
-/// The time of the last frame that is heard, in seconds.
+/// The time of the last frame that is not silent, in seconds.
 fn end_secs(sound: &Sound) -> f64 {
     let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     frame_secs(last)
@@ -40,20 +40,20 @@ fn frame_secs(frame: usize) -> f64 {
 
 #[test]
 fn a_loop_of_one_frame_stays_at_its_level() {
-    // Frame 20000 has the value 10000, at any speed and also behind the release.
+    // Frame 20000 has the value 10000, at any speed and also after the release.
     for (key, mode) in [(60, ALWAYS), (60, UNTIL_RELEASE), (48, ALWAYS), (72, ALWAYS), (91, ALWAYS)] {
         let rig = looped(&ramp(), 20_000, 20_001, &[(SAMPLE_MODES, mode)]);
         let sound = rig.hold(key, 127, 2.0);
         for secs in [1.0, 1.5, 1.99] {
-            assert_near(&format!("key {key}, {secs} s"), heard(&sound, secs), 20_000.0, 2.0);
+            assert_near(&format!("key {key}, {secs} s"), source_frame(&sound, secs), 20_000.0, 2.0);
         }
         assert_eq!(sound.active_voices, 1);
     }
 }
 
 #[test]
-fn a_loop_of_one_frame_is_left_by_the_release() {
-    // 40,000 frames are left at the release: 0.833 s, in a release of eight.
+fn a_release_leaves_a_loop_of_one_frame() {
+    // At the release 40,000 frames remain: 0.833 s, in a release of eight seconds.
     let rig = looped(&ramp(), 20_000, 20_001, &[(SAMPLE_MODES, UNTIL_RELEASE), (RELEASE_VOL_ENV, 3_600)]);
     let sound = rig.play(&[(0.0, on(60, 127)), (1.0, off(60))], 2.5);
     assert_near("the end in seconds", end_secs(&sound), 1.0 + frame_secs(40_000), 0.001);
@@ -61,7 +61,7 @@ fn a_loop_of_one_frame_is_left_by_the_release() {
 }
 
 #[test]
-fn a_short_loop_sounds_at_its_own_pitch() {
+fn a_short_loop_has_its_pitch() {
     // Two, three and eight frames: 24, 16 and 6 kHz as recorded, three octaves down at key 24.
     for frames in [2_u32, 3, 8] {
         let wave: Vec<i16> = (0..2_000_u32)
@@ -76,27 +76,27 @@ fn a_short_loop_sounds_at_its_own_pitch() {
     }
 }
 
-/// The sine's own level at a key, where nothing loops.
+/// RMS of the sine at a key, without a loop.
 fn once_rms() -> f64 {
     rms(&looped(&sine(), 0, 0, &[]).hold(60, 127, 0.1).left[200..1_800])
 }
 
 #[test]
-fn loops_that_cannot_be_followed_play_once() {
-    // Inverted, without frames, behind the end: 2,000 frames are heard, at their pitch and level.
+fn invalid_loops_play_once() {
+    // Inverted, empty, after the end: 2,000 frames play at their pitch and level.
     for (start, end) in [(1_900, 100), (500, 500), (0, 0), (100, 2_500), (1_999, 1_999), (5_000, 4_000)] {
         let sound = looped(&sine(), start, end, &[]).hold(60, 127, 0.5);
-        let what = format!("a loop from {start} to {end}");
-        assert_near(&what, end_secs(&sound), frame_secs(2_000), 0.0005);
-        assert_near(&what, cents(pitch_hz(&sound.left, 0.002, 0.04), SINE_HZ), 0.0, 0.2);
-        assert_near(&what, db(rms(&sound.left[200..1_800]) / once_rms()), 0.0, 0.01);
+        let label = format!("a loop from {start} to {end}");
+        assert_near(&label, end_secs(&sound), frame_secs(2_000), 0.0005);
+        assert_near(&label, cents(pitch_hz(&sound.left, 0.002, 0.04), SINE_HZ), 0.0, 0.2);
+        assert_near(&label, db(rms(&sound.left[200..1_800]) / once_rms()), 0.0, 0.01);
         assert_eq!(sound.active_voices, 0);
     }
 }
 
 #[test]
-fn loops_that_a_zone_turns_round_play_once() {
-    // The header's loop from 100 to 1900 is sound; the offsets invert it, or take its frames away.
+fn loops_inverted_by_a_zone_play_once() {
+    // The header's loop from 100 to 1900 is valid; the offsets invert or empty it.
     for offsets in [
         [(STARTLOOP_ADDRS_OFFSET, 1_850), (ENDLOOP_ADDRS_OFFSET, -1_850)],
         [(STARTLOOP_ADDRS_OFFSET, 1_800), (ENDLOOP_ADDRS_OFFSET, 0)],
@@ -109,26 +109,25 @@ fn loops_that_a_zone_turns_round_play_once() {
 }
 
 #[test]
-fn a_loop_may_end_with_its_sample_and_begin_with_it() {
-    // Whole periods of a sine: nothing but the sine is heard, however often the loop has been
-    // passed.
+fn a_loop_may_cover_the_start_or_the_end_of_its_sample() {
+    // Whole periods of a sine: only the sine is in the output, however often the loop repeats.
     for (start, end) in [(100, 2_000), (0, 2_000), (0, 1_900), (1_900, 2_000)] {
         for key in [48_u8, 60, 67, 84] {
             let sound = looped(&sine(), start, end, &[]).hold(key, 127, 2.0);
             let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
-            let what = format!("a loop from {start} to {end} at key {key}");
+            let label = format!("a loop from {start} to {end} at key {key}");
             let late = &sound.left[frame(1.5)..frame(1.9)];
-            assert_near(&what, cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ), 0.0, 0.1);
-            assert_near(&what, db(rms(late) / once_rms()), 0.0, 0.05);
+            assert_near(&label, cents(pitch_hz(&sound.left, 1.5, 1.9), ratio * SINE_HZ), 0.0, 0.1);
+            assert_near(&label, db(rms(late) / once_rms()), 0.0, 0.05);
             let angle = ratio * std::f64::consts::TAU / 100.0;
-            assert!(residue_db(late, angle) < -85.0, "{what}: {} dB beside it", residue_db(late, angle));
+            assert!(residue_db(late, angle) < -85.0, "{label}: {} dB beside it", residue_db(late, angle));
         }
     }
 }
 
 #[test]
 fn a_loop_has_no_seam_for_any_interpolation() {
-    // A seam is heard beside the sine; a straight line alone is 68 dB off it.
+    // A seam would add a residue beside the sine; linear interpolation alone is 68 dB from it.
     for (interpolation, most_db) in
         [(Interpolation::Linear, -65.0), (Interpolation::FourPoint, -85.0), (Interpolation::Sinc, -80.0)]
     {
@@ -146,29 +145,29 @@ fn a_loop_has_no_seam_for_any_interpolation() {
 }
 
 #[test]
-fn a_start_inside_the_loop_enters_it_and_one_behind_it_plays_once() {
-    // The loop runs from frame 10000 to 20000 of the ramp.
+fn a_start_inside_the_loop_enters_it_and_one_after_it_plays_once() {
+    // The loop covers frames 10000 to 20000 of the ramp.
     let from = |start: i16| {
         let offsets = [(START_ADDRS_OFFSET, start)];
         looped(&ramp(), 10_000, 20_000, &offsets).hold(60, 127, 1.5)
     };
-    for (start, secs, place) in [
+    for (start, secs, expected) in [
         (15_000, 0.1, 19_800.0),
         (15_000, 0.2, 10_000.0 + 4_600.0),
         (5_000, 0.3, 5_000.0 + 14_400.0),
         (5_000, 0.4, 10_000.0 + 4_200.0),
         (19_999, 0.1, 10_000.0 + 4_799.0),
     ] {
-        assert_near(&format!("from {start}, {secs} s"), heard(&from(start), secs), place, 2.0);
+        assert_near(&format!("from {start}, {secs} s"), source_frame(&from(start), secs), expected, 2.0);
     }
     let behind = from(20_001);
-    assert_near("behind the loop", end_secs(&behind), frame_secs(60_000 - 20_001), 0.001);
-    assert_near("its tenth of a second", heard(&behind, 0.1), 20_001.0 + 4_800.0, 2.0);
+    assert_near("after the loop", end_secs(&behind), frame_secs(60_000 - 20_001), 0.001);
+    assert_near("its tenth of a second", source_frame(&behind, 0.1), 20_001.0 + 4_800.0, 2.0);
 }
 
 #[test]
-fn a_release_before_the_loop_goes_on_to_the_end() {
-    // Let go at frame 4800, long before the loop, in a release of eight seconds.
+fn a_release_before_the_loop_plays_to_the_end() {
+    // Released at frame 4800, long before the loop, with a release of eight seconds.
     let rig = looped(&ramp(), 20_000, 30_000, &[(SAMPLE_MODES, UNTIL_RELEASE), (RELEASE_VOL_ENV, 3_600)]);
     let sound = rig.play(&[(0.0, on(60, 127)), (0.1, off(60))], 2.0);
     assert_near("the end in seconds", end_secs(&sound), 1.25, 0.001);
@@ -176,7 +175,7 @@ fn a_release_before_the_loop_goes_on_to_the_end() {
 
 #[test]
 fn a_loop_at_the_end_of_a_sample_does_not_reach_into_the_next() {
-    // A second sample of full scale right behind the first.
+    // The second sample follows directly, at full scale.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&sine(), 100..2_000);
     tables.wave.truncate(2 * 2_000);

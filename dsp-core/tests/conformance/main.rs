@@ -26,10 +26,10 @@ mod oscillators;
 mod outputs;
 mod pedals;
 mod pitch;
-mod places;
 mod random_banks;
 mod rates;
 mod registered_parameters;
+mod sample_addresses;
 mod samples;
 mod stages;
 mod stealing;
@@ -40,6 +40,6 @@ mod voices;
 mod vorbis;
 mod zones;
 
-/// Refuses memory to what runs inside `assert_no_alloc`.
+/// Makes allocations inside `assert_no_alloc` fail.
 #[global_allocator]
 static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;

@@ -1,4 +1,4 @@
-//! Decibels, cents and seconds.
+//! Measurements: decibels, cents, seconds.
 
 use crate::rig::RATE_HZ;
 
@@ -7,7 +7,7 @@ pub(crate) fn frame(secs: f64) -> usize {
     libm::round(secs * RATE_HZ) as usize
 }
 
-/// The part of a signal between two times in seconds.
+/// The section of a signal between two times in seconds.
 pub(crate) fn part(signal: &[f64], from_secs: f64, to_secs: f64) -> &[f64] {
     &signal[frame(from_secs)..frame(to_secs)]
 }
@@ -26,7 +26,7 @@ pub(crate) fn rms(signal: &[f64]) -> f64 {
     libm::sqrt(signal.iter().map(|value| value * value).sum::<f64>() / signal.len() as f64)
 }
 
-/// The frequency of a tone between two times, from where it crosses zero upwards.
+/// The frequency of a tone between two times, by its positive zero crossings.
 pub(crate) fn pitch_hz(signal: &[f64], from_secs: f64, to_secs: f64) -> f64 {
     let part = part(signal, from_secs, to_secs);
     let crossings: Vec<f64> = (1..part.len())
@@ -37,16 +37,16 @@ pub(crate) fn pitch_hz(signal: &[f64], from_secs: f64, to_secs: f64) -> f64 {
     (crossings.len() - 1) as f64 / (last - first) * RATE_HZ
 }
 
-/// The pitch around a time, over 25 ms, as an interval from a frequency, in cents.
+/// The pitch around a time, over 25 ms, relative to a frequency, in cents.
 pub(crate) fn cents_at(signal: &[f64], secs: f64, reference_hz: f64) -> f64 {
     cents(pitch_hz(signal, secs - 0.0125, secs + 0.0125), reference_hz)
 }
 
-/// What is left of a tone when the sine of its frequency that fits best is taken out, in decibels
-/// below that. `angle` is that of a frame, in radians.
+/// Level of the residue of a tone after subtracting the best-fitting sine, in decibels below that
+/// sine. `angle` is the phase increment of a frame in radians.
 pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
     let waves = |n: usize| [libm::sin(angle * n as f64), libm::cos(angle * n as f64)];
-    // The normal equations of least squares.
+    // Normal equations of the least-squares fit.
     let (mut products, mut sums) = ([0.0; 3], [0.0; 2]);
     for (n, value) in signal.iter().enumerate() {
         let [sine, cosine] = waves(n);
@@ -57,7 +57,7 @@ pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
     let determinant = sines * cosines - mixed * mixed;
     let of_sine = (sums[0] * cosines - sums[1] * mixed) / determinant;
     let of_cosine = (sums[1] * sines - sums[0] * mixed) / determinant;
-    let rest: Vec<f64> = signal
+    let residue: Vec<f64> = signal
         .iter()
         .enumerate()
         .map(|(n, value)| {
@@ -65,14 +65,14 @@ pub(crate) fn residue_db(signal: &[f64], angle: f64) -> f64 {
             value - (of_sine * sine + of_cosine * cosine)
         })
         .collect();
-    db(rms(&rest) / (libm::hypot(of_sine, of_cosine) / libm::sqrt(2.0)))
+    db(rms(&residue) / (libm::hypot(of_sine, of_cosine) / libm::sqrt(2.0)))
 }
 
-/// Asserts that a figure is what it should be, give or take.
+/// Asserts that a value is within a tolerance of the expected one.
 #[track_caller]
-pub(crate) fn assert_near(what: &str, measured: f64, expected: f64, tolerance: f64) {
+pub(crate) fn assert_near(label: &str, measured: f64, expected: f64, tolerance: f64) {
     assert!(
         (measured - expected).abs() <= tolerance,
-        "{what}: {measured:.4}, not {expected:.4} +- {tolerance}"
+        "{label}: {measured:.4}, not {expected:.4} +- {tolerance}"
     );
 }

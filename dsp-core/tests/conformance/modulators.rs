@@ -1,5 +1,5 @@
 //! Modulators of the file (sections 7.4, 8.2, 8.3 and 9.5). The destination here is the
-//! attenuation, of which a modulator's centibels count in full.
+//! attenuation, of which modulators count centibels in full.
 
 use dsp_core::session::Event;
 
@@ -8,7 +8,7 @@ use crate::maker::{ModulatorRecord, Tables};
 use crate::measure::{assert_near, cents_at, db, frame};
 use crate::rig::{LOOP, Rig, SINE_HZ, bend, control, level, on, sine, steady, tables};
 
-/// A controller that means nothing by itself, and bits of its source operator (8.2).
+/// A controller without a default meaning, and bits of its source operator (8.2).
 const CONTROLLER: u8 = 16;
 const SOURCE: u16 = 0x80 | CONTROLLER as u16;
 const BIPOLAR: u16 = 0x200;
@@ -27,10 +27,10 @@ const ATTENUATION: u16 = INITIAL_ATTENUATION;
 const TO_MODULATOR: u16 = 0x8000;
 const ABSOLUTE: u16 = 2;
 
-/// So much that a modulator can take some of it away: 20 dB.
+/// An attenuation of 20 dB, so that a modulator can subtract from it.
 const ROOM: (u16, i16) = (INITIAL_ATTENUATION, 500);
 
-/// How much softer these modulators make a note, in centibels.
+/// Attenuation of a note by these modulators, in centibels.
 fn attenuation_cb(modulators: &[ModulatorRecord], events: &[Event], key: u8, velocity: u8) -> f64 {
     let play = |modulators: &[ModulatorRecord]| {
         let mut timed: Vec<_> = events.iter().map(|event| (0.0, *event)).collect();
@@ -45,15 +45,15 @@ fn by_controller(modulators: &[ModulatorRecord], value: u8) -> f64 {
     attenuation_cb(modulators, &[control(CONTROLLER, value)], 60, 127)
 }
 
-/// 9.5.3, in shares of 96 dB.
-fn concave(share: f64) -> f64 {
-    (-40.0 / 96.0 * libm::log10(1.0 - share)).min(1.0)
+/// 9.5.3, as a fraction of 96 dB.
+fn concave(fraction: f64) -> f64 {
+    (-40.0 / 96.0 * libm::log10(1.0 - fraction)).min(1.0)
 }
 
 const TOLERANCE_CB: f64 = 0.2;
 
 #[test]
-fn every_source_is_heard() {
+fn every_source_is_used() {
     // 8.2.1.
     let modulator = |source: u16| [[source, ATTENUATION, 128, NONE, 0]];
     let check = |source: u16, events: &[Event], expected: f64| {
@@ -80,7 +80,7 @@ fn the_range_of_the_wheel_is_a_source() {
 }
 
 #[test]
-fn the_amount_is_multiplied_by_its_source() {
+fn the_amount_is_multiplied_by_its_amount_source() {
     let modulators = [[SOURCE, ATTENUATION, 256, VELOCITY_SOURCE, 0]];
     for (value, velocity) in [(64, 64), (127, 32), (0, 127)] {
         let measured = attenuation_cb(&modulators, &[control(CONTROLLER, value)], 60, velocity);
@@ -90,7 +90,7 @@ fn the_amount_is_multiplied_by_its_source() {
 }
 
 #[test]
-fn the_absolute_transform_takes_away_the_sign() {
+fn the_absolute_transform_removes_the_sign() {
     // 8.3, number 2.
     for value in [0_u8, 32, 64, 96] {
         let expected = 100.0 * (2.0 * f64::from(value) / 128.0 - 1.0).abs();
@@ -101,11 +101,11 @@ fn the_absolute_transform_takes_away_the_sign() {
 
 #[test]
 fn a_linked_modulator_is_a_source_of_seven_bits() {
-    // 8.2.1, number 127: 64 of 128 times 128 is 64, as if a controller stood there.
+    // 8.2.1, number 127: 64 of 128, times 128, is 64, the same as a controller value.
     let chain = [[SOURCE, TO_MODULATOR | 1, 128, NONE, 0], [LINK, ATTENUATION, 200, NONE, 0]];
     assert_near("one link", by_controller(&chain, 64), 100.0, TOLERANCE_CB);
     assert_near("nothing", by_controller(&chain, 0), 0.0, TOLERANCE_CB);
-    // What ends in one modulator adds up.
+    // Modulators linked to the same one add up.
     let both = [chain[0], chain[1], [NONE, TO_MODULATOR | 1, 32, NONE, 0]];
     assert_near("two links", by_controller(&both, 64), 150.0, TOLERANCE_CB);
 }
@@ -123,7 +123,7 @@ fn an_identical_modulator_replaces_the_default() {
 }
 
 #[test]
-fn a_zone_replaces_what_its_global_zone_says() {
+fn a_zone_replaces_modulators_of_its_global_zone() {
     let modulator = |amount: u16| [[SOURCE, ATTENUATION, amount, NONE, 0]];
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
@@ -144,7 +144,7 @@ fn a_zone_replaces_what_its_global_zone_says() {
 
 #[test]
 fn the_modulators_of_a_preset_add_to_those_of_its_instrument() {
-    // 9.5.1: they do not replace, not even the defaults.
+    // 9.5.1: they add, even to the defaults.
     let modulators = [[SOURCE, ATTENUATION, 100, NONE, 0]];
     let mut tables = tables(&level(), &[ROOM], &modulators);
     tables.preset_modulators.extend([[SOURCE, ATTENUATION, 28, NONE, 0], [0x0502, ATTENUATION, 0, NONE, 0]]);
@@ -157,14 +157,14 @@ fn the_modulators_of_a_preset_add_to_those_of_its_instrument() {
 }
 
 #[test]
-fn modulators_follow_while_the_note_sounds() {
+fn modulators_follow_controllers_while_the_note_sounds() {
     let rig = Rig::of(&tables(&level(), &[ROOM], &[[SOURCE, ATTENUATION, 256, NONE, 0]]));
     let sound = rig.play(&[(0.0, on(60, 127)), (0.1, control(CONTROLLER, 64))], 0.3);
     assert_near("128 centibels later", db(sound.left[frame(0.2)] / sound.left[frame(0.09)]), -12.8, 0.05);
 }
 
 #[test]
-fn every_modulation_of_pitch_has_its_modulator() {
+fn modulators_reach_every_pitch_generator() {
     // The wheel moves the depths of numbers 5 to 7 and the tuning of 51 and 52.
     let at_wheel_end = |destination: u16, amount: u16, generators: &[(u16, i16)], secs: f64| {
         let modulators = [[0x80 | 1, destination, amount, NONE, 0], [0x81, VIB_LFO_TO_PITCH, 0, NONE, 0]];
@@ -172,7 +172,7 @@ fn every_modulation_of_pitch_has_its_modulator() {
         let sound = rig.play(&[(0.0, control(1, 64)), (0.0, on(60, 127))], 1.0);
         cents_at(&sound.left, secs, SINE_HZ)
     };
-    // Oscillators of 0.5 Hz are at their top after half a second.
+    // LFOs of 0.5 Hz are at their peak after half a second.
     assert_near("number 5", at_wheel_end(MOD_LFO_TO_PITCH, 400, &[(FREQ_MOD_LFO, -4_837)], 0.5), 200.0, 5.0);
     assert_near("number 7", at_wheel_end(MOD_ENV_TO_PITCH, 400, &[], 0.5), 200.0, 0.5);
     assert_near("number 51", at_wheel_end(COARSE_TUNE, 4, &[], 0.5), 200.0, 0.5);

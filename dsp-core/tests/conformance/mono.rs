@@ -1,4 +1,4 @@
-//! Mono mode (MIDI 1.0, controllers 126 and 127): a channel sounds one key, the one struck last of
+//! Mono mode (MIDI 1.0, controllers 126 and 127): a channel sounds one key, the last pressed of
 //! those that are down.
 
 use dsp_core::session::Event;
@@ -10,7 +10,7 @@ const MONO: Event = Event::Controller { controller: 126, value: 1 };
 const POLY: Event = Event::Controller { controller: 127, value: 0 };
 
 fn play(events: &[(f64, Event)]) -> Sound {
-    // A release that is over soon.
+    // A short release.
     Rig::sine(&[(crate::generator::RELEASE_VOL_ENV, -8_000)]).play(events, 1.0)
 }
 
@@ -20,7 +20,7 @@ fn assert_key(sound: &Sound, secs: f64, key: u8) {
 }
 
 #[test]
-fn a_key_that_is_still_down_sounds_again() {
+fn a_key_that_is_still_down_sounds_again_after_the_release() {
     let sound = play(&[
         (0.0, MONO),
         (0.0, on(60, 100)),
@@ -36,7 +36,7 @@ fn a_key_that_is_still_down_sounds_again() {
 }
 
 #[test]
-fn a_key_that_is_let_go_while_another_sounds_does_not_come_back() {
+fn a_key_released_while_another_sounds_does_not_return() {
     let sound = play(&[(0.0, MONO), (0.0, on(60, 100)), (0.2, on(67, 100)), (0.4, off(60)), (0.6, off(67))]);
     assert_key(&sound, 0.35, 67);
     assert_key(&sound, 0.55, 67);
@@ -44,7 +44,7 @@ fn a_key_that_is_let_go_while_another_sounds_does_not_come_back() {
 }
 
 #[test]
-fn its_end_lets_all_keys_go() {
+fn leaving_mono_mode_releases_all_keys() {
     let sound = play(&[(0.0, MONO), (0.0, on(60, 100)), (0.2, on(67, 100)), (0.4, POLY), (0.6, off(67))]);
     assert_near("voices", sound.active_voices as f64, 0.0, 0.0);
     let sound =

@@ -1,4 +1,4 @@
-//! Notes: when they begin and end, pedals, glides, exclusive classes.
+//! Notes: start and end frames, pedals, portamento, exclusive classes.
 
 use dsp_core::session::Event;
 
@@ -14,14 +14,14 @@ const SOSTENUTO: u8 = 66;
 const SOFT: u8 = 67;
 const PORTAMENTO_CONTROL: u8 = 84;
 
-/// Level against that of one full note, in decibels.
+/// Level relative to one full note, in decibels.
 fn db_at(sound: &Sound, secs: f64) -> f64 {
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
     db(sound.left[frame(secs)] / full)
 }
 
 #[test]
-fn a_note_begins_in_its_frame() {
+fn a_note_starts_at_its_frame() {
     let rig = Rig::level(&[]);
     for first in [0_usize, 1, 7, 63, 64, 65, 1_000, 12_345] {
         let sound = rig.play(&[(first as f64 / 48_000.0, on(60, 127))], 0.3);
@@ -31,8 +31,8 @@ fn a_note_begins_in_its_frame() {
 }
 
 #[test]
-fn a_note_ends_in_its_frame() {
-    // A release in no time: the volume is gone within the millisecond of -12000 timecents.
+fn a_note_ends_at_its_frame() {
+    // The shortest release: the volume is gone within the millisecond of -12000 timecents.
     let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]);
     for last in [4_801_usize, 5_000, 7_777] {
         let sound = rig.play(&[(0.0, on(60, 127)), (last as f64 / 48_000.0, off(60))], 0.3);
@@ -43,7 +43,7 @@ fn a_note_ends_in_its_frame() {
 }
 
 #[test]
-fn a_fixed_velocity_is_that_of_all_notes() {
+fn a_fixed_velocity_applies_to_all_notes() {
     // 8.1.2, number 47.
     let rig = Rig::level(&[(VELOCITY, 64)]);
     for velocity in [1, 64, 127] {
@@ -56,25 +56,25 @@ fn a_fixed_velocity_is_that_of_all_notes() {
     }
 }
 
-/// Notes that are gone a tenth of a second after they are let go.
+/// Notes with a release of a tenth of a second.
 fn short() -> Rig {
     Rig::level(&[(RELEASE_VOL_ENV, -4_000)])
 }
 
 #[test]
-fn the_sustain_pedal_holds_notes_that_are_let_go() {
+fn the_sustain_pedal_holds_released_notes() {
     let events =
         [(0.0, control(SUSTAIN, 127)), (0.0, on(60, 127)), (0.1, off(60)), (1.0, control(SUSTAIN, 0))];
     let sound = short().play(&events, 1.5);
     assert_near("held", db_at(&sound, 0.9), 0.0, 0.01);
     assert_eq!(sound.left[frame(1.2)], 0.0);
-    // Below 64 the pedal is up.
+    // Values below 64 release the pedal.
     let half = [(0.0, control(SUSTAIN, 63)), (0.0, on(60, 127)), (0.1, off(60))];
     assert_eq!(short().play(&half, 0.5).left[frame(0.4)], 0.0);
 }
 
 #[test]
-fn the_sostenuto_pedal_holds_only_what_sounded_when_it_went_down() {
+fn the_sostenuto_pedal_holds_only_notes_that_sounded_when_it_went_down() {
     let events = [
         (0.0, on(60, 127)),
         (0.1, control(SOSTENUTO, 127)),
@@ -90,7 +90,7 @@ fn the_sostenuto_pedal_holds_only_what_sounded_when_it_went_down() {
 }
 
 #[test]
-fn the_soft_pedal_takes_three_decibels_from_new_notes() {
+fn the_soft_pedal_lowers_new_notes_by_three_decibels() {
     let rig = Rig::level(&[]);
     let softer = rig.play(&[(0.0, control(SOFT, 127)), (0.0, on(60, 127))], 0.1);
     assert_near("a new note", db_at(&softer, 0.09), -3.0, 0.01);
@@ -99,7 +99,7 @@ fn the_soft_pedal_takes_three_decibels_from_new_notes() {
 }
 
 #[test]
-fn a_glide_goes_in_a_straight_line_from_the_last_key() {
+fn portamento_slides_linearly_from_the_last_key() {
     // Controller 5 at 64: 3 ms times 2^(64 / 12) are 0.121 s.
     let events = [
         (0.0, control(PORTAMENTO, 127)),
@@ -110,17 +110,17 @@ fn a_glide_goes_in_a_straight_line_from_the_last_key() {
     ];
     let rig = Rig::sine(&[(RELEASE_VOL_ENV, -12_000)]);
     let sound = rig.play(&events, 1.0);
-    let glide_secs = 0.003 * libm::exp2(64.0 / 12.0);
-    assert_near("the first note does not glide", cents_at(&sound.left, 0.1, SINE_HZ), 0.0, 0.5);
-    for share in [0.25, 0.5, 0.75] {
-        let measured = cents_at(&sound.left, 0.5 + share * glide_secs, SINE_HZ);
-        assert_near(&format!("{share} of the glide"), measured, 1_200.0 * share, 20.0);
+    let portamento_secs = 0.003 * libm::exp2(64.0 / 12.0);
+    assert_near("no portamento on the first note", cents_at(&sound.left, 0.1, SINE_HZ), 0.0, 0.5);
+    for fraction in [0.25, 0.5, 0.75] {
+        let measured = cents_at(&sound.left, 0.5 + fraction * portamento_secs, SINE_HZ);
+        assert_near(&format!("{fraction} of the portamento"), measured, 1_200.0 * fraction, 20.0);
     }
     assert_near("its end", cents_at(&sound.left, 0.7, SINE_HZ), 1_200.0, 0.5);
 }
 
 #[test]
-fn controller_eighty_four_names_the_key_from_which_the_next_note_glides() {
+fn controller_84_sets_the_start_key_of_the_next_portamento() {
     let events = [
         (0.0, control(PORTAMENTO_TIME, 90)),
         (0.0, control(PORTAMENTO_CONTROL, 48)),
@@ -129,15 +129,15 @@ fn controller_eighty_four_names_the_key_from_which_the_next_note_glides() {
         (1.5, on(67, 127)),
     ];
     let sound = Rig::sine(&[(RELEASE_VOL_ENV, -12_000)]).play(&events, 2.0);
-    let glide_secs = 0.003 * libm::exp2(90.0 / 12.0);
-    assert_near("half way", cents_at(&sound.left, glide_secs / 2.0, SINE_HZ), -600.0, 10.0);
+    let portamento_secs = 0.003 * libm::exp2(90.0 / 12.0);
+    assert_near("half way", cents_at(&sound.left, portamento_secs / 2.0, SINE_HZ), -600.0, 10.0);
     assert_near("the note after it", cents_at(&sound.left, 1.6, SINE_HZ), 700.0, 0.5);
 }
 
 #[test]
 fn a_note_of_an_exclusive_class_ends_the_others() {
-    // 8.1.2, number 57. Keys up to 60 are of class 1, those above of class 2 and those from 100 on
-    // of none.
+    // 8.1.2, number 57. Keys up to 60 are in class 1, those from 61 to 99 in class 2, those from
+    // 100 on in none.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -155,7 +155,7 @@ fn a_note_of_an_exclusive_class_ends_the_others() {
 }
 
 #[test]
-fn an_exclusive_class_is_that_of_a_preset() {
+fn an_exclusive_class_is_limited_to_its_preset() {
     // 8.1.2, number 57: "within the scope of a preset".
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
@@ -174,15 +174,15 @@ fn an_exclusive_class_is_that_of_a_preset() {
 }
 
 #[test]
-fn pressure_is_on_the_key_that_was_struck() {
-    // 8.1.2, number 46: another key sounds, but nobody presses it.
+fn key_pressure_acts_on_the_pressed_key() {
+    // 8.1.2, number 46: the sounding key differs from the pressed one.
     const PRESSURE_TO_TUNE: ModulatorRecord = [10, FINE_TUNE, 100, 0, 0];
     let rig = Rig::of(&tables(&sine(), &[(KEYNUM, 72)], &[PRESSURE_TO_TUNE]));
     let pitch = |key: u8| {
         let events = [(0.0, Event::KeyPressure { key, value: 64 }), (0.0, on(60, 127))];
         cents_at(&rig.play(&events, 0.5).left, 0.3, 2.0 * SINE_HZ)
     };
-    assert_near("pressure on the struck key", pitch(60), 50.0, 0.5);
+    assert_near("pressure on the pressed key", pitch(60), 50.0, 0.5);
     assert_near("pressure on the key that sounds", pitch(72), 0.0, 0.5);
 }
 
@@ -210,7 +210,7 @@ fn all_notes_off_releases_and_all_sound_off_cuts() {
 }
 
 #[test]
-fn a_velocity_of_zero_lets_go() {
+fn a_velocity_of_zero_releases_the_note() {
     let sound = short().play(&[(0.0, on(60, 127)), (0.1, on(60, 0))], 0.5);
     assert_near("before", db_at(&sound, 0.09), 0.0, 0.01);
     assert_eq!(sound.left[frame(0.4)], 0.0);

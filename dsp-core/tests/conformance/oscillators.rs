@@ -1,4 +1,4 @@
-//! The two oscillators (section 9.1.8): triangles that begin upwards, after a delay.
+//! The two LFOs (section 9.1.8): triangles that first rise, after a delay.
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents_at, db, frame};
@@ -7,12 +7,12 @@ use crate::rig::{Rig, SINE_HZ, Sound, bend, control, on};
 /// 0.5 Hz in absolute cents: 1200 log2(0.5 / 8.176).
 const HALF_HZ: i16 = -4_837;
 
-/// Cents above the sine's own pitch at a time.
+/// Pitch relative to the sine at a time, in cents.
 fn at(sound: &Sound, secs: f64) -> f64 {
     cents_at(&sound.left, secs, SINE_HZ)
 }
 
-/// A turn of two seconds and 600 cents to either side.
+/// Checks a period of two seconds and 600 cents to either side.
 fn check_triangle(sound: &Sound, delay_secs: f64) {
     let points = [
         (0.05, 60.0),
@@ -31,21 +31,21 @@ fn check_triangle(sound: &Sound, delay_secs: f64) {
 }
 
 #[test]
-fn the_modulation_oscillator_moves_the_pitch() {
+fn the_modulation_lfo_moves_the_pitch() {
     // 8.1.2, numbers 5 and 22.
     let rig = Rig::sine(&[(MOD_LFO_TO_PITCH, 600), (FREQ_MOD_LFO, HALF_HZ)]);
     check_triangle(&rig.hold(60, 127, 2.4), 0.0);
 }
 
 #[test]
-fn the_vibrato_oscillator_moves_the_pitch() {
+fn the_vibrato_lfo_moves_the_pitch() {
     // 8.1.2, numbers 6 and 24.
     let rig = Rig::sine(&[(VIB_LFO_TO_PITCH, 600), (FREQ_VIB_LFO, HALF_HZ)]);
     check_triangle(&rig.hold(60, 127, 2.4), 0.0);
 }
 
 #[test]
-fn both_wait_for_their_delays() {
+fn both_lfos_start_after_their_delays() {
     // 8.1.2, numbers 21 and 23. -1200 timecents: half a second.
     let cases = [
         [(MOD_LFO_TO_PITCH, 600), (FREQ_MOD_LFO, HALF_HZ), (DELAY_MOD_LFO, -1_200)],
@@ -53,14 +53,14 @@ fn both_wait_for_their_delays() {
     ];
     for generators in cases {
         let sound = Rig::sine(&generators).hold(60, 127, 2.9);
-        assert_near("while it waits", at(&sound, 0.45), 0.0, 1.0);
+        assert_near("during the delay", at(&sound, 0.45), 0.0, 1.0);
         check_triangle(&sound, 0.5);
     }
 }
 
 #[test]
 fn frequencies_are_in_absolute_cents() {
-    // 0 is 8.176 Hz. The pitch passes its middle upwards once a turn.
+    // 0 is 8.176 Hz. The pitch crosses its mean upwards once a period.
     for (cents, hertz) in [(0, 8.176), (-1_200, 4.088), (600, 11.562)] {
         let rig = Rig::level(&[(INITIAL_ATTENUATION, 600), (MOD_LFO_TO_VOLUME, 60), (FREQ_MOD_LFO, cents)]);
         let sound = rig.hold(60, 127, 4.0);
@@ -74,7 +74,7 @@ fn frequencies_are_in_absolute_cents() {
 }
 
 #[test]
-fn the_modulation_oscillator_moves_the_volume() {
+fn the_modulation_lfo_moves_the_volume() {
     // 8.1.2, number 13: a positive value raises the volume while the oscillator is up.
     let rig = |depth_cb: i16| {
         Rig::level(&[(INITIAL_ATTENUATION, 600), (MOD_LFO_TO_VOLUME, depth_cb), (FREQ_MOD_LFO, HALF_HZ)])
@@ -91,9 +91,9 @@ fn the_modulation_oscillator_moves_the_volume() {
 }
 
 #[test]
-fn all_that_moves_the_pitch_adds_up() {
-    // Both oscillators at their tops after half a second, an envelope that stays at seven tenths,
-    // the wheel's share of the vibrato, the tunings and the bend.
+fn all_modulations_of_the_pitch_add_up() {
+    // After half a second both LFOs are at their peaks. Added are an envelope at a sustain of 0.7,
+    // the wheel's contribution to the vibrato, the tunings and the bend.
     let rig = Rig::sine(&[
         (MOD_LFO_TO_PITCH, 100),
         (FREQ_MOD_LFO, HALF_HZ),

@@ -8,7 +8,7 @@ const REVERB: u8 = 91;
 const CHORUS: u8 = 93;
 const PAN_CONTROLLER: u8 = 10;
 
-/// A note with the sends' controllers at zero.
+/// A note with the controllers of both sends at 0.
 fn dry(generators: &[(u16, i16)]) -> Sound {
     let events = [(0.0, control(REVERB, 0)), (0.0, control(CHORUS, 0)), (0.0, on(60, 127))];
     Rig::level(generators).play(&events, 0.1)
@@ -19,9 +19,9 @@ fn at_end(output: &[f64]) -> f64 {
 }
 
 #[test]
-fn attenuation_counts_by_two_fifths() {
-    // 8.1.2, number 48, as the sound cards understood it for which banks were made: a decibel of
-    // the file is 0.4 dB.
+fn two_fifths_of_the_attenuation_count() {
+    // 8.1.2, number 48, as on the sound cards for which banks were made: a decibel of the file is
+    // 0.4 dB.
     let full = at_end(&dry(&[]).left);
     for attenuation_cb in [50, 100, 400, 1_000] {
         let level_db = db(at_end(&dry(&[(INITIAL_ATTENUATION, attenuation_cb)]).left) / full);
@@ -30,7 +30,7 @@ fn attenuation_counts_by_two_fifths() {
 }
 
 #[test]
-fn pan_turns_from_left_to_right_with_the_same_power() {
+fn pan_has_constant_power() {
     // 8.1.2, number 17: tenths of a per cent.
     let middle = dry(&[]);
     let power = |sound: &Sound| {
@@ -46,7 +46,7 @@ fn pan_turns_from_left_to_right_with_the_same_power() {
 }
 
 #[test]
-fn sends_are_tenths_of_a_per_cent_and_leave_the_rest_alone() {
+fn sends_are_tenths_of_a_per_cent_and_do_not_change_the_output() {
     // 8.1.2, numbers 15 and 16.
     type Output = fn(&Sound) -> f64;
     let cases: [(u16, Output, Output); 2] = [
@@ -60,14 +60,14 @@ fn sends_are_tenths_of_a_per_cent_and_leave_the_rest_alone() {
         assert_near("ten times as much", db(send(&all) / send(&little)), 20.0, 0.01);
         assert_eq!(other(&all), 0.0);
         assert_eq!(at_end(&all.left), at_end(&dry(&[]).left));
-        // Full use of controllers 91 and 93 is 200 tenths (8.4.8), and sends the whole voice.
+        // 200 tenths (8.4.8) are the full range of controllers 91 and 93, and send the whole voice.
         let whole = libm::sqrt(2.0) * at_end(&more.left);
         assert_near("200 tenths against the voice", db(send(&more) / whole), 0.0, 0.01);
     }
 }
 
 #[test]
-fn what_is_sent_does_not_depend_on_the_pan() {
+fn sends_do_not_depend_on_the_pan() {
     let sent = |pan: i16| at_end(&dry(&[(PAN, pan), (REVERB_EFFECTS_SEND, 200)]).reverb);
     assert_near("left against right", db(sent(-500) / sent(500)), 0.0, 0.01);
 }
@@ -76,7 +76,7 @@ fn what_is_sent_does_not_depend_on_the_pan() {
 fn the_pan_of_the_zone_and_of_the_channel_add_up() {
     let events = [(0.0, control(PAN_CONTROLLER, 80)), (0.0, on(60, 127))];
     let sound = Rig::level(&[(PAN, -125)]).play(&events, 0.1);
-    // 8.4.6: 500 tenths times (2 * 80 / 128 - 1) is 125, and 125 - 125 is the middle.
+    // 8.4.6: 500 tenths times (2 * 80 / 128 - 1) is 125, and 125 - 125 is the centre.
     let angle = libm::atan2(at_end(&sound.right), at_end(&sound.left)).to_degrees();
     assert_near("the angle", angle, 45.0, 0.05);
 }

@@ -1,4 +1,4 @@
-//! Keys struck again, and pedals that hold together.
+//! Repeated keys, and pedals held together.
 
 use dsp_core::session::Event;
 
@@ -12,7 +12,7 @@ const SOFT: u8 = 67;
 const DOWN: u8 = 127;
 const UP: u8 = 0;
 
-/// How many full notes as loud as this sound together at each of these times.
+/// Level at these times, as a number of full notes.
 fn notes_at(rig: &Rig, events: &[(f64, Event)], times_secs: &[f64]) -> Vec<f64> {
     let one = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)];
     let last = times_secs.iter().copied().fold(0.0, f64::max);
@@ -28,12 +28,12 @@ fn check(rig: &Rig, events: &[(f64, Event)], expected: &[(f64, f64)]) {
     }
 }
 
-/// Notes that are gone a tenth of a second after they are let go.
+/// Notes with a release of a tenth of a second.
 fn short() -> Rig {
     Rig::level(&[(RELEASE_VOL_ENV, -4_000)])
 }
 
-/// Notes that take eight seconds to fall by 96 dB: 6.02 dB, a half, in 0.502 s.
+/// Notes with a release of eight seconds for 96 dB: 6.02 dB, a half, in 0.502 s.
 fn long() -> Rig {
     Rig::level(&[(RELEASE_VOL_ENV, 3_600)])
 }
@@ -41,16 +41,16 @@ fn long() -> Rig {
 const HALF_SECS: f64 = 6.02 / 12.0;
 
 #[test]
-fn a_key_struck_again_lets_its_earlier_note_go() {
+fn a_repeated_key_releases_its_earlier_note() {
     let events = [(0.0, on(60, 127)), (0.5, on(60, 127))];
     check(&short(), &events, &[(0.4, 1.0), (0.8, 1.0)]);
     check(&long(), &events, &[(0.4, 1.0), (0.5 + HALF_SECS, 1.5), (0.5 + 2.0 * HALF_SECS, 1.25)]);
-    // Another key does not.
+    // Another key does not release it.
     check(&long(), &[(0.0, on(60, 127)), (0.5, on(61, 127))], &[(0.5 + HALF_SECS, 2.0)]);
 }
 
 #[test]
-fn a_key_struck_again_under_the_pedals_lets_its_earlier_note_go() {
+fn a_repeated_key_under_the_pedals_releases_its_earlier_note() {
     for pedal in [SUSTAIN, SOSTENUTO] {
         let events = [
             (0.0, on(60, 127)),
@@ -60,7 +60,7 @@ fn a_key_struck_again_under_the_pedals_lets_its_earlier_note_go() {
             (2.0, off(60)),
             (3.0, control(pedal, UP)),
         ];
-        // The sustain pedal holds the second note, which was struck too late for the other pedal.
+        // The sustain pedal holds the second note, which started too late for the sostenuto pedal.
         let later = if pedal == SUSTAIN { [(2.9, 1.0), (3.3, 0.0)] } else { [(1.9, 1.0), (2.3, 0.0)] };
         check(&short(), &events, &[(0.4, 1.0), (0.8, 1.0), later[0], later[1]]);
         check(&long(), &events, &[(0.4, 1.0), (0.5 + HALF_SECS, 1.5)]);
@@ -73,7 +73,7 @@ fn one_release_ends_all_notes_of_a_key() {
     check(&short(), &events, &[(0.9, 1.0), (1.3, 0.0)]);
 }
 
-/// The first note is held by the sostenuto pedal, the second came after it.
+/// The sostenuto pedal holds the first note; the second note starts later.
 fn two_pedals(more: &[(f64, Event)]) -> Vec<(f64, Event)> {
     let first = [
         (0.0, on(60, 127)),
@@ -87,13 +87,13 @@ fn two_pedals(more: &[(f64, Event)]) -> Vec<(f64, Event)> {
 }
 
 #[test]
-fn the_sostenuto_pedal_holds_on_when_the_sustain_pedal_lets_go() {
+fn the_sostenuto_pedal_holds_its_notes_when_the_sustain_pedal_is_released() {
     let events = two_pedals(&[(1.0, control(SUSTAIN, UP)), (2.0, control(SOSTENUTO, UP))]);
     check(&short(), &events, &[(0.9, 2.0), (1.3, 1.0), (1.9, 1.0), (2.3, 0.0)]);
 }
 
 #[test]
-fn the_sustain_pedal_holds_on_when_the_sostenuto_pedal_lets_go() {
+fn the_sustain_pedal_holds_its_notes_when_the_sostenuto_pedal_is_released() {
     let events = two_pedals(&[(1.0, control(SOSTENUTO, UP)), (2.0, control(SUSTAIN, UP))]);
     check(&short(), &events, &[(0.9, 2.0), (1.3, 2.0), (1.9, 2.0), (2.3, 0.0)]);
 }
@@ -112,8 +112,8 @@ fn a_key_that_is_down_outlasts_both_pedals() {
 }
 
 #[test]
-fn the_sostenuto_pedal_takes_no_more_notes_while_it_is_down() {
-    // Another value that is down is no second tread.
+fn the_sostenuto_pedal_holds_no_later_notes() {
+    // A different value of the pressed pedal does not press it again.
     let events = [
         (0.0, on(60, 127)),
         (0.1, control(SOSTENUTO, 64)),
@@ -127,7 +127,7 @@ fn the_sostenuto_pedal_takes_no_more_notes_while_it_is_down() {
 }
 
 #[test]
-fn the_sostenuto_pedal_takes_no_notes_that_the_sustain_pedal_holds() {
+fn the_sostenuto_pedal_does_not_hold_notes_of_the_sustain_pedal() {
     let events = [
         (0.0, on(60, 127)),
         (0.1, control(SUSTAIN, DOWN)),
@@ -139,13 +139,13 @@ fn the_sostenuto_pedal_takes_no_notes_that_the_sustain_pedal_holds() {
 }
 
 #[test]
-fn the_sustain_pedal_takes_notes_that_are_being_released_no_more() {
+fn the_sustain_pedal_does_not_hold_notes_in_release() {
     let events = [(0.0, on(60, 127)), (0.1, off(60)), (0.12, control(SUSTAIN, DOWN))];
     check(&short(), &events, &[(0.4, 0.0)]);
 }
 
 #[test]
-fn the_soft_pedal_is_up_below_64_and_goes_up_for_the_next_note() {
+fn the_soft_pedal_is_up_below_64_and_affects_the_next_note() {
     // -3 dB are 0.7079.
     let three_db_down = libm::pow(10.0, -0.15);
     for (value, expected) in [(63, 1.0), (64, three_db_down), (127, three_db_down)] {
@@ -162,7 +162,7 @@ fn the_soft_pedal_is_up_below_64_and_goes_up_for_the_next_note() {
 }
 
 #[test]
-fn pedals_change_no_level() {
+fn sustain_and_sostenuto_do_not_change_the_level() {
     let level = |events: &[(f64, Event)]| short().play(&[events, &[(0.0, on(60, 127))]].concat(), 0.2).left;
     let [plain, pressed] =
         [level(&[]), level(&[(0.0, control(SUSTAIN, DOWN)), (0.0, control(SOSTENUTO, DOWN))])];

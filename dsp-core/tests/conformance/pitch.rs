@@ -1,10 +1,10 @@
-//! What decides the pitch of a voice without modulation.
+//! The pitch of a voice without modulation.
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents, pitch_hz};
 use crate::rig::{Rig, SINE_HZ, sine, tables};
 
-/// How far a key is from the pitch of the sample, in cents.
+/// Interval between a key and the pitch of the sample, in cents.
 fn cents_of(rig: &Rig, key: u8) -> f64 {
     let sound = rig.hold(key, 127, 0.5);
     cents(pitch_hz(&sound.left, 0.05, 0.5), SINE_HZ)
@@ -22,7 +22,7 @@ fn a_key_is_a_hundred_cents_and_the_root_key_sounds_as_recorded() {
 }
 
 #[test]
-fn coarse_and_fine_tune_move_by_semitones_and_cents() {
+fn coarse_tune_is_in_semitones_and_fine_tune_in_cents() {
     // 8.1.2, numbers 51 and 52.
     let cases = [
         (&[(COARSE_TUNE, 7)][..], 700.0),
@@ -36,7 +36,7 @@ fn coarse_and_fine_tune_move_by_semitones_and_cents() {
 }
 
 #[test]
-fn scale_tuning_says_how_far_keys_are_apart() {
+fn scale_tuning_sets_the_interval_of_keys() {
     // 8.1.2, number 56: 0 is one pitch for all keys.
     for (scale, key, expected) in [(50, 72, 600.0), (0, 90, 0.0), (100, 67, 700.0), (1_200, 61, 1_200.0)] {
         let rig = Rig::sine(&[(SCALE_TUNING, scale)]);
@@ -52,7 +52,7 @@ fn the_overriding_root_key_replaces_that_of_the_sample() {
 }
 
 #[test]
-fn a_fixed_key_sounds_for_all_keys() {
+fn a_fixed_key_applies_to_all_keys() {
     // 8.1.2, number 46.
     let rig = Rig::sine(&[(KEYNUM, 67)]);
     for key in [30, 60, 100] {

@@ -1,5 +1,5 @@
-//! Banks in which everything moves at random: whatever they are, they sound alike at every sample
-//! rate, and the same in calls of any size.
+//! Banks with random modulation have similar levels at every sample rate, and identical output at
+//! any call size.
 
 use dsp_core::session::Event;
 
@@ -7,7 +7,7 @@ use crate::generator::*;
 use crate::measure::{db, rms};
 use crate::rig::{Rig, off, on};
 
-/// Generators of all that moves, at random in the midst of their ranges.
+/// Generators of all modulation sources, random within the middle of their ranges.
 fn random(seed: u32) -> Vec<(u16, i16)> {
     let mut state = seed;
     let mut between = |low: i16, high: i16| {
@@ -48,39 +48,38 @@ fn note() -> [(f64, Event); 2] {
     [(0.0, on(60, 127)), (0.8, off(60))]
 }
 
-/// Levels of a note from hundredth to hundredth of a second, each over two of them.
+/// Levels of a note every 10 ms, each over 20 ms.
 fn levels(generators: &[(u16, i16)], rate_hz: u32) -> Vec<f64> {
     let sound = Rig::sine(generators).with_sample_rate(rate_hz).play(&note(), 1.5).left;
     let frame = |hundredths: u32| (hundredths * rate_hz / 100) as usize;
     (0..140).map(|hundredths| rms(&sound[frame(hundredths)..frame(hundredths + 2)])).collect()
 }
 
-/// Levels below this are not compared: -70 dB.
+/// Levels below -70 dB are not compared.
 const AUDIBLE: f64 = 3e-4;
 
-/// How far levels may be apart, in decibels: where something sweeps fast, a hundredth of a second
-/// is not the same one.
-const MOST_DB: f64 = 0.8;
+/// Largest difference of levels in decibels: windows of 10 ms do not match exactly in fast sweeps.
+const MAX_DIFFERENCE_DB: f64 = 0.8;
 
 #[test]
 fn levels_are_alike_at_every_rate() {
-    // What is coarser at low rates is the grid on which slow things are computed.
+    // The control grid is coarser at low rates.
     for seed in 0..60 {
         let generators = random(seed * 7_919 + 1);
         let reference = levels(&generators, 192_000);
         for rate_hz in [16_000, 22_050, 44_100, 48_000, 96_000] {
             let levels = levels(&generators, rate_hz);
-            let heard = levels.iter().zip(&reference).filter(|(_, reference)| **reference > AUDIBLE);
-            let apart_db: Vec<f64> = heard.map(|(level, reference)| db(level / reference).abs()).collect();
+            let audible = levels.iter().zip(&reference).filter(|(_, reference)| **reference > AUDIBLE);
+            let apart_db: Vec<f64> = audible.map(|(level, reference)| db(level / reference).abs()).collect();
             assert!(apart_db.len() > 3, "seed {seed} is silent");
             let apart_db = apart_db.into_iter().fold(0.0, f64::max);
-            assert!(apart_db < MOST_DB, "seed {seed} at {rate_hz} Hz: {apart_db} dB apart");
+            assert!(apart_db < MAX_DIFFERENCE_DB, "seed {seed} at {rate_hz} Hz: {apart_db} dB apart");
         }
     }
 }
 
 #[test]
-fn calls_of_any_size_give_the_same_bits() {
+fn the_output_does_not_depend_on_the_call_size() {
     for (seed, call_frames) in (100..).zip([1, 3, 77, 333, 4_095].repeat(6)) {
         let generators = random(seed * 7_919 + 1);
         let whole = Rig::sine(&generators).play(&note(), 1.5);

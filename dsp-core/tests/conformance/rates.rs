@@ -1,4 +1,4 @@
-//! The same figures at every sample rate that the engine plays at.
+//! The same results at every sample rate of the engine.
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents, db, pitch_hz, rms};
@@ -26,9 +26,9 @@ fn a_key_has_its_pitch() {
 }
 
 #[test]
-fn the_volume_takes_its_times() {
-    // Delay 0.1 s, attack 0.2 s, hold 0.15 s, decay 1 s to 40 dB below, release 0.5 s; and parts of
-    // these.
+fn the_volume_envelope_keeps_its_times() {
+    // Delay 0.1 s, attack 0.2 s, hold 0.15 s, decay 1 s to 40 dB below, release 0.5 s; and
+    // fractions of these.
     for (part, tolerance) in [(1.0, 0.05), (0.2, 0.05), (0.1, 0.05), (0.05, 0.05), (0.02, 0.05)] {
         let timecents = |secs: f64| libm::round(1_200.0 * libm::log2(secs * part)) as i16;
         let mut rig = Rig::level(&[
@@ -44,15 +44,15 @@ fn the_volume_takes_its_times() {
             let sound = rig.play(&[(0.0, on(60, 127)), (1.5 * part, off(60))], 2.2 * part).left;
             let full = sound.iter().copied().fold(0.0, f64::max);
             let secs =
-                |place: Option<usize>| place.map_or(f64::NAN, |place| place as f64 / f64::from(rate_hz));
-            let risen = |share: f64| secs(sound.iter().position(|value| *value > share * full));
+                |index: Option<usize>| index.map_or(f64::NAN, |index| index as f64 / f64::from(rate_hz));
+            let risen = |fraction: f64| secs(sound.iter().position(|value| *value > fraction * full));
             let fallen = |level_db: f64| {
                 let gain = full * libm::pow(10.0, level_db / 20.0);
                 secs(sound.iter().rposition(|value| *value >= gain))
             };
-            let check = |what: &str, measured_secs: f64, expected_secs: f64| {
-                let what = format!("{what} at {rate_hz} Hz, {part} of the times");
-                assert_near(&what, measured_secs / (part * expected_secs), 1.0, tolerance);
+            let check = |label: &str, measured_secs: f64, expected_secs: f64| {
+                let label = format!("{label} at {rate_hz} Hz, {part} of the times");
+                assert_near(&label, measured_secs / (part * expected_secs), 1.0, tolerance);
             };
             check("the delay", risen(0.0), 0.1);
             check("the attack", risen(0.75) - risen(0.25), 0.1);
@@ -64,8 +64,8 @@ fn the_volume_takes_its_times() {
 }
 
 #[test]
-fn the_modulation_takes_its_times() {
-    // An octave up after a quarter of a second, and a fall of half a second from there.
+fn the_modulation_envelope_keeps_its_times() {
+    // An octave up after a quarter of a second, then a fall of half a second.
     let mut rig = Rig::sine(&[
         (MOD_ENV_TO_PITCH, 1_200),
         (DELAY_MOD_ENV, -2_400),
@@ -89,8 +89,8 @@ fn the_modulation_takes_its_times() {
 }
 
 #[test]
-fn three_decibels_are_missing_at_the_cutoff() {
-    // 1200 log2(480 / 8.176) is 7051; the other cutoffs lie four, three and two octaves below, and
+fn the_response_is_minus_3_db_at_the_cutoff() {
+    // 1200 log2(480 / 8.176) is 7051; the other cutoffs are four, three and two octaves below, and
     // three above.
     for (cutoff_cents, key) in [(2_251, 12), (3_451, 24), (4_651, 36), (7_051, 60), (10_651, 96)] {
         for rate_hz in RATES_HZ {
@@ -105,8 +105,8 @@ fn three_decibels_are_missing_at_the_cutoff() {
 }
 
 #[test]
-fn oscillators_turn_at_their_rate() {
-    // 8.176 Hz, heard in the volume after a delay of half a second.
+fn lfos_keep_their_rate() {
+    // 8.176 Hz as tremolo, after a delay of half a second.
     for rate_hz in RATES_HZ {
         let rig = Rig::level(&[
             (INITIAL_ATTENUATION, 600),

@@ -1,5 +1,5 @@
-//! Registered parameters changed while a note sounds, and the least significant bytes of data (38)
-//! and of the time of a glide (37).
+//! RPNs changed while a note sounds, and the least significant bytes of data (38) and of the
+//! portamento time (37).
 
 use dsp_core::session::Event;
 
@@ -13,7 +13,7 @@ fn registered(parameter: u8) -> [Event; 2] {
     [control(101, 0), control(100, parameter)]
 }
 
-/// How far a note is off its pitch before and after events that come while it sounds, in cents.
+/// Detuning of a note before and after events that come while it sounds, in cents.
 fn before_and_after(first: &[Event], then: &[Event]) -> (f64, f64) {
     let mut events: Vec<_> = first.iter().map(|event| (0.0, *event)).collect();
     events.push((0.0, on(60, 127)));
@@ -38,13 +38,13 @@ fn a_bend_follows_the_range_of_the_wheel() {
     check(&down, &[&registered(0)[..], &[control(DATA, 12)]].concat(), (-200.0, -1_200.0));
     let with_cents = [control(DATA, 3), control(DATA_LSB, 25)];
     check(&down, &[&registered(0)[..], &with_cents].concat(), (-200.0, -325.0));
-    // The wheel at rest stays where it is.
+    // A centred wheel does not move.
     check(&[], &[&registered(0)[..], &[control(DATA, 24)]].concat(), (0.0, 0.0));
 }
 
 #[test]
 fn a_note_follows_the_fine_tuning() {
-    // 100 cents are 8192 units of 14 bits, of which 64 times 128 is the middle.
+    // 100 cents are 8192 units of 14 bits, with the centre at 64 times 128.
     let tuned =
         |msb: u8, lsb: u8| [&registered(1)[..], &[control(DATA, msb), control(DATA_LSB, lsb)]].concat();
     check(&[], &tuned(96, 0), (0.0, 50.0));
@@ -74,16 +74,15 @@ fn the_tunings_and_the_bend_add_up() {
 
 #[test]
 fn the_low_byte_of_data_counts_once_its_parameter_is_selected() {
-    // Half of a hundred cents less a 128th part of them: the most significant byte is 64 from the
-    // selection.
+    // Half of a hundred cents less a 128th of them: selecting sets the most significant byte to 64.
     check(&[], &[&registered(1)[..], &[control(DATA_LSB, 64)]].concat(), (0.0, 100.0 * 64.0 / 8_192.0));
     check(&[], &[control(DATA_LSB, 64)], (0.0, 0.0));
 }
 
 #[test]
-fn the_low_byte_of_the_time_of_a_glide_is_a_128th_of_a_step() {
-    // 3 ms, doubled by every twelve steps of controller 5: 0.77 s at 96, 0.81 s at 96 and 127
-    // of 128.
+fn the_low_byte_of_the_portamento_time_is_a_128th_of_a_step() {
+    // 3 ms, doubled by every twelve steps of controller 5: 0.77 s at 96, 0.81 s at 96 and 127 of
+    // 128.
     let rig = Rig::sine(&[(crate::generator::RELEASE_VOL_ENV, -12_000)]);
     for lsb in [0_u8, 64, 127] {
         let events = [
@@ -95,10 +94,10 @@ fn the_low_byte_of_the_time_of_a_glide_is_a_128th_of_a_step() {
             (0.2, on(72, 127)),
         ];
         let sound = rig.play(&events, 1.2);
-        let glide_secs = 0.003 * libm::exp2((96.0 + f64::from(lsb) / 128.0) / 12.0);
+        let portamento_secs = 0.003 * libm::exp2((96.0 + f64::from(lsb) / 128.0) / 12.0);
         for secs in [0.2, 0.4, 0.6] {
             let measured = cents_at(&sound.left, 0.2 + secs, SINE_HZ);
-            assert_near(&format!("{lsb}: after {secs} s"), measured, 1_200.0 * secs / glide_secs, 4.0);
+            assert_near(&format!("{lsb}: after {secs} s"), measured, 1_200.0 * secs / portamento_secs, 4.0);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Small banks, played.
+//! Plays small banks.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::mixer::TrackPlayer;
@@ -10,13 +10,13 @@ use crate::maker::{ModulatorRecord, Tables};
 
 pub(crate) const RATE_HZ: f64 = 48_000.0;
 
-/// Frequency of [`sine`] at the key it is recorded at, which is 60.
+/// Frequency of [`sine`] at key 60, at which it is recorded.
 pub(crate) const SINE_HZ: f64 = 480.0;
 
-/// Timecents of no time at all (section 8.1.2, number 33).
+/// Timecents of a time of 0 (section 8.1.2, number 33).
 pub(crate) const AT_ONCE: i16 = i16::MIN;
 
-/// A steady level of full scale: what comes out is the gain of the voice.
+/// A constant of full scale: the output is the gain of the voice.
 pub(crate) fn level() -> Vec<i16> {
     vec![i16::MAX; 2_000]
 }
@@ -27,7 +27,7 @@ pub(crate) fn sine() -> Vec<i16> {
     (0..2_000).map(|n| libm::round(value(n)) as i16).collect()
 }
 
-/// Frame `n` has the value `n / 2`: what comes out tells which frame is heard.
+/// Frame `n` has the value `n / 2`, so the output tells which frame plays.
 pub(crate) fn ramp() -> Vec<i16> {
     (0..60_000).map(|n| (n / 2) as i16).collect()
 }
@@ -35,15 +35,15 @@ pub(crate) fn ramp() -> Vec<i16> {
 /// A loop that fits each of these samples.
 pub(crate) const LOOP: core::ops::Range<u32> = 100..1_900;
 
-/// What every zone here has: its sample loops, and its attack takes no time.
+/// Generators of every zone here: a looped sample and an attack of 0.
 pub(crate) const STEADY: [(u16, i16); 2] = [(SAMPLE_MODES, 1), (ATTACK_VOL_ENV, AT_ONCE)];
 
-/// [`STEADY`], and more; later generators replace earlier ones.
+/// [`STEADY`] and more; later generators replace earlier ones.
 pub(crate) fn steady(more: &[(u16, i16)]) -> Vec<(u16, i16)> {
     [&STEADY, more].concat()
 }
 
-/// Preset 0:0 with one zone that has these generators and modulators beside [`STEADY`].
+/// Preset 0:0 with one zone that has [`STEADY`] and these generators and modulators.
 pub(crate) fn tables(frames: &[i16], generators: &[(u16, i16)], modulators: &[ModulatorRecord]) -> Tables {
     let mut tables = Tables::new();
     let sample = tables.add_sample(frames, LOOP);
@@ -54,12 +54,12 @@ pub(crate) fn tables(frames: &[i16], generators: &[(u16, i16)], modulators: &[Mo
     tables
 }
 
-/// A bank to be played.
+/// A bank and the settings to play it with.
 pub(crate) struct Rig {
     bank: Bank,
     session: Session,
     preset: (u16, u8),
-    /// How many frames each call asks for, in turn.
+    /// Call sizes, which repeat.
     call_frames: Vec<usize>,
 }
 
@@ -80,7 +80,7 @@ impl Rig {
         rig
     }
 
-    /// A bank of which some may have to be left out.
+    /// A bank with parts that the loader may leave out.
     pub(crate) fn of_damaged(tables: &Tables) -> Self {
         let bank = Bank::from_vec(tables.bytes()).expect("a bank");
         let presets: Vec<_> =
@@ -110,7 +110,7 @@ impl Rig {
         Self::of(&tables(&ramp(), generators, &[]))
     }
 
-    /// A bank with what its preset needs of this one.
+    /// The bank reduced to its preset.
     pub(crate) fn reduced(&self) -> Self {
         let bytes = self.bank.reduced(&[self.preset]).expect("a smaller bank");
         let bank = Bank::from_vec(bytes).expect("a bank");
@@ -133,7 +133,7 @@ impl Rig {
         self
     }
 
-    /// Every default modulator of section 8.4, that of velocity and cutoff included.
+    /// Uses all default modulators of section 8.4, including velocity to cutoff.
     pub(crate) fn following_the_specification(mut self) -> Self {
         self.session.velocity_to_cutoff = VelocityToCutoff::Specification;
         self
@@ -149,8 +149,7 @@ impl Rig {
         self
     }
 
-    /// Plays events, each at a time in seconds, for so many seconds. Nothing may be allocated
-    /// meanwhile.
+    /// Plays events, each at a time in seconds, and returns the outputs. Playing must not allocate.
     pub(crate) fn play(&self, events: &[(f64, Event)], secs: f64) -> Sound {
         let rate_hz = f64::from(self.session.sample_rate_hz);
         let frames = |secs: f64| libm::round(secs * rate_hz) as u64;
@@ -176,7 +175,7 @@ impl Rig {
         Sound { left, right, reverb, chorus, active_voices: player.active_voices() }
     }
 
-    /// A note that is held.
+    /// A held note.
     pub(crate) fn hold(&self, key: u8, velocity: u8, secs: f64) -> Sound {
         self.play(&[(0.0, on(key, velocity))], secs)
     }

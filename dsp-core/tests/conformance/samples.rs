@@ -1,44 +1,49 @@
-//! Which frames of a sample are heard: places, loops, 24 bits, stereo pairs.
+//! Addresses, loops, 24 bits and stereo pairs of samples.
 
 use crate::generator::*;
 use crate::maker::Tables;
 use crate::measure::{assert_near, cents, db, frame, pitch_hz, residue_db};
 use crate::rig::{LOOP, Rig, SINE_HZ, Sound, level, off, on, ramp, sine, steady, tables};
 
-/// Ways to loop (8.1.2, number 54).
+/// Sample modes (8.1.2, number 54).
 const ONCE: i16 = 0;
 const UNUSED: i16 = 2;
 const UNTIL_RELEASE: i16 = 3;
 
-/// What a value of full scale becomes at the left output.
+/// Left output of a value of full scale.
 fn full_scale() -> f64 {
     Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] * 32_768.0 / 32_767.0
 }
 
-/// The frame of the ramp that is heard at a frame of the output; it is known to two frames.
-fn heard(sound: &Sound, output_frame: usize) -> f64 {
+/// The frame of the ramp that plays at an output frame, with an error of up to two frames.
+fn source_frame(sound: &Sound, output_frame: usize) -> f64 {
     sound.left[output_frame] / full_scale() * 32_768.0 * 2.0
 }
 
 #[test]
 fn a_sample_is_played_frame_by_frame() {
     let sound = Rig::ramp(&[(SAMPLE_MODES, ONCE)]).hold(60, 127, 1.3);
-    for place in [10, 100, 5_000, 30_001, 59_000] {
-        assert_near(&format!("frame {place}"), heard(&sound, place), place as f64, 2.0);
+    for position_frames in [10, 100, 5_000, 30_001, 59_000] {
+        assert_near(
+            &format!("frame {position_frames}"),
+            source_frame(&sound, position_frames),
+            position_frames as f64,
+            2.0,
+        );
     }
     assert_eq!(sound.left[60_010], 0.0);
 }
 
 #[test]
 fn the_start_is_moved_by_fine_and_coarse_offsets() {
-    // 8.1.2, numbers 0 and 4: a coarse one is 32768 frames.
+    // 8.1.2, numbers 0 and 4: the coarse unit is 32768 frames.
     for (generators, first) in [
         (&[(START_ADDRS_OFFSET, 500)][..], 500.0),
         (&[(START_ADDRS_COARSE_OFFSET, 1)], 32_768.0),
         (&[(START_ADDRS_COARSE_OFFSET, 1), (START_ADDRS_OFFSET, -768)], 32_000.0),
     ] {
         let sound = Rig::ramp(&[&[(SAMPLE_MODES, ONCE)], generators].concat()).hold(60, 127, 0.1);
-        assert_near("the first frame", heard(&sound, 40) - 40.0, first, 2.0);
+        assert_near("the first frame", source_frame(&sound, 40) - 40.0, first, 2.0);
     }
 }
 
@@ -57,15 +62,15 @@ fn the_end_is_moved_by_fine_and_coarse_offsets() {
     }
 }
 
-/// Where the output jumps back: the last frame before, and the first one after.
+/// The last frame before the output jumps back, and the first one after.
 fn loop_of(sound: &Sound) -> (f64, f64) {
     let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.99).expect("a loop");
-    (heard(sound, jump - 1), heard(sound, jump))
+    (source_frame(sound, jump - 1), source_frame(sound, jump))
 }
 
 #[test]
-fn a_loop_goes_from_its_end_to_its_start() {
-    // 7.10: the loop's end is the frame that sounds like its start.
+fn a_loop_jumps_from_its_end_to_its_start() {
+    // 7.10: the end of the loop is equivalent to its start.
     let (last, first) = loop_of(&Rig::ramp(&[]).hold(60, 127, 0.1));
     assert_near("the last frame", last, 1_899.0, 2.0);
     assert_near("the first frame", first, 100.0, 2.0);
@@ -89,23 +94,23 @@ fn the_loop_is_moved_by_fine_and_coarse_offsets() {
 }
 
 #[test]
-fn sample_modes_say_when_it_loops() {
+fn sample_modes_control_the_loop() {
     // 60,000 frames are 1.25 s; released after 0.5 s, with a release of 8 s (3600 timecents).
     let play = |mode: i16| {
         let rig = Rig::ramp(&[(SAMPLE_MODES, mode), (RELEASE_VOL_ENV, 3_600)]);
         rig.play(&[(0.0, on(60, 127)), (0.5, off(60))], 2.5)
     };
     let loops_in_release = play(1);
-    assert!(loops_in_release.left[frame(2.4)] != 0.0, "mode 1 loops for ever");
+    assert!(loops_in_release.left[frame(2.4)] != 0.0, "mode 1 loops endlessly");
     for mode in [ONCE, UNUSED] {
         let once = play(mode);
-        // The release does not reach the frames before it.
-        assert_near("no loop", heard(&once, 20_000), 20_000.0, 2.0);
+        // The release does not affect earlier frames.
+        assert_near("no loop", source_frame(&once, 20_000), 20_000.0, 2.0);
         assert_eq!(once.left[frame(1.3)], 0.0, "mode {mode} plays once");
     }
     let until_release = play(UNTIL_RELEASE);
-    assert!(heard(&until_release, 20_000) < 1_901.0, "mode 3 loops while the key is down");
-    // 24,000 frames are 13 turns of 1,800 and 500 more, behind the loop's start and before it.
+    assert!(source_frame(&until_release, 20_000) < 1_901.0, "mode 3 loops while the key is down");
+    // 24,000 frames are 100 before the loop, 13 loops of 1,800 frames and 500 more.
     let at_release = 100 + (24_000 - 100) % 1_800;
     let end = 24_000 + 60_000 - at_release;
     let last = until_release.left.iter().rposition(|value| *value != 0.0).expect("a sound");
@@ -123,7 +128,7 @@ fn a_loop_keeps_its_pitch_at_any_speed() {
 }
 
 #[test]
-fn low_bytes_are_heard_below_sixteen_bits() {
+fn low_bytes_extend_samples_to_24_bits() {
     // 6.2: sm24 adds eight bits.
     let with = |high: i16, low: u8| {
         let mut tables = tables(&vec![high; 2_000], &[], &[]);
@@ -137,8 +142,8 @@ fn low_bytes_are_heard_below_sixteen_bits() {
 }
 
 #[test]
-fn low_bytes_count_from_version_2_04_on_and_if_there_is_one_for_each_frame() {
-    // 6.2: otherwise the chunk is left out. Two steps of 16 bits, or two and three quarters.
+fn low_bytes_count_from_version_2_04_on_and_only_if_complete() {
+    // 6.2: otherwise the chunk is ignored. Two steps of 16 bits, or two and three quarters.
     let played = |version: (u16, u16), missing: usize| {
         let mut tables = Tables { version, ..tables(&[2; 2_000], &[], &[]) };
         tables.low = Some(vec![192; tables.wave.len() / 2 - missing]);
@@ -151,8 +156,8 @@ fn low_bytes_count_from_version_2_04_on_and_if_there_is_one_for_each_frame() {
 }
 
 #[test]
-fn low_bytes_make_a_loop_cleaner_by_the_48_decibels_of_eight_bits() {
-    // A sine of 19.5 steps of 16 bits. What rounding adds is a twelfth of a step squared.
+fn low_bytes_lower_the_noise_of_a_loop_by_48_db() {
+    // A sine of 19.5 steps of 16 bits. Rounding adds a power of a twelfth of a step squared.
     let amplitude = 19.53;
     let value = |n: u32| amplitude * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0);
     let rounded = |unit: f64| (0..2_000).map(move |n| libm::round(value(n) / unit) as i32);
@@ -163,7 +168,7 @@ fn low_bytes_make_a_loop_cleaner_by_the_48_decibels_of_eight_bits() {
     low.resize(with_low.wave.len() / 2, 0);
     with_low.low = Some(low);
     let beside_db = |rig: &Rig, key: u8| {
-        // Late in the loop, many passes of it.
+        // After many passes of the loop.
         let sound = rig.hold(key, 127, 2.0);
         let angle = libm::exp2((f64::from(key) - 60.0) / 12.0) * std::f64::consts::TAU / 100.0;
         residue_db(&sound.left[frame(1.0)..frame(1.9)], angle)
@@ -174,11 +179,11 @@ fn low_bytes_make_a_loop_cleaner_by_the_48_decibels_of_eight_bits() {
     assert_near("16 bits", sixteen_db, of_rounding(1.0), 1.5);
     assert_near("24 bits", twenty_four_db, of_rounding(1.0 / 256.0), 1.5);
     assert_near("24 bits against 16", sixteen_db - twenty_four_db, 48.16, 2.0);
-    // Between the frames as well, where less of the rounding is left.
+    // Between frames, too, where less of the rounding remains.
     assert!(beside_db(&fine, 67) < twenty_four_db);
 }
 
-/// A note of two zones, left and right, with samples linked to each other.
+/// A note of two zones, left and right, with linked samples.
 fn stereo(left: &[(u16, i16)], right: &[(u16, i16)], kinds: (u16, u16)) -> Sound {
     let mut tables = Tables::new();
     for (link, kind) in [(1, kinds.0), (0, kinds.1)] {
@@ -195,7 +200,7 @@ fn stereo(left: &[(u16, i16)], right: &[(u16, i16)], kinds: (u16, u16)) -> Sound
 }
 
 #[test]
-fn the_sides_of_a_stereo_sample_sound_together_at_the_pitch_of_the_right_one() {
+fn a_stereo_pair_plays_at_the_pitch_of_its_right_sample() {
     // 7.10: "both samples are played entirely synchronously, with their pitch controlled by the
     // right sample's generators".
     const LEFT: u16 = 4;
@@ -204,19 +209,19 @@ fn the_sides_of_a_stereo_sample_sound_together_at_the_pitch_of_the_right_one() {
     let linked = stereo(&[(FINE_TUNE, 50)], &[(FINE_TUNE, -30)], (LEFT, RIGHT));
     assert_near("left", pitch(&linked.left), -30.0, 0.2);
     assert_near("right", pitch(&linked.right), -30.0, 0.2);
-    // Their levels stay their own.
+    // Their levels stay independent.
     let balance = stereo(&[(INITIAL_ATTENUATION, 250)], &[], (LEFT, RIGHT));
     let at = |side: &[f64]| crate::measure::rms(&side[frame(0.1)..]);
     assert_near("the left side is softer", db(at(&balance.left) / at(&balance.right)), -10.0, 0.05);
-    // Mono samples have nothing to do with each other.
+    // Mono samples are independent.
     let mono = stereo(&[(FINE_TUNE, 50)], &[(FINE_TUNE, -30)], (1, 1));
     assert_near("left", pitch(&mono.left), 50.0, 0.2);
     assert_near("right", pitch(&mono.right), -30.0, 0.2);
 }
 
 #[test]
-fn layers_of_a_stereo_sample_are_tuned_by_themselves() {
-    // One instrument of two sides in two zones of the preset, the second an octave up.
+fn layers_of_a_stereo_pair_have_independent_tuning() {
+    // One instrument with two sides in two zones of the preset, the second an octave up.
     let mut tables = Tables::new();
     for (link, kind) in [(1, 4), (0, 2)] {
         let sample = tables.add_sample(&sine(), LOOP);
@@ -231,7 +236,7 @@ fn layers_of_a_stereo_sample_are_tuned_by_themselves() {
     tables.add_preset_zone((&[], &[]), Some(instrument));
     tables.add_preset_zone((&[(COARSE_TUNE, 12)], &[]), Some(instrument));
     let sound = Rig::of(&tables).hold(60, 127, 0.5);
-    // Both sides are the same sum of two octaves, so neither is a tone of its own.
+    // Both sides are the same sum of two octaves.
     let [left, right] = [&sound.left, &sound.right].map(|side| crate::measure::rms(&side[frame(0.1)..]));
     assert_near("the sides", db(left / right), 0.0, 0.01);
     let differences: Vec<f64> =
@@ -240,7 +245,7 @@ fn layers_of_a_stereo_sample_are_tuned_by_themselves() {
 }
 
 #[test]
-fn samples_of_any_length_have_silence_behind_them() {
+fn silence_follows_samples_of_any_length() {
     let mut tables = Tables::new();
     let first = tables.add_sample(&level()[..500], 0..0);
     tables.wave.truncate(2 * 500);
@@ -252,5 +257,5 @@ fn samples_of_any_length_have_silence_behind_them() {
     tables.add_preset_zone((&[], &[]), Some(instrument));
     let sound = Rig::of(&tables).hold(60, 127, 0.1);
     assert!(sound.left[490] > 0.0);
-    assert!(sound.left[505..].iter().all(|value| *value == 0.0), "the next sample is not heard");
+    assert!(sound.left[505..].iter().all(|value| *value == 0.0), "the next sample is audible");
 }

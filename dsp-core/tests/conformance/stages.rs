@@ -1,16 +1,17 @@
-//! Envelopes that are let go in each of their stages (section 9.1.7), and what waits for them.
+//! Envelopes released in each of their stages (section 9.1.7), and samples that start after a
+//! delay.
 
 use crate::generator::*;
 use crate::measure::{assert_near, cents_at, db, frame};
 use crate::rig::{AT_ONCE, RATE_HZ, Rig, SINE_HZ, Sound, off, on};
 
-/// What a voice without attenuation gives.
+/// Output of a voice without attenuation.
 fn full() -> f64 {
     Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)]
 }
 
-/// A note let go after a time.
-fn let_go(rig: &Rig, release_secs: f64, secs: f64) -> Sound {
+/// A note released after a time.
+fn released(rig: &Rig, release_secs: f64, secs: f64) -> Sound {
     rig.play(&[(0.0, on(60, 127)), (release_secs, off(60))], secs)
 }
 
@@ -25,8 +26,8 @@ const VOLUME: [(u16, i16); 6] = [
 ];
 
 #[test]
-fn the_volume_falls_from_where_it_is_let_go() {
-    // When, and how far below full it is then.
+fn the_volume_falls_from_its_level_at_the_release() {
+    // Stage, time of the release in seconds, level in decibels.
     for (stage, secs, level_db) in [
         ("a quarter of the attack", 0.375, -12.04),
         ("three quarters of the attack", 0.625, -2.5),
@@ -34,60 +35,58 @@ fn the_volume_falls_from_where_it_is_let_go() {
         ("the decay", 1.125, -12.0),
         ("the sustain", 1.6, -24.0),
     ] {
-        let sound = let_go(&Rig::level(&VOLUME), secs, secs + 0.6);
+        let sound = released(&Rig::level(&VOLUME), secs, secs + 0.6);
         for later_secs in [0.0, 0.1, 0.25, 0.5] {
             let measured = db(sound.left[frame(secs + later_secs)] / full());
-            let what = format!("{stage}, {later_secs} s later");
-            assert_near(&what, measured, level_db - 96.0 * later_secs, 0.3);
+            let label = format!("{stage}, {later_secs} s later");
+            assert_near(&label, measured, level_db - 96.0 * later_secs, 0.3);
         }
     }
 }
 
 #[test]
-fn a_note_let_go_in_its_delay_is_not_heard() {
-    let sound = let_go(&Rig::level(&VOLUME), 0.2, 1.5);
+fn a_note_released_in_its_delay_is_silent() {
+    let sound = released(&Rig::level(&VOLUME), 0.2, 1.5);
     assert!(sound.left.iter().all(|value| *value == 0.0));
     assert_eq!(sound.active_voices, 0);
 }
 
 #[test]
-fn a_note_let_go_at_its_end_is_released_once() {
-    // A second release does not begin the fall anew.
+fn a_second_note_off_is_ignored() {
     let events = [(0.0, on(60, 127)), (0.5, off(60)), (0.75, off(60))];
     let sound = Rig::level(&[(RELEASE_VOL_ENV, 0)]).play(&events, 1.2);
     assert_near("half a second later", db(sound.left[frame(1.0)] / full()), -48.0, 0.3);
 }
 
 #[test]
-fn a_note_of_no_length_sounds_for_ten_milliseconds() {
-    // Files have drum notes that end where they begin. The shortest release takes a millisecond
-    // more.
+fn a_note_of_length_zero_sounds_for_ten_milliseconds() {
+    // Files have drum notes of length 0. The shortest release adds a millisecond.
     for rate_hz in [16_000, 44_100, 48_000, 192_000] {
         let rig = Rig::level(&[(RELEASE_VOL_ENV, -12_000)]).with_sample_rate(rate_hz);
         for held_secs in [0.0, 0.002, 0.02] {
-            let sound = let_go(&rig, held_secs, 0.1);
-            let secs = |place: usize| place as f64 / f64::from(rate_hz);
+            let sound = released(&rig, held_secs, 0.1);
+            let secs = |frames: usize| frames as f64 / f64::from(rate_hz);
             let end_secs = secs(sound.left.iter().rposition(|value| *value != 0.0).expect("a sound"));
-            let what = format!("held for {held_secs} s at {rate_hz} Hz");
-            assert_near(&what, end_secs, f64::max(held_secs, 0.01) + 0.001, 0.0005);
+            let label = format!("held for {held_secs} s at {rate_hz} Hz");
+            assert_near(&label, end_secs, f64::max(held_secs, 0.01) + 0.001, 0.0005);
             let before = libm::round((end_secs - 0.002) * f64::from(rate_hz)) as usize;
-            assert_near(&what, db(sound.left[before] / full()), 0.0, 0.01);
+            assert_near(&label, db(sound.left[before] / full()), 0.0, 0.01);
         }
     }
 }
 
 #[test]
-fn a_sample_waits_for_the_delay_of_its_volume() {
-    // The first frames of the ramp are heard when the delay of half a second is over.
+fn a_sample_starts_after_the_delay_of_its_volume_envelope() {
+    // The first frames of the ramp play when the delay of half a second ends.
     let sound = Rig::ramp(&[(SAMPLE_MODES, 0), (DELAY_VOL_ENV, -1_200)]).hold(60, 127, 1.0);
     let unit = full() / 32_767.0;
-    for place in [100.0, 5_000.0, 20_000.0] {
-        let heard = 2.0 * sound.left[frame(0.5 + place / RATE_HZ)] / unit;
-        assert_near(&format!("frame {place}"), heard, place, 3.0);
+    for expected_frame in [100.0, 5_000.0, 20_000.0] {
+        let source_frame = 2.0 * sound.left[frame(0.5 + expected_frame / RATE_HZ)] / unit;
+        assert_near(&format!("frame {expected_frame}"), source_frame, expected_frame, 3.0);
     }
 }
 
-/// An octave of pitch, with the same stages; the volume stays while the pitch falls.
+/// An octave of pitch with the same stages; the volume stays constant while the pitch falls.
 const PITCH: [(u16, i16); 8] = [
     (MOD_ENV_TO_PITCH, 1_200),
     (DELAY_MOD_ENV, -2_400),
@@ -100,9 +99,9 @@ const PITCH: [(u16, i16); 8] = [
 ];
 
 #[test]
-fn the_modulation_falls_from_where_it_is_let_go() {
+fn the_modulation_falls_from_its_level_at_the_release() {
     // 9.5.3: a quarter and three quarters of the convex attack are 1 + 40 / 96 log10 of that.
-    let convex = |share: f64| 1.0 + 40.0 / 96.0 * libm::log10(share);
+    let convex = |fraction: f64| 1.0 + 40.0 / 96.0 * libm::log10(fraction);
     for (stage, secs, level) in [
         ("the delay", 0.1, 0.0),
         ("a quarter of the attack", 0.375, convex(0.25)),
@@ -111,18 +110,18 @@ fn the_modulation_falls_from_where_it_is_let_go() {
         ("the decay", 1.2, 0.8),
         ("the sustain", 1.6, 0.6),
     ] {
-        let sound = let_go(&Rig::sine(&PITCH), secs, secs + 1.2);
+        let sound = released(&Rig::sine(&PITCH), secs, secs + 1.2);
         for later_secs in [0.05, 0.2, 0.4, 1.1] {
             let octaves = cents_at(&sound.left, secs + later_secs, SINE_HZ) / 1_200.0;
-            let what = format!("{stage}, {later_secs} s later");
-            assert_near(&what, octaves, (level - later_secs).max(0.0), 0.012);
+            let label = format!("{stage}, {later_secs} s later");
+            assert_near(&label, octaves, (level - later_secs).max(0.0), 0.012);
         }
     }
 }
 
 #[test]
 fn an_envelope_without_times_is_at_its_sustain_at_once() {
-    // 8.1.2: -32768 is no time at all, where that may be; -12000 is a millisecond.
+    // 8.1.2: -32768 is a time of 0 for generators that allow it; -12000 is a millisecond.
     let at_once = [
         (DELAY_VOL_ENV, AT_ONCE),
         (ATTACK_VOL_ENV, AT_ONCE),
@@ -138,11 +137,11 @@ fn an_envelope_without_times_is_at_its_sustain_at_once() {
 }
 
 #[test]
-fn a_sustain_of_nothing_ends_the_note() {
-    // 96 dB in half a second; the key is still down.
+fn a_sustain_of_zero_ends_the_note() {
+    // 96 dB in half a second, with the key still down.
     let sound = Rig::level(&[(DECAY_VOL_ENV, -1_200), (SUSTAIN_VOL_ENV, 1_440)]).hold(60, 127, 1.0);
     let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
-    // The half that a voice has at full counts in the 96 dB.
+    // A voice at full has a gain of a half, which counts in the 96 dB.
     assert_near("the end in seconds", last as f64 / RATE_HZ, 0.5 * (96.0 - 6.02) / 96.0, 0.025);
     assert_eq!(sound.active_voices, 0);
 }

@@ -1,4 +1,4 @@
-//! Which of two modulators counts when they are alike but for their amounts (sections 7.4, 8.4 and
+//! Which of two modulators with the same sources and destination applies (sections 7.4, 8.4 and
 //! 9.5.1).
 
 use crate::generator::*;
@@ -18,7 +18,7 @@ fn to_attenuation(amount: u16) -> ModulatorRecord {
     [SOURCE, INITIAL_ATTENUATION, amount, 0, 0]
 }
 
-/// How much the controller at 64 attenuates, in centibels.
+/// Attenuation by the controller at 64, in centibels.
 fn attenuation_cb(rig: &Rig) -> f64 {
     let at =
         |value: u8| rig.play(&[(0.0, control(CONTROLLER, value)), (0.0, on(60, 127))], 0.1).left[frame(0.09)];
@@ -26,22 +26,23 @@ fn attenuation_cb(rig: &Rig) -> f64 {
 }
 
 #[test]
-fn the_later_of_two_in_one_zone_counts() {
-    // 7.4: the amount alone tells them apart. 100 at 64 of 128 are 50 centibels.
-    let check = |what: &str, second: ModulatorRecord, expected: f64| {
+fn the_later_of_two_identical_modulators_in_a_zone_applies() {
+    // 7.4: modulators that differ only in the amount are identical. 100 at 64 of 128 are 50
+    // centibels.
+    let check = |label: &str, second: ModulatorRecord, expected: f64| {
         let rig = Rig::of(&tables(&level(), &[], &[to_attenuation(40), second]));
-        assert_near(what, attenuation_cb(&rig), expected, TOLERANCE_CB);
+        assert_near(label, attenuation_cb(&rig), expected, TOLERANCE_CB);
     };
     check("another amount", to_attenuation(100), 50.0);
-    // Others that differ in more add up: 20 of the first, and of the second the share of a source
-    // that falls, one that velocity opens and one that is made positive.
+    // Modulators that differ in more add up: 20 of the first, and the contribution of a second one.
+    // It has a falling source, a velocity source or the absolute transform.
     check("an amount source", [SOURCE, INITIAL_ATTENUATION, 100, VELOCITY, 0], 20.0 + 50.0 * 127.0 / 128.0);
     check("a direction", [SOURCE | NEGATIVE, INITIAL_ATTENUATION, 100, 0, 0], 20.0 - 50.0);
     check("a transform", [SOURCE, INITIAL_ATTENUATION, (-100_i16).cast_unsigned(), 0, ABSOLUTE], 20.0 + 50.0);
 }
 
-/// A bank with modulators in its global and its own zone, of the preset or of the instrument.
-fn two_levels(in_preset: bool, global: &[ModulatorRecord], own: &[ModulatorRecord]) -> Rig {
+/// A bank with modulators in a global zone and in a zone, of the preset or of the instrument.
+fn two_levels(in_preset: bool, global: &[ModulatorRecord], zone: &[ModulatorRecord]) -> Rig {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -50,10 +51,10 @@ fn two_levels(in_preset: bool, global: &[ModulatorRecord], own: &[ModulatorRecor
         tables.add_instrument_zone((&steady, &[]), Some(sample));
         tables.add_preset(0, 0);
         tables.add_preset_zone((&[], global), None);
-        tables.add_preset_zone((&[], own), Some(instrument));
+        tables.add_preset_zone((&[], zone), Some(instrument));
     } else {
         tables.add_instrument_zone((&[], global), None);
-        tables.add_instrument_zone((&steady, own), Some(sample));
+        tables.add_instrument_zone((&steady, zone), Some(sample));
         tables.add_preset(0, 0);
         tables.add_preset_zone((&[], &[]), Some(instrument));
     }
@@ -61,23 +62,23 @@ fn two_levels(in_preset: bool, global: &[ModulatorRecord], own: &[ModulatorRecor
 }
 
 #[test]
-fn a_zone_goes_before_its_global_zone_at_both_levels() {
+fn a_zone_overrides_its_global_zone_at_both_levels() {
     for in_preset in [false, true] {
-        let check = |what: &str, global: &[ModulatorRecord], own: &[ModulatorRecord], expected: f64| {
-            let measured = attenuation_cb(&two_levels(in_preset, global, own));
-            assert_near(&format!("{what}, in the preset: {in_preset}"), measured, expected, TOLERANCE_CB);
+        let check = |label: &str, global: &[ModulatorRecord], zone: &[ModulatorRecord], expected: f64| {
+            let measured = attenuation_cb(&two_levels(in_preset, global, zone));
+            assert_near(&format!("{label}, in the preset: {in_preset}"), measured, expected, TOLERANCE_CB);
         };
         check("the global one alone", &[to_attenuation(100)], &[], 50.0);
         check("both", &[to_attenuation(100)], &[to_attenuation(60)], 30.0);
-        check("none of it", &[to_attenuation(100)], &[to_attenuation(0)], 0.0);
+        check("removed", &[to_attenuation(100)], &[to_attenuation(0)], 0.0);
         let other = [[SOURCE, INITIAL_ATTENUATION, 60, VELOCITY, 0]];
-        check("unlike ones", &[to_attenuation(100)], &other, 50.0 + 30.0 * 127.0 / 128.0);
+        check("different ones", &[to_attenuation(100)], &other, 50.0 + 30.0 * 127.0 / 128.0);
     }
 }
 
 #[test]
-fn a_modulator_of_the_preset_adds_to_one_of_the_instrument_that_is_alike() {
-    // 9.5.1: in the global zones as well as in the zones themselves: 50, and 14 of 28.
+fn a_modulator_of_the_preset_adds_to_an_identical_one_of_the_instrument() {
+    // 9.5.1: in global zones and in zones: 50, and 14 of 28.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -91,7 +92,7 @@ fn a_modulator_of_the_preset_adds_to_one_of_the_instrument_that_is_alike() {
 
 #[test]
 fn a_preset_adds_to_the_defaults() {
-    // 8.4.5: 960 centibels of volume, and as many again: 80 decibels for each decade.
+    // 8.4.5: 960 centibels of volume, twice: 80 decibels a decade.
     let mut tables = tables(&level(), &[], &[]);
     tables.preset_modulators.push([0x0587, INITIAL_ATTENUATION, 960, 0, 0]);
     let rig = Rig::of(&tables);
@@ -101,15 +102,14 @@ fn a_preset_adds_to_the_defaults() {
 
 #[test]
 fn both_forms_of_velocity_to_cutoff_replace_the_default_of_the_text() {
-    // 8.4.2 of 2.04, and that of 2.01 with its switch: neither of them at an amount of 0 leaves the
-    // default's -2400 cents of a velocity of 1, which would take 24 decibels from a sine at the
-    // cutoff.
+    // 8.4.2 of 2.04, and that of 2.01 with its switch. At an amount of 0 either removes the
+    // default's -2400 cents, which at a velocity of 1 take 24 dB from a sine at the cutoff.
     const OF_2_04: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0, 0];
     const OF_2_01: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0x0d02, 0];
     let response_db = |modulators: &[ModulatorRecord]| {
         let level = |cutoff: i16| {
             let mut modulators = modulators.to_vec();
-            // So that the level does not follow the velocity.
+            // Keeps the level independent of the velocity.
             modulators.push([0x0502, INITIAL_ATTENUATION, 0, 0, 0]);
             let rig = Rig::of(&tables(&sine(), &[(INITIAL_FILTER_FC, cutoff)], &modulators))
                 .following_the_specification();
@@ -119,7 +119,7 @@ fn both_forms_of_velocity_to_cutoff_replace_the_default_of_the_text() {
     };
     assert_near("2.04", response_db(&[OF_2_04]), -3.01, 0.1);
     assert_near("2.01", response_db(&[OF_2_01]), -3.01, 0.1);
-    // Two octaves but a 64th above the cutoff: Butterworth's -10 log10(1 + 2^(4 * 2 * 126 / 128)).
+    // Two octaves less a 64th above the cutoff: Butterworth's -10 log10(1 + 2^(4 * 2 * 126 / 128)).
     let expected = -10.0 * libm::log10(1.0 + libm::exp2(8.0 * 126.0 / 128.0));
     assert_near("the default", response_db(&[]), expected, 0.15);
 }

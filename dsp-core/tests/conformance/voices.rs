@@ -1,4 +1,4 @@
-//! How many voices sound, how exactly they are read, and how many channels there are.
+//! Polyphony, exactness of the interpolation, and number of channels.
 
 use dsp_core::render::{OfflineRender, TailConfig};
 use dsp_core::session::{Instrument, Interpolation, Session, Track, TrackEvent};
@@ -8,8 +8,8 @@ use crate::measure::{assert_near, db, frame, residue_db, rms};
 use crate::rig::{Rig, control, level, on, tables};
 
 #[test]
-fn the_softest_voice_makes_room() {
-    // Eight voices at most: seven loud notes and a soft one; then another loud one.
+fn the_softest_voice_is_stolen() {
+    // A polyphony of eight: seven loud notes and a soft one, then another loud one.
     let rig = Rig::level(&[]).with_polyphony(8);
     let mut events: Vec<_> = (0..7).map(|n| (0.0, on(40 + n, 127))).collect();
     events.push((0.0, on(80, 20)));
@@ -33,7 +33,7 @@ fn held_notes_outlast_released_ones() {
 }
 
 #[test]
-fn as_many_voices_sound_as_are_asked_for() {
+fn the_polyphony_is_configurable() {
     for polyphony in [8, 32, 128] {
         let rig = Rig::level(&[]).with_polyphony(polyphony);
         let events: Vec<_> = (0..128).map(|key| (0.0, on(key, 127))).collect();
@@ -43,23 +43,23 @@ fn as_many_voices_sound_as_are_asked_for() {
     }
 }
 
-/// A sine of so many frames a period, 20 periods of which are the loop.
+/// A sine of `period_frames` frames a period, with a loop of 20 periods.
 fn fine_sine(period_frames: u32) -> Vec<i16> {
     let angle = |n: u32| f64::from(n) * std::f64::consts::TAU / f64::from(period_frames);
     (0..2_000).map(|n| libm::round(30_000.0 * libm::sin(angle(n))) as i16).collect()
 }
 
 #[test]
-fn interpolation_is_as_exact_as_its_kind() {
-    // A tone of which the sample has 20 frames a period, three semitones up.
+fn interpolation_has_the_exactness_of_its_kind() {
+    // A tone with 20 frames a period, three semitones up.
     let period_frames = 20;
     let angle = std::f64::consts::TAU / f64::from(period_frames);
     let residue = |interpolation: Interpolation| {
         let rig = Rig::of(&tables(&fine_sine(period_frames), &[], &[])).with_interpolation(interpolation);
         residue_db(&rig.hold(63, 127, 0.5).left[frame(0.1)..frame(0.4)], angle * libm::exp2(3.0 / 12.0))
     };
-    // A chord is off the arc by t (1 - t) angle^2 / 2 at a share t of its length: this much is left
-    // when what all places have in common, a twelfth, is taken for a change of level.
+    // A chord is off the arc by t (1 - t) angle^2 / 2 at a fraction t of its length. The mean, a
+    // twelfth, appears as a change of level; the rest is the expected residue.
     let chord_db = db(angle * angle * libm::sqrt(1.0 / 120.0 - 1.0 / 144.0));
     assert_near("linear", residue(Interpolation::Linear), chord_db, 0.5);
     let four = residue(Interpolation::FourPoint);
@@ -69,25 +69,30 @@ fn interpolation_is_as_exact_as_its_kind() {
 }
 
 #[test]
-fn lines_and_cubics_go_through_the_frames_themselves() {
+fn linear_and_cubic_interpolation_pass_through_the_frames() {
     let frames = |interpolation: Interpolation| {
         Rig::of(&tables(&fine_sine(37), &[], &[])).with_interpolation(interpolation).hold(60, 127, 0.1).left
     };
     let (linear, four) = (frames(Interpolation::Linear), frames(Interpolation::FourPoint));
     let full = linear[100] / f64::from(fine_sine(37)[100]);
     for (n, value) in fine_sine(37).into_iter().enumerate().take(1_800) {
-        assert_near(&format!("frame {n} on a line"), linear[n] / full, f64::from(value), 0.01);
-        assert_near(&format!("frame {n} on a cubic"), four[n] / full, f64::from(value), 0.01);
+        assert_near(
+            &format!("frame {n} with linear interpolation"),
+            linear[n] / full,
+            f64::from(value),
+            0.01,
+        );
+        assert_near(&format!("frame {n} with cubic interpolation"), four[n] / full, f64::from(value), 0.01);
     }
 }
 
 #[test]
-fn a_sinc_keeps_what_would_alias_away_and_the_rest_level() {
+fn sinc_interpolation_suppresses_aliases_and_keeps_the_level() {
     let level = |interpolation: Interpolation, frames: &[i16], key: u8| {
         let rig = Rig::of(&tables(frames, &[], &[])).with_interpolation(interpolation);
         rms(&rig.hold(key, 127, 0.5).left[frame(0.1)..frame(0.4)])
     };
-    // Two fifths of the sample rate, an octave up, would fold back to a fifth.
+    // Two fifths of the sample rate, an octave up, would alias to a fifth.
     let angle = |n: u32| f64::from(n) * std::f64::consts::TAU * 2.0 / 5.0;
     let high: Vec<i16> = (0..2_000).map(|n| libm::round(30_000.0 * libm::sin(angle(n))) as i16).collect();
     let recorded = level(Interpolation::FourPoint, &high, 60);

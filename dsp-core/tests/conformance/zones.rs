@@ -1,4 +1,4 @@
-//! Zones: ranges, what is global, how presets add to instruments.
+//! Zones: ranges, global zones, presets and instruments.
 
 use crate::generator::*;
 use crate::maker::Tables;
@@ -9,14 +9,14 @@ const fn between(low: u8, high: u8) -> i16 {
     i16::from_le_bytes([low, high])
 }
 
-/// Level of a held note, 0 if there is none.
+/// Level of a held note, 0 if no zone plays it.
 fn level_of(rig: &Rig, key: u8, velocity: u8) -> f64 {
     rig.hold(key, velocity, 0.1).left[frame(0.05)]
 }
 
 #[test]
 fn a_zone_plays_its_keys_and_velocities_only() {
-    // 8.1.2, numbers 43 and 44; both ends belong to a range. One zone, and ranges at both levels.
+    // 8.1.2, numbers 43 and 44; ranges include both ends. One zone, and ranges at both levels.
     for in_preset in [false, true] {
         let ranges = [(KEY_RANGE, between(60, 64)), (VEL_RANGE, between(50, 100))];
         let mut tables = Tables::new();
@@ -62,8 +62,8 @@ fn zones_that_overlap_sound_together() {
 }
 
 #[test]
-fn a_global_zone_holds_for_zones_that_do_not_say_otherwise() {
-    // 7.7: a zone's own generator replaces the global one.
+fn a_global_zone_applies_unless_a_zone_replaces_it() {
+    // 7.7: a generator of a zone replaces the global one.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&sine(), LOOP);
     let instrument = tables.add_instrument();
@@ -74,13 +74,14 @@ fn a_global_zone_holds_for_zones_that_do_not_say_otherwise() {
     tables.add_preset_zone((&[], &[]), Some(instrument));
     let rig = Rig::of(&tables);
     let pitch = |key: u8| cents(pitch_hz(&rig.hold(key, 127, 0.5).left, 0.05, 0.5), SINE_HZ);
-    assert_near("its own semitones, the global cents", pitch(60), -180.0, 0.2);
+    assert_near("the zone's semitones, the global cents", pitch(60), -180.0, 0.2);
     assert_near("all global", pitch(61), 100.0 + 520.0, 0.2);
 }
 
 #[test]
 fn a_preset_adds_to_its_instrument() {
-    // 8.5 and 9.4: the preset's generators are offsets, its global zone's replaced by its own.
+    // 8.5 and 9.4: the preset's generators are offsets; those of a zone replace those of its global
+    // zone.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&sine(), LOOP);
     let instrument = tables.add_instrument();
@@ -102,8 +103,8 @@ fn a_preset_adds_to_its_instrument() {
 }
 
 #[test]
-fn what_a_preset_cannot_say_does_not_count() {
-    // 8.5: places, keys, loops and classes belong to the instrument.
+fn generators_invalid_in_a_preset_are_ignored() {
+    // 8.5: addresses, keys, loops and classes belong to the instrument.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -129,8 +130,8 @@ fn what_a_preset_cannot_say_does_not_count() {
 }
 
 #[test]
-fn values_end_at_their_ranges() {
-    // 8.1.3: an attenuation of at most 144 dB, of the sum; a pan of at most 50 %.
+fn values_are_clamped_to_their_ranges() {
+    // 8.1.3: the total attenuation is at most 144 dB, the pan at most 50 %.
     let mut tables = Tables::new();
     let sample = tables.add_sample(&level(), LOOP);
     let instrument = tables.add_instrument();
@@ -139,8 +140,7 @@ fn values_end_at_their_ranges() {
     tables.add_preset_zone((&[(PAN, 400), (INITIAL_ATTENUATION, -300)], &[]), Some(instrument));
     let sound = Rig::of(&tables).hold(60, 127, 0.1);
     assert_eq!(sound.left[frame(0.05)], 0.0);
-    // An attenuation below none is none: the controllers' own 4.15 dB (8.4.5) are all that it can
-    // take.
+    // A negative attenuation counts as 0: it cannot exceed the 4.15 dB of the controllers (8.4.5).
     let full = Rig::level(&[(PAN, 500)]).hold(60, 127, 0.1).right[frame(0.05)];
     assert!(db(sound.right[frame(0.05)] / full) < 4.16);
 }

@@ -9,7 +9,7 @@ use crate::measure::{
     warped_ratio,
 };
 
-const OWN: f64 = 0.0;
+const IMPULSE: f64 = 0.0;
 const SMALL_ROOM: f64 = 1.0;
 const HALL: f64 = 2.0;
 const PLATE: f64 = 3.0;
@@ -26,7 +26,7 @@ fn with_impulse_at(rate_hz: u32, response: &Stereo, parameters: &[(&str, f64)]) 
     let kind = effect_kind("convolution").unwrap();
     let impulse = Some([&response[0][..], &response[1]]);
     let mut slot = EffectSlot::new("effect", kind, &EffectConfig { impulse, ..config(rate_hz) });
-    for (id, value) in [&[("response", OWN)], &BARE[..], parameters].concat() {
+    for (id, value) in [&[("response", IMPULSE)], &BARE[..], parameters].concat() {
         slot.set(kind.parameter_index(id).unwrap(), value, 0);
     }
     let mut chain = EffectChain::new(rate_hz);
@@ -186,7 +186,7 @@ fn a_new_response_starts_from_silence() {
         let mut earlier = noise(level, 50_000);
         let [left, right] = &mut earlier;
         chain.process(left, right, &[]);
-        chain.set(0, 0, OWN);
+        chain.set(0, 0, IMPULSE);
         process(&mut chain, &input)
     });
     // The old response has faded out, 20 ms after the next control point.
@@ -220,7 +220,7 @@ fn changing_the_room_neither_allocates_nor_clicks() {
 #[test]
 fn a_missing_response_is_silent() {
     let [left, _] =
-        process(&mut chain_of("convolution", &[("response", OWN), ("mix", 1.0)]), &noise(0.5, 4_800));
+        process(&mut chain_of("convolution", &[("response", IMPULSE), ("mix", 1.0)]), &noise(0.5, 4_800));
     assert_eq!(peak(&left), 0.0);
 }
 

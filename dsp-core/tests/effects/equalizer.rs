@@ -176,7 +176,7 @@ fn cuts_have_3_db_at_the_corner_and_their_slopes() {
 }
 
 #[test]
-fn flat_settings_change_no_bit() {
+fn flat_settings_do_not_change_the_signal() {
     let input = noise(1.0, 4_800);
     assert_eq!(process(&mut chain_of("equalizer", &[]), &input), input);
     let off: &[(&str, f64)] =

@@ -175,7 +175,7 @@ fn the_high_pass_is_a_butterworth_filter() {
 }
 
 #[test]
-fn an_open_gate_changes_no_bit() {
+fn an_open_gate_does_not_change_the_signal() {
     let mut chain = chain_of("gate", &[]);
     assert_eq!(chain.latency_frames(), 0);
     let input: Stereo = sine(200.0, 0.25, 48_000);

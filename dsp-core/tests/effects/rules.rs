@@ -153,7 +153,7 @@ fn bits(audio: &Stereo) -> Vec<u32> {
 }
 
 #[test]
-fn call_sizes_change_no_bit() {
+fn the_output_does_not_depend_on_the_call_size() {
     let input = noise(0.5, SECOND / 2);
     for kind in EFFECTS {
         for setting in SETTINGS {
@@ -167,7 +167,7 @@ fn call_sizes_change_no_bit() {
 }
 
 #[test]
-fn instructions_change_no_bit() {
+fn the_output_does_not_depend_on_the_instruction_set() {
     let input = noise(0.5, SECOND / 2);
     for kind in EFFECTS {
         for setting in SETTINGS {
@@ -181,7 +181,7 @@ fn instructions_change_no_bit() {
 }
 
 #[test]
-fn skipped_silence_changes_no_bit() {
+fn skipping_silence_does_not_change_the_output() {
     // Bursts with silence between them, some of it long enough for all effects to fall silent.
     let mut input = noise(0.5, 4 * SECOND);
     for side in &mut input {
@@ -205,7 +205,7 @@ fn skipped_silence_changes_no_bit() {
                     let part = done..left.len().min(done + calls.next().unwrap_or(1));
                     let sidechain = [&side[0][part.clone()], &side[1][part.clone()]];
                     chain.process(&mut left[part.clone()], &mut right[part.clone()], &[Some(sidechain)]);
-                    // Oscillators and ramps continue while an effect skips silence.
+                    // LFOs and ramps continue while an effect skips silence.
                     if done < 150_000 && part.end >= 150_000 {
                         (0..kind.parameters.len()).for_each(|index| {
                             let parameter = &kind.parameters[index];
@@ -325,7 +325,7 @@ fn output_falls_silent_after_the_input() {
         chain.process(left, right, &[]);
         let end = after.each_ref().map(|values| peak(&values[19 * SECOND..]));
         println!("{}: {end:?} after 19 s of silence", kind.id);
-        assert!(end.iter().all(|peak| *peak < 1e-6), "{} still sounds at {end:?}", kind.id);
+        assert!(end.iter().all(|peak| *peak < 1e-6), "{} is still audible at {end:?}", kind.id);
     }
 }
 

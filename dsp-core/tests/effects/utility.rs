@@ -16,7 +16,7 @@ fn gain_matches_its_definition() {
 }
 
 #[test]
-fn defaults_change_no_bit() {
+fn defaults_do_not_change_the_signal() {
     let input = noise(1.0, 1_000);
     assert_eq!(process(&mut chain_of("utility", &[]), &input), input);
 }

@@ -21,8 +21,8 @@ fn audible_value(parameter: &Parameter) -> f64 {
     parameter.clamp(value)
 }
 
-/// Whether a parameter changes the phase of oscillators, which tests with sessions cover.
-fn changes_oscillator_phase(kind: &EffectKind, parameter: &Parameter) -> bool {
+/// Whether a parameter changes the phase of LFOs, which tests with sessions cover.
+fn changes_lfo_phase(kind: &EffectKind, parameter: &Parameter) -> bool {
     let is_rate = parameter.unit == Unit::Hertz && parameter.max < 100.0;
     is_rate || (kind.id == "tremolo" && ["sync", "note"].contains(&parameter.id))
 }
@@ -48,7 +48,7 @@ fn a_value_set_during_playback_sounds_like_one_set_before() {
         let at_work: Vec<_> =
             at_work.iter().copied().filter(|(id, _)| kind.parameter_index(id).is_some()).collect();
         for (number, parameter) in kind.parameters.iter().enumerate() {
-            if changes_oscillator_phase(kind, parameter) {
+            if changes_lfo_phase(kind, parameter) {
                 continue;
             }
             let value = audible_value(parameter);

@@ -34,7 +34,7 @@ fn the_mono_mix_does_not_change() {
 }
 
 #[test]
-fn a_width_of_1_changes_no_bit() {
+fn a_width_of_1_does_not_change_the_signal() {
     let input = noise(1.0, 1_000);
     assert_eq!(process(&mut chain_of("width", &[]), &input), input);
 }

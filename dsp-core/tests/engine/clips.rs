@@ -1,4 +1,4 @@
-//! Recorded audio: exactly where and how the session says.
+//! Recorded audio plays at the frames that the session says.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::mixer::{Mixer, Slots, Underruns, WantedAudio};
@@ -7,7 +7,7 @@ use dsp_core::session::{Audio, AudioSlot, Clip, Session, Track};
 use crate::full::play;
 use crate::sessions::{peak, session};
 
-/// Values small enough that the limiter leaves them as they are, each its own.
+/// Values small enough for the limiter to pass unchanged, all different.
 fn source(frames: usize) -> [Vec<f32>; 2] {
     let values = |sign: f32| (0..frames).map(|frame| sign * (1 + frame % 997) as f32 / 4_096.0).collect();
     [values(1.0), values(-0.5)]
@@ -35,7 +35,7 @@ fn whole(frames: usize) -> [Option<AudioSlot>; 1] {
     [Some(AudioSlot::Whole(Audio::from_channels(&left, Some(&right))))]
 }
 
-/// What a formula says of the left side, from `start` on.
+/// Compares the left output from `start` on with a formula.
 fn check(clips: &[Clip], source_frames: usize, start: u64, expected: impl Fn(u64) -> f32) {
     let audio = whole(source_frames);
     let mut mixer = Mixer::new(&with_clips(clips), Slots { banks: &[], audio: &audio }).unwrap();
@@ -43,11 +43,11 @@ fn check(clips: &[Clip], source_frames: usize, start: u64, expected: impl Fn(u64
     mixer.play();
     let lag = mixer.latency_frames();
     let frames = 5_000;
-    let heard = play(&mut mixer, lag + frames, &[100, 256, 7]);
+    let output = play(&mut mixer, lag + frames, &[100, 256, 7]);
     for frame in 0..frames {
-        let (value, expected) = (heard[lag + frame], expected(start + frame as u64));
+        let (value, expected) = (output[lag + frame], expected(start + frame as u64));
         assert!((value - expected).abs() < 1e-6, "{clips:?}: {value} at {frame}, expected {expected}");
-        let right = heard[2 * lag + frames + frame];
+        let right = output[2 * lag + frames + frame];
         assert!((right + 0.5 * expected).abs() < 1e-6, "{clips:?}: {right} on the right at {frame}");
     }
 }
@@ -57,7 +57,7 @@ fn value(frame: u64) -> f32 {
 }
 
 #[test]
-fn a_clip_sounds_exactly_where_it_stands() {
+fn a_clip_plays_exactly_at_its_position() {
     let source = source(4_000)[0].clone();
     let at =
         |frame: i64| usize::try_from(frame).ok().and_then(|frame| source.get(frame)).copied().unwrap_or(0.0);
@@ -78,7 +78,7 @@ fn a_clip_sounds_exactly_where_it_stands() {
 }
 
 #[test]
-fn a_looped_clip_starts_over_at_its_offset() {
+fn a_looped_clip_restarts_at_its_offset() {
     let looped = Clip { offset_frames: 3_700, looped: true, ..clip(200, 2_500) };
     for start in [0, 199, 1_234] {
         check(&[looped], 4_000, start, |frame| {
@@ -88,7 +88,7 @@ fn a_looped_clip_starts_over_at_its_offset() {
 }
 
 #[test]
-fn fades_are_straight_lines() {
+fn fades_are_linear() {
     let fading = Clip { fade_in_frames: 100, fade_out_frames: 400, gain: 0.5, ..clip(0, 1_000) };
     for start in [0, 50, 800] {
         check(&[fading], 4_000, start, |frame| {
@@ -99,7 +99,7 @@ fn fades_are_straight_lines() {
             0.5 * fade * value(frame)
         });
     }
-    // The fade-out counts from where the source ends.
+    // The fade-out ends at the end of the source.
     let short = Clip { offset_frames: 3_900, fade_out_frames: 50, ..clip(0, 1_000) };
     check(&[short], 4_000, 0, |frame| {
         if frame < 100 { value(3_900 + frame) * ((100 - frame) as f32 / 50.0).min(1.0) } else { 0.0 }
@@ -120,8 +120,8 @@ fn stopping_and_editing_a_clip_does_not_click() {
         } else {
             mixer.stop();
         }
-        let heard = play(&mut mixer, 4_800, &[128]);
-        let left = &heard[..4_800];
+        let output = play(&mut mixer, 4_800, &[128]);
+        let left = &output[..4_800];
         let steepest =
             left.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
         assert!(steepest < 0.01, "a step of {steepest}");
@@ -129,14 +129,14 @@ fn stopping_and_editing_a_clip_does_not_click() {
     }
 }
 
-/// Hands over what is wanted, at most so many frames of each, as somebody with the source would.
-fn hand_over(mixer: &mut Mixer, source: &[Vec<f32>; 2], most: usize) {
+/// Delivers the wanted audio, at most `most` frames of each request.
+fn deliver_wanted(mixer: &mut Mixer, source: &[Vec<f32>; 2], most: usize) {
     let wanted = mixer.wanted_audio().collect();
-    bring(mixer, core::slice::from_ref(source), wanted, most);
+    deliver(mixer, core::slice::from_ref(source), wanted, most);
 }
 
-/// Hands over what was wanted some time ago, of one source for each slot.
-fn bring(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>, most: usize) {
+/// Delivers audio that was wanted earlier, with one source for each slot.
+fn deliver(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>, most: usize) {
     for want in wanted {
         let start = want.source_frame as usize;
         let piece = start..start + want.frames.min(most);
@@ -146,7 +146,7 @@ fn bring(mixer: &mut Mixer, sources: &[[Vec<f32>; 2]], wanted: Vec<WantedAudio>,
 }
 
 #[test]
-fn audio_that_is_handed_over_in_time_is_as_good_as_whole() {
+fn audio_streamed_in_time_plays_like_whole_audio() {
     const FRAMES: usize = 120_000;
     let [left, right] = source(FRAMES);
     let clips = [
@@ -166,11 +166,11 @@ fn audio_that_is_handed_over_in_time_is_as_good_as_whole() {
         mixer.play();
         expected.play();
         for _ in 0..16 {
-            hand_over(&mut mixer, &source, 16_384);
+            deliver_wanted(&mut mixer, &source, 16_384);
         }
         for _ in 0..40 {
-            hand_over(&mut mixer, &source, 4_096);
-            // An edit elsewhere takes nothing away.
+            deliver_wanted(&mut mixer, &source, 4_096);
+            // An edit of another clip discards no audio.
             mixer.set_session(&session, Slots { banks: &[], audio: &streamed }).unwrap();
             let calls = [128, 1_000];
             assert!(play(&mut mixer, 1_500, &calls) == play(&mut expected, 1_500, &calls), "from {start}");
@@ -179,7 +179,7 @@ fn audio_that_is_handed_over_in_time_is_as_good_as_whole() {
     }
 }
 
-/// A mixer that has its sources whole and one that is handed them over, with the same session.
+/// A mixer with whole sources and one with streamed sources, playing the same session.
 struct Pair {
     sources: Vec<[Vec<f32>; 2]>,
     slots: [Vec<Option<AudioSlot>>; 2],
@@ -213,27 +213,27 @@ impl Pair {
         self.mixers[1].wanted_audio().collect()
     }
 
-    fn bring(&mut self, wanted: Vec<WantedAudio>) {
-        bring(&mut self.mixers[1], &self.sources, wanted, 16_384);
+    fn deliver(&mut self, wanted: Vec<WantedAudio>) {
+        deliver(&mut self.mixers[1], &self.sources, wanted, 16_384);
     }
 
-    fn bring_all(&mut self) {
+    fn deliver_all(&mut self) {
         while !self.wanted().is_empty() {
-            self.bring(self.wanted());
+            self.deliver(self.wanted());
         }
     }
 
-    /// Both play the same, and nothing comes too late.
-    fn check(&mut self, frames: usize, what: &str) {
+    /// Checks that both mixers give the same output, without underruns.
+    fn check(&mut self, frames: usize, label: &str) {
         let [whole, streamed] = self.mixers.each_mut().map(|mixer| play(mixer, frames, &[128, 1_000]));
         let first = whole.iter().zip(&streamed).position(|(whole, streamed)| whole != streamed);
-        assert_eq!(first, None, "{what}: the first frame that differs");
-        assert_eq!(self.mixers[1].take_underruns(), Underruns::default(), "{what}");
+        assert_eq!(first, None, "{label}: the first frame that differs");
+        assert_eq!(self.mixers[1].take_underruns(), Underruns::default(), "{label}");
     }
 }
 
 #[test]
-fn audio_that_was_wanted_before_an_edit_is_not_taken_for_other_audio_after_it() {
+fn audio_requested_before_an_edit_is_not_mistaken_for_other_audio_after_it() {
     let sources = || {
         [0.125, 0.25, 0.5]
             .map(|gain| source(200_000).map(|side| side.iter().map(|value| value * gain).collect()))
@@ -252,28 +252,28 @@ fn audio_that_was_wanted_before_an_edit_is_not_taken_for_other_audio_after_it() 
         ("the start of a clip is trimmed", &[taken], &[trimmed]),
         ("a clip plays another source", &[taken], &[of(taken, 1)]),
     ];
-    for (what, before, after) in edits {
+    for (label, before, after) in edits {
         let mut pair = Pair::new(sources().to_vec(), before, 80_000);
         let wanted = pair.wanted();
-        assert!(!wanted.is_empty(), "{what}");
+        assert!(!wanted.is_empty(), "{label}");
         pair.edit(after);
-        pair.bring(wanted);
-        pair.bring_all();
-        pair.check(30_000, what);
+        pair.deliver(wanted);
+        pair.deliver_all();
+        pair.check(30_000, label);
     }
 }
 
 #[test]
-fn audio_that_is_on_its_way_when_its_clip_is_moved_is_taken() {
+fn audio_requested_before_its_clip_moves_is_accepted() {
     let mut pair = Pair::new(vec![source(200_000)], &[clip(100, 150_000)], 0);
     let wanted = pair.wanted();
     pair.edit(&[clip(40, 90_000), clip(125, 150_000)]);
-    pair.bring(wanted);
+    pair.deliver(wanted);
     pair.check(16_000, "both clips");
 }
 
 #[test]
-fn edits_of_a_clip_that_is_handed_over_leave_no_gap() {
+fn edits_of_a_streamed_clip_leave_no_gap() {
     const START: u64 = 46_080;
     let base = clip(0, 300_000);
     let from = |frame, length_frames| Clip { offset_frames: frame, ..clip(frame, length_frames) };
@@ -285,10 +285,10 @@ fn edits_of_a_clip_that_is_handed_over_leave_no_gap() {
         ("fade-out", base, &[Clip { fade_out_frames: 280_000, ..base }]),
         ("end trimmed", base, &[clip(0, 250_000)]),
         ("end trimmed to soon", base, &[clip(0, 50_000)]),
-        ("end drawn out", from(0, 60_000), &[base]),
+        ("end extended", from(0, 60_000), &[base]),
         ("start trimmed", base, &[from(30_000, 270_000)]),
         ("start trimmed to soon", base, &[from(50_000, 250_000)]),
-        ("start drawn out", from(30_000, 270_000), &[base]),
+        ("start extended", from(30_000, 270_000), &[base]),
         ("split far ahead", base, &[clip(0, 200_000), from(200_000, 100_000)]),
         ("split ahead", base, &[clip(0, 52_000), from(52_000, 248_000)]),
         ("split behind", base, &[clip(0, 20_000), from(20_000, 280_000)]),
@@ -300,35 +300,35 @@ fn edits_of_a_clip_that_is_handed_over_leave_no_gap() {
         ("no longer looped", looped, &[Clip { looped: false, gain: 0.5, ..looped }]),
         ("loop moved", short, &[Clip { frame: 29_000, ..short }]),
     ];
-    for (what, before, after) in edits {
+    for (label, before, after) in edits {
         for passed in [0, 777] {
             let mut pair = Pair::new(vec![source(400_000)], &[before], START - 8 * 1_536);
-            pair.bring_all();
+            pair.deliver_all();
             for _ in 0..8 {
-                pair.check(1_536, what);
-                pair.bring_all();
+                pair.check(1_536, label);
+                pair.deliver_all();
             }
-            pair.check(passed + 1, what);
+            pair.check(passed + 1, label);
             pair.edit(after);
-            pair.check(4_000, what);
-            // As by hand: edit upon edit, and back.
+            pair.check(4_000, label);
+            // One edit after another, then back.
             pair.edit(&[before, clip(45_000, 10)]);
             pair.edit(after);
-            let mut on_its_way = Vec::new();
+            let mut requested = Vec::new();
             for _ in 0..60 {
-                pair.bring(on_its_way);
-                on_its_way = pair.wanted();
-                pair.check(1_536, what);
+                pair.deliver(requested);
+                requested = pair.wanted();
+                pair.check(1_536, label);
             }
         }
     }
 }
 
 #[test]
-fn what_stays_of_a_loop_is_not_asked_for_again() {
+fn audio_that_a_loop_keeps_is_not_requested_again() {
     let whole = Clip { offset_frames: 2_500, looped: true, ..clip(30_000, 90_000) };
     let mut pair = Pair::new(vec![source(4_000)], &[whole], 30_000);
-    pair.bring_all();
+    pair.deliver_all();
     pair.check(5_000, "before");
     pair.edit(&[Clip { frame: 30_400, offset_frames: 2_900, ..whole }]);
     assert_eq!(pair.wanted(), []);
@@ -336,10 +336,10 @@ fn what_stays_of_a_loop_is_not_asked_for_again() {
 }
 
 #[test]
-fn a_short_loop_is_asked_for_once() {
+fn a_short_loop_is_requested_once() {
     const FRAMES: usize = 4_000;
     let source = source(FRAMES);
-    // Rounds shorter than what is played between two times that anybody looks at what is wanted.
+    // Loops shorter than the time between two requests for wanted audio.
     for round_frames in [1, 100, 1_400] {
         let offset_frames = FRAMES as u64 - round_frames;
         let looped = Clip { offset_frames, looped: true, ..clip(100, 90_000) };
@@ -348,16 +348,16 @@ fn a_short_loop_is_asked_for_once() {
         let mut expected = Mixer::new(&session, Slots { banks: &[], audio: &audio }).unwrap();
         let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
         let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
-        // Forth, back to before the clip, and back to what the rounds that have played since then
-        // have taken the place of.
+        // Forward, back to before the clip, then to audio that later rounds of the loop have
+        // overwritten.
         for start in [0, 50_000, 70, 40_000, 600] {
             for mixer in [&mut mixer, &mut expected] {
                 mixer.seek(start);
                 mixer.play();
             }
-            hand_over(&mut mixer, &source, FRAMES);
-            // From the middle of a round on, its beginning is still to come.
-            hand_over(&mut mixer, &source, FRAMES);
+            deliver_wanted(&mut mixer, &source, FRAMES);
+            // When playback starts in the middle of a round, its beginning is requested second.
+            deliver_wanted(&mut mixer, &source, FRAMES);
             for _ in 0..30 {
                 assert_eq!(mixer.wanted_audio().count(), 0, "{round_frames} from {start}");
                 let calls = [128, 1_000];
@@ -372,32 +372,32 @@ fn a_short_loop_is_asked_for_once() {
 }
 
 #[test]
-fn running_dry_and_going_on_do_not_click() {
+fn underruns_and_their_ends_do_not_click() {
     const FRAMES: usize = 48_000;
     let source = [vec![0.5; FRAMES], vec![-0.5; FRAMES]];
     let streamed = [Some(AudioSlot::Streamed { frames: FRAMES as u64 })];
-    // A clip that begins by itself, and one that is dry from a place within a block on.
+    // The clip starts at its own first frame, and an underrun begins inside a block.
     let session = with_clips(&[Clip { fade_in_frames: 400, ..clip(130, 48_000) }]);
     for calls in [&[128][..], &[1, 77, 1_000]] {
         let mut mixer = Mixer::new(&session, Slots { banks: &[], audio: &streamed }).unwrap();
         mixer.play();
-        let (lag, mut heard) = (mixer.latency_frames(), Vec::new());
+        let (lag, mut output) = (mixer.latency_frames(), Vec::new());
         let mut part =
-            |mixer: &mut Mixer, frames| heard.extend_from_slice(&play(mixer, frames, calls)[..frames]);
-        hand_over(&mut mixer, &source, 3_001);
+            |mixer: &mut Mixer, frames| output.extend_from_slice(&play(mixer, frames, calls)[..frames]);
+        deliver_wanted(&mut mixer, &source, 3_001);
         part(&mut mixer, 6_000);
-        hand_over(&mut mixer, &source, 4_000);
+        deliver_wanted(&mut mixer, &source, 4_000);
         part(&mut mixer, 3_000);
         assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 6_000 - 3_131 });
-        let heard = &heard[lag..];
-        assert_eq!([heard[3_000], heard[5_900], heard[8_900 - lag]], [0.5, 0.0, 0.5], "{calls:?}");
-        let steepest = heard.windows(2).fold(0.0_f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
+        let output = &output[lag..];
+        assert_eq!([output[3_000], output[5_900], output[8_900 - lag]], [0.5, 0.0, 0.5], "{calls:?}");
+        let steepest = output.windows(2).fold(0.0_f32, |most, pair| most.max((pair[1] - pair[0]).abs()));
         assert!(steepest < 0.01, "a step of {steepest} with {calls:?}");
     }
 }
 
 #[test]
-fn audio_that_comes_too_late_is_silence_and_is_counted() {
+fn late_audio_is_replaced_by_silence_and_counted() {
     let source = source(90_000);
     let streamed = [Some(AudioSlot::Streamed { frames: 90_000 })];
     let mut mixer =
@@ -406,13 +406,13 @@ fn audio_that_comes_too_late_is_silence_and_is_counted() {
     let lag = mixer.latency_frames();
     assert_eq!(peak(&play(&mut mixer, 1_100, &[100])), 0.0);
     assert_eq!(mixer.take_underruns(), Underruns { events: 1, frames: 1_000 });
-    // From where it is now on it is heard, in its place, once it has come up.
-    hand_over(&mut mixer, &source, 2_000);
-    let heard = play(&mut mixer, 1_000, &[100]);
-    let way = 17 * 48;
-    assert_eq!(heard[lag + way..1_000], source[0][1_000 + way..2_000 - lag]);
+    // The rest of the clip plays at its position, after a fade-in.
+    deliver_wanted(&mut mixer, &source, 2_000);
+    let output = play(&mut mixer, 1_000, &[100]);
+    let fade_frames = 17 * 48;
+    assert_eq!(output[lag + fade_frames..1_000], source[0][1_000 + fade_frames..2_000 - lag]);
     assert_eq!(mixer.take_underruns(), Underruns::default());
-    // Nobody asked for this.
+    // Audio that was not requested is ignored.
     mixer.fill_audio(0, 50_000, [&source[0][..10], &source[1][..10]]);
     mixer.fill_audio(0, 0, [&source[0][..10], &source[1][..10]]);
     mixer.fill_audio(7, 2_000, [&source[0][..10], &source[1][..10]]);

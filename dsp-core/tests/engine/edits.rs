@@ -1,4 +1,4 @@
-//! Sessions that are edited, or entered in the middle, while they play.
+//! Sessions that are edited, or sought into, while they play.
 
 use std::sync::LazyLock;
 
@@ -44,20 +44,20 @@ fn edit(mixer: &mut Mixer, events: &[TrackEvent]) {
     mixer.set_session(&session(vec![track]), &[Some(bank())]).unwrap();
 }
 
-/// The small bank, one and the same each time.
+/// The same small bank on every call, so that edits keep it.
 fn bank() -> Bank {
     static BANK: LazyLock<Bank> = LazyLock::new(small_bank);
     BANK.clone()
 }
 
-/// What comes out of the left side in the next frames.
+/// Left output of the next frames.
 fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
     assert_no_alloc(|| mixer.process(&mut left, &mut right));
     left
 }
 
-/// What is heard from 8,000 frames after the edit on of a session that has played for 20,000.
+/// Output from 8,000 frames after an edit on, when the session has played for 20,000 frames.
 fn after_edit(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
     let mut mixer = mixer(bank(), before);
     mixer.play();
@@ -66,7 +66,7 @@ fn after_edit(before: &[TrackEvent], after: &[TrackEvent]) -> Vec<f32> {
     play(&mut mixer, 16_000).split_off(8_000)
 }
 
-/// What is heard there when nothing is edited.
+/// Output of the same frames without an edit.
 fn unedited(events: &[TrackEvent]) -> Vec<f32> {
     let mut mixer = mixer(bank(), events);
     mixer.play();
@@ -78,17 +78,17 @@ fn frequency_hz(values: &[f32]) -> f64 {
     crossings as f64 * 48_000.0 / values.len() as f64
 }
 
-fn assert_same_level(heard: &[f32], expected: &[f32], what: &str) {
-    let (heard, expected) = (peak(heard), peak(expected));
-    assert!(expected > 0.02, "{what}: nothing to compare with");
-    assert!((heard / expected - 1.0).abs() < 0.01, "{what}: {heard} instead of {expected}");
+fn assert_same_level(output: &[f32], expected: &[f32], label: &str) {
+    let (output, expected) = (peak(output), peak(expected));
+    assert!(expected > 0.02, "{label}: nothing to compare with");
+    assert!((output / expected - 1.0).abs() < 0.01, "{label}: {output} instead of {expected}");
 }
 
 #[test]
-fn an_edit_elsewhere_does_not_repeat_what_controllers_once_ended() {
+fn an_unrelated_edit_keeps_notes_that_follow_a_controller() {
     let note = [on(1_000, 69)];
     let pedalled = [control(900, SUSTAIN, 127), on(1_000, 69), off(1_500, 69)];
-    for (what, early, sounding) in [
+    for (label, early, sounding) in [
         ("pedal up", vec![control(10, SUSTAIN, 127), control(20, SUSTAIN, 0)], &pedalled[..]),
         ("all notes off", vec![control(10, 123, 0)], &note[..]),
         ("all sound off", vec![control(10, 120, 0)], &note[..]),
@@ -98,21 +98,21 @@ fn an_edit_elsewhere_does_not_repeat_what_controllers_once_ended() {
     ] {
         let before = [early, sounding.to_vec()].concat();
         let after = [before.clone(), vec![on(90_000, 40)]].concat();
-        assert_same_level(&after_edit(&before, &after), &unedited(&before), what);
+        assert_same_level(&after_edit(&before, &after), &unedited(&before), label);
     }
 }
 
 #[test]
-fn a_note_that_sostenuto_holds_sounds_on_through_an_edit_until_its_pedal_is_gone() {
+fn a_sostenuto_note_survives_edits_until_its_pedal_is_removed() {
     let before = [on(10, 69), control(1_000, SOSTENUTO, 127), off(1_500, 69)];
     let after = [&before[..], &[on(90_000, 40)]].concat();
     assert_same_level(&after_edit(&before, &after), &unedited(&before), "sostenuto");
     let without = [on(10, 69), off(1_500, 69)];
-    assert!(peak(&after_edit(&before, &without)) < 1e-3, "held by a pedal that is gone");
+    assert!(peak(&after_edit(&before, &without)) < 1e-3, "held by a removed pedal");
 }
 
 #[test]
-fn a_controller_that_an_edit_takes_away_is_at_its_default() {
+fn a_controller_that_an_edit_removes_returns_to_its_default() {
     let before = [control(10, VOLUME, 0), on(1_000, 69)];
     assert!(peak(&unedited(&before)) < 1e-4);
     let after = [on(1_000, 69)];
@@ -120,8 +120,9 @@ fn a_controller_that_an_edit_takes_away_is_at_its_default() {
 }
 
 #[test]
-fn steps_of_data_count_once_however_often_a_track_is_edited() {
-    // A bend range of two semitones and 50 cents, and the wheel at its top: 441 Hz become 509.5.
+fn data_increments_count_once_however_often_a_track_is_edited() {
+    // A bend range of two semitones and 50 cents, with the wheel at its top, raises 441 Hz to 509.5
+    // Hz.
     let bend = TrackEvent { frame: 3, event: Event::PitchBend { value: 8_191 } };
     let steps = [control(0, 96, 0); 50];
     let events = [&[control(0, 101, 0), control(0, 100, 0)], &steps[..], &[bend, on(10, 69)]].concat();
@@ -132,12 +133,12 @@ fn steps_of_data_count_once_however_often_a_track_is_edited() {
         edit(&mut mixer, &[&events[..], &[on(frame, 40)]].concat());
         play(&mut mixer, 1_000);
     }
-    let heard_hz = frequency_hz(&play(&mut mixer, 24_000));
-    assert!((heard_hz - 509.5).abs() < 2.0, "{heard_hz} Hz");
+    let output_hz = frequency_hz(&play(&mut mixer, 24_000));
+    assert!((output_hz - 509.5).abs() < 2.0, "{output_hz} Hz");
 }
 
 #[test]
-fn an_edit_while_it_stands_still_leaves_the_pedals_up() {
+fn an_edit_while_stopped_leaves_the_pedals_up() {
     let before = [control(10, SUSTAIN, 127), on(1_000, 69)];
     let mut mixer = mixer(bank(), &before);
     mixer.play();
@@ -151,7 +152,7 @@ fn an_edit_while_it_stands_still_leaves_the_pedals_up() {
 }
 
 #[test]
-fn an_edit_ends_the_note_that_mono_mode_has_gone_back_to() {
+fn an_edit_ends_the_note_that_mono_mode_has_returned_to() {
     let tune = [control(0, 126, 1), on(10, 60), on(2_000, 64), off(4_000, 64)];
     let mut mixer = mixer(bank(), &tune);
     mixer.play();
@@ -160,7 +161,7 @@ fn an_edit_ends_the_note_that_mono_mode_has_gone_back_to() {
     assert!(peak(&play(&mut mixer, 96_000)[48_000..]) < 1e-4, "a note hangs");
 }
 
-/// The small bank, all of whose notes exclude each other.
+/// The small bank with all notes in one exclusive class.
 fn exclusive_bank() -> Bank {
     const EXCLUSIVE_CLASS: u16 = 57;
     let bytes = small_bank_bytes(|tables| {
@@ -173,22 +174,22 @@ fn exclusive_bank() -> Bank {
 }
 
 #[test]
-fn seeking_strikes_held_notes_in_the_order_in_which_they_were_played() {
-    // Of two keys that are down the later is heard, here the lower: 220.5 Hz.
-    for (what, bank, events) in [
+fn seeking_starts_held_notes_in_their_original_order() {
+    // Of two keys that are down the later one sounds, here the lower: 220.5 Hz.
+    for (label, bank, events) in [
         ("exclusive class", exclusive_bank(), vec![on(10, 69), on(5_000, 57)]),
         ("mono", bank(), vec![control(0, 126, 1), on(10, 69), on(5_000, 57)]),
     ] {
         let mut mixer = mixer(bank, &events);
         mixer.seek(30_000);
         mixer.play();
-        let heard_hz = frequency_hz(&play(&mut mixer, 36_000)[12_000..]);
-        assert!((heard_hz - 220.5).abs() < 3.0, "{what}: {heard_hz} Hz");
+        let output_hz = frequency_hz(&play(&mut mixer, 36_000)[12_000..]);
+        assert!((output_hz - 220.5).abs() < 3.0, "{label}: {output_hz} Hz");
     }
 }
 
 #[test]
-fn seeking_leaves_notes_ended_that_a_controller_has_ended() {
+fn seeking_does_not_restart_notes_that_a_controller_ended() {
     for controller in [120, 123, 126] {
         let mut mixer = mixer(bank(), &[on(10, 69), control(5_000, controller, 0)]);
         mixer.seek(30_000);
@@ -198,17 +199,17 @@ fn seeking_leaves_notes_ended_that_a_controller_has_ended() {
 }
 
 #[test]
-fn seeking_strikes_a_held_note_by_the_program_it_was_played_by() {
+fn seeking_starts_a_held_note_with_the_program_at_its_note_on() {
     let program = TrackEvent { frame: 5_000, event: Event::Program { program: 5 } };
     let mut mixer = mixer(bank(), &[on(10, 69), program]);
     mixer.seek(30_000);
     mixer.play();
-    let heard_hz = frequency_hz(&play(&mut mixer, 36_000)[12_000..]);
-    assert!((heard_hz - 441.0).abs() < 3.0, "{heard_hz} Hz");
+    let output_hz = frequency_hz(&play(&mut mixer, 36_000)[12_000..]);
+    assert!((output_hz - 441.0).abs() < 3.0, "{output_hz} Hz");
 }
 
 #[test]
-fn seeking_keeps_a_note_that_sostenuto_holds_there() {
+fn seeking_keeps_a_note_held_by_sostenuto() {
     let events = [
         on(10, 69),
         control(5_000, SOSTENUTO, 127),
@@ -220,29 +221,33 @@ fn seeking_keeps_a_note_that_sostenuto_holds_there() {
     let mut mixer = mixer(bank(), &events);
     mixer.seek(30_000);
     mixer.play();
-    // Key 76 came after the pedal.
-    let heard = play(&mut mixer, 48_000).split_off(24_000);
-    let heard_hz = frequency_hz(&heard);
-    assert!(peak(&heard) > 0.05 && (heard_hz - 441.0).abs() < 3.0, "{heard_hz} Hz");
+    // Key 76 was pressed after the pedal.
+    let output = play(&mut mixer, 48_000).split_off(24_000);
+    let output_hz = frequency_hz(&output);
+    assert!(peak(&output) > 0.05 && (output_hz - 441.0).abs() < 3.0, "{output_hz} Hz");
 }
 
 #[test]
-fn a_seek_leads_into_a_glide_and_the_next_note_glides_from_the_last_key() {
-    // Glides of a second from key 45 up to 69, one that began before the seek and one that begins
-    // after it.
-    let glides = [control(0, 5, 100), control(0, 65, 127)];
-    let early = [&glides[..], &[control(5, 84, 45), on(10, 69)]].concat();
-    let late = [&glides[..], &[on(10, 45), off(2_000, 45), on(40_000, 69)]].concat();
-    for (events, heard_from) in [(early, 31_000), (late, 41_000)] {
-        let glide_hz = |sought: usize| {
+fn a_seek_enters_portamento_and_the_next_note_slides_from_the_last_key() {
+    // Portamento of a second from key 45 up to 69: one that began before the seek and one that
+    // begins after it.
+    let portamento = [control(0, 5, 100), control(0, 65, 127)];
+    let early = [&portamento[..], &[control(5, 84, 45), on(10, 69)]].concat();
+    let late = [&portamento[..], &[on(10, 45), off(2_000, 45), on(40_000, 69)]].concat();
+    for (events, measured_from) in [(early, 31_000), (late, 41_000)] {
+        let portamento_hz = |sought: usize| {
             let mut mixer = mixer(bank(), &events);
             mixer.seek(sought as u64);
             mixer.play();
-            frequency_hz(&play(&mut mixer, heard_from + 9_600 - sought)[heard_from - sought..])
+            frequency_hz(&play(&mut mixer, measured_from + 9_600 - sought)[measured_from - sought..])
         };
-        let expected_hz = glide_hz(0);
+        let expected_hz = portamento_hz(0);
         assert!(expected_hz < 420.0, "{expected_hz} Hz");
-        assert!((glide_hz(30_000) - expected_hz).abs() < 1.0, "{} Hz, {expected_hz} Hz", glide_hz(30_000));
+        assert!(
+            (portamento_hz(30_000) - expected_hz).abs() < 1.0,
+            "{} Hz, {expected_hz} Hz",
+            portamento_hz(30_000)
+        );
     }
 }
 

@@ -1,4 +1,4 @@
-//! A session in which everything is at work, and what must not make a difference to it.
+//! A session that uses every feature, and conditions that must not change its output.
 
 use std::sync::{LazyLock, Mutex};
 
@@ -30,7 +30,7 @@ fn noise() -> AudioSlot {
     AudioSlot::Whole(Audio::from_channels(&values, None))
 }
 
-/// The bank and the audio of every session here.
+/// The bank and the audio of all sessions here.
 pub(crate) struct Media {
     banks: [Option<Bank>; 1],
     pub(crate) audio: [Option<AudioSlot>; 1],
@@ -67,7 +67,7 @@ pub(crate) fn effect(id: &str, kind: &str, values: &[f64]) -> EffectSettings {
     }
 }
 
-/// One of each kind of effect, all listening to a track where they can.
+/// One effect of each kind, with the side-chain where they have one.
 fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
     let one = |kind: &&dsp_core::effects::EffectKind| EffectSettings {
         side_chain: side_chain.filter(|_| kind.has_side_chain),
@@ -76,18 +76,18 @@ fn all_effects(side_chain: Option<u32>) -> Vec<EffectSettings> {
     EFFECTS.iter().map(one).collect()
 }
 
-/// Lines for the first continuous parameter of each effect and for its rate, within the middle of
-/// their ranges.
+/// Automation lanes for the first continuous parameter of each effect and for its rate, near the
+/// middle of their ranges.
 fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
-    let lanes_of = |(place, effect): (usize, &EffectSettings)| {
+    let lanes_of = |(index, effect): (usize, &EffectSettings)| {
         let kind = dsp_core::effects::effect_kind(&effect.kind).unwrap();
         let is_rate = |number: &usize| kind.parameters[*number].id.ends_with("rate_hz");
         let numbers = || (0..kind.parameters.len()).filter(|number| kind.parameters[*number].is_continuous());
         let first = numbers().find(|number| !is_rate(number));
         let lane_of = move |number: usize| {
             let parameter = &kind.parameters[number];
-            let between = |share: f64| parameter.default + (parameter.max - parameter.default) * share;
-            let target = AutomationTarget::Effect { effect: place as u32, parameter: number as u32 };
+            let between = |fraction: f64| parameter.default + (parameter.max - parameter.default) * fraction;
+            let target = AutomationTarget::Effect { effect: index as u32, parameter: number as u32 };
             let points = [
                 point(777, between(0.0), Curve::Linear),
                 point(end / 2, between(0.05), Curve::Arc(0.4)),
@@ -100,8 +100,7 @@ fn lanes_for(effects: &[EffectSettings], end: u64) -> Vec<AutomationLane> {
     effects.iter().enumerate().flat_map(lanes_of).collect()
 }
 
-/// A song of so many seconds: notes, clips, every effect, a group, a bus, automation, changes of
-/// tempo.
+/// A session with notes, clips, all effects, a group, a bus, automation and tempo changes.
 pub(crate) fn song(secs: u64) -> Session {
     let end = secs * SECOND;
     let notes: Vec<(u64, u64, u8)> = (0..4 * secs)
@@ -170,7 +169,7 @@ pub(crate) fn mixer(session: &Session) -> Mixer {
     Mixer::new(session, media().slots()).unwrap()
 }
 
-/// Left, then right, of the next frames, asked for `call_frames` at a time in turn.
+/// Left, then right, of the next frames; call sizes cycle through `call_frames`.
 pub(crate) fn play(mixer: &mut Mixer, frames: usize, call_frames: &[usize]) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
     let mut calls = call_frames.iter().cycle();
@@ -184,19 +183,19 @@ pub(crate) fn play(mixer: &mut Mixer, frames: usize, call_frames: &[usize]) -> V
     left
 }
 
-fn render_by(mut render: OfflineRender, crew: &dyn RenderThreads) -> [Vec<f32>; 2] {
-    let mut heard = [Vec::new(), Vec::new()];
-    while let Some((left, right)) = render.next_block_by(crew) {
-        heard[0].extend_from_slice(left);
-        heard[1].extend_from_slice(right);
+fn render_by(mut render: OfflineRender, threads: &dyn RenderThreads) -> [Vec<f32>; 2] {
+    let mut rendered = [Vec::new(), Vec::new()];
+    while let Some((left, right)) = render.next_block_by(threads) {
+        rendered[0].extend_from_slice(left);
+        rendered[1].extend_from_slice(right);
     }
-    heard
+    rendered
 }
 
-/// Two threads that take jobs from a list, the last first.
-struct Two;
+/// Two threads that take jobs from a list in reverse order.
+struct TwoThreads;
 
-impl RenderThreads for Two {
+impl RenderThreads for TwoThreads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
         let jobs = Mutex::new(jobs.iter_mut().rev());
         let next = || jobs.lock().unwrap().next();
@@ -213,44 +212,48 @@ impl RenderThreads for Two {
 }
 
 #[test]
-fn neither_call_sizes_nor_threads_change_a_bit() {
+fn the_output_does_not_depend_on_call_sizes_or_threads() {
     let song = song(3);
     let new = || OfflineRender::new(&song, media().slots(), TailConfig { max_secs: 0.0 }).unwrap();
     let expected = render_by(new(), &dsp_core::render::SingleThread);
     assert!(peak(&expected[0]) > 0.05, "silent: {}", peak(&expected[0]));
-    assert!(render_by(new(), &Two) == expected, "two threads differ");
+    assert!(render_by(new(), &TwoThreads) == expected, "two threads differ");
     for calls in [&[1][..], &[128], &[3, 31, 77, 256, 1], &[3], &[77], &[333], &[4_095]] {
         let mut mixer = mixer(&song);
         mixer.play();
         let (lag, frames) = (mixer.latency_frames(), expected[0].len());
-        let heard = play(&mut mixer, lag + frames, calls);
-        assert!(heard[lag..lag + frames] == expected[0][..], "calls of {calls:?} differ on the left");
-        assert!(heard[2 * lag + frames..] == expected[1][..], "calls of {calls:?} differ on the right");
+        let rendered = play(&mut mixer, lag + frames, calls);
+        assert!(rendered[lag..lag + frames] == expected[0][..], "calls of {calls:?} differ on the left");
+        assert!(rendered[2 * lag + frames..] == expected[1][..], "calls of {calls:?} differ on the right");
     }
 }
 
 #[test]
-fn a_range_is_what_the_whole_render_has_there() {
+fn a_rendered_range_equals_that_range_of_the_whole_render() {
     let song = song(3);
     let new = OfflineRender::new(&song, media().slots(), TailConfig { max_secs: 0.0 }).unwrap();
     let whole = render_by(new, &dsp_core::render::SingleThread);
     for range in [0..1_000, 51_234..100_001, 143_999..144_000, 700..700] {
         let mut part = OfflineRender::of_range(&song, media().slots(), range.clone()).unwrap();
-        // Some of it skipped by hand, or none.
+        // Some blocks are skipped explicitly, or none.
         for _ in 0..range.start % 3 {
-            part.skip_by(&Two);
+            part.skip_by(&TwoThreads);
         }
-        let heard = render_by(part, &Two);
+        let rendered = render_by(part, &TwoThreads);
         let range = range.start as usize..range.end as usize;
-        assert!(heard[0] == whole[0][range.clone()] && heard[1] == whole[1][range.clone()], "{range:?}");
+        assert!(
+            rendered[0] == whole[0][range.clone()] && rendered[1] == whole[1][range.clone()],
+            "{range:?}"
+        );
     }
 }
 
-/// By how many dBFS playing on from a seek, ten seconds later, differs from playing from the start.
+/// Difference in dBFS between playing from a seek and playing from the start, ten seconds after the
+/// seek.
 fn off_after_seek_db(song: &Session) -> f64 {
     let mut whole = mixer(song);
     whole.play();
-    // Not a place at which fades and other things happen to begin.
+    // Not a frame at which fades or control updates usually begin.
     let sought = 4 * SECOND + 1_001;
     let start = sought as usize + 10 * SECOND as usize;
     let frames = 24_000;
@@ -261,14 +264,14 @@ fn off_after_seek_db(song: &Session) -> f64 {
     seeking.play();
     seeking.seek(sought);
     play(&mut seeking, start - sought as usize, &[256]);
-    let heard = play(&mut seeking, frames, &[256]);
+    let rendered = play(&mut seeking, frames, &[256]);
     let difference: Vec<f32> =
-        heard.iter().zip(&expected).map(|(heard, expected)| heard - expected).collect();
+        rendered.iter().zip(&expected).map(|(rendered, expected)| rendered - expected).collect();
     20.0 * libm::log10(f64::from(peak(&difference).max(1e-10)))
 }
 
 #[test]
-fn seeking_and_ten_seconds_lead_to_what_playing_from_the_start_does() {
+fn ten_seconds_after_a_seek_the_output_equals_playing_from_the_start() {
     for kind in EFFECTS {
         let mut song = song(16);
         let only = |effects: &mut Vec<EffectSettings>| effects.retain(|effect| effect.kind == kind.id);
@@ -285,7 +288,7 @@ fn seeking_and_ten_seconds_lead_to_what_playing_from_the_start_does() {
 }
 
 #[test]
-fn seeking_again_is_as_fresh_as_the_first_time() {
+fn a_second_seek_equals_a_first() {
     let song = song(4);
     for frame in [0, 12_345, 2 * SECOND] {
         let mut fresh = mixer(&song);
@@ -300,7 +303,7 @@ fn seeking_again_is_as_fresh_as_the_first_time() {
 }
 
 #[test]
-fn nothing_allocates_while_everything_is_at_work() {
+fn playing_and_rendering_do_not_allocate() {
     let song = song(3);
     let mut mixer = mixer(&song);
     let (mut left, mut right) = (vec![0.0; 1_024], vec![0.0; 1_024]);
@@ -328,7 +331,7 @@ fn nothing_allocates_while_everything_is_at_work() {
 }
 
 #[test]
-fn a_session_at_rest_follows_its_lines_without_moving() {
+fn a_stopped_session_follows_its_automation() {
     let mut song = song(2);
     song.tracks[0].automation = vec![lane(
         AutomationTarget::Volume,
@@ -344,15 +347,15 @@ fn a_session_at_rest_follows_its_lines_without_moving() {
     song.master_effects.clear();
     song.master_automation.clear();
     let mut mixer = mixer(&song);
-    let mut strike = |frame: u64| {
+    let mut note_peak = |frame: u64| {
         mixer.seek(frame);
         play(&mut mixer, 4_800, &[128]);
         mixer.play_event(0, dsp_core::session::Event::NoteOn { key: 60, velocity: 100 });
-        let heard = peak(&play(&mut mixer, 4_800, &[128]));
+        let rendered = peak(&play(&mut mixer, 4_800, &[128]));
         mixer.release_all();
         play(&mut mixer, 48_000, &[128]);
-        heard
+        rendered
     };
-    assert!(strike(500) < 1e-4);
-    assert!(strike(SECOND + 500) > 0.05);
+    assert!(note_peak(500) < 1e-4);
+    assert!(note_peak(SECOND + 500) > 0.05);
 }

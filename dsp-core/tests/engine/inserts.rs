@@ -1,4 +1,4 @@
-//! Effects of tracks in sessions that change while they play.
+//! Effects of tracks in sessions that are edited while they play.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::mixer::{Mixer, Slots};
@@ -31,7 +31,7 @@ fn with_effects(kinds: &[(&str, &str, f64)]) -> Session {
     session(vec![Track { id: "a".to_owned(), clips: vec![clip], effects, ..Track::default() }])
 }
 
-/// The highest difference of the last of six seconds.
+/// Largest difference in the last of six seconds.
 fn off(one: &mut Mixer, other: &mut Mixer) -> f32 {
     let [one, other] = [one, other].map(|mixer| play(mixer, 6 * SECOND, &[128]));
     let last = 5 * SECOND..6 * SECOND;
@@ -50,7 +50,7 @@ const CHANGED: [(&str, &str, f64); 6] = [
 ];
 
 #[test]
-fn an_effect_that_comes_while_it_plays_has_the_values_it_comes_with() {
+fn an_effect_added_while_playing_starts_at_its_values() {
     for changed in CHANGED {
         let (plain, with) = (with_effects(&[]), with_effects(&[changed]));
         let [mut late, mut early] =
@@ -88,7 +88,7 @@ fn a_step_of_a_lane_is_followed() {
 }
 
 #[test]
-fn a_response_may_be_half_a_minute_long() {
+fn a_response_may_last_half_a_minute() {
     let mut wet = with_effects(&[("convolution", "response", 0.0)]);
     let room = &mut wet.tracks[0].effects[0];
     room.values[effect_kind("convolution").unwrap().parameter_index("mix").unwrap()] = 1.0;

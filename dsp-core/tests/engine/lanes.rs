@@ -1,5 +1,5 @@
-//! Hands and edits beside lanes of automation: nothing jumps that should glide, and what is
-//! followed is followed exactly.
+//! Fader moves and edits in sessions with automation lanes: gains ramp instead of jumping, and
+//! lanes are followed exactly.
 
 use dsp_core::mixer::{Mixer, Slots, TrackMix};
 use dsp_core::session::{
@@ -9,11 +9,11 @@ use dsp_core::session::{
 use crate::full::{SECOND, effect, lane, play, point};
 use crate::sessions::peak;
 
-/// Where playing starts: on a multiple of 32 frames, between two, and just before one.
+/// Start frames: a multiple of 32, between two multiples, and just before one.
 const STARTS: [u64; 3] = [0, 16, 31];
 
-/// How long it takes to an edited lane, in frames, and from there to the next multiple of 32 at
-/// most.
+/// Length in frames of the ramp to an edited lane, and the longest distance to the next multiple of
+/// 32.
 const APPROACH_FRAMES: usize = 480;
 const STEP_FRAMES: usize = 32;
 
@@ -24,7 +24,7 @@ fn slots() -> [Option<AudioSlot>; 1] {
     [Some(AudioSlot::Whole(Audio::from_channels(&[CONSTANT; 4 * SECOND as usize], None)))]
 }
 
-/// A track of the constant with these lanes.
+/// A track that plays the constant, with these lanes.
 fn track(lanes: &[AutomationLane]) -> Track {
     let clip = Clip {
         frame: 0,
@@ -43,7 +43,7 @@ fn session(tracks: Vec<Track>) -> Session {
     Session { tracks, length_frames: 4 * SECOND, ..Session::default() }
 }
 
-/// One that plays since some frames.
+/// A mixer that has played some frames from `from` on.
 fn playing(session: &Session, from: u64, frames: usize) -> Mixer {
     let slots = slots();
     let mut mixer = Mixer::new(session, Slots { banks: &[], audio: &slots }).unwrap();
@@ -58,23 +58,23 @@ fn edit(mixer: &mut Mixer, session: &Session) {
     mixer.set_session(session, Slots { banks: &[], audio: &slots }).unwrap();
 }
 
-/// Left of the next frames.
+/// Left output of the next frames.
 fn left(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
-    let mut heard = play(mixer, frames, &[128]);
-    heard.truncate(frames);
-    heard
+    let mut output = play(mixer, frames, &[128]);
+    output.truncate(frames);
+    output
 }
 
 fn steepest(values: &[f32]) -> f32 {
     values.windows(2).fold(0.0, |steepest, pair| (pair[1] - pair[0]).abs().max(steepest))
 }
 
-/// A lane that stays at a value.
+/// A lane with a constant value.
 fn level(target: AutomationTarget, value: f64) -> AutomationLane {
     lane(target, &[point(0, value, Curve::Linear)])
 }
 
-/// Sinks by 12 a second from a value, with a step down by 6 after one second.
+/// Falls by 12 a second from a value, with a step of -6 after one second.
 fn sinking(target: AutomationTarget, value: f64) -> AutomationLane {
     let points = [
         point(0, value, Curve::Linear),
@@ -86,7 +86,7 @@ fn sinking(target: AutomationTarget, value: f64) -> AutomationLane {
 }
 
 #[test]
-fn a_hand_on_the_fader_glides_beside_a_lane_as_without_one() {
+fn a_fader_ramps_the_same_with_and_without_a_lane() {
     let closed = TrackMix { gain: 0.0, pan: 0.0, mute: false, solo: false };
     for start in STARTS {
         let moved = |lanes: &[AutomationLane]| {
@@ -96,27 +96,27 @@ fn a_hand_on_the_fader_glides_beside_a_lane_as_without_one() {
         };
         let expected = moved(&[]);
         assert_eq!(*expected.last().unwrap(), 0.0);
-        let heard = moved(&[level(AutomationTarget::Pan, 0.0)]);
-        println!("from {start}: steepest step {}, without a lane {}", steepest(&heard), steepest(&expected));
-        assert!(heard == expected, "from {start}: a step of {}", steepest(&heard));
+        let output = moved(&[level(AutomationTarget::Pan, 0.0)]);
+        println!("from {start}: steepest step {}, without a lane {}", steepest(&output), steepest(&expected));
+        assert!(output == expected, "from {start}: a step of {}", steepest(&output));
     }
 }
 
 #[test]
-fn a_hand_on_the_pan_glides_beside_a_lane_of_the_volume() {
-    let aside = TrackMix { gain: 1.0, pan: 1.0, mute: false, solo: false };
+fn the_pan_ramps_beside_a_volume_lane() {
+    let panned = TrackMix { gain: 1.0, pan: 1.0, mute: false, solo: false };
     for start in STARTS {
         let mut mixer =
             playing(&session(vec![track(&[level(AutomationTarget::Volume, 0.0)])]), start, 12_800);
-        mixer.set_track_mix(0, &aside);
-        let heard = left(&mut mixer, 12_800);
-        assert!(steepest(&heard) < 0.003, "from {start}: a step of {}", steepest(&heard));
-        assert_eq!(*heard.last().unwrap(), 0.0);
+        mixer.set_track_mix(0, &panned);
+        let output = left(&mut mixer, 12_800);
+        assert!(steepest(&output) < 0.003, "from {start}: a step of {}", steepest(&output));
+        assert_eq!(*output.last().unwrap(), 0.0);
     }
 }
 
-/// What a lane moves, two values as far apart as can be, and a session in which it is at one of
-/// them.
+/// Name of a lane's target, two values far apart, and a session in which the lane has a given
+/// value.
 type Target = (&'static str, [f64; 2], Box<dyn Fn(f64) -> Session>);
 
 fn targets() -> Vec<Target> {
@@ -146,43 +146,43 @@ fn targets() -> Vec<Target> {
 }
 
 #[test]
-fn a_lane_that_is_edited_while_it_plays_does_not_click() {
-    for (what, [from, to], session_at) in targets() {
+fn editing_a_lane_while_playing_does_not_click() {
+    for (label, [from, to], session_at) in targets() {
         for start in STARTS {
             let mut mixer = playing(&session_at(from), start, 12_800);
             edit(&mut mixer, &session_at(to));
-            let heard = left(&mut mixer, 12_800);
-            let step = steepest(&heard);
-            println!("{what} from {start}: steepest step {step}");
-            assert!(heard[0] > 0.9 * CONSTANT && *heard.last().unwrap() == 0.0, "{what} does not move");
-            // Straight in 10 ms; the pan is a quarter of a cosine.
-            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{what} from {start}: a step of {step}");
+            let output = left(&mut mixer, 12_800);
+            let step = steepest(&output);
+            println!("{label} from {start}: steepest step {step}");
+            assert!(output[0] > 0.9 * CONSTANT && *output.last().unwrap() == 0.0, "{label} does not move");
+            // A linear ramp of 10 ms; the pan follows a quarter of a cosine.
+            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{label} from {start}: a step of {step}");
         }
     }
 }
 
 #[test]
-fn a_lane_that_is_new_while_it_plays_does_not_click() {
-    for (what, _, session_at) in targets() {
+fn adding_a_lane_while_playing_does_not_click() {
+    for (label, _, session_at) in targets() {
         let with_lane = session_at(-144.0);
         let mut without = with_lane.clone();
         without.master_automation.clear();
         without.tracks.iter_mut().for_each(|track| {
-            track.automation.retain(|lane| what == "send" && lane.target == AutomationTarget::Volume);
+            track.automation.retain(|lane| label == "send" && lane.target == AutomationTarget::Volume);
         });
         for start in STARTS {
             let mut mixer = playing(&without, start, 12_800);
             edit(&mut mixer, &with_lane);
-            let heard = left(&mut mixer, 12_800);
-            let step = steepest(&heard);
-            assert!(heard[0] > 0.9 * CONSTANT, "{what} is silent");
-            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{what} from {start}: a step of {step}");
+            let output = left(&mut mixer, 12_800);
+            let step = steepest(&output);
+            assert!(output[0] > 0.9 * CONSTANT, "{label} is silent");
+            assert!(step < 2.0 * CONSTANT / APPROACH_FRAMES as f32, "{label} from {start}: a step of {step}");
         }
     }
 }
 
 #[test]
-fn a_lane_that_was_edited_is_soon_followed_exactly() {
+fn an_edited_lane_is_followed_exactly_after_its_ramp() {
     let before = session(vec![track(&[level(AutomationTarget::Volume, 0.0)])]);
     let after = session(vec![track(&[sinking(AutomationTarget::Volume, -2.0)])]);
     for start in STARTS {
@@ -196,7 +196,7 @@ fn a_lane_that_was_edited_is_soon_followed_exactly() {
 }
 
 #[test]
-fn an_edit_elsewhere_leaves_lanes_where_they_are() {
+fn an_unrelated_edit_does_not_move_lanes() {
     let gain_db = AutomationTarget::Effect { effect: 0, parameter: 0 };
     let lanes = [sinking(AutomationTarget::Volume, 0.0), sinking(gain_db, 6.0)];
     let track = Track { effects: vec![effect("utility", "utility", &[])], ..track(&lanes) };
@@ -210,7 +210,7 @@ fn an_edit_elsewhere_leaves_lanes_where_they_are() {
 }
 
 #[test]
-fn what_is_new_is_on_its_lane_at_once() {
+fn new_targets_start_at_the_value_of_their_lane() {
     let closed = level(AutomationTarget::Volume, -144.0);
     let empty = session(Vec::new());
     let mut mixer = playing(&empty, 0, 4_801);
@@ -227,7 +227,7 @@ fn what_is_new_is_on_its_lane_at_once() {
 }
 
 #[test]
-fn a_send_whose_lane_goes_is_where_a_hand_has_set_it() {
+fn a_send_whose_lane_is_removed_returns_to_its_set_gain() {
     let with_lanes = |lanes: &[AutomationLane]| {
         let send = SendSettings { to: 1, gain: 0.5, pre_fader: true };
         let bus = Track { id: "bus".to_owned(), ..Track::default() };
@@ -239,7 +239,7 @@ fn a_send_whose_lane_goes_is_where_a_hand_has_set_it() {
 }
 
 #[test]
-fn hands_and_edits_do_not_depend_on_call_sizes() {
+fn fader_moves_and_edits_do_not_depend_on_call_sizes() {
     let gain_db = AutomationTarget::Effect { effect: 0, parameter: 0 };
     let with = |lanes: &[AutomationLane]| {
         let utility = effect("utility", "utility", &[]);
@@ -251,13 +251,13 @@ fn hands_and_edits_do_not_depend_on_call_sizes() {
     let after = with(&[pan, sinking(gain_db, 0.0)]);
     let by_calls_of = |calls: &[usize]| {
         let mut mixer = playing(&before, 5, 0);
-        let mut heard = play(&mut mixer, 5_003, calls);
+        let mut output = play(&mut mixer, 5_003, calls);
         mixer.set_track_mix(0, &TrackMix { gain: 0.3, pan: 0.7, mute: false, solo: false });
-        heard.extend(play(&mut mixer, 100, calls));
+        output.extend(play(&mut mixer, 100, calls));
         edit(&mut mixer, &after);
         mixer.set_track_mix(0, &TrackMix { gain: 0.6, pan: 0.7, mute: false, solo: false });
-        heard.extend(play(&mut mixer, 60_000, calls));
-        heard
+        output.extend(play(&mut mixer, 60_000, calls));
+        output
     };
     let expected = by_calls_of(&[128]);
     for calls in [&[1][..], &[31, 77, 500], &[4_096]] {

@@ -1,4 +1,4 @@
-//! The engine from outside: whole banks and whole sessions.
+//! The engine's public API: whole banks and whole sessions.
 
 mod clicks;
 mod clips;
@@ -18,6 +18,6 @@ mod soundfont;
 mod tails;
 mod tracks;
 
-/// Refuses memory to what runs inside `assert_no_alloc`.
+/// Makes allocations inside `assert_no_alloc` fail.
 #[global_allocator]
 static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;

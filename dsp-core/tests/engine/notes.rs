@@ -1,4 +1,4 @@
-//! What notes do under odd circumstances.
+//! Notes in unusual circumstances.
 
 use assert_no_alloc::assert_no_alloc;
 
@@ -12,7 +12,7 @@ fn control(frame: u64, controller: u8, value: u8) -> TrackEvent {
     TrackEvent { frame, event: Event::Controller { controller, value } }
 }
 
-/// What a track with these events sounds like on a bank, asked for `call_frames` at a time.
+/// Left output of a track with these events on a bank, in calls of `call_frames`.
 fn play(bank: Bank, mut events: Vec<TrackEvent>, frames: usize, call_frames: usize) -> Vec<f32> {
     let mut track = track("a", &[]);
     track.events.append(&mut events);
@@ -38,14 +38,14 @@ fn steepest(values: &[f32]) -> f32 {
     values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
 }
 
-/// Times the sign turns positive, as a frequency.
+/// Frequency by counting positive zero crossings.
 fn frequency_hz(values: &[f32]) -> f64 {
     let crossings = values.windows(2).filter(|pair| pair[0] <= 0.0 && pair[1] > 0.0).count();
     crossings as f64 * 48_000.0 / values.len() as f64
 }
 
 #[test]
-fn a_controller_that_jumps_does_not_click_wherever_it_falls() {
+fn a_controller_step_does_not_click_at_any_frame() {
     let events = |jump: Option<u64>| {
         let mut events = vec![on(0, 69)];
         events.extend(jump.map(|frame| control(frame, 7, 0)));
@@ -53,22 +53,23 @@ fn a_controller_that_jumps_does_not_click_wherever_it_falls() {
     };
     let undisturbed = steepest(&play(small_bank(), events(None), 20_000, 256)[10_000..]);
     for frame in [15_999, 16_000, 16_001, 16_063, 16_127] {
-        let heard = play(small_bank(), events(Some(frame)), 20_000, 256);
-        let step = steepest(&heard[10_000..]);
+        let output = play(small_bank(), events(Some(frame)), 20_000, 256);
+        let step = steepest(&output[10_000..]);
         assert!(step < undisturbed + 0.012, "a step of {step} at frame {frame}, {undisturbed} without");
-        assert!(peak(&heard[17_000..]) < 1e-4, "still heard");
+        assert!(peak(&output[17_000..]) < 1e-4, "still audible");
     }
 }
 
 #[test]
-fn a_note_of_no_length_is_heard() {
+fn a_note_of_length_zero_is_audible() {
     for length in [0, 1, 10] {
-        let heard = play(small_bank(), vec![on(1_000, 69), off(1_000 + length, 69)], 10_000, 256);
-        assert!(peak(&heard) > 0.05, "{length} frames: {}", peak(&heard));
+        let output = play(small_bank(), vec![on(1_000, 69), off(1_000 + length, 69)], 10_000, 256);
+        assert!(peak(&output) > 0.05, "{length} frames: {}", peak(&output));
     }
 }
 
-/// A loop until the key is let go, so short that what a kernel reads reaches around it.
+/// A sample that loops until note-off, with a loop so short that the interpolation kernel wraps
+/// around it.
 fn bank_with_short_loop(loop_frames: u32) -> Bank {
     const SAMPLE_MODES: u16 = 54;
     let bytes = small_bank_bytes(|tables: &mut Tables| {
@@ -84,7 +85,7 @@ fn bank_with_short_loop(loop_frames: u32) -> Bank {
 }
 
 #[test]
-fn leaving_a_loop_sounds_the_same_however_many_frames_are_asked_for() {
+fn leaving_a_loop_does_not_depend_on_the_call_size() {
     for loop_frames in [1, 3, 40] {
         for release in [1_020, 1_060, 1_061, 1_100] {
             let run = |call_frames| {
@@ -100,36 +101,36 @@ fn leaving_a_loop_sounds_the_same_however_many_frames_are_asked_for() {
 }
 
 #[test]
-fn data_increment_begins_where_the_parameter_stands() {
-    // The bend range is 2 semitones, 50 cents more turn 441 Hz into 509.5.
+fn data_increment_starts_from_the_current_value() {
+    // The bend range is 2 semitones; 50 cents more raise 441 Hz to 509.5 Hz.
     let bend = TrackEvent { frame: 3, event: Event::PitchBend { value: 8_191 } };
     let steps = [control(0, 96, 0); 50];
     let events = [&[control(0, 101, 0), control(0, 100, 0)], &steps[..], &[bend, on(10, 69)]].concat();
-    let heard = play(small_bank(), events, 24_000, 256);
-    let heard_hz = frequency_hz(&heard[4_800..]);
-    assert!((heard_hz - 509.5).abs() < 2.0, "{heard_hz} Hz");
+    let output = play(small_bank(), events, 24_000, 256);
+    let output_hz = frequency_hz(&output[4_800..]);
+    assert!((output_hz - 509.5).abs() < 2.0, "{output_hz} Hz");
 }
 
 #[test]
-fn a_melodic_track_comes_back_from_the_drums() {
+fn a_melodic_track_returns_from_the_drum_bank() {
     let program = |frame| TrackEvent { frame, event: Event::Program { program: 5 } };
-    // The small bank's program 5 sounds an octave lower; its kit does not.
-    let heard = |select: Vec<TrackEvent>| {
+    // The small bank's program 5 is an octave lower; its kit is not.
+    let output = |select: Vec<TrackEvent>| {
         let mut events = select;
         events.extend([program(2), on(10, 69)]);
         frequency_hz(&play(small_bank(), events, 24_000, 256)[4_800..])
     };
     let kit = vec![control(0, 0, 127), program(0)];
-    assert!((heard(kit.clone()) - 441.0).abs() < 4.0, "no kit");
+    assert!((output(kit.clone()) - 441.0).abs() < 4.0, "no kit");
     for back in [0, 121] {
         let events = [kit.clone(), vec![control(1, 0, back), control(1, 32, 0)]].concat();
-        let heard_hz = heard(events);
-        assert!((heard_hz - 220.5).abs() < 4.0, "after bank select {back}: {heard_hz} Hz");
+        let output_hz = output(events);
+        assert!((output_hz - 220.5).abs() < 4.0, "after bank select {back}: {output_hz} Hz");
     }
 }
 
 #[test]
-fn a_sample_waits_for_the_delay_of_the_volume() {
+fn a_sample_starts_after_the_delay_of_the_volume_envelope() {
     const DELAY_VOL_ENV: u16 = 33;
     const SAMPLE_MODES: u16 = 54;
     // Half a second, far longer than the sample, which plays once.
@@ -140,7 +141,7 @@ fn a_sample_waits_for_the_delay_of_the_volume() {
             }
         }
     });
-    let heard = play(Bank::from_bytes(&bytes).unwrap(), vec![on(0, 69)], 30_000, 256);
-    assert_eq!(peak(&heard[..23_999]), 0.0);
-    assert!(peak(&heard[24_000..25_200]) > 0.05, "the sample had gone by: {}", peak(&heard[24_000..]));
+    let output = play(Bank::from_bytes(&bytes).unwrap(), vec![on(0, 69)], 30_000, 256);
+    assert_eq!(peak(&output[..23_999]), 0.0);
+    assert!(peak(&output[24_000..25_200]) > 0.05, "the sample had gone by: {}", peak(&output[24_000..]));
 }

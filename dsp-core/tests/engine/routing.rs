@@ -1,4 +1,4 @@
-//! Outputs, sends, mute, solo, automation of the mix, and sessions that make no sense.
+//! Outputs, sends, mute, solo, automation of the mix, and invalid sessions.
 
 use dsp_core::mixer::{Mixer, Slots, TrackMix};
 use dsp_core::render::{OfflineRender, TailConfig};
@@ -7,7 +7,7 @@ use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, Session, Te
 use crate::full::{SECOND, effect, lane, media, mixer, play, point, song};
 use crate::sessions::{peak, session};
 
-/// A track of steady sound: the level of the audio is the gain that it is heard with.
+/// A track with a constant signal: the output level equals the gain.
 fn steady(id: &str) -> Track {
     let clip = Clip {
         frame: 0,
@@ -30,7 +30,7 @@ fn send(to: u32, gain: f32, pre_fader: bool) -> SendSettings {
     SendSettings { to, gain, pre_fader }
 }
 
-/// Audio of one value all along.
+/// Audio with a constant value.
 fn steady_slots() -> [Option<dsp_core::session::AudioSlot>; 1] {
     let values = vec![0.125; 10 * SECOND as usize];
     [Some(dsp_core::session::AudioSlot::Whole(dsp_core::session::Audio::from_channels(&values, None)))]
@@ -40,21 +40,21 @@ fn steady_mixer(session: &Session) -> Mixer {
     Mixer::new(session, Slots { banks: &[], audio: &steady_slots() }).unwrap()
 }
 
-/// The gains of left and right with which steady tracks are heard together.
-fn heard(tracks: &[Track]) -> (f32, f32) {
+/// Left and right gain of constant tracks in the mix.
+fn output_gains(tracks: &[Track]) -> (f32, f32) {
     let mut mixer = steady_mixer(&session(tracks.to_vec()));
     mixer.play();
-    let heard = play(&mut mixer, 4_800, &[256]);
-    (heard[4_000] / 0.125, heard[4_800 + 4_000] / 0.125)
+    let signal = play(&mut mixer, 4_800, &[256]);
+    (signal[4_000] / 0.125, signal[4_800 + 4_000] / 0.125)
 }
 
-fn check_gain(what: &str, tracks: &[Track], expected: f32) {
-    let (left, right) = heard(tracks);
-    assert!((left - expected).abs() < 1e-5 && left == right, "{what}: {left}, {right}, expected {expected}");
+fn check_gain(label: &str, tracks: &[Track], expected: f32) {
+    let (left, right) = output_gains(tracks);
+    assert!((left - expected).abs() < 1e-5 && left == right, "{label}: {left}, {right}, expected {expected}");
 }
 
 #[test]
-fn gains_along_the_ways_multiply() {
+fn gains_along_a_route_multiply() {
     let with = |mut track: Track, change: &dyn Fn(&mut Track)| {
         change(&mut track);
         track
@@ -72,18 +72,18 @@ fn gains_along_the_ways_multiply() {
     let sending = |pre_fader| {
         with(steady("a"), &|track| (track.gain, track.sends) = (0.5, vec![send(1, 0.5, pre_fader)]))
     };
-    check_gain("a send behind the fader", &[sending(false), half.clone()], 0.5 + 0.125);
+    check_gain("a send after the fader", &[sending(false), half.clone()], 0.5 + 0.125);
     check_gain("a send before the fader", &[sending(true), half.clone()], 0.5 + 0.25);
     let panned = with(sending(true), &|track| track.pan = 1.0);
-    assert_eq!(heard(&[panned, half.clone()]), (0.25, 0.75));
+    assert_eq!(output_gains(&[panned, half.clone()]), (0.25, 0.75));
     let muted = with(sending(true), &|track| track.mute = true);
     check_gain("mute silences sends, too", &[muted, half.clone()], 0.0);
     check_gain("a muted group", &[fed, with(half, &|track| track.mute = true)], 0.0);
 }
 
 #[test]
-fn solo_is_heard_through_what_it_feeds_and_with_what_feeds_it() {
-    // a and b feed g; a sends to r; c goes straight to the master, and sends to r.
+fn solo_keeps_the_tracks_before_and_after_it() {
+    // a and b feed g; a sends to r; c feeds the master and sends to r.
     let check = |solo: &[&str], expected: f32| {
         let mut tracks = vec![steady("a"), steady("b"), steady("c"), bus("g"), bus("r")];
         tracks[0].output = Some(3);
@@ -104,27 +104,27 @@ fn solo_is_heard_through_what_it_feeds_and_with_what_feeds_it() {
     check(&["g"], a + b);
     check(&["r"], (a + c) / 4.0);
     check(&["b", "r"], b + (a + c) / 4.0);
-    // A soloed track that is muted stays so.
+    // A track that is both soloed and muted is silent.
     let mut muted = [steady("a"), steady("b")];
     (muted[0].mute, muted[0].solo) = (true, true);
     check_gain("muted and soloed", &muted, 0.0);
 }
 
 #[test]
-fn solo_and_mute_by_hand_glide() {
+fn solo_and_mute_ramp() {
     let mut mixer = steady_mixer(&session(vec![steady("a"), steady("b")]));
     mixer.play();
     play(&mut mixer, 4_800, &[128]);
     let switch = |mute, solo| TrackMix { gain: 1.0, pan: 0.0, mute, solo };
-    for (place, mix, expected) in [
+    for (index, mix, expected) in [
         (1, switch(false, true), 1.0),
         (1, switch(true, true), 0.0),
         (1, switch(false, false), 2.0),
         (0, switch(true, false), 1.0),
     ] {
-        mixer.set_track_mix(place, &mix);
-        let heard = play(&mut mixer, 4_800, &[128]);
-        let left = &heard[..4_800];
+        mixer.set_track_mix(index, &mix);
+        let signal = play(&mut mixer, 4_800, &[128]);
+        let left = &signal[..4_800];
         let steepest =
             left.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
         assert!(steepest < 0.001, "{mix:?}: a step of {steepest}");
@@ -136,7 +136,7 @@ fn solo_and_mute_by_hand_glide() {
 #[test]
 fn automation_of_the_mix_is_exact_to_the_frame() {
     type Corner = (u64, f64, Curve);
-    let lines = |targets: &[(AutomationTarget, [Corner; 3])]| {
+    let rendered = |targets: &[(AutomationTarget, [Corner; 3])]| {
         let mut track = steady("a");
         track.automation = targets
             .iter()
@@ -147,13 +147,13 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
         let mut mixer = steady_mixer(&session(vec![track]));
         mixer.play();
         let lag = mixer.latency_frames();
-        let mut heard = play(&mut mixer, lag + 4_000, &[77, 256]);
-        let right = heard.split_off(lag + 4_000).split_off(lag);
-        (heard.split_off(lag), right)
+        let mut signal = play(&mut mixer, lag + 4_000, &[77, 256]);
+        let right = signal.split_off(lag + 4_000).split_off(lag);
+        (signal.split_off(lag), right)
     };
     let db = |value: f32| 20.0 * libm::log10(f64::from(value) / 0.125);
-    // Straight in decibels; a jump at its very frame.
-    let (left, right) = lines(&[(
+    // Linear in decibels, with a step at its exact frame.
+    let (left, right) = rendered(&[(
         AutomationTarget::Volume,
         [(101, -24.0, Curve::Linear), (1_101, -4.0, Curve::Step), (3_003, -10.0, Curve::Linear)],
     )]);
@@ -166,11 +166,11 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
             _ => -10.0,
         };
         let level_db = db(left[frame as usize]);
-        // Between two places the gain goes straight, not the level: 0.01 dB at 20 dB in 1000
+        // Between two control points the gain is linear, not the level: 0.01 dB at 20 dB in 1000
         // frames.
         assert!((level_db - expected).abs() < 0.015, "{level_db} dB at {frame}, expected {expected}");
     }
-    let (left, right) = lines(&[
+    let (left, right) = rendered(&[
         (
             AutomationTarget::Pan,
             [(0, 0.0, Curve::Linear), (2_000, 1.0, Curve::Step), (2_500, -1.0, Curve::Linear)],
@@ -189,7 +189,7 @@ fn automation_of_the_mix_is_exact_to_the_frame() {
 }
 
 #[test]
-fn meters_tell_peaks_and_levels_of_tracks_groups_and_master() {
+fn meters_report_peaks_and_levels_of_tracks_groups_and_master() {
     let mut tracks = vec![steady("a"), bus("g"), steady("muted")];
     tracks[0].output = Some(1);
     (tracks[0].gain, tracks[1].gain, tracks[2].mute) = (0.5, 0.5, true);
@@ -209,14 +209,14 @@ fn meters_tell_peaks_and_levels_of_tracks_groups_and_master() {
 }
 
 #[test]
-fn what_makes_no_sense_is_refused_by_name() {
+fn invalid_sessions_are_refused_with_the_reason() {
     let check = |change: &dyn Fn(&mut Session), expected: &str| {
-        let mut nonsense = session(vec![steady("a"), bus("b"), bus("c")]);
-        change(&mut nonsense);
-        let error = Mixer::new(&nonsense, Slots::default()).err().expect("refused").to_string();
+        let mut invalid = session(vec![steady("a"), bus("b"), bus("c")]);
+        change(&mut invalid);
+        let error = Mixer::new(&invalid, Slots::default()).err().expect("refused").to_string();
         assert_eq!(error, expected);
         let mut mixer = mixer(&session(vec![steady("a")]));
-        assert_eq!(mixer.set_session(&nonsense, Slots::default()).unwrap_err().to_string(), expected);
+        assert_eq!(mixer.set_session(&invalid, Slots::default()).unwrap_err().to_string(), expected);
         mixer.play();
         assert!(peak(&play(&mut mixer, 1_000, &[256])) > 0.0, "does not play on");
     };
@@ -242,16 +242,16 @@ fn what_makes_no_sense_is_refused_by_name() {
 }
 
 #[test]
-fn nonsense_in_numbers_is_played_without_harm() {
+fn numbers_out_of_range_are_played_without_harm() {
     let numbers = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -0.0, 1e300, -1e300, 1e-320];
     let frames = [0, 1, 31, u64::MAX, u64::MAX - 1, 1 << 62, 1 << 60];
     for (turn, &number) in numbers.iter().enumerate() {
         let frame = |step: usize| frames[(turn + step) % frames.len()];
-        let mut nonsense = song(2);
-        nonsense.master_gain = number as f32;
-        nonsense.tempo =
+        let mut invalid = song(2);
+        invalid.master_gain = number as f32;
+        invalid.tempo =
             (0..4).map(|step| TempoChange { frame: frame(step), bpm: number, beat: number }).collect();
-        for track in &mut nonsense.tracks {
+        for track in &mut invalid.tracks {
             (track.gain, track.pan) = (number as f32, number as f32);
             for clip in &mut track.clips {
                 (clip.frame, clip.offset_frames, clip.length_frames) = (frame(0), frame(1), frame(2));
@@ -273,12 +273,12 @@ fn nonsense_in_numbers_is_played_without_harm() {
             track.automation.push(lane(target, &[point(0, 1.0, Curve::Linear)]));
             track.automation.push(lane(AutomationTarget::Send(9), &[]));
         }
-        let mut mixer = mixer(&nonsense);
+        let mut mixer = mixer(&invalid);
         mixer.play();
         for position in [0, 5_000, u64::MAX] {
             mixer.seek(position);
-            let heard = play(&mut mixer, 3_000, &[256, 31]);
-            assert!(heard.iter().all(|value| value.is_finite()), "{number} at {position}");
+            let signal = play(&mut mixer, 3_000, &[256, 31]);
+            assert!(signal.iter().all(|value| value.is_finite()), "{number} at {position}");
         }
         let sound = song(2);
         mixer.set_session(&sound, media().slots()).unwrap();

@@ -1,4 +1,4 @@
-//! What lines lead to after a seek and ten seconds is what playing from the start leads to.
+//! Automation that moves: ten seconds after a seek, the output equals playing from the start.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::mixer::{Mixer, Slots};
@@ -10,7 +10,7 @@ use dsp_core::session::{
 use crate::full::{SECOND, effect, lane, media, play, point};
 use crate::sessions::{peak, session as notes, track};
 
-/// Where the session is sought: no control place.
+/// Frame of the seek; not on the control grid.
 const SOUGHT: u64 = 8 * SECOND + 39;
 
 /// Noise of -12 dBFS.
@@ -29,11 +29,11 @@ fn noise(frames: u64) -> AudioSlot {
 /// A track of noise through one effect, with lanes for some of its parameters.
 fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint])]) -> Session {
     let described = effect_kind(kind).unwrap();
-    let place = |id: &str| described.parameter_index(id).unwrap();
+    let index_of = |id: &str| described.parameter_index(id).unwrap();
     let mut all: Vec<f64> = described.parameters.iter().map(|parameter| parameter.default).collect();
-    values.iter().for_each(|(id, value)| all[place(id)] = *value);
+    values.iter().for_each(|(id, value)| all[index_of(id)] = *value);
     let lane_of = |(id, points): &(&str, &[AutomationPoint])| -> AutomationLane {
-        lane(AutomationTarget::Effect { effect: 0, parameter: place(id) as u32 }, points)
+        lane(AutomationTarget::Effect { effect: 0, parameter: index_of(id) as u32 }, points)
     };
     let clip = Clip {
         frame: 0,
@@ -55,8 +55,8 @@ fn session(kind: &str, values: &[(&str, f64)], lanes: &[(&str, &[AutomationPoint
     Session { tracks: vec![track], length_frames: 20 * SECOND, ..Session::default() }
 }
 
-/// By how many dBFS a second that a seek led to, ten seconds later, differs from that of playing
-/// from the start.
+/// Difference in dBFS between playing from a seek and playing from the start, in a second that
+/// begins ten seconds after the seek.
 fn off_db(session: &Session) -> f64 {
     let slots = [Some(noise(20 * SECOND))];
     let heard_from = |frame: u64| {
@@ -72,21 +72,21 @@ fn off_db(session: &Session) -> f64 {
     20.0 * libm::log10(f64::from(peak(&off).max(1e-10)))
 }
 
-fn check(what: &str, session: &Session) {
+fn check(label: &str, session: &Session) {
     let off_db = off_db(session);
-    println!("{what}: {off_db:.1} dBFS off");
-    assert!(off_db < -60.0, "{what}: {off_db} dBFS off");
+    println!("{label}: {off_db:.1} dBFS off");
+    assert!(off_db < -60.0, "{label}: {off_db} dBFS off");
 }
 
 #[test]
-fn pre_delays_that_move_lead_to_the_same_delay() {
-    let way = [point(0, 0.0, Curve::Linear), point(20 * SECOND, 200.0, Curve::Linear)];
+fn moving_pre_delays_reach_the_same_delay() {
+    let points = [point(0, 0.0, Curve::Linear), point(20 * SECOND, 200.0, Curve::Linear)];
     for kind in ["convolution", "reverb"] {
-        check(kind, &session(kind, &[("mix", 1.0)], &[("pre_delay_ms", &way)]));
+        check(kind, &session(kind, &[("mix", 1.0)], &[("pre_delay_ms", &points)]));
     }
 }
 
-/// The effect that an oscillator belongs to, its rate in hertz, and what makes it heard.
+/// Kind of the effect, id of its rate in hertz, and values that make the oscillator audible.
 type Oscillator = (&'static str, &'static str, &'static [(&'static str, f64)]);
 
 const OSCILLATORS: [Oscillator; 6] = [
@@ -99,7 +99,7 @@ const OSCILLATORS: [Oscillator; 6] = [
 ];
 
 #[test]
-fn rates_that_jump_lead_to_the_same_turn() {
+fn rates_that_jump_reach_the_same_phase() {
     let points = [
         point(0, 0.5, Curve::Step),
         point(SECOND / 2 + 1, 2.0, Curve::Step),
@@ -112,24 +112,24 @@ fn rates_that_jump_lead_to_the_same_turn() {
 }
 
 #[test]
-fn rates_with_many_points_lead_to_the_same_turn() {
+fn rates_with_many_points_reach_the_same_phase() {
     for (kind, rate, values) in OSCILLATORS {
         let described = effect_kind(kind).unwrap();
         let described = described.parameters[described.parameter_index(rate).unwrap()];
-        for (every_frames, curve) in [(6_000, Curve::Step), (960, Curve::Step), (960, Curve::Linear)] {
-            // Between the ends of the range, in no order.
+        for (interval_frames, curve) in [(6_000, Curve::Step), (960, Curve::Step), (960, Curve::Linear)] {
+            // The minimum and the maximum of the range in an irregular order.
             let value = |number: u64| if number * number % 7 < 3 { described.min } else { described.max };
-            let points: Vec<AutomationPoint> = (0..20 * SECOND / every_frames)
-                .map(|number| point(number * every_frames + number * 37 % 900, value(number), curve))
+            let points: Vec<AutomationPoint> = (0..20 * SECOND / interval_frames)
+                .map(|number| point(number * interval_frames + number * 37 % 900, value(number), curve))
                 .collect();
-            let what = format!("{kind}, {curve:?} every {every_frames} frames");
-            check(&what, &session(kind, values, &[(rate, &points)]));
+            let label = format!("{kind}, {curve:?} every {interval_frames} frames");
+            check(&label, &session(kind, values, &[(rate, &points)]));
         }
     }
 }
 
 #[test]
-fn a_rate_on_a_line_goes_on_counting_while_the_beat_leads() {
+fn an_automated_rate_advances_while_the_oscillator_is_synced_to_the_beat() {
     let rate = [point(0, 1.0, Curve::Linear), point(20 * SECOND, 3.0, Curve::Linear)];
     let sync = [
         point(0, 0.0, Curve::Step),
@@ -140,9 +140,9 @@ fn a_rate_on_a_line_goes_on_counting_while_the_beat_leads() {
 }
 
 #[test]
-fn times_of_echoes_on_lines_fade_over_at_the_same_places() {
+fn automated_delay_times_crossfade_at_the_same_frames() {
     let on_the_clock: &[(&str, f64)] = &[("sync", 0.0)];
-    let line = |from: f64, to: f64, secs: u64| -> Vec<AutomationPoint> {
+    let triangle = |from: f64, to: f64, secs: u64| -> Vec<AutomationPoint> {
         (0..=20 / secs)
             .map(|turn| point(turn * secs * SECOND, if turn % 2 == 0 { from } else { to }, Curve::Linear))
             .collect()
@@ -150,13 +150,13 @@ fn times_of_echoes_on_lines_fade_over_at_the_same_places() {
     for (id, from, to, secs) in
         [("time_ms", 300.0, 320.0, 10), ("time_ms", 300.0, 400.0, 5), ("spread_ms", 0.0, 50.0, 10)]
     {
-        let points = line(from, to, secs);
+        let points = triangle(from, to, secs);
         check(&format!("{id} from {from} to {to}"), &session("delay", on_the_clock, &[(id, &points)]));
     }
 }
 
 #[test]
-fn the_shared_chorus_has_drifted_to_where_it_would_be() {
+fn the_shared_chorus_reaches_the_same_phase() {
     const CHORUS_SEND: u8 = 93;
     let mut track = track("strings", &[(10 * SECOND, 19 * SECOND, 60)]);
     track

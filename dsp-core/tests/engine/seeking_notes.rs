@@ -1,4 +1,4 @@
-//! A seek leads into the notes that sound there, as playing from the start would have made them.
+//! A seek enters sounding notes in the state that playing from the start gives them.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::mixer::Mixer;
@@ -14,12 +14,12 @@ const SOSTENUTO: u8 = 66;
 const MONO: u8 = 126;
 const POLY: u8 = 127;
 
-/// Within which what is sought is faded in, in frames: a rise, and the way to the next place of the
-/// coarsest grid.
+/// Frames until the output after a seek is faded in: the fade, and the distance to the next point
+/// of the coarsest control grid.
 const RISE: usize = 144 + 256;
 
-/// The small bank with everything moving: a filter that closes, vibrato, tremolo, and slow
-/// envelopes. Notes of its kit end each other.
+/// The small bank with a closing filter, vibrato, tremolo and slow envelopes. Notes of its kit are
+/// in an exclusive class.
 fn moving_bank() -> Bank {
     let signed = |value: i16| value as u16;
     const EXCLUSIVE_CLASS: u16 = 57;
@@ -78,13 +78,13 @@ fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     left
 }
 
-/// What is heard in the second from a frame on, and in the one that begins ten seconds later, where
-/// that is sought or everything before is played.
-fn heard(bank: &Bank, song: &Session, frame: u64, is_sought: bool) -> [Vec<f32>; 2] {
+/// Output in the second from a frame on, and in the second that begins ten seconds later. The frame
+/// is reached by a seek or by playing from the start.
+fn output(bank: &Bank, song: &Session, frame: u64, seeks: bool) -> [Vec<f32>; 2] {
     let slots = [Some(bank.clone())];
     let mut mixer = Mixer::new(song, &slots).unwrap();
     mixer.play();
-    if is_sought {
+    if seeks {
         assert_no_alloc(|| mixer.seek(frame));
     } else {
         play(&mut mixer, frame as usize);
@@ -96,33 +96,33 @@ fn heard(bank: &Bank, song: &Session, frame: u64, is_sought: bool) -> [Vec<f32>;
     [at_once, play(&mut mixer, SECOND as usize)]
 }
 
-/// How loud it is from a frame on, and by how many dBFS what a seek leads to differs from what
-/// playing from the start leads to: at once, and ten seconds later.
+/// Peak from a frame on, and the difference in dBFS between seeking there and playing from the
+/// start: at once, and ten seconds later.
 fn off_db(bank: &Bank, song: &Session, sought: u64) -> (f32, [f64; 2]) {
-    let from_seek = heard(bank, song, sought, true);
-    let whole = heard(bank, song, sought, false);
-    let off_db = [0, 1].map(|place| {
-        let off = from_seek[place].iter().zip(&whole[place]).map(|(sought, whole)| sought - whole);
+    let from_seek = output(bank, song, sought, true);
+    let whole = output(bank, song, sought, false);
+    let off_db = [0, 1].map(|index| {
+        let off = from_seek[index].iter().zip(&whole[index]).map(|(sought, whole)| sought - whole);
         20.0 * libm::log10(f64::from(peak(&off.collect::<Vec<f32>>()).max(1e-10)))
     });
     (peak(&whole[0]), off_db)
 }
 
 #[track_caller]
-fn check(what: &str, bank: &Bank, song: &Session, sought: u64) -> f32 {
+fn check(label: &str, bank: &Bank, song: &Session, sought: u64) -> f32 {
     let (peak, [at_once, later]) = off_db(bank, song, sought);
-    println!("{what}, from {sought}, peak {peak:.3}: {at_once:.1} dBFS off, ten seconds later {later:.1}");
-    assert!(at_once < -100.0 && later < -100.0, "{what}, from {sought}: {at_once}, {later} dBFS off");
+    println!("{label}, from {sought}, peak {peak:.3}: {at_once:.1} dBFS off, ten seconds later {later:.1}");
+    assert!(at_once < -100.0 && later < -100.0, "{label}, from {sought}: {at_once}, {later} dBFS off");
     peak
 }
 
 #[track_caller]
-fn check_sounding(what: &str, bank: &Bank, song: &Session, sought: u64) {
-    assert!(check(what, bank, song, sought) > 0.01, "{what}: silent");
+fn check_sounding(label: &str, bank: &Bank, song: &Session, sought: u64) {
+    assert!(check(label, bank, song, sought) > 0.01, "{label}: silent");
 }
 
 #[test]
-fn notes_that_are_held_for_long_go_on() {
+fn long_notes_continue() {
     let bank = moving_bank();
     let chord = [on(100, 57), on(9_000, 64), on(20 * SECOND, 69), off(80 * SECOND, 64)];
     for sought in [3 * SECOND + 39, 20 * SECOND - 1, 20 * SECOND, 60 * SECOND + 17] {
@@ -131,7 +131,7 @@ fn notes_that_are_held_for_long_go_on() {
 }
 
 #[test]
-fn notes_go_on_that_only_a_pedal_or_their_release_lets_sound() {
+fn notes_held_by_a_pedal_or_in_release_continue() {
     let bank = moving_bank();
     let sustained = [control(10, SUSTAIN, 127), on(100, 57), off(9_000, 57), on(SECOND, 64), off(70_000, 64)];
     check_sounding("sustain", &bank, &song(&sustained), 15 * SECOND + 5);
@@ -149,7 +149,7 @@ fn notes_go_on_that_only_a_pedal_or_their_release_lets_sound() {
 }
 
 #[test]
-fn notes_that_are_over_have_ended_the_others_that_they_end() {
+fn ended_notes_have_ended_others_of_their_class_and_key() {
     let bank = moving_bank();
     let kit = TrackEvent { frame: 0, event: Event::Preset { bank: 128, program: 0 } };
     let class = [kit, on(100, 57), on(SECOND, 64), off(2 * SECOND, 64), on(3 * SECOND, 40)];
@@ -160,10 +160,10 @@ fn notes_that_are_over_have_ended_the_others_that_they_end() {
     check_sounding("struck again", &bank, &song(&again), 15 * SECOND + 5);
 }
 
-/// Numbers in no order.
-struct Dice(u64);
+/// Pseudo-random numbers.
+struct Random(u64);
 
-impl Dice {
+impl Random {
     fn below(&mut self, end: u64) -> u64 {
         self.0 ^= self.0 << 13;
         self.0 ^= self.0 >> 7;
@@ -172,29 +172,31 @@ impl Dice {
     }
 }
 
-/// Notes and controls in no order, about `per_sec` of them a second.
-fn anything(seed: u64, per_sec: u64) -> Vec<TrackEvent> {
-    let mut dice = Dice(seed);
+/// Pseudo-random notes and controllers, about `per_sec` a second.
+fn random_events(seed: u64, per_sec: u64) -> Vec<TrackEvent> {
+    let mut random = Random(seed);
     let mut events = Vec::new();
     for _ in 0..30 * per_sec {
-        let frame = dice.below(30 * SECOND);
-        let key = 45 + dice.below(30) as u8;
-        let value = dice.below(128) as u8;
-        match dice.below(20) {
+        let frame = random.below(30 * SECOND);
+        let key = 45 + random.below(30) as u8;
+        let value = random.below(128) as u8;
+        match random.below(20) {
             0..=11 => {
                 events.push(on(frame, key));
-                let longest = 1 << (10 + dice.below(9));
-                events.push(off(frame + 50 + dice.below(longest), key));
+                let longest = 1 << (10 + random.below(9));
+                events.push(off(frame + 50 + random.below(longest), key));
             }
             12 | 13 => events.push(control(frame, SUSTAIN, value)),
             14 => events.push(control(frame, SOSTENUTO, value)),
-            15 => events.push(control(frame, [1, 7, 10, 11, 65, 5][dice.below(6) as usize], 64 + value / 2)),
+            15 => {
+                events.push(control(frame, [1, 7, 10, 11, 65, 5][random.below(6) as usize], 64 + value / 2));
+            }
             16 => events.push(TrackEvent { frame, event: Event::PitchBend { value: i16::from(value) * 60 } }),
             17 => events.push(TrackEvent { frame, event: Event::ChannelPressure { value } }),
             18 => events.push(TrackEvent { frame, event: Event::Program { program: value % 6 } }),
             _ => {
                 let modes = [120, 121, 123, MONO, POLY, POLY, POLY];
-                events.push(control(frame, modes[dice.below(7) as usize], 0));
+                events.push(control(frame, modes[random.below(7) as usize], 0));
             }
         }
     }
@@ -203,12 +205,12 @@ fn anything(seed: u64, per_sec: u64) -> Vec<TrackEvent> {
 }
 
 #[test]
-fn whatever_was_played_a_seek_leads_to_the_same() {
+fn a_seek_into_random_events_equals_playing_from_the_start() {
     let bank = moving_bank();
     let mut sounding = 0;
     for seed in 1..=12 {
-        let mut song = song(&anything(seed * 7_919, 1 + seed));
-        // Few enough that voices are stolen.
+        let mut song = song(&random_events(seed * 7_919, 1 + seed));
+        // So few voices that some are stolen.
         song.polyphony = if seed % 2 == 0 { 8 } else { 64 };
         for sought in [8 * SECOND + 39, 13 * SECOND + 1] {
             sounding += usize::from(check(&format!("seed {seed}"), &bank, &song, sought) > 0.02);
@@ -218,47 +220,47 @@ fn whatever_was_played_a_seek_leads_to_the_same() {
 }
 
 #[test]
-fn what_has_long_been_over_does_not_keep_a_note_from_going_on() {
-    // Eleven notes at a time for a minute are more than is played on the way.
+fn ended_notes_do_not_keep_a_long_note_from_continuing() {
+    // Eleven simultaneous notes for a minute exceed the events that a seek replays.
     let chords = (0..60).flat_map(|second| (0..10).map(move |note| (second * SECOND + 500, 60 + 2 * note)));
     let notes = chords.flat_map(|(frame, key)| [on(frame, key), off(frame + SECOND - 600, key)]);
     let events: Vec<TrackEvent> = [on(100, 50)].into_iter().chain(notes).collect();
     check_sounding("under chords", &moving_bank(), &song(&events), 62 * SECOND);
 }
 
-/// Whether what is sought is struck there: the attack of the moving bank takes 0.4 seconds.
+/// Checks that a seek starts the notes again: the attack of the moving bank takes 0.4 seconds.
 #[track_caller]
-fn check_struck(what: &str, song: &Session, sought: u64) {
-    let [at_once, _] = heard(&moving_bank(), song, sought, true);
+fn check_restarted(label: &str, song: &Session, sought: u64) {
+    let [at_once, _] = output(&moving_bank(), song, sought, true);
     let peaks = [&at_once[..2_400], &at_once].map(peak);
-    assert!(peaks[1] > 0.02 && peaks[0] < 0.5 * peaks[1], "{what}: not struck: {peaks:?}");
+    assert!(peaks[1] > 0.02 && peaks[0] < 0.5 * peaks[1], "{label}: not restarted: {peaks:?}");
 }
 
 #[test]
-fn notes_that_would_take_too_long_to_play_are_struck_when_they_are_sought() {
-    check_struck("for long", &song(&[on(100, 57)]), 600 * SECOND);
+fn notes_that_take_too_long_to_replay_are_started_anew() {
+    check_restarted("for long", &song(&[on(100, 57)]), 600 * SECOND);
     let keys = (30..94).map(|key| on(100, key));
-    let wheel = (0..20_000).map(|place| control(200 + 10 * place, 1, (place % 128) as u8));
+    let wheel = (0..20_000).map(|index| control(200 + 10 * index, 1, (index % 128) as u8));
     let mut wheeled = song(&keys.chain(wheel).collect::<Vec<_>>());
     wheeled.tracks[0].gain = 0.05;
-    check_struck("under controllers", &wheeled, 4 * SECOND + 39);
-    // Only what is still held is played then.
-    let scale = (0..2_000).map(|place| (500 + 5_000 * place, 60 + (place % 24) as u8));
+    check_restarted("under controllers", &wheeled, 4 * SECOND + 39);
+    // A seek then replays only the notes that are still held.
+    let scale = (0..2_000).map(|index| (500 + 5_000 * index, 60 + (index % 24) as u8));
     let notes = scale.flat_map(|(frame, key)| [on(frame, key), off(frame + 4_000, key)]);
     let drone: Vec<TrackEvent> = [on(100, 50)].into_iter().chain(notes).collect();
     check_sounding("under a long melody", &moving_bank(), &song(&drone), 120 * SECOND);
 }
 
 #[test]
-fn what_begins_where_it_is_sought_begins_at_once() {
+fn notes_at_the_seek_position_start_at_once() {
     let bank = Bank::from_bytes(&small_bank_bytes(|_| {})).unwrap();
     let sought = 2 * SECOND + 39;
     let rising = |events: &[TrackEvent]| {
-        let first = |is_sought: bool| {
+        let first = |seeks: bool| {
             let slots = [Some(bank.clone())];
             let mut mixer = Mixer::new(&song(events), &slots).unwrap();
             mixer.play();
-            if is_sought {
+            if seeks {
                 mixer.seek(sought);
             } else {
                 play(&mut mixer, sought as usize);
@@ -272,11 +274,11 @@ fn what_begins_where_it_is_sought_begins_at_once() {
     let (alone, beside) = (rising(&rings), rising(&[&rings[..], &[on(sought, 76)]].concat()));
     assert!(peak(&alone) > 0.01, "nothing rises");
     let off: Vec<f32> = alone.iter().zip(&beside).map(|(alone, beside)| alone - beside).collect();
-    assert!(peak(&off) < 1e-6, "what begins there is off by {}", peak(&off));
+    assert!(peak(&off) < 1e-6, "the new note differs by {}", peak(&off));
 }
 
 #[test]
-fn a_note_of_no_length_at_the_start_rings_on() {
+fn a_note_of_length_zero_at_the_start_rings_on() {
     let bank = Bank::from_bytes(&small_bank_bytes(|_| {})).unwrap();
     check_sounding("no length", &bank, &song(&[on(0, 57), off(0, 57)]), 900);
 }

@@ -1,4 +1,4 @@
-//! Sessions, rendered: what the mixer promises, measured on a small bank.
+//! Rendered sessions of a small bank.
 
 use crate::sessions::{peak, session, track};
 use crate::small_bank::small_bank;
@@ -27,7 +27,7 @@ fn render(session: &Session) -> (Vec<f32>, Vec<f32>) {
     (left, right)
 }
 
-/// What a mixer puts out from play on, asked for `call_frames` at a time.
+/// Left output in calls of `call_frames`, from the start of playback.
 fn play(mixer: &mut Mixer, frames: usize, call_frames: usize) -> Vec<f32> {
     let (mut left, mut right) = (vec![0.0; frames], vec![0.0; frames]);
     for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
@@ -41,7 +41,7 @@ fn mixer(session: &Session) -> Mixer {
 }
 
 #[test]
-fn a_note_sounds_from_its_frame_until_its_release_has_gone() {
+fn a_note_sounds_from_its_frame_to_the_end_of_its_release() {
     let (left, _) = render(&session(vec![track("a", &[(4_800, 9_600, 69)])]));
     assert_eq!(peak(&left[..4_800]), 0.0, "sound before the note");
     assert!(peak(&left[4_800..9_600]) > 0.05, "silent note");
@@ -66,13 +66,13 @@ fn offline_equals_live_at_any_call_size() {
         let mut mixer = mixer(&session);
         mixer.play();
         let latency = mixer.latency_frames();
-        let heard = play(&mut mixer, latency + expected.len(), call_frames);
-        assert!(heard[latency..] == expected[..], "{call_frames} frames at a time differ");
+        let output = play(&mut mixer, latency + expected.len(), call_frames);
+        assert!(output[latency..] == expected[..], "{call_frames} frames at a time differ");
     }
 }
 
 #[test]
-fn mute_solo_gain_and_pan_do_what_they_say() {
+fn mute_solo_gain_and_pan_change_the_level() {
     let base = session(vec![track("a", &[(0, 20_000, 60)])]);
     let changed = |change: fn(&mut Session)| {
         let mut session = base.clone();
@@ -112,7 +112,7 @@ fn programs_and_bends_change_the_pitch() {
 }
 
 #[test]
-fn a_drum_track_plays_the_drum_bank_and_may_leave_it() {
+fn a_drum_track_plays_the_drum_bank_and_can_leave_it() {
     let render_drums = |events: &[Event]| {
         let mut drums = track("drums", &[(8, 40_000, 69)]);
         drums.instrument = Some(Instrument { bank_slot: 0, bank: 128, program: 0 });
@@ -141,7 +141,7 @@ fn the_mix_stays_below_minus_three_dbfs() {
 }
 
 #[test]
-fn seeking_into_a_note_strikes_it_with_the_controllers_of_that_place() {
+fn seeking_into_a_note_applies_the_controllers_at_that_frame() {
     let mut held = track("a", &[(0, 90_000, 69)]);
     held.events.insert(0, TrackEvent { frame: 0, event: Event::Controller { controller: 7, value: 10 } });
     let session = session(vec![held]);
@@ -155,7 +155,7 @@ fn seeking_into_a_note_strikes_it_with_the_controllers_of_that_place() {
 }
 
 #[test]
-fn stopping_releases_and_playing_again_repeats_to_the_bit() {
+fn stopping_releases_notes_and_playing_again_repeats_the_output() {
     let session = two_tracks();
     let mut mixer = mixer(&session);
     mixer.play();
@@ -164,7 +164,7 @@ fn stopping_releases_and_playing_again_repeats_to_the_bit() {
     assert_eq!(mixer.position(), 30_000);
     let ringing = play(&mut mixer, 480_000, 128);
     assert!(peak(&ringing[470_000..]) < 1e-4, "still sounding ten seconds after stop");
-    assert_eq!(mixer.position(), 30_000, "the session moved while it stood still");
+    assert_eq!(mixer.position(), 30_000, "the position moved while stopped");
     mixer.seek(0);
     mixer.play();
     assert!(play(&mut mixer, 30_000, 512) == first);
@@ -176,18 +176,18 @@ fn events_in_any_order_take_effect_at_their_frames() {
     let mut shuffled = ordered.clone();
     shuffled.tracks[0].events.reverse();
     for sought in [0, 2_000, 10_000] {
-        let heard = [&ordered, &shuffled].map(|session| {
+        let output = [&ordered, &shuffled].map(|session| {
             let mut mixer = mixer(session);
             mixer.seek(sought);
             mixer.play();
             play(&mut mixer, 20_000, 128)
         });
-        assert!(peak(&heard[0]) > 0.01 && heard[0] == heard[1], "from {sought}");
+        assert!(peak(&output[0]) > 0.01 && output[0] == output[1], "from {sought}");
     }
 }
 
 #[test]
-fn going_back_while_it_stands_still_lets_the_end_ring_out() {
+fn seeking_back_while_stopped_lets_the_tail_ring_out() {
     let session = session(vec![track("a", &[(0, 9_600, 60)])]);
     let ringing_out = |back_to_start: bool| {
         let mut mixer = mixer(&session);
@@ -204,18 +204,18 @@ fn going_back_while_it_stands_still_lets_the_end_ring_out() {
 }
 
 #[test]
-fn live_notes_sound_while_the_session_stands_still() {
+fn live_notes_sound_while_stopped() {
     let mut mixer = mixer(&session(vec![track("a", &[])]));
-    let place = mixer.track_index("a").unwrap();
-    mixer.play_event(place, Event::NoteOn { key: 60, velocity: 100 });
+    let index = mixer.track_index("a").unwrap();
+    mixer.play_event(index, Event::NoteOn { key: 60, velocity: 100 });
     assert!(peak(&play(&mut mixer, 4_800, 128)) > 0.05);
-    mixer.play_event(place, Event::NoteOff { key: 60 });
+    mixer.play_event(index, Event::NoteOff { key: 60 });
     assert!(peak(&play(&mut mixer, 480_000, 128)[470_000..]) < 1e-4);
     mixer.play_event(99, Event::NoteOn { key: 60, velocity: 100 });
 }
 
 #[test]
-fn an_edit_while_playing_keeps_what_it_does_not_touch() {
+fn an_edit_while_playing_keeps_other_tracks() {
     let before = two_tracks();
     let mut after = before.clone();
     after.tracks[1].events.clear();
@@ -225,21 +225,21 @@ fn an_edit_while_playing_keeps_what_it_does_not_touch() {
     edited.play();
     play(&mut edited, 25_600, 128);
     edited.set_session(&after, &banks).unwrap();
-    let heard = play(&mut edited, 300_000, 128);
-    assert!(peak(&heard[..10_000]) > 0.05, "the untouched track fell silent");
-    assert!(peak(&heard[290_000..]) < 1e-4, "a note of the edited track hangs");
+    let output = play(&mut edited, 300_000, 128);
+    assert!(peak(&output[..10_000]) > 0.05, "the untouched track fell silent");
+    assert!(peak(&output[290_000..]) < 1e-4, "a note of the edited track hangs");
 }
 
 #[test]
-fn sound_from_outside_replaces_the_notes_of_a_track() {
+fn external_input_replaces_the_notes_of_a_track() {
     let session = two_tracks();
     let (expected, _) = render(&session);
-    // What the tracks sound like by themselves, as a service would render them.
+    // Tracks rendered separately, as a plugin service would deliver them.
     let parts: Vec<_> = (0..2)
-        .map(|place| {
+        .map(|index| {
             let mut alone = dsp_core::render::TrackRender::new(
                 &session,
-                &session.tracks[place],
+                &session.tracks[index],
                 Some(&small_bank()),
                 TailConfig { max_secs: 10.0 },
             )
@@ -258,23 +258,23 @@ fn sound_from_outside_replaces_the_notes_of_a_track() {
     mixer.set_takes_input(1, true);
     mixer.play();
     let latency = mixer.latency_frames();
-    let mut heard = Vec::new();
+    let mut output = Vec::new();
     let (mut left, mut right) = ([0.0; 128], [0.0; 128]);
     for start in (0..44_032).step_by(128) {
-        for (place, part) in parts.iter().enumerate() {
-            for (input, output) in mixer.track_input(place).unwrap().iter_mut().zip(part) {
+        for (index, part) in parts.iter().enumerate() {
+            for (input, output) in mixer.track_input(index).unwrap().iter_mut().zip(part) {
                 input[..128].copy_from_slice(&output[start..start + 128]);
             }
         }
         assert_no_alloc(|| mixer.process(&mut left, &mut right));
-        heard.extend_from_slice(&left);
+        output.extend_from_slice(&left);
     }
-    let compared = heard.len() - latency;
-    assert!(heard[latency..] == expected[..compared], "differs from playing the notes");
+    let compared = output.len() - latency;
+    assert!(output[latency..] == expected[..compared], "differs from playing the notes");
 }
 
 #[test]
-fn sound_from_outside_stops_without_a_click() {
+fn external_input_stops_without_a_click() {
     let mut mixer = mixer(&session(vec![track("a", &[(0, 90_000, 69)])]));
     mixer.set_takes_input(0, true);
     mixer.play();
@@ -283,14 +283,14 @@ fn sound_from_outside_stops_without_a_click() {
     }
     play(&mut mixer, 9_600, 128);
     mixer.stop();
-    let heard = play(&mut mixer, 9_600, 128);
-    let steepest = heard.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
+    let output = play(&mut mixer, 9_600, 128);
+    let steepest = output.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
     assert!(steepest < 0.01, "a step of {steepest}");
-    assert_eq!(heard[9_000..].iter().copied().fold(0.0, f32::max), 0.0);
+    assert_eq!(output[9_000..].iter().copied().fold(0.0, f32::max), 0.0);
 }
 
 #[test]
-fn a_track_by_itself_is_rendered_until_its_last_bit() {
+fn a_single_track_is_rendered_to_the_end_of_its_tail() {
     let session = session(vec![track("a", &[(0, 9_600, 69)])]);
     let mut alone = dsp_core::render::TrackRender::new(
         &session,
@@ -313,7 +313,7 @@ fn a_track_by_itself_is_rendered_until_its_last_bit() {
 }
 
 #[test]
-fn nothing_allocates_while_it_plays() {
+fn playing_does_not_allocate() {
     let mut mixer = mixer(&two_tracks());
     let (mut left, mut right) = (vec![0.0; 1_024], vec![0.0; 1_024]);
     let mut peaks = [0.0; 6];
@@ -339,14 +339,14 @@ fn a_fader_moves_without_a_jump() {
     mixer.play();
     play(&mut mixer, 20_000, 128);
     mixer.set_track_mix(0, &TrackMix { gain: 0.0, pan: 0.0, mute: false, solo: false });
-    let heard = play(&mut mixer, 9_600, 128);
-    let steepest = heard.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
+    let output = play(&mut mixer, 9_600, 128);
+    let steepest = output.windows(2).fold(0.0_f32, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()));
     assert!(steepest < 0.02, "a step of {steepest}");
-    assert!(peak(&heard[8_000..]) < 1e-4, "not closed");
+    assert!(peak(&output[8_000..]) < 1e-4, "not closed");
 }
 
 #[test]
-fn what_cannot_be_played_is_refused() {
+fn unsupported_sample_rates_are_refused() {
     let mut session = two_tracks();
     session.sample_rate_hz = 8_000;
     let error = Mixer::new(&session, &[Some(small_bank())]).err().expect("8 kHz is refused").to_string();
@@ -376,10 +376,10 @@ fn sends_add_reverb_and_chorus_after_the_fader() {
     let reverb = wet([(REVERB_SEND, 127), (CHORUS_SEND, 0)], 1.0);
     let half_reverb = wet([(REVERB_SEND, 127), (CHORUS_SEND, 0)], 0.5);
     let chorus = wet([(REVERB_SEND, 0), (CHORUS_SEND, 127)], 1.0);
-    // The room still sounds when the note, released at 24,000, has gone.
+    // The reverb is still audible after the note released at 24,000 has ended.
     let tail = 36_000..40_000;
     let tail_db = rms_db(&reverb[tail.clone()]);
-    assert!(tail_db > -60.0, "the room is at {tail_db} dB");
+    assert!(tail_db > -60.0, "the reverb is at {tail_db} dB");
     assert!(dry.len() < tail.end || rms_db(&dry[tail.clone()]) < tail_db - 20.0);
     assert!((rms_db(&half_reverb[tail]) - tail_db + 6.02).abs() < 0.01, "the send is not after the fader");
     let while_sounding = 4_800..20_000;

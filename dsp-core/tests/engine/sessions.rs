@@ -1,8 +1,8 @@
-//! Sessions to play, and a look at what came out.
+//! Test sessions and measurements of their output.
 
 use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 
-/// A dry track of the small bank with these notes: start and end frame, key.
+/// A dry track of the small bank with these notes: start frame, end frame, key.
 pub(crate) fn track(id: &str, notes: &[(u64, u64, u8)]) -> Track {
     const REVERB_SEND: u8 = 91;
     let mut events =

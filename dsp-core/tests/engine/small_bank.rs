@@ -1,4 +1,4 @@
-//! A writer of small SoundFont banks, sound or damaged.
+//! A writer of small SoundFont banks, valid or damaged.
 
 use dsp_core::soundfont::Bank;
 
@@ -11,7 +11,7 @@ pub(crate) fn small_bank_bytes(change: impl FnOnce(&mut Tables)) -> Vec<u8> {
 }
 
 pub(crate) fn small_bank() -> Bank {
-    Bank::from_bytes(&small_bank_bytes(|_| {})).expect("the small bank is sound")
+    Bank::from_bytes(&small_bank_bytes(|_| {})).expect("the small bank is valid")
 }
 
 /// The tables of a bank, in the units of the file.
@@ -51,7 +51,7 @@ impl Default for Tables {
     fn default() -> Self {
         let sine = |n: u32| (16_000.0 * libm::sin(f64::from(n) * std::f64::consts::TAU / 100.0)) as i16;
         let mut samples: Vec<i16> = (0..1_000).map(sine).collect();
-        // The specification asks for 46 zero frames behind every sample.
+        // The specification requires 46 zero frames after every sample.
         samples.extend([0; 46]);
         let octave_down = (-12_i16) as u16;
         Self {

@@ -1,4 +1,4 @@
-//! SoundFont files, sound and damaged.
+//! SoundFont files, valid and damaged.
 
 use crate::sessions::{peak, session, track};
 use crate::small_bank::{SampleHeader, small_bank_bytes};
@@ -14,7 +14,7 @@ fn a_summary_lists_the_presets_in_order() {
 }
 
 #[test]
-fn a_reduced_bank_sounds_the_same_to_the_bit() {
+fn a_reduced_bank_gives_identical_output() {
     let whole = std::fs::read("/usr/share/sounds/sf2/TimGM6mb.sf2").expect("the bank is installed");
     let whole = Bank::from_vec(whole).unwrap();
     let small = Bank::from_vec(whole.reduced(&[(0, 0), (0, 48), (8, 4), (128, 25)]).unwrap()).unwrap();
@@ -41,7 +41,7 @@ fn a_reduced_bank_sounds_the_same_to_the_bit() {
 }
 
 #[test]
-fn a_bank_cut_anywhere_is_an_error_and_no_panic() {
+fn a_truncated_bank_is_an_error_and_no_panic() {
     let bytes = small_bank_bytes(|_| {});
     for length in 0..bytes.len() {
         let error = Bank::from_bytes(&bytes[..length]).expect_err("a bank cut short");
@@ -52,11 +52,12 @@ fn a_bank_cut_anywhere_is_an_error_and_no_panic() {
 #[test]
 fn any_damaged_byte_is_an_error_or_a_bank_and_no_panic() {
     let bytes = small_bank_bytes(|bank| bank.samples.truncate(46 + 200));
-    for place in 0..bytes.len() {
+    for offset in 0..bytes.len() {
         for value in [0x00, 0x7f, 0x80, 0xff] {
             let mut damaged = bytes.clone();
-            damaged[place] = value;
-            // Either outcome is fine; a panic or an allocation that a size field asks for is not.
+            damaged[offset] = value;
+            // An error or a bank is fine; a panic or an allocation of the size in a size field is
+            // not.
             if let Ok(bank) = Bank::from_bytes(&damaged) {
                 assert!(bank.summary().presets.len() <= 3);
             }
@@ -65,12 +66,12 @@ fn any_damaged_byte_is_an_error_or_a_bank_and_no_panic() {
 }
 
 #[test]
-fn a_loop_too_short_to_follow_plays_once() {
+fn a_sample_with_a_loop_too_short_plays_once() {
     let bytes = small_bank_bytes(|bank| {
         bank.sample_headers[0] = SampleHeader { loop_start: 500, loop_end: 501, ..bank.sample_headers[0] };
     });
     let bank = Bank::from_bytes(&bytes).unwrap();
-    // Four octaves up, where a step is far longer than the loop.
+    // Four octaves up, where one step is far longer than the loop.
     let session = session(vec![track("a", &[(0, 40_000, 120)])]);
     let mut render =
         dsp_core::render::OfflineRender::new(&session, &[Some(bank)], Default::default()).unwrap();
@@ -82,18 +83,18 @@ fn a_loop_too_short_to_follow_plays_once() {
 }
 
 #[test]
-fn a_pad_byte_that_is_left_out_does_not_matter() {
+fn a_missing_pad_byte_does_not_matter() {
     let padded = small_bank_bytes(|_| {});
     let name = padded.windows(4).position(|id| id == b"INAM").expect("a name chunk");
-    let (size_place, body) = (name + 4, name + 8);
-    let size = u32::from_le_bytes(padded[size_place..body].try_into().expect("four bytes"));
+    let (size_offset, body) = (name + 4, name + 8);
+    let size = u32::from_le_bytes(padded[size_offset..body].try_into().expect("four bytes"));
     let mut unpadded = padded.clone();
-    // One byte less, and no pad byte: the enclosing sizes go down with it.
-    unpadded[size_place..body].copy_from_slice(&(size - 1).to_le_bytes());
+    // One byte less and no pad byte; the enclosing sizes shrink by one.
+    unpadded[size_offset..body].copy_from_slice(&(size - 1).to_le_bytes());
     unpadded.remove(body + size as usize - 1);
-    for place in [4, 16] {
-        let enclosing = u32::from_le_bytes(unpadded[place..place + 4].try_into().expect("four bytes")) - 1;
-        unpadded[place..place + 4].copy_from_slice(&enclosing.to_le_bytes());
+    for offset in [4, 16] {
+        let enclosing = u32::from_le_bytes(unpadded[offset..offset + 4].try_into().expect("four bytes")) - 1;
+        unpadded[offset..offset + 4].copy_from_slice(&enclosing.to_le_bytes());
     }
     assert_eq!(BankSummary::read(&unpadded), BankSummary::read(&padded));
 }
@@ -106,8 +107,8 @@ fn a_riff_header_of_size_zero_is_an_error() {
 }
 
 #[test]
-fn generators_far_outside_their_ranges_play_at_the_nearest_end() {
-    // Those of the pitch are left out: within their ranges, too, they can outrun a loop.
+fn generators_out_of_range_are_clamped() {
+    // The pitch generators are left out: within their ranges, too, they can outrun a loop.
     for operator in [10, 11, 13, 22, 24, 52] {
         for amount in [i16::MAX, i16::MIN] {
             let bytes = small_bank_bytes(|bank| {

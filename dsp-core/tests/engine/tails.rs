@@ -1,4 +1,4 @@
-//! The end of a render: all that sounds on behind the last item, and no more.
+//! The end of a render: it contains the whole tail and no more.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::mixer::{Mixer, Slots};
@@ -8,7 +8,7 @@ use dsp_core::session::{Audio, AudioSlot, Clip, EffectSettings, SendSettings, Se
 use crate::full::{SECOND, effect, play};
 use crate::sessions::session;
 
-/// At or below this a mix is silent: -80 dBFS.
+/// A mix at or below this peak is silent: -80 dBFS.
 const SILENCE: f32 = 1e-4;
 
 /// Frames of the sound: 50 ms.
@@ -50,12 +50,12 @@ fn bus(id: &str, effects: Vec<EffectSettings>) -> Track {
     Track { id: id.into(), effects, ..Track::default() }
 }
 
-/// A session that ends with the sound.
+/// A session that ends with the clips.
 fn ending(tracks: Vec<Track>) -> Session {
     Session { length_frames: SOUND_FRAMES, ..session(tracks) }
 }
 
-/// The sound, and a response that has its only frame after a second and a half.
+/// A square wave, and an impulse response with a single impulse after 1.5 s.
 fn audio() -> [Option<AudioSlot>; 2] {
     let whole = |values: &[f32]| Some(AudioSlot::Whole(Audio::from_channels(values, None)));
     let sound: Vec<f32> =
@@ -69,19 +69,19 @@ fn audio() -> [Option<AudioSlot>; 2] {
 fn render(session: &Session, audio: &[Option<AudioSlot>], max_secs: f64) -> [Vec<f32>; 2] {
     let mut render =
         OfflineRender::new(session, Slots { banks: &[], audio }, TailConfig { max_secs }).unwrap();
-    let mut heard = [Vec::new(), Vec::new()];
+    let mut output = [Vec::new(), Vec::new()];
     while let Some((left, right)) = render.next_block() {
-        heard[0].extend_from_slice(left);
-        heard[1].extend_from_slice(right);
+        output[0].extend_from_slice(left);
+        output[1].extend_from_slice(right);
         assert!(left.len() <= 256 && left.len() == right.len());
         let done_frames = render.done_frames();
-        assert!(done_frames == heard[0].len() as u64 && done_frames <= render.max_frames());
+        assert!(done_frames == output[0].len() as u64 && done_frames <= render.max_frames());
     }
-    heard
+    output
 }
 
-/// What a mixer plays of a session and of the longest tail after it.
-fn played(session: &Session, audio: &[Option<AudioSlot>]) -> [Vec<f32>; 2] {
+/// Output of a mixer for a session and the longest tail after it.
+fn mixer_output(session: &Session, audio: &[Option<AudioSlot>]) -> [Vec<f32>; 2] {
     let mut mixer = Mixer::new(session, Slots { banks: &[], audio }).unwrap();
     mixer.play();
     let latency_frames = mixer.latency_frames();
@@ -90,29 +90,29 @@ fn played(session: &Session, audio: &[Option<AudioSlot>]) -> [Vec<f32>; 2] {
     [&both[latency_frames..frames], &both[frames + latency_frames..]].map(<[f32]>::to_vec)
 }
 
-/// Checks that a render has all sound, ends a tenth of a second after the last, or with the
-/// session, and is what a mixer plays. Returns where the sound ends.
+/// Checks that a render contains the whole tail and ends a tenth of a second after it, or with the
+/// session. Its output must equal the mixer's. Returns the frame at which the sound ends.
 #[track_caller]
-fn check(what: &str, session: &Session) -> u64 {
+fn check(label: &str, session: &Session) -> u64 {
     let audio = audio();
-    let expected = played(session, &audio);
+    let expected = mixer_output(session, &audio);
     let sounds = |values: &[f32]| values.iter().rposition(|value| value.abs() > SILENCE);
     let last = expected.iter().filter_map(|values| sounds(values)).max().map_or(0, |last| last as u64 + 1);
     let rendered = render(session, &audio, TAIL_SECS as f64);
     let frames = rendered[0].len() as u64;
-    println!("{what}: {frames} frames, of which the last that sounds is {last}");
-    assert!(frames >= last, "{what}: {} frames are cut", last - frames);
+    println!("{label}: {frames} frames, the last audible one is {last}");
+    assert!(frames >= last, "{label}: {} frames are cut", last - frames);
     let quiet_frames = SECOND / 10;
     let longest = session.length_frames.max(last + quiet_frames + 2 * 256);
-    assert!(frames <= longest, "{what}: {} frames of silence", frames - last);
+    assert!(frames <= longest, "{label}: {} frames of silence", frames - last);
     for (rendered, expected) in rendered.iter().zip(&expected) {
-        assert!(*rendered == expected[..rendered.len()], "{what}: other samples");
+        assert!(*rendered == expected[..rendered.len()], "{label}: other samples");
     }
     last
 }
 
 #[test]
-fn echoes_behind_the_end_are_rendered() {
+fn echoes_after_the_end_are_rendered() {
     let alone = |effects| ending(vec![sound(0, effects)]);
     let end = check("no effects", &alone(vec![]));
     assert_eq!(end, SOUND_FRAMES);
@@ -122,22 +122,22 @@ fn echoes_behind_the_end_are_rendered() {
     let end = check("a delay that repeats", &alone(vec![again]));
     assert!(end > 3 * SECOND, "{end}");
     let pre_delayed = with("reverb", &[("pre_delay_ms", 150.0), ("mix", 1.0)]);
-    let end = check("a reverb behind its pre-delay", &alone(vec![pre_delayed]));
+    let end = check("a reverb after its pre-delay", &alone(vec![pre_delayed]));
     assert!(end > SECOND / 2, "{end}");
     let late_only = [("pre_delay_ms", 80.0), ("size", 1.0), ("early", 0.0), ("diffusion", 0.0), ("mix", 1.0)];
     check("a reverb without reflections", &alone(vec![with("reverb", &late_only)]));
     let mut response = with("convolution", &[("response", 0.0), ("pre_delay_ms", 250.0), ("mix", 1.0)]);
     response.impulse = Some(1);
-    let end = check("a response that comes late", &alone(vec![response]));
+    let end = check("a response after a pre-delay", &alone(vec![response]));
     assert!(end > 7 * SECOND / 4, "{end}");
     let slow = with("tremolo", &[("rate_hz", 0.9), ("depth", 1.0), ("shape", 2.0)]);
     let hall = with("reverb", &[("decay_secs", 6.0), ("mix", 1.0)]);
-    let end = check("a room behind a slow tremolo", &alone(vec![hall, slow]));
+    let end = check("a reverb before a slow tremolo", &alone(vec![hall, slow]));
     assert!(end > 2 * SECOND, "{end}");
     let swings = [("cutoff_hz", 400.0), ("lfo_rate_hz", 0.7), ("lfo_octaves", 5.0)];
     let bright = [("decay_secs", 6.0), ("mix", 1.0), ("low_cut_hz", 1_500.0)];
     let end = check(
-        "a bright room behind a filter that opens now and then",
+        "a bright reverb before a filter that opens periodically",
         &alone(vec![with("reverb", &bright), with("filter", &swings)]),
     );
     assert!(end > SECOND, "{end}");
@@ -147,7 +147,7 @@ fn echoes_behind_the_end_are_rendered() {
 }
 
 #[test]
-fn silence_adds_up_along_the_ways_of_a_mix() {
+fn silences_add_up_along_a_route() {
     let late = || vec![delay(400.0, 1.0)];
     let end = check("two delays", &ending(vec![sound(0, vec![delay(400.0, 1.0), delay(300.0, 1.0)])]));
     assert!(end > 7 * SECOND / 10, "{end}");
@@ -161,16 +161,19 @@ fn silence_adds_up_along_the_ways_of_a_mix() {
     sends.sends = vec![SendSettings { to: 1, gain: 0.5, pre_fader: true }];
     let end = check("a send", &ending(vec![sends, bus("echo", late())]));
     assert!(end > 4 * SECOND / 10, "{end}");
-    // Latencies are made up for and are no silence.
+    // Latencies are compensated and do not count as silence.
     let latent = vec![with("limiter", &[]), with("saturator", &[]), delay(400.0, 1.0)];
-    check("late effects", &ending(vec![sound(0, latent), Track { id: "dry".into(), ..sound(0, vec![]) }]));
+    check(
+        "effects with latency",
+        &ending(vec![sound(0, latent), Track { id: "dry".into(), ..sound(0, vec![]) }]),
+    );
 }
 
 #[test]
 fn silence_counts_from_the_end_of_the_session() {
     let mut late = ending(vec![sound(2 * SECOND, vec![delay(300.0, 1.0)])]);
     late.length_frames = 2 * SECOND + SOUND_FRAMES;
-    let end = check("all sound comes behind the end", &late);
+    let end = check("all sound comes after the end", &late);
     assert!(end > 23 * SECOND / 10, "{end}");
     let mut early = ending(vec![sound(0, vec![delay(300.0, 1.0)])]);
     early.length_frames = 3 * SECOND;
@@ -178,15 +181,15 @@ fn silence_counts_from_the_end_of_the_session() {
 }
 
 #[test]
-fn what_is_bypassed_makes_no_silence() {
+fn bypassed_effects_add_no_silence() {
     let off = EffectSettings { bypass: true, ..delay(400.0, 1.0) };
     assert_eq!(check("a bypassed delay", &ending(vec![sound(0, vec![off])])), SOUND_FRAMES);
-    let passed_by = Track { bypass: true, ..sound(0, vec![delay(400.0, 1.0)]) };
-    assert_eq!(check("a bypassed track", &ending(vec![passed_by])), SOUND_FRAMES);
+    let bypassed = Track { bypass: true, ..sound(0, vec![delay(400.0, 1.0)]) };
+    assert_eq!(check("a bypassed track", &ending(vec![bypassed])), SOUND_FRAMES);
 }
 
 #[test]
-fn a_tail_is_never_longer_than_it_may_be() {
+fn a_tail_is_at_most_the_configured_length() {
     let echo = ending(vec![sound(0, vec![delay(400.0, 0.5)])]);
     let longest = |secs: f64| SOUND_FRAMES as usize + (secs * SECOND as f64) as usize;
     for (max_secs, expected) in [(0.0, longest(0.0)), (0.05, longest(0.05)), (0.38, longest(0.38))] {

@@ -1,4 +1,4 @@
-//! Tracks that go or change while they sound, and sound that comes from outside.
+//! Tracks that are removed or changed while they sound, and external input.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use dsp_core::soundfont::Bank;
 use crate::sessions::{peak, session, track};
 use crate::small_bank::small_bank;
 
-/// The small bank, one and the same each time.
+/// The same small bank on every call.
 fn banks() -> [Option<Bank>; 1] {
     static BANK: LazyLock<Bank> = LazyLock::new(small_bank);
     [Some(BANK.clone())]
@@ -26,13 +26,12 @@ fn steepest(values: &[f32]) -> f32 {
     values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
 }
 
-/// A session whose only sounding track, the middle one of three, holds a note.
+/// A session with three tracks, of which only the middle one holds a note.
 fn held_note() -> Session {
     session(vec![track("first", &[]), track("held", &[(0, 400_000, 69)]), track("last", &[])])
 }
 
-/// A mixer that has played [`held_note`] until the sine stands near its top, where a cut clicks
-/// most.
+/// A mixer that has played [`held_note`] until the sine is near its peak, where a cut clicks most.
 fn sounding() -> Mixer {
     let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
     mixer.play();
@@ -41,15 +40,15 @@ fn sounding() -> Mixer {
     while last < 0.9 * top {
         last = play(&mut mixer, 1)[0];
     }
-    // What is heard lags: on to the place of the wave, of 108.84 frames a period, where what is
-    // played now stands at its top.
+    // The output lags by the latency: advances to the phase, of 108.84 frames a period, at which
+    // the frame played now is at the peak.
     let lag = mixer.latency_frames() as f64 % 108.84;
     play(&mut mixer, (108.84 - lag) as usize);
     mixer
 }
 
 #[test]
-fn a_track_that_is_taken_away_or_changed_ends_without_a_click() {
+fn a_removed_or_changed_track_ends_without_a_click() {
     let undisturbed = steepest(&play(&mut sounding(), 9_600));
     type Edit = fn(&mut Session);
     let edits: [(&str, Edit); 6] = [
@@ -60,21 +59,20 @@ fn a_track_that_is_taken_away_or_changed_ends_without_a_click() {
         ("interpolation", |session| session.interpolation = Interpolation::Sinc),
         ("velocity", |session| session.velocity_to_cutoff = VelocityToCutoff::Specification),
     ];
-    for (what, edit) in edits {
+    for (label, edit) in edits {
         let mut mixer = sounding();
         let mut edited = held_note();
         edit(&mut edited);
         mixer.set_session(&edited, &banks()).unwrap();
-        let heard = play(&mut mixer, 9_600);
-        // A fall by 96 dB in a twentieth of a second, 0.04 dB a frame, hardly bends a wave of 441
-        // Hz.
-        let step = steepest(&heard);
-        assert!(step < 1.5 * undisturbed, "{what}: a step of {step}, {undisturbed} without the edit");
+        let output = play(&mut mixer, 9_600);
+        // A fade of 96 dB in 1/20 s, 0.04 dB a frame, hardly bends a wave of 441 Hz.
+        let step = steepest(&output);
+        assert!(step < 1.5 * undisturbed, "{label}: a step of {step}, {undisturbed} without the edit");
     }
 }
 
 #[test]
-fn a_track_that_is_taken_away_is_silent_when_it_has_faded() {
+fn a_removed_track_is_silent_after_its_fade() {
     let mut mixer = sounding();
     let mut edited = held_note();
     edited.tracks.remove(1);
@@ -88,7 +86,7 @@ fn a_track_that_is_taken_away_is_silent_when_it_has_faded() {
     assert!(peak(&left[lag..lag + 100]) > 0.02, "cut");
     assert_eq!(peak(&left[lag + 2_600..]), 0.0, "sounds on");
     assert_eq!(mixer.active_voices(), 0);
-    // It may come back, and what fades is cut by going elsewhere.
+    // The track can be added again, and a seek cuts its fade.
     mixer.set_session(&held_note(), &banks()).unwrap();
     assert!(peak(&play(&mut mixer, 4_800)) > 0.02);
     mixer.set_session(&edited, &banks()).unwrap();
@@ -97,7 +95,7 @@ fn a_track_that_is_taken_away_is_silent_when_it_has_faded() {
 }
 
 #[test]
-fn no_more_than_some_tracks_fade_at_a_time() {
+fn the_number_of_fading_tracks_is_limited() {
     let mut mixer = Mixer::new(&session(vec![]), &banks()).unwrap();
     mixer.play();
     play(&mut mixer, 1_000);
@@ -110,19 +108,19 @@ fn no_more_than_some_tracks_fade_at_a_time() {
 }
 
 #[test]
-fn tracks_of_one_id_are_refused_and_nothing_changes() {
+fn duplicate_track_ids_are_refused_without_any_change() {
     let mut twice = held_note();
     twice.tracks[2].id = "held".to_owned();
     let mut mixer = sounding();
     let mut expected = sounding();
     let error = mixer.set_session(&twice, &banks()).unwrap_err().to_string();
     assert_eq!(error, "the session has more than one track with the id \"held\"; ids must be unique");
-    assert!(play(&mut mixer, 4_800) == play(&mut expected, 4_800), "the refused session is heard");
+    assert!(play(&mut mixer, 4_800) == play(&mut expected, 4_800), "the refused session is audible");
     assert!(Mixer::new(&twice, &banks()).is_err());
 }
 
 #[test]
-fn what_is_no_number_does_not_stay_in_the_mix() {
+fn nan_does_not_stay_in_the_mix() {
     let mut with_room = track("a", &[(0, 400_000, 69)]);
     with_room.events[0].event = Event::Controller { controller: 91, value: 127 };
     let mut mixer = Mixer::new(&session(vec![with_room]), &banks()).unwrap();
@@ -130,8 +128,8 @@ fn what_is_no_number_does_not_stay_in_the_mix() {
     mixer.play();
     for bad in [f32::NAN, f32::INFINITY, f32::NEG_INFINITY] {
         mixer.track_input(0).unwrap().iter_mut().for_each(|output| output[..128].fill(bad));
-        let heard = play(&mut mixer, 128);
-        assert!(heard.iter().all(|value| value.is_finite()), "{bad}");
+        let output = play(&mut mixer, 128);
+        assert!(output.iter().all(|value| value.is_finite()), "{bad}");
     }
     mixer.set_track_mix(0, &TrackMix { gain: f32::NAN, pan: f32::NAN, mute: false, solo: false });
     mixer.set_master_gain(f32::NAN);
@@ -139,30 +137,30 @@ fn what_is_no_number_does_not_stay_in_the_mix() {
         for input in mixer.track_input(0).unwrap() {
             input.fill(0.25);
         }
-        let heard = play(&mut mixer, 128);
-        assert!(heard.iter().all(|value| value.is_finite()));
+        let output = play(&mut mixer, 128);
+        assert!(output.iter().all(|value| value.is_finite()));
     }
-    let heard = play(&mut mixer, 128);
-    assert!(peak(&heard) > 0.1, "the input is not heard: {}", peak(&heard));
+    let output = play(&mut mixer, 128);
+    assert!(peak(&output) > 0.1, "the input is not audible: {}", peak(&output));
 }
 
 #[test]
-fn going_elsewhere_leaves_the_notes_of_a_track_to_the_outside() {
+fn a_seek_leaves_the_notes_of_a_track_to_its_external_input() {
     let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
     mixer.set_takes_input(1, true);
     mixer.play();
     mixer.seek(30_000);
-    assert_eq!(mixer.active_voices(), 0, "its own notes sound");
+    assert_eq!(mixer.active_voices(), 0, "its notes sound");
     let mut edited = held_note();
     edited.polyphony = 32;
     mixer.set_session(&edited, &banks()).unwrap();
-    assert_eq!(mixer.active_voices(), 0, "its own notes sound after an edit");
+    assert_eq!(mixer.active_voices(), 0, "its notes sound after an edit");
     mixer.set_takes_input(1, false);
     assert_eq!(mixer.active_voices(), 1);
 }
 
 #[test]
-fn a_stopped_track_whose_events_change_keeps_its_live_notes() {
+fn a_stopped_track_keeps_its_live_notes_when_its_events_change() {
     let mut mixer = Mixer::new(&held_note(), &banks()).unwrap();
     mixer.play_event(1, Event::NoteOn { key: 60, velocity: 100 });
     play(&mut mixer, 4_800);

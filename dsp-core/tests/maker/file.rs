@@ -1,6 +1,6 @@
-//! Chunks of a file, of which the sizes may lie.
+//! Chunks of a file, whose sizes may be wrong.
 
-/// A chunk; `size` is what its header says, if that is not the truth.
+/// A chunk; `size` replaces the correct size in its header.
 #[derive(Clone)]
 pub(crate) struct Chunk {
     pub(crate) id: [u8; 4],

@@ -1,4 +1,4 @@
-//! A writer of SoundFont files, sound or as broken as asked for.
+//! A writer of SoundFont files, valid or broken.
 
 pub(crate) mod file;
 mod tables;

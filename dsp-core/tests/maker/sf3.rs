@@ -5,8 +5,8 @@ use super::maker::Tables;
 /// Type of a compressed mono sample.
 const VORBIS_MONO: u16 = 0x11;
 
-/// An SF3 bank of these streams. Preset 0:0 plays each of them `headers` times, by a sample header
-/// of its own each time.
+/// An SF3 bank of these streams. Preset 0:0 plays each of them `headers` times, through a separate
+/// sample header each time.
 pub(crate) fn sf3(streams: &[Vec<u8>], headers: usize) -> Vec<u8> {
     let mut tables = Tables::new();
     let instrument = tables.add_instrument();

@@ -1,5 +1,5 @@
-//! Ogg Vorbis streams of a few bytes that take much time or memory to decode (Vorbis I
-//! specification; RFC 3533).
+//! Small Ogg Vorbis streams that take much time or memory to decode (Vorbis I specification; RFC
+//! 3533).
 
 /// Frames of a block, as a power of two, and those that each packet adds.
 const BLOCK_BITS: u32 = 13;
@@ -12,7 +12,7 @@ const PACKETS_PER_PAGE: usize = 255;
 const BEGINS: u8 = 2;
 const ENDS: u8 = 4;
 
-/// Frames that a reader believes for each byte of a stream.
+/// Frames that a reader accepts for each byte of a stream.
 const FRAMES_PER_BYTE: u64 = 512;
 
 /// A mono stream of `frames` silent frames at 48 kHz. Its setup header also has a codebook of
@@ -23,11 +23,11 @@ pub(crate) fn silent(frames: u64, codebook_bits: &[u32]) -> Vec<u8> {
     pages.add(&identification(), &[identification().len()], 0, BEGINS);
     let headers = [comments(padding), setup(codebook_bits)];
     pages.add_long(&headers);
-    let mut left = usize::try_from(frames.div_ceil(PACKET_FRAMES)).expect("few packets") + 1;
-    while left > 0 {
-        let count = left.min(PACKETS_PER_PAGE);
-        left -= count;
-        let (granule, flags) = if left == 0 { (frames, ENDS) } else { (u64::MAX, 0) };
+    let mut remaining = usize::try_from(frames.div_ceil(PACKET_FRAMES)).expect("few packets") + 1;
+    while remaining > 0 {
+        let count = remaining.min(PACKETS_PER_PAGE);
+        remaining -= count;
+        let (granule, flags) = if remaining == 0 { (frames, ENDS) } else { (u64::MAX, 0) };
         pages.add(&vec![0; count], &vec![1; count], granule, flags);
     }
     pages.bytes
@@ -40,7 +40,7 @@ struct Bits {
 }
 
 impl Bits {
-    /// A number of `count` bits, the lowest first.
+    /// Writes a number of `count` bits, the lowest first.
     fn write(&mut self, number: u32, count: u32) {
         for bit in 0..count {
             if self.count.is_multiple_of(8) {
@@ -136,7 +136,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// Packets of any length, which go on over as many pages as they need.
+    /// Packets of any length, each on as many pages as it needs.
     fn add_long(&mut self, packets: &[Vec<u8>]) {
         let mut segments = Vec::new();
         for packet in packets {

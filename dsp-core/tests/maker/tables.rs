@@ -1,7 +1,7 @@
 //! The tables of a bank, in the units of the file (section 7).
 
 use super::file::{Chunk, File, List};
-/// Generators that say what a zone plays (section 8.1.2).
+/// Generators that link a zone to an instrument or a sample (section 8.1.2).
 const INSTRUMENT: u16 = 41;
 const SAMPLE_ID: u16 = 53;
 
@@ -29,7 +29,7 @@ pub(crate) struct SampleHeader {
     pub(crate) kind: u16,
 }
 
-/// Every list ends where the next begins; [`Tables::file`] adds the terminal records.
+/// Each list ends where the next begins; [`Tables::file`] adds the terminal records.
 #[derive(Clone)]
 pub(crate) struct Tables {
     pub(crate) version: (u16, u16),
@@ -50,11 +50,11 @@ pub(crate) struct Tables {
     pub(crate) samples: Vec<SampleHeader>,
 }
 
-/// What a zone has beside what it plays: generators, modulators.
+/// Generators and modulators of a zone, without its link.
 type Zone<'a> = (&'a [(u16, i16)], &'a [ModulatorRecord]);
 
 impl Tables {
-    /// A bank without anything in it.
+    /// An empty bank.
     pub(crate) fn new() -> Self {
         Self {
             version: (2, 4),
@@ -72,8 +72,8 @@ impl Tables {
         }
     }
 
-    /// Adds a mono sample at 48 kHz, recorded at key 60, with the zero frames behind it that
-    /// section 6.1 asks for; returns its number. The loop counts from the sample's own first frame.
+    /// Adds a mono sample at 48 kHz, recorded at key 60, with the zero frames of section 6.1 after
+    /// it; returns its number. The loop counts from the sample's first frame.
     pub(crate) fn add_sample(&mut self, frames: &[i16], loops: core::ops::Range<u32>) -> u16 {
         const GUARD_FRAMES: usize = 46;
         let start = (self.wave.len() / 2) as u32;
@@ -99,7 +99,7 @@ impl Tables {
         self.instruments.len() as u16 - 1
     }
 
-    /// Adds a zone to the last instrument; without a sample it is meant to be the global zone.
+    /// Adds a zone to the last instrument; without a sample it is the global zone.
     pub(crate) fn add_instrument_zone(&mut self, (generators, modulators): Zone<'_>, sample: Option<u16>) {
         self.instrument_bags
             .push((self.instrument_generators.len() as u16, self.instrument_modulators.len() as u16));
@@ -117,7 +117,7 @@ impl Tables {
         self.presets.push(PresetHeader { name, program, bank, first_zone });
     }
 
-    /// Adds a zone to the last preset; without an instrument it is meant to be the global zone.
+    /// Adds a zone to the last preset; without an instrument it is the global zone.
     pub(crate) fn add_preset_zone(&mut self, (generators, modulators): Zone<'_>, instrument: Option<u16>) {
         self.preset_bags.push((self.preset_generators.len() as u16, self.preset_modulators.len() as u16));
         self.preset_generators

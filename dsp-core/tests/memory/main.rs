@@ -1,4 +1,4 @@
-//! Estimates of memory against what an allocator counts.
+//! Memory estimates, compared with the counts of an allocator.
 
 #[path = "../banks/counting.rs"]
 mod counting;
@@ -16,31 +16,32 @@ static ALLOCATOR: Counting = Counting;
 
 const RATES_HZ: [u32; 5] = [8_000, 44_100, 48_000, 96_000, 192_000];
 
-/// Makes an effect, plays it with every parameter at its ends, and compares.
+/// Compares the estimate with the memory of an effect whose parameters go to both ends of their
+/// ranges.
 fn check(kind: &'static EffectKind, sample_rate_hz: u32, impulse_frames: usize) {
     let impulse = vec![0.1_f32; impulse_frames];
-    let given = (impulse_frames > 0).then_some([&impulse[..], &impulse[..]]);
-    let config = EffectConfig { sample_rate_hz, seed: 1, impulse: given };
+    let impulse_channels = (impulse_frames > 0).then_some([&impulse[..], &impulse[..]]);
+    let config = EffectConfig { sample_rate_hz, seed: 1, impulse: impulse_channels };
     let ((), cost) = cost(|| {
         let mut slot = EffectSlot::new("e", kind, &config);
         for end in [0.0, 1.0] {
-            for (place, parameter) in kind.parameters.iter().enumerate() {
-                slot.set(place, parameter.min + end * (parameter.max - parameter.min), 0);
+            for (index, parameter) in kind.parameters.iter().enumerate() {
+                slot.set(index, parameter.min + end * (parameter.max - parameter.min), 0);
             }
         }
     });
-    let taken = cost.most_bytes as u64;
+    let measured = cost.peak_bytes as u64;
     let estimate = (kind.memory_bytes)(sample_rate_hz, impulse_frames as u64);
     println!(
-        "{} at {sample_rate_hz} Hz, impulse {impulse_frames}: {taken} taken, {estimate} estimated",
+        "{} at {sample_rate_hz} Hz, impulse {impulse_frames}: {measured} measured, {estimate} estimated",
         kind.id
     );
-    assert!(taken <= estimate, "{}: {taken} bytes of {estimate}", kind.id);
-    assert!(estimate <= 2 * taken + 64 * 1024, "{}: {taken} bytes of {estimate}", kind.id);
+    assert!(measured <= estimate, "{}: {measured} bytes of {estimate}", kind.id);
+    assert!(estimate <= 2 * measured + 64 * 1024, "{}: {measured} bytes of {estimate}", kind.id);
 }
 
 #[test]
-fn each_effect_takes_what_its_kind_says() {
+fn each_effect_takes_at_most_its_estimate() {
     for kind in EFFECTS {
         for sample_rate_hz in RATES_HZ {
             check(kind, sample_rate_hz, 0);

@@ -1,4 +1,4 @@
-//! Whole sessions.
+//! Memory of whole sessions.
 
 use dsp_core::effects::EFFECTS;
 use dsp_core::mixer::Slots;
@@ -27,25 +27,25 @@ fn track(id: usize) -> Track {
     Track { id: format!("t{id}"), gain: 1.0, ..Track::default() }
 }
 
-/// Renders a second, and compares what that took with the estimate.
+/// Renders a tenth of a second and compares its memory use with the estimate.
 fn check(name: &str, session: &Session, banks: &[Option<Bank>]) {
     let audio = [
         Some(AudioSlot::Whole(Audio::from_channels(&[0.5; 200], None))),
         Some(AudioSlot::Streamed { frames: 200 }),
     ];
     let slots = Slots { banks, audio: &audio };
-    let need = session.memory_need(slots).expect("it can be played");
+    let need = session.memory_need(slots).expect("valid session");
     let (_, cost) = cost(|| {
         let tail = TailConfig { max_secs: 0.0 };
-        let mut render = OfflineRender::new(session, slots, tail).expect("it can be played");
+        let mut render = OfflineRender::new(session, slots, tail).expect("valid session");
         while render.next_block().is_some() {}
     });
-    let (taken, estimate) = (cost.most_bytes as u64, need.bytes());
-    println!("{name}: {taken} taken, {estimate} estimated; {:?}", need.shares().first());
-    assert!(taken <= estimate, "{name}: {taken} bytes of {estimate}: {:?}", need.shares());
+    let (measured, estimate) = (cost.peak_bytes as u64, need.bytes());
+    println!("{name}: {measured} measured, {estimate} estimated; {:?}", need.shares().first());
+    assert!(measured <= estimate, "{name}: {measured} bytes of {estimate}: {:?}", need.shares());
     assert!(
-        estimate <= 4 * taken + 4 * 1024 * 1024,
-        "{name}: {taken} bytes of {estimate}: {:?}",
+        estimate <= 4 * measured + 4 * 1024 * 1024,
+        "{name}: {measured} bytes of {estimate}: {:?}",
         need.shares()
     );
 }
@@ -55,7 +55,7 @@ fn session(tracks: Vec<Track>) -> Session {
 }
 
 #[test]
-fn a_session_takes_what_it_says() {
+fn a_session_takes_at_most_its_estimate() {
     let banks = [Some(small_bank())];
     check("an empty session", &session(Vec::new()), &banks);
     check("300 tracks", &session((0..300).map(track).collect()), &banks);
@@ -93,9 +93,9 @@ fn a_session_takes_what_it_says() {
     check("streamed clips", &clips((0..300).map(streamed).collect()), &banks);
 }
 
-/// Latency compensation: many routes without latency beside one with much of it.
+/// Latency compensation: many routes without latency beside one with high latency.
 #[test]
-fn compensated_latency_is_part_of_it() {
+fn the_estimate_includes_latency_compensation() {
     const TRACKS: usize = 100;
     let slow = Track { effects: (0..64).map(|id| effect(id, "limiter")).collect(), ..track(TRACKS) };
     let send = SendSettings { to: 0, gain: 1.0, pre_fader: false };
@@ -104,16 +104,15 @@ fn compensated_latency_is_part_of_it() {
     let slow = Track { output: Some(0), ..slow };
     let tracks = std::iter::once(bus).chain((1..TRACKS).map(quick)).chain([slow]).collect();
     let session = session(tracks);
-    check("quick ways beside a slow one", &session, &[]);
-    let need = session.memory_need(Slots::default()).expect("it can be played");
+    check("routes without latency beside one with latency", &session, &[]);
+    let need = session.memory_need(Slots::default()).expect("valid session");
     assert_eq!(need.shares()[0].what, "delays that compensate latency");
 }
 
 #[test]
 fn the_largest_share_is_named() {
     let delays = |id: usize| Track { effects: (0..16).map(|id| effect(id, "delay")).collect(), ..track(id) };
-    let need =
-        session((0..100).map(delays).collect()).memory_need(Slots::default()).expect("it can be played");
+    let need = session((0..100).map(delays).collect()).memory_need(Slots::default()).expect("valid session");
     let largest = &need.shares()[0];
     assert_eq!((largest.what.as_str(), largest.count), ("delay effects", 1_600));
     assert!(largest.bytes > 3_000_000_000, "{} bytes", largest.bytes);

@@ -13,9 +13,9 @@ pub(crate) const SHAPINGS: [NoiseShaping; 3] =
 const SHAPED: [NoiseShaping; 2] = [NoiseShaping::Lipshitz, NoiseShaping::Wannamaker];
 const RATE_HZ: u32 = 44_100;
 
-/// The filter H as its paper prints it: "Minimally Audible Noise Shaping" (JAES 39-11, 1991) and
-/// "Psychoacoustically Optimal Noise Shaping" (JAES 40-7/8, 1992). Not the engine's own table, so
-/// that a wrong digit there is found.
+/// The filter H as printed in "Minimally Audible Noise Shaping" (JAES 39-11, 1991) and
+/// "Psychoacoustically Optimal Noise Shaping" (JAES 40-7/8, 1992). It is separate from the engine's
+/// table, so that a wrong digit there fails.
 fn published_taps(shaping: NoiseShaping) -> &'static [f64] {
     match shaping {
         NoiseShaping::Off => &[],
@@ -24,13 +24,13 @@ fn published_taps(shaping: NoiseShaping) -> &'static [f64] {
     }
 }
 
-/// The error's root mean square: of a quarter of a step squared through 1 - H.
+/// RMS of the error: white noise of a quarter of a step squared, filtered by 1 - H.
 fn expected_rms(shaping: NoiseShaping) -> f64 {
     0.5 * libm::sqrt(1.0 + published_taps(shaping).iter().map(|tap| tap * tap).sum::<f64>())
 }
 
-/// The furthest that a sample may come to lie from what it was: half a step of rounding and one of
-/// dither, all of the last ones adding up in the filter.
+/// Largest possible error of a sample: half a step of rounding, one of dither, and the sum of the
+/// last ones in the filter.
 pub(crate) fn largest_error(shaping: NoiseShaping) -> f64 {
     1.5 * (1.0 + published_taps(shaping).iter().map(|tap| tap.abs()).sum::<f64>())
 }
@@ -45,7 +45,7 @@ fn quantized(quantizer: &mut QuantizerProcessor, samples: &[f32]) -> Vec<f64> {
     steps.into_iter().map(f64::from).collect()
 }
 
-/// What silence becomes.
+/// Output for silence.
 fn errors(shaping: NoiseShaping, frames: usize, seed: u64, channel: u32) -> Vec<f64> {
     quantized(&mut quantizer(BitDepth::Sixteen, shaping, seed, channel), &vec![0.0; frames])
 }
@@ -74,7 +74,7 @@ fn errors_have_mean_zero_and_a_quarter_of_a_step_squared_at_every_level() {
             for error in errors {
                 sum += error;
                 power += error * error;
-                // Rounding moves a value by half a step at most: the rest was dither.
+                // Rounding moves a value by half a step at most; the remainder is dither.
                 lowest_dither = lowest_dither.min(error + 0.5);
                 highest_dither = highest_dither.max(error - 0.5);
             }
@@ -86,10 +86,10 @@ fn errors_have_mean_zero_and_a_quarter_of_a_step_squared_at_every_level() {
             "{depth:?}: mean off by at most {worst_mean:.5}, variance off 0.25 by {worst_variance:.5}; \
              dither of at least {lowest_dither:.4} to {highest_dither:.4} LSB"
         );
-        // Five standard deviations of either figure over so many rounds.
+        // Five standard deviations of the mean and of the variance.
         assert!(worst_mean < 0.004);
         assert!(worst_variance < 0.003);
-        // Dither of up to one step, but not beyond: one sixty-fourth more or less would show.
+        // Dither of up to one step: one sixty-fourth more or less would be found.
         assert_eq!((lowest_dither, highest_dither), (-63.0 / 64.0, 63.0 / 64.0));
     }
 }
@@ -112,15 +112,15 @@ fn shaped_errors_have_the_same_mean_and_power_at_every_level() {
             expected_rms(shaping),
             100.0 * worst_rms
         );
-        // Five standard deviations of white noise: the filters leave a fourth of it at 0 Hz, and
-        // less.
+        // Five standard deviations of white noise; the filters leave at most a fourth of it at 0
+        // Hz.
         assert!(worst_mean < 0.25 * 5.0 * 0.5 / libm::sqrt(ROUNDS as f64));
         assert!(worst_rms < 0.02);
     }
 }
 
 #[test]
-fn the_noise_is_5_db_over_plain_rounding_and_as_much_as_each_filter_adds() {
+fn the_noise_is_5_db_over_plain_rounding_and_the_gain_of_each_filter() {
     const FRAMES: usize = 1_000_000;
     let measured_rms = SHAPINGS.map(|shaping| rms(&errors(shaping, FRAMES, 9, 0)));
     for (shaping, measured) in SHAPINGS.into_iter().zip(measured_rms) {
@@ -130,22 +130,23 @@ fn the_noise_is_5_db_over_plain_rounding_and_as_much_as_each_filter_adds() {
             expected_rms(shaping)
         );
         assert!((measured / expected_rms(shaping) - 1.0).abs() < 0.01);
-        // To the last digit, which no measurement would find.
+        // Exact to the last digit, which no measurement would find.
         let all_taps = shaping.taps();
-        let (taps, rest) = all_taps.split_at(published_taps(shaping).len());
-        assert!(taps == published_taps(shaping) && rest.iter().all(|tap| *tap == 0.0));
+        let (taps, unused_taps) = all_taps.split_at(published_taps(shaping).len());
+        assert!(taps == published_taps(shaping) && unused_taps.iter().all(|tap| *tap == 0.0));
     }
     let [white, lipshitz, wannamaker] = measured_rms;
     assert!((db(white * libm::sqrt(12.0)) - 4.77).abs() < 0.05);
-    // The figures themselves, beside those computed from the taps.
+    // Expected rounded figures, beside those computed from the taps.
     assert!((1.95..=2.1).contains(&lipshitz));
     assert!((3.9..=4.3).contains(&wannamaker), "about 4 LSB rms");
 }
 
-/// The second to the twentieth harmonic over the noise around them, and that noise.
+/// Levels of the second to the twentieth harmonic relative to the noise around them, and that
+/// noise.
 struct Harmonics {
     over_noise_db: Vec<f64>,
-    /// Of a line, root mean square, loudest and quietest of those around harmonics; in steps.
+    /// RMS of a spectral line, loudest and quietest of those around harmonics, in steps.
     noise: [f64; 2],
 }
 
@@ -194,11 +195,11 @@ fn a_tone_below_a_step_has_no_harmonics_in_16_bits() {
                 harmonics.over_noise_db
             );
             assert!((level_dbfs + 100.0).abs() < 0.5);
-            // A line of noise alone is higher once in 10 000.
+            // A spectral line of noise exceeds this once in 10 000.
             assert!(harmonics.loudest_db() < 9.7);
         }
-        // The measure finds what it looks for: twice as loud and only rounded, the tone is a
-        // square.
+        // Check of the measurement itself: at twice the level and without dither, the tone is a
+        // square wave.
         let rounded: Vec<f64> =
             samples.iter().map(|value| (f64::from(*value) * 32_768.0 * 2.0).round()).collect();
         let harmonics = Harmonics::of(&amplitudes(&rounded), line);
@@ -207,11 +208,11 @@ fn a_tone_below_a_step_has_no_harmonics_in_16_bits() {
     }
 }
 
-/// The highest magnitude of the correlation of two signals that are up to so many frames apart.
-pub(crate) fn correlation(left: &[f64], right: &[f64], most_apart: usize) -> f64 {
+/// Largest magnitude of the cross-correlation at lags up to `max_lag`.
+pub(crate) fn correlation(left: &[f64], right: &[f64], max_lag: usize) -> f64 {
     let scale = left.len() as f64 * rms(left) * rms(right);
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
-    let apart = (0..=most_apart)
+    let apart = (0..=max_lag)
         .flat_map(|apart| [product(&left[apart..], right), product(left, &right[apart..])])
         .collect::<Vec<f64>>();
     highest_magnitude(&apart) / scale
@@ -272,26 +273,26 @@ fn the_spectrum_of_the_error_is_the_filters() {
     }
 }
 
-/// Signals that no file can hold, by name.
+/// Signals beyond full scale, with names.
 fn overloads() -> Vec<(&'static str, Vec<f32>)> {
     let one = |value| vec![0.0, value, 0.0];
     vec![
         ("a sine of +18 dBFS", tone(0.013, 0.0, 100_000).iter().map(|value| (8.0 * value) as f32).collect()),
-        ("+2 for long", vec![2.0; 100_000]),
-        ("-2 for long", vec![-2.0; 100_000]),
-        ("1e30 for long", vec![1e30; 100_000]),
+        ("a long +2", vec![2.0; 100_000]),
+        ("a long -2", vec![-2.0; 100_000]),
+        ("a long 1e30", vec![1e30; 100_000]),
         ("one infinity", one(f32::INFINITY)),
         ("one minus infinity", one(f32::NEG_INFINITY)),
-        ("one that is no number", one(f32::NAN)),
+        ("one NaN", one(f32::NAN)),
         ("one highest", one(f32::MAX)),
     ]
 }
 
 #[test]
-fn overload_passes_without_a_trace() {
+fn overload_leaves_no_trace() {
     for depth in DEPTHS {
         for shaping in SHAPINGS {
-            let (mut furthest, mut worst_rms) = (0.0_f64, expected_rms(shaping));
+            let (mut largest, mut worst_rms) = (0.0_f64, expected_rms(shaping));
             for (name, loud) in overloads() {
                 let mut quantizer = quantizer(depth, shaping, 5, 0);
                 let clipped = quantized(&mut quantizer, &loud);
@@ -299,9 +300,9 @@ fn overload_passes_without_a_trace() {
                 assert!(clipped.iter().all(|step| (-full_scale..full_scale).contains(step)), "{name}");
                 let clipped_before = quantizer.clipped_samples();
                 let after = quantized(&mut quantizer, &vec![0.0; 100_000]);
-                // From the first frame on the error is what it always is.
-                furthest = furthest.max(highest_magnitude(&after));
-                assert!(furthest <= largest_error(shaping), "{depth:?}, {shaping:?} after {name}");
+                // The error has its usual bounds from the first frame on.
+                largest = largest.max(highest_magnitude(&after));
+                assert!(largest <= largest_error(shaping), "{depth:?}, {shaping:?} after {name}");
                 let off = |rms: f64| (rms / expected_rms(shaping) - 1.0).abs();
                 worst_rms = if off(rms(&after)) > off(worst_rms) { rms(&after) } else { worst_rms };
                 assert!(off(worst_rms) < 0.02, "{depth:?}, {shaping:?}: {worst_rms} LSB rms after {name}");
@@ -309,7 +310,7 @@ fn overload_passes_without_a_trace() {
             }
             println!(
                 "{depth:?}, {shaping:?}: {worst_rms:.3} LSB rms after the worst overload, {:.3} expected; \
-                 furthest {furthest:.1} of {:.1} LSB",
+                 largest {largest:.1} of {:.1} LSB",
                 expected_rms(shaping),
                 largest_error(shaping)
             );
@@ -318,22 +319,23 @@ fn overload_passes_without_a_trace() {
 }
 
 #[test]
-fn rates_without_a_filter_of_their_own_have_white_noise_and_say_so() {
+fn rates_without_a_filter_have_white_noise_and_report_it() {
     for sample_rate_hz in [32_000, 44_100, 48_000, 88_200, 96_000, 192_000] {
-        for wished in SHAPED {
+        for requested in SHAPED {
             let depth = BitDepth::Sixteen;
-            let config = QuantizerConfig { depth, shaping: wished, sample_rate_hz, seed: 2, channel: 0 };
+            let config = QuantizerConfig { depth, shaping: requested, sample_rate_hz, seed: 2, channel: 0 };
             let mut quantizer = QuantizerProcessor::new(config);
-            let said = quantizer.shaping();
-            let expected = if matches!(sample_rate_hz, 44_100 | 48_000) { wished } else { NoiseShaping::Off };
+            let actual = quantizer.shaping();
+            let expected =
+                if matches!(sample_rate_hz, 44_100 | 48_000) { requested } else { NoiseShaping::Off };
             let errors = quantized(&mut quantizer, &vec![0.0; 200_000]);
             let rms = rms(&errors);
-            println!("{sample_rate_hz} Hz, {wished:?} wished: {said:?}, {rms:.3} LSB rms");
-            assert_eq!(said, expected);
+            println!("{sample_rate_hz} Hz, {requested:?} requested: {actual:?}, {rms:.3} LSB rms");
+            assert_eq!(actual, expected);
             assert!((rms / expected_rms(expected) - 1.0).abs() < 0.02);
             let plain = QuantizerConfig { shaping: NoiseShaping::Off, ..config };
             let white = quantized(&mut QuantizerProcessor::new(plain), &vec![0.0; 200_000]);
-            assert_eq!(errors == white, said == NoiseShaping::Off);
+            assert_eq!(errors == white, actual == NoiseShaping::Off);
         }
     }
 }

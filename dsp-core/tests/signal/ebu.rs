@@ -1,5 +1,5 @@
-//! The cases of EBU Tech 3341 (table 1) and the meters that go through them. Tones are 1 kHz, in
-//! phase on all channels; levels are peaks in dBFS.
+//! The cases of EBU Tech 3341 (table 1) and the meters under test. Tones are 1 kHz, in phase on all
+//! channels; levels are peaks in dBFS.
 
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 use dsp_core::meters::MasterMeter;
@@ -8,14 +8,14 @@ use dsp_core::resample::resample;
 use crate::spectrum::tone;
 
 pub(crate) const RATE_HZ: u32 = 48_000;
-/// What Tech 3341 allows, in LU.
+/// Tolerance of Tech 3341, in LU.
 pub(crate) const TOLERANCE_LU: f64 = 0.1;
 
 pub(crate) fn frames(secs: f64) -> usize {
     libm::round(secs * f64::from(RATE_HZ)) as usize
 }
 
-/// One channel of parts: seconds and dBFS; minus infinity is silence.
+/// One channel of segments: seconds and dBFS; minus infinity is silence.
 pub(crate) fn parts(parts: &[(f64, f64)]) -> Vec<f32> {
     let total: usize = parts.iter().map(|(secs, _)| frames(*secs)).sum();
     let mut signal = tone(1_000.0 / f64::from(RATE_HZ), 0.0, total);
@@ -45,7 +45,7 @@ pub(crate) fn assert_dbtp(case: &str, measured: f64, expected: f64) {
     assert!((-0.4..=0.2).contains(&error), "{case}: {measured}, not {expected} dBTP");
 }
 
-/// A meter of loudness, at [`RATE_HZ`], that gets the same on both channels.
+/// A loudness meter at [`RATE_HZ`] with the same signal on both channels.
 pub(crate) trait Meter {
     const NAME: &'static str;
 
@@ -90,7 +90,7 @@ impl Meter for LoudnessMeter {
     }
 }
 
-/// The meter of the master, read every 10 ms as it becomes new; the highest readings are kept.
+/// The master meter, read every 10 ms; keeps the highest readings.
 pub(crate) struct WatchedMasterMeter {
     meter: MasterMeter,
     highest: [f64; 2],
@@ -162,7 +162,7 @@ pub(crate) fn gates<M: Meter>() {
     }
 }
 
-/// The lowest and highest of a reading every 10 ms from a time in seconds on.
+/// Lowest and highest reading, every 10 ms from a time in seconds on.
 fn readings<M: Meter>(channel: &[f32], from_secs: f64, read: impl Fn(&M) -> f64) -> (f64, f64) {
     let mut meter = M::new();
     let (mut lowest, mut highest) = (f64::MAX, f64::MIN);
@@ -177,7 +177,7 @@ fn readings<M: Meter>(channel: &[f32], from_secs: f64, read: impl Fn(&M) -> f64)
     (lowest, highest)
 }
 
-/// Cases 9 and 12: alternating levels as long as the windows.
+/// Cases 9 and 12: alternating levels with the lengths of the windows.
 pub(crate) fn alternating_levels<M: Meter>() {
     let case_9 = parts(&[(1.34, -20.0), (1.66, -30.0)].repeat(5));
     let (lowest, highest) = readings(&case_9, 3.0, M::short_term_lufs);
@@ -221,7 +221,7 @@ pub(crate) struct PeakCase {
     pub(crate) expected_dbtp: f64,
 }
 
-/// Lets a signal begin and end in so many frames.
+/// Fades a signal in and out, in `fade_frames` each.
 pub(crate) fn fade(signal: &mut [f64], fade_frames: usize) {
     let frames = signal.len();
     for n in 0..fade_frames {
@@ -249,15 +249,15 @@ pub(crate) fn peak_cases(rate_hz: u32) -> Vec<PeakCase> {
     let mut at_four_times = burst(rate_hz as usize);
     fade(&mut at_four_times, rate_hz as usize / 25);
     let bursts = (0..4).map(|offset| {
-        // A fourth of the rate, whatever it is: all is in proportion to it.
+        // The burst is at a fourth of the rate; all its times are proportional to the rate.
         let signal = resample(192_000, 48_000, &[&at_four_times[offset..]]).unwrap().remove(0);
         PeakCase { number: 20 + offset as u32, signal, expected_dbtp: 0.0 }
     });
     tones.chain(bursts).collect()
 }
 
-/// A tone of a sixth of the rate at 0.50 with one period of a fourth of it at 1.00, at four times
-/// the rate.
+/// A tone of amplitude 0.50 at a sixth of the rate, with one period of amplitude 1.00 at a fourth
+/// of the rate, sampled at four times the rate.
 fn burst(quarter_secs: usize) -> Vec<f64> {
     let sixth = tone(1.0 / 24.0, 0.0, quarter_secs / 24 * 24);
     let mut signal: Vec<f64> = sixth.iter().map(|value| 0.5 * value).collect();

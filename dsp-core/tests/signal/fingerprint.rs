@@ -1,12 +1,12 @@
-//! One number for all the bits that resampling, dither and the meters compute, the same on
-//! every machine; `dsp-wasm/tests/browser.rs` finds it again in a browser.
+//! One hash of all output of resampling, dither and the meters, the same on every machine.
+//! `dsp-wasm/tests/browser.rs` computes it in a browser.
 
 use dsp_core::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor};
 use dsp_core::meters::MasterMeter;
 use dsp_core::resample::resample;
 use dsp_core::true_peak::TruePeakMeter;
 
-/// The number. It changes when what is computed does, and then on purpose.
+/// The expected hash. It changes with the computation, then on purpose.
 pub(crate) const EXPECTED: u64 = 0xe87f_7c25_b160_bab1;
 
 /// Noise between -1 and 1 from a linear congruential generator.
@@ -25,7 +25,7 @@ fn folded(words: impl Iterator<Item = u64>) -> u64 {
     words.fold(0xcbf2_9ce4_8422_2325, |hash, word| (hash ^ word).wrapping_mul(0x0000_0100_0000_01b3))
 }
 
-/// What the meters of the master show of half a second of noise in unlike channels.
+/// Readings of the master meter for half a second of noise that differs between the channels.
 fn meter_words(rate_hz: u32, noise: &[f32]) -> Vec<u64> {
     let mut meter = MasterMeter::new(rate_hz);
     for _ in 0..rate_hz / 10_000 {
@@ -35,12 +35,12 @@ fn meter_words(rate_hz: u32, noise: &[f32]) -> Vec<u64> {
     }
     let readings = meter.read();
     let loudness = [readings.momentary_lufs, readings.short_term_lufs, readings.integrated_lufs];
-    let rest = [readings.true_peak_dbtp, readings.sample_peak_dbfs, readings.correlation];
-    let all = [&loudness[..], &rest, &readings.rms_db, &readings.spectrum_db].concat();
+    let other_readings = [readings.true_peak_dbtp, readings.sample_peak_dbfs, readings.correlation];
+    let all = [&loudness[..], &other_readings, &readings.rms_db, &readings.spectrum_db].concat();
     all.into_iter().map(f64::to_bits).collect()
 }
 
-/// Computes the number.
+/// Computes the hash.
 pub(crate) fn computed() -> u64 {
     let single = noise(6_000);
     let double: Vec<f64> = single.iter().map(|value| f64::from(*value)).collect();

@@ -1,5 +1,5 @@
-//! The measurement of finished signals: the cases of EBU Tech 3341 (table 1) and Tech 3342, each
-//! made here as it is described.
+//! The measurement of finished signals: the cases of EBU Tech 3341 (table 1) and Tech 3342,
+//! generated from their descriptions.
 
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
 
@@ -39,7 +39,7 @@ fn case_6_surround() {
     let mut five = LoudnessMeter::new(RATE_HZ, ChannelLayout::FiveZero).unwrap();
     five.add(&[&front, &front, &centre, &back, &back]);
     assert_lufs("3341-6 I, 5.0", five.loudness().integrated_lufs, -23.0);
-    // What is below the range of hearing's centre does not count, however loud.
+    // The LFE channel does not count, whatever its level.
     let mut six = LoudnessMeter::new(RATE_HZ, ChannelLayout::FiveOne).unwrap();
     six.add(&[&front, &front, &centre, &loud, &back, &back]);
     assert_lufs("3341-6 I, 5.1", six.loudness().integrated_lufs, -23.0);

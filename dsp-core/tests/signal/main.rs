@@ -1,6 +1,5 @@
-//! Resampling, dither, loudness and true peak by figures: each test prints what it measures, and
-//! asserts its bound. `cargo test --package dsp-core --test signal -- --nocapture` shows the
-//! figures.
+//! Resampling, dither, loudness and true peak: each test prints its measurement and asserts a
+//! bound. `cargo test --package dsp-core --test signal -- --nocapture` shows the measurements.
 
 mod dither;
 mod ebu;
@@ -12,7 +11,7 @@ mod spectrum;
 mod true_peak;
 mod wav;
 
-/// Refuses memory to what runs inside `assert_no_alloc`.
+/// Makes allocations inside `assert_no_alloc` fail.
 #[global_allocator]
 static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;
 

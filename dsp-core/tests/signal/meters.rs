@@ -1,5 +1,4 @@
-//! The meters of the master against signals that are known, and against the measurement of finished
-//! ones.
+//! The master meter on known signals, and compared with the measurement of finished signals.
 
 use core::f64::consts::TAU;
 
@@ -82,7 +81,8 @@ fn cases_11_and_14_of_tech_3341_rising_tones_between_silences() {
 #[test]
 fn music_like_noise_measures_as_by_the_reference() {
     for (rate_hz, seed) in [(44_100, 1), (48_000, 2), (88_200, 3), (96_000, 4)] {
-        // Noise that swells and falls between -60 and 0 dB, in unlike channels with unlike colours.
+        // Noise with a level between -60 and 0 dB, with different envelopes and spectra in the
+        // channels.
         let count = 30 * rate_hz as usize;
         let mut last = 0.0;
         let left: Vec<f32> = noise(count, seed)
@@ -144,7 +144,7 @@ fn cases_15_to_23_of_tech_3341_true_peaks() {
 }
 
 #[test]
-fn correlation_tells_width() {
+fn correlation_measures_the_width() {
     let [left, right] =
         [1, 2].map(|seed| noise(frames(1.0), seed).iter().map(|value| *value as f32).collect::<Vec<_>>());
     let opposed: Vec<f32> = left.iter().map(|value| -0.3 * value).collect();
@@ -153,7 +153,7 @@ fn correlation_tells_width() {
     let correlation = |left: &[f32], right: &[f32]| stereo(left, right).correlation;
     assert!((correlation(&left, &left) - 1.0).abs() < 1e-5);
     assert!((correlation(&left, &opposed) + 1.0).abs() < 1e-5);
-    // 14400 frames of noise are related by chance to about 0.8 %.
+    // Over 14400 frames the correlation of independent noise is about 0.8 %.
     assert!(correlation(&left, &right).abs() < 0.04);
     assert!((correlation(&left, &half) - libm::sqrt(0.5)).abs() < 0.04);
     assert_eq!(correlation(&left, &silent), 0.0);
@@ -169,13 +169,13 @@ fn rms_and_correlation_are_those_of_the_last_300_ms() {
     assert!((later.rms_db[1] + 33.01).abs() < 0.01, "{later:?}");
 }
 
-/// Middle of a band in hertz.
+/// Centre of a band in hertz.
 fn center_hz(band: usize) -> f64 {
     1_000.0 * libm::exp10((band as f64 - 17.0) / 10.0)
 }
 
 #[test]
-fn a_sine_is_one_band_of_its_own_level() {
+fn a_sine_shows_its_level_in_one_band() {
     for rate_hz in [44_100, 48_000, 96_000] {
         for band in [0, 1, 3, 9, 10, 11, 17, 24, 30] {
             let signal = sine(center_hz(band), 0.5, rate_hz, 3.0);
@@ -194,7 +194,8 @@ fn a_sine_is_one_band_of_its_own_level() {
     }
 }
 
-/// Pink noise from 10 Hz on: lines of random phase and size whose power falls with frequency.
+/// Pink noise from 10 Hz on: spectral lines of random phase and size whose power falls with
+/// frequency.
 fn pink(seed: u64) -> Vec<f32> {
     const FRAMES: usize = 1 << 22;
     let plan = RealFftPlanner::<f64>::new().plan_fft_inverse(FRAMES);
@@ -246,7 +247,7 @@ fn the_spectrum_follows_and_falls_within_a_second() {
     assert!(fallen_db < risen_db - 25.0, "{fallen_db} dB a second later");
 }
 
-/// The highest true peak that is read while a signal goes on, which must never fall.
+/// Returns the highest true peak read while a signal plays, and checks that it never falls.
 fn highest_dbtp(meter: &mut MasterMeter, signal: &[f32]) -> f64 {
     let mut last_dbtp = meter.read().true_peak_dbtp;
     for piece in signal.chunks(128) {
@@ -259,8 +260,8 @@ fn highest_dbtp(meter: &mut MasterMeter, signal: &[f32]) -> f64 {
 }
 
 #[test]
-fn a_true_peak_that_is_read_while_it_plays_is_no_cut() {
-    // Tones that go on: wherever they are read, or measured anew, nothing begins or ends there.
+fn reading_the_true_peak_does_not_cut_the_signal() {
+    // Steady tones: reading or a reset inside the tone must not count as an edge.
     for rate_hz in [44_100, 48_000, 96_000] {
         for frequency_hz in [50.0, 100.0, 997.0, 12_000.0] {
             let mut signal = sine(frequency_hz, libm::exp10(-1.0 / 20.0), rate_hz, 2.0);

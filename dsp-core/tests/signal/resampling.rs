@@ -1,4 +1,4 @@
-//! The resampler: 44.1, 48 and 96 kHz, each to each, both ways.
+//! The resampler: conversions between 44.1, 48 and 96 kHz.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use dsp_core::resample::{ResampleError, ResamplerFilter, ResamplerProcessor, Sam
 use rubato::audioadapter_buffers::direct::InterleavedSlice;
 use rubato::{Fft, FixedSync, Resampler as _, WindowFunction as Window};
 
-use crate::spectrum::{amplitudes, db, rms, take_out, tone};
+use crate::spectrum::{amplitudes, db, rms, subtract_sine, tone};
 
-/// The rates of an export, each to each.
+/// All pairs of the rates of an export.
 const PAIRS: [(u32, u32); 6] = [
     (44_100, 48_000),
     (48_000, 44_100),
@@ -19,13 +19,13 @@ const PAIRS: [(u32, u32); 6] = [
     (96_000, 48_000),
 ];
 
-/// Output frames of which a figure is made.
+/// Number of output frames of a measurement.
 const MEASURED: usize = 1 << 16;
 
-/// A type whose path is measured.
+/// A sample type under test.
 trait Path: Sample + Into<f64> {
     const NAME: &'static str;
-    /// Loudest image or alias, in decibels under the tone that makes it.
+    /// Loudest image or alias, in decibels relative to the tone that causes it.
     const PRODUCT_LIMIT_DB: f64;
 }
 
@@ -55,7 +55,7 @@ impl<S: Path> Rig<S> {
         self.input_hz.min(self.output_hz) / 2.0
     }
 
-    /// What a tone becomes where the filter is full of it.
+    /// Output for a tone where the filter is filled.
     fn steady(&mut self, frequency_hz: f64, amplitude: f64) -> Vec<f64> {
         let settling = self.resampler.filter().lag_frames();
         let frames = (MEASURED as f64 * self.input_hz / self.output_hz) as usize + 2 * settling;
@@ -73,14 +73,14 @@ impl<S: Path> Rig<S> {
     /// The gain at a frequency below the lower Nyquist frequency, in decibels.
     fn gain_db(&mut self, frequency_hz: f64) -> f64 {
         let mut output = self.steady(frequency_hz, 1.0);
-        db(take_out(&mut output, frequency_hz / self.output_hz))
+        db(subtract_sine(&mut output, frequency_hz / self.output_hz))
     }
 
-    /// The loudest line in the output of a tone, beside the tone itself, in decibels.
+    /// The loudest spectral line in the output of a tone, beside the tone itself, in decibels.
     fn product_db(&mut self, frequency_hz: f64) -> f64 {
         let mut output = self.steady(frequency_hz, 1.0);
         if frequency_hz < self.lower_nyquist_hz() {
-            take_out(&mut output, frequency_hz / self.output_hz);
+            subtract_sine(&mut output, frequency_hz / self.output_hz);
         }
         db(amplitudes(&output).into_iter().fold(1e-20, f64::max))
     }
@@ -113,8 +113,7 @@ fn ripple_is_a_hundredth_of_a_decibel_to_20_khz_and_half_power_is_at_95_percent_
     pass_band::<f32>();
 }
 
-/// Tones from 1 Hz to the Nyquist frequency of the input, close together around that of the lower
-/// rate.
+/// Tones from 1 Hz to the Nyquist frequency of the input, denser around that of the lower rate.
 fn tones_hz<S: Path>(rig: &Rig<S>) -> Vec<f64> {
     let edge = rig.lower_nyquist_hz();
     let fixed = [1.0, 20.0, 100.0, 997.0, 3_000.0, 8_000.0, 12_345.0, 15_000.0, 18_000.0, 19_500.0, 20_000.0];
@@ -159,7 +158,7 @@ fn images_and_aliases_are_130_db_down_in_single_precision() {
 }
 
 #[test]
-fn other_rates_are_as_clean() {
+fn other_rates_have_the_same_products() {
     for pair in [
         (22_050, 44_100),
         (11_025, 96_000),
@@ -184,7 +183,7 @@ fn other_rates_are_as_clean() {
 fn distortion_db<S: Path>(pair: (u32, u32)) -> f64 {
     let mut rig = Rig::<S>::new(pair);
     let mut output = rig.steady(997.0, libm::exp10(-1.0 / 20.0));
-    let amplitude = take_out(&mut output, 997.0 / rig.output_hz);
+    let amplitude = subtract_sine(&mut output, 997.0 / rig.output_hz);
     db(rms(&output) * core::f64::consts::SQRT_2 / amplitude)
 }
 
@@ -194,7 +193,7 @@ fn distortion_and_noise_of_997_hz_are_140_db_down() {
         let (double_db, single_db) = (distortion_db::<f64>(pair), distortion_db::<f32>(pair));
         println!("{pair:?}: THD+N of 997 Hz at -1 dBFS {double_db:.1} dB (f64), {single_db:.1} dB (f32)");
         assert!(double_db <= -140.0);
-        // What the transforms round, at the level of the signal.
+        // Rounding errors of the transforms, relative to the signal.
         assert!(single_db <= -135.0);
     }
 }
@@ -205,7 +204,7 @@ fn lengths_are_the_nearest_and_the_first_frame_keeps_its_time() {
         let ratio = f64::from(output_hz) / f64::from(input_hz);
         let (mut furthest_length, mut furthest_peak) = (0.0_f64, 0.0_f64);
         for frames in [0_usize, 1, 2, 100, 147, 4_409, 44_100] {
-            // An impulse becomes the filter's middle: its peak stands at its time.
+            // An impulse becomes the filter's impulse response, with its peak at the same time.
             let mut impulse = vec![0.0_f64; frames];
             let middle = frames / 2;
             if let Some(value) = impulse.get_mut(middle) {
@@ -239,22 +238,23 @@ fn noise(frames: usize, mut state: u32) -> Vec<f32> {
         .collect()
 }
 
-/// Converts two channels with so many frames of input and room for so many of output at a time.
+/// Converts two channels, with at most `input_frames` of input and `output_frames` of output in
+/// each call.
 fn in_pieces<S: Path>(
     resampler: &mut ResamplerProcessor<S>,
     input: [&[S]; 2],
-    take: usize,
-    room: usize,
+    input_frames: usize,
+    output_frames: usize,
 ) -> [Vec<S>; 2] {
     let mut output = [vec![], vec![]];
-    let (mut left, mut right) = (vec![S::ZERO; room], vec![S::ZERO; room]);
+    let (mut left, mut right) = (vec![S::ZERO; output_frames], vec![S::ZERO; output_frames]);
     let mut keep = |left: &[S], right: &[S]| {
         output[0].extend_from_slice(left);
         output[1].extend_from_slice(right);
     };
     let mut at = 0;
     while at < input[0].len() {
-        let end = (at + take).min(input[0].len());
+        let end = (at + input_frames).min(input[0].len());
         let pieces = input.map(|channel| &channel[at..end]);
         let progress =
             assert_no_alloc::assert_no_alloc(|| resampler.process(&pieces, &mut [&mut left, &mut right]));
@@ -265,15 +265,15 @@ fn in_pieces<S: Path>(
     loop {
         let written = assert_no_alloc::assert_no_alloc(|| resampler.finish(&mut [&mut left, &mut right]));
         keep(&left[..written], &right[..written]);
-        if written < room {
+        if written < output_frames {
             return output;
         }
     }
 }
 
-/// How many samples have the same bits, of how many.
+/// Number of samples with identical bits, and number of samples.
 fn same_bits<S: Path>(pieces: &[Vec<S>; 2], whole: &[Vec<S>]) -> (usize, usize) {
-    // Single precision is kept in double.
+    // Single precision is exact in double.
     let bits = |value: S| Into::<f64>::into(value).to_bits();
     let channels = pieces.iter().zip(whole);
     let same = |(pieces, whole): (&Vec<S>, &Vec<S>)| {
@@ -291,11 +291,14 @@ fn pieces_and_whole<S: Path>() {
         let whole = resample(input_hz, output_hz, &[&left, &right]).unwrap();
         let mut resampler = ResamplerProcessor::new(input_hz, output_hz, 2).unwrap();
         let (mut same, mut all) = (0, 0);
-        for (take, room) in [(1, 64), (7, 5), (256, 256), (9_999, 3), (20_000, 100_000)] {
-            let pieces = in_pieces(&mut resampler, [&left, &right], take, room);
-            let (same_here, all_here) = same_bits(&pieces, &whole);
-            assert_eq!(same_here, all_here, "{take} and {room} at {input_hz} to {output_hz} Hz");
-            (same, all) = (same + same_here, all + all_here);
+        for (input_frames, output_frames) in [(1, 64), (7, 5), (256, 256), (9_999, 3), (20_000, 100_000)] {
+            let pieces = in_pieces(&mut resampler, [&left, &right], input_frames, output_frames);
+            let (same_of_case, all_of_case) = same_bits(&pieces, &whole);
+            assert_eq!(
+                same_of_case, all_of_case,
+                "{input_frames} and {output_frames} at {input_hz} to {output_hz} Hz"
+            );
+            (same, all) = (same + same_of_case, all + all_of_case);
             resampler.reset();
         }
         println!(
@@ -307,13 +310,13 @@ fn pieces_and_whole<S: Path>() {
 }
 
 #[test]
-fn pieces_are_the_same_bits_as_the_whole_and_nothing_allocates() {
+fn the_output_does_not_depend_on_the_call_size_and_nothing_allocates() {
     pieces_and_whole::<f64>();
     pieces_and_whole::<f32>();
 }
 
 #[test]
-fn channels_do_not_know_of_each_other() {
+fn channels_are_independent() {
     let channels = [noise(5_000, 1), noise(5_000, 2), noise(5_000, 3)];
     let together = resample(44_100, 48_000, &[&channels[0], &channels[1], &channels[2]]).unwrap();
     for (channel, together) in channels.iter().zip(&together) {
@@ -322,7 +325,7 @@ fn channels_do_not_know_of_each_other() {
 }
 
 #[test]
-fn a_jump_goes_on_as_if_it_had_played_from_the_beginning() {
+fn a_seek_equals_playing_from_the_start() {
     let signal = noise(30_000, 5);
     for (input_hz, output_hz) in PAIRS {
         let whole = resample(input_hz, output_hz, &[&signal]).unwrap().remove(0);
@@ -330,10 +333,10 @@ fn a_jump_goes_on_as_if_it_had_played_from_the_beginning() {
         let mut resampler = ResamplerProcessor::with_filter(filter, 1);
         for start in [0, 1, 50, 1_234, 9_999] {
             let from = resampler.seek(start as u64) as usize;
-            let mut rest = vec![0.0; whole.len() - start];
-            let written = resampler.process(&[&signal[from..]], &mut [&mut rest]).written;
-            resampler.finish(&mut [&mut rest[written..]]);
-            assert!(rest == whole[start..], "from {start} at {input_hz} to {output_hz} Hz");
+            let mut remaining = vec![0.0; whole.len() - start];
+            let written = resampler.process(&[&signal[from..]], &mut [&mut remaining]).written;
+            resampler.finish(&mut [&mut remaining[written..]]);
+            assert!(remaining == whole[start..], "from {start} at {input_hz} to {output_hz} Hz");
         }
     }
 }
@@ -345,7 +348,7 @@ fn equal_rates_change_nothing() {
 }
 
 #[test]
-fn silence_after_a_signal_is_silent_and_nothing_infinite_comes_out() {
+fn silence_after_a_signal_is_silent_and_the_output_is_finite() {
     let mut signal = noise(20_000, 7);
     signal[100] = f32::NAN;
     signal[200] = f32::INFINITY;
@@ -354,13 +357,13 @@ fn silence_after_a_signal_is_silent_and_nothing_infinite_comes_out() {
     signal[5_000..].fill(1e-38);
     let output = resample(44_100, 48_000, &[&signal]).unwrap().remove(0);
     assert!(output.iter().all(|value| value.is_finite()));
-    // A block behind the end there is nothing at all.
+    // A block after the end the output is exactly 0.
     assert!(output[10_000..].iter().all(|value| *value == 0.0));
     assert!(output[..100].iter().any(|value| *value != 0.0));
 }
 
 #[test]
-fn what_cannot_be_converted_is_refused_with_the_limit() {
+fn unsupported_conversions_are_refused_with_the_limit() {
     let refused = |input_hz, output_hz| ResamplerFilter::<f64>::new(input_hz, output_hz).unwrap_err();
     assert_eq!(refused(7_999, 48_000), ResampleError::Rate { rate_hz: 7_999 });
     assert_eq!(refused(48_000, 192_001), ResampleError::Rate { rate_hz: 192_001 });
@@ -376,7 +379,8 @@ fn what_cannot_be_converted_is_refused_with_the_limit() {
     }
 }
 
-/// Chords of eight tones up to 18 kHz that swell and fade, so that no filter rings at the ends.
+/// Chords of eight tones up to 18 kHz that fade in and out, so that filters do not ring at the
+/// ends.
 fn chord(rate_hz: u32) -> Vec<f64> {
     let frames = rate_hz as usize / 2;
     let mut sum = vec![0.0; frames];
@@ -390,10 +394,10 @@ fn chord(rate_hz: u32) -> Vec<f64> {
     sum.iter().enumerate().map(|(frame, value)| value * swell(frame)).collect()
 }
 
-/// The same by `rubato`, which goes another way: whole blocks through Fourier transforms.
+/// The same conversion by `rubato`, with Fourier transforms of whole blocks.
 fn rubato((input_hz, output_hz): (u32, u32), input: &[f64]) -> Vec<f64> {
     let (input_hz, output_hz) = (input_hz as usize, output_hz as usize);
-    // Blocks of an even multiple of the smallest: its delay is half a block, in whole frames.
+    // Blocks of an even multiple of the smallest: the delay is half a block, in whole frames.
     let smallest = (1..=input_hz).find(|frames| frames * output_hz % input_hz == 0).unwrap();
     let block = smallest * 2 * (1_024_usize).div_ceil(smallest);
     let window = Window::BlackmanHarris2;
@@ -404,7 +408,7 @@ fn rubato((input_hz, output_hz): (u32, u32), input: &[f64]) -> Vec<f64> {
 }
 
 #[test]
-fn another_resampler_finds_the_same() {
+fn the_output_matches_another_resampler() {
     for (input_hz, output_hz) in PAIRS {
         let input = chord(input_hz);
         let expected = rubato((input_hz, output_hz), &input);
@@ -421,8 +425,7 @@ fn another_resampler_finds_the_same() {
         println!(
             "({input_hz}, {output_hz}): off rubato by at most {double_db:.1} dBFS (f64), {single_db:.1} dBFS (f32)"
         );
-        // Both pass 18 kHz unchanged; what remains are stop bands and, for f32, the steps of its
-        // values.
+        // Both pass 18 kHz unchanged; the rest is due to stop bands and, for f32, rounding.
         assert!(double_db <= -140.0);
         assert!(single_db <= -130.0);
     }

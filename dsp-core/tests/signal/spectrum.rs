@@ -23,8 +23,8 @@ pub(crate) fn rms(signal: &[f64]) -> f64 {
     libm::sqrt(signal.iter().map(|value| value * value).sum::<f64>() / signal.len() as f64)
 }
 
-/// Takes the least-squares fit of a sine out of a signal; returns its amplitude.
-pub(crate) fn take_out(signal: &mut [f64], cycles: f64) -> f64 {
+/// Subtracts the least-squares fit of a sine from a signal; returns its amplitude.
+pub(crate) fn subtract_sine(signal: &mut [f64], cycles: f64) -> f64 {
     let frames = signal.len();
     let (sines, cosines) = (tone(cycles, 0.0, frames), tone(cycles, 0.25, frames));
     let product = |a: &[f64], b: &[f64]| a.iter().zip(b).map(|(a, b)| a * b).sum::<f64>();
@@ -62,8 +62,7 @@ fn window(frames: usize) -> Vec<f64> {
         .collect()
 }
 
-/// Amplitudes of the lines of a signal from 0 to the Nyquist frequency: a sine shows as its
-/// amplitude.
+/// Amplitudes of the spectral lines from 0 to the Nyquist frequency; a sine shows its amplitude.
 pub(crate) fn amplitudes(signal: &[f64]) -> Vec<f64> {
     let window = window(signal.len());
     let mut weighted: Vec<f64> = signal.iter().zip(&window).map(|(value, weight)| value * weight).collect();
@@ -79,8 +78,8 @@ fn transform(signal: &mut [f64]) -> Vec<f64> {
     spectrum.iter().map(|line| line.norm_sqr()).collect()
 }
 
-/// The average power density of a signal over segments of so many frames, half overlapping, under a
-/// Hann window: white noise of power 1 shows as 1 in every line.
+/// Mean power density of a signal over segments of `segment` frames that overlap by half, with a
+/// Hann window. White noise of power 1 gives 1 in every line.
 pub(crate) fn power_density(signal: &[f64], segment: usize) -> Vec<f64> {
     let hann: Vec<f64> =
         (0..segment).map(|n| libm::pow(libm::sin(PI * n as f64 / segment as f64), 2.0)).collect();

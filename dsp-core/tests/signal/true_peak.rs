@@ -1,4 +1,4 @@
-//! True peaks: cases 15 to 23 of EBU Tech 3341, and against a waveform computed exactly.
+//! True peaks: cases 15 to 23 of EBU Tech 3341, and a comparison with exact waveforms.
 
 use assert_no_alloc::assert_no_alloc;
 use dsp_core::true_peak::TruePeakMeter;
@@ -26,8 +26,7 @@ fn cases_15_to_23_peaks_between_samples() {
     }
 }
 
-/// The highest magnitude of the waveform through a periodic signal, at 16 times its rate: its
-/// spectrum, and nothing above.
+/// Peak of the band-limited waveform of a periodic signal, at 16 times its rate.
 fn exact_peak_db(signal: &[f64]) -> f64 {
     const FINER: usize = 16;
     let frames = signal.len();
@@ -55,19 +54,20 @@ fn noise(frames: usize, mut state: u32) -> Vec<f64> {
 }
 
 #[test]
-fn nothing_reads_a_fifth_of_a_decibel_higher_than_the_waveform_is() {
+fn no_reading_exceeds_the_waveform_by_a_fifth_of_a_decibel() {
     const FRAMES: usize = 1 << 14;
     let silent_ends = |signal: &mut Vec<f64>| fade(signal, 500);
     for rate_hz in RATES_HZ {
         let (mut highest, mut lowest) = (f64::MIN, f64::MAX);
         for seed in 0..20 {
             let white = noise(FRAMES, seed);
-            // As loud as can be: every sample at full scale.
+            // The highest level: every sample at full scale.
             let clipped: Vec<f64> = white.iter().map(|value| value.signum()).collect();
-            let mellow: Vec<f64> = white.windows(3).map(|w| 0.25 * w[0] + 0.5 * w[1] + 0.25 * w[2]).collect();
-            let mut mellow: Vec<f64> = mellow.into_iter().chain([0.0, 0.0]).collect();
-            silent_ends(&mut mellow);
-            for (signal, whole_band) in [(white, true), (clipped, true), (mellow, false)] {
+            let low_passed: Vec<f64> =
+                white.windows(3).map(|w| 0.25 * w[0] + 0.5 * w[1] + 0.25 * w[2]).collect();
+            let mut low_passed: Vec<f64> = low_passed.into_iter().chain([0.0, 0.0]).collect();
+            silent_ends(&mut low_passed);
+            for (signal, whole_band) in [(white, true), (clipped, true), (low_passed, false)] {
                 let mut signal = signal;
                 silent_ends(&mut signal);
                 let error = true_peak_dbtp(rate_hz, &signal) - exact_peak_db(&signal);
@@ -78,7 +78,7 @@ fn nothing_reads_a_fifth_of_a_decibel_higher_than_the_waveform_is() {
             }
         }
         println!(
-            "noise at {rate_hz} Hz: at most {highest:.3} dB higher than the waveform; mellow noise at most {:.3} dB lower",
+            "noise at {rate_hz} Hz: at most {highest:.3} dB higher than the waveform; low-passed noise at most {:.3} dB lower",
             -lowest
         );
         assert!(highest <= 0.2);
@@ -87,7 +87,7 @@ fn nothing_reads_a_fifth_of_a_decibel_higher_than_the_waveform_is() {
 }
 
 #[test]
-fn tones_to_45_percent_of_the_rate_read_as_they_are() {
+fn tones_to_45_percent_of_the_rate_show_their_level() {
     for rate_hz in RATES_HZ {
         let (mut highest, mut lowest) = (f64::MIN, f64::MAX);
         for cycles in [0.01, 0.1, 0.2, 0.3, 0.35, 0.4, 0.43, 0.45, 0.47, 0.49] {

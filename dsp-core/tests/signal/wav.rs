@@ -1,4 +1,4 @@
-//! Dither as it stands in a written file, behind the limiter of the mix.
+//! Dither in a written file, after the limiter of the mix.
 
 use std::io::Cursor;
 
@@ -13,7 +13,7 @@ use crate::spectrum::{db, rms, tone};
 const INTEGERS: [(SampleFormat, f64); 3] =
     [(SampleFormat::Pcm8, 128.0), (SampleFormat::Pcm16, 32_768.0), (SampleFormat::Pcm24, 8_388_608.0)];
 
-/// A file of two channels as it is read again, in steps.
+/// A file of two channels, read back, in steps.
 struct Written {
     steps: [Vec<f64>; 2],
     clipped_samples: u64,
@@ -39,8 +39,8 @@ fn errors(steps: &[f64], samples: &[f32], full_scale: f64) -> Vec<f64> {
     steps.iter().zip(wanted).map(|(step, wanted)| step - wanted).collect()
 }
 
-/// Far too loud at first: noise, a tone that stays at its peak for long, a square, each 12 dB above
-/// full scale. Then held under the ceiling by the limiter of the mix.
+/// A signal 12 dB above full scale, limited by the limiter of the mix: noise, a slow tone with long
+/// peaks, a square wave.
 fn limited(rate_hz: u32) -> [Vec<f32>; 2] {
     let mut state = 1_u32;
     let noise = core::iter::repeat_with(|| {
@@ -65,14 +65,14 @@ fn the_ceiling_of_the_mix_keeps_head_room_for_dither_and_its_shaping() {
             for shaping in SHAPINGS {
                 let file = written(rate_hz, format, shaping, [&channels[0], &channels[1]]);
                 let peak = file.steps.iter().flatten().fold(0.0_f64, |peak, step| peak.max(step.abs()));
-                let furthest = [0, 1]
+                let largest = [0, 1]
                     .map(|channel| errors(&file.steps[channel], &channels[channel], full_scale))
                     .iter()
                     .flatten()
-                    .fold(0.0_f64, |furthest, error| furthest.max(error.abs()));
+                    .fold(0.0_f64, |largest, error| largest.max(error.abs()));
                 println!(
                     "{format:?}, {shaping:?} at {rate_hz} Hz: limited to {:.2} dBFS, {:.1} LSB; written peak {peak} \
-                     of {full_scale}; errors at most {furthest:.1} of {:.1} LSB; {} samples clipped",
+                     of {full_scale}; errors at most {largest:.1} of {:.1} LSB; {} samples clipped",
                     db(ceiling),
                     ceiling * full_scale,
                     largest_error(shaping),
@@ -80,11 +80,11 @@ fn the_ceiling_of_the_mix_keeps_head_room_for_dither_and_its_shaping() {
                 );
                 assert!((db(ceiling) + 3.0).abs() < 0.001);
                 assert_eq!(file.clipped_samples, 0);
-                assert!(furthest <= largest_error(shaping));
+                assert!(largest <= largest_error(shaping));
                 assert!(peak <= ceiling * full_scale + largest_error(shaping));
-                // Not only of this signal: of the worst there is, even in 8 bits.
+                // Holds for the worst signal too, even in 8 bits.
                 assert!(ceiling * full_scale + largest_error(shaping) < full_scale - 1.0);
-                // The signal was as loud as the ceiling allows.
+                // The signal reached the ceiling.
                 assert!(peak >= ceiling * full_scale - 1.5);
             }
         }
@@ -92,9 +92,9 @@ fn the_ceiling_of_the_mix_keeps_head_room_for_dither_and_its_shaping() {
 }
 
 #[test]
-fn the_ceiling_keeps_head_room_where_a_render_is_converted_to_another_rate() {
-    // A render is limited at the engine's rate, converted, limited once more, since conversion
-    // finds what is between samples, and then dithered.
+fn the_ceiling_keeps_head_room_after_a_rate_conversion() {
+    // A render is limited at the engine's rate, converted, and limited again, as conversion raises
+    // peaks; then it is dithered.
     for (engine_hz, file_hz) in [(44_100, 48_000), (48_000, 44_100), (96_000, 44_100), (96_000, 48_000)] {
         let [left, right] = limited(engine_hz);
         let mut converted = resample(engine_hz, file_hz, &[&left, &right]).unwrap();
@@ -115,7 +115,7 @@ fn the_ceiling_keeps_head_room_where_a_render_is_converted_to_another_rate() {
 
 #[test]
 fn without_the_ceiling_there_is_no_head_room() {
-    // What finds no clipped samples above does find them in the same signal at full scale.
+    // The same check does find clipped samples in this signal at full scale.
     let ceiling = dsp_core::gain::from_db(MIX_CEILING_DBFS);
     let channels =
         limited(48_000).map(|channel| channel.iter().map(|value| value / ceiling).collect::<Vec<_>>());
@@ -129,7 +129,7 @@ fn without_the_ceiling_there_is_no_head_room() {
 #[test]
 fn the_errors_of_left_and_right_in_a_file_are_not_correlated() {
     const FRAMES: usize = 500_000;
-    // The same in both channels, so that only the dither can tell them apart.
+    // The same in both channels, so that only the dither differs.
     let samples: Vec<f32> = tone(0.017, 0.0, FRAMES).iter().map(|value| (0.1 * value) as f32).collect();
     for (format, full_scale) in INTEGERS {
         for shaping in SHAPINGS {
@@ -143,7 +143,7 @@ fn the_errors_of_left_and_right_in_a_file_are_not_correlated() {
                 rms(&left),
                 rms(&right)
             );
-            // Of white noise, seven standard deviations.
+            // Seven standard deviations of white noise.
             assert!(at_once < 0.01 && apart < 0.02);
         }
     }

@@ -1,4 +1,4 @@
-//! From any JSON reader straight to text.
+//! Converts the output of any JSON reader to text, without a tree.
 
 use core::fmt;
 

@@ -3,7 +3,7 @@ use serde_json::json;
 use super::*;
 
 #[test]
-fn text_is_what_a_tree_of_values_writes() {
+fn text_equals_the_text_of_a_tree_of_values() {
     for text in [
         "null",
         " [ ] ",
@@ -33,8 +33,8 @@ fn text_is_what_a_tree_of_values_writes() {
 }
 
 #[test]
-fn numbers_are_read_to_the_bit() {
-    // Where a quick reader is a bit off.
+fn numbers_are_read_exactly() {
+    // Numbers that a fast reader gets wrong by a bit.
     for text in ["-2.4999999999999998e+219", "0.5137096131872383", "1.2802338022862347e-13", "1e23"] {
         let exact: f64 = text.parse().expect("a number");
         let read = JsonText::read(text.as_bytes()).expect("JSON");
@@ -77,7 +77,7 @@ fn views_find_fields_and_entries() {
 }
 
 #[test]
-fn a_field_is_replaced_in_its_place_or_appended() {
+fn a_field_is_replaced_or_appended() {
     let text = JsonText::read(br#"{"a":1,"b":[2]}"#).unwrap();
     assert_eq!(text.with_text("a", "x\"").as_str(), r#"{"a":"x\"","b":[2]}"#);
     assert_eq!(text.with_text("c", "x").as_str(), r#"{"a":1,"b":[2],"c":"x"}"#);

@@ -30,13 +30,13 @@ pub struct View<'t>(&'t str);
 pub struct Key<'t>(&'t str);
 
 impl<'t> Key<'t> {
-    /// Whether this is the name; `name` has nothing that JSON escapes.
+    /// Whether the name equals `name`, which has no characters that JSON escapes.
     #[must_use]
     pub fn is(self, name: &str) -> bool {
         self.raw_name() == name
     }
 
-    /// The name as it stands between the quotes.
+    /// The name between the quotes, with its escapes.
     #[must_use]
     pub fn raw_name(self) -> &'t str {
         &self.0[1..self.0.len() - 1]
@@ -78,25 +78,25 @@ impl<'t> View<'t> {
         }
     }
 
-    /// The string that this is.
+    /// The value, if it is a string.
     #[must_use]
     pub fn as_text(self) -> Option<Cow<'t, str>> {
         (self.kind() == Kind::Text).then(|| decoded(self.0))
     }
 
-    /// Whether this is the string; `text` has nothing that JSON escapes.
+    /// Whether the value is the string `text`, which has no characters that JSON escapes.
     #[must_use]
     pub fn is_text(self, text: &str) -> bool {
         self.kind() == Kind::Text && &self.0[1..self.0.len() - 1] == text
     }
 
-    /// The number that this is.
+    /// The value, if it is a number.
     #[must_use]
     pub fn as_number(self) -> Option<f64> {
         (self.kind() == Kind::Number).then(|| self.0.parse().ok()).flatten()
     }
 
-    /// The fields of an object in their order; none of anything else.
+    /// The fields of an object in their order; none for other types.
     pub fn fields(self) -> impl Iterator<Item = (Key<'t>, View<'t>)> {
         let mut parts = self.parts(Kind::Object);
         core::iter::from_fn(move || {
@@ -105,23 +105,23 @@ impl<'t> View<'t> {
         })
     }
 
-    /// The entries of a list; none of anything else.
+    /// The entries of a list; none for other types.
     pub fn entries(self) -> impl Iterator<Item = View<'t>> {
         self.parts(Kind::List).map(View)
     }
 
-    /// The field of an object, the last one if it is there several times.
+    /// The value of a field of an object, the last one if the name occurs several times.
     #[must_use]
     pub fn get(self, name: &str) -> Option<View<'t>> {
         self.fields().filter(|(key, _)| key.is(name)).map(|(_, value)| value).last()
     }
 
-    /// The entries of a list in a field; none if there is no such list.
+    /// The entries of a list in a field; none if the field is not a list.
     pub fn list(self, name: &str) -> impl Iterator<Item = View<'t>> + use<'t> {
         self.get(name).into_iter().flat_map(View::entries)
     }
 
-    /// The string in a field.
+    /// The value of a field, if it is a string.
     #[must_use]
     pub fn text(self, name: &str) -> Option<Cow<'t, str>> {
         self.get(name)?.as_text()
@@ -139,7 +139,7 @@ impl<'t> View<'t> {
     }
 }
 
-/// Keys and values of an object, or entries of a list, one after another.
+/// Iterates over the keys and values of an object, or the entries of a list.
 struct Parts<'t> {
     text: &'t str,
 }
@@ -153,13 +153,13 @@ impl<'t> Iterator for Parts<'t> {
         if matches!(text.as_bytes().first(), None | Some(b']' | b'}')) {
             return None;
         }
-        let (part, rest) = text.split_at(length(text.as_bytes()));
-        self.text = rest;
+        let (part, remaining) = text.split_at(length(text.as_bytes()));
+        self.text = remaining;
         Some(part)
     }
 }
 
-/// Bytes of the value at the start of `bytes`.
+/// Length in bytes of the value at the start of `bytes`.
 fn length(bytes: &[u8]) -> usize {
     match bytes[0] {
         b'"' => string_length(bytes),

@@ -1,4 +1,4 @@
-//! Objects put together from parts of checked JSON.
+//! Writes objects assembled from parts of checked JSON.
 
 use core::fmt::Write as _;
 
@@ -23,7 +23,7 @@ impl<'o> ObjectWriter<'o> {
         self.begin(key).push_str(value.as_json());
     }
 
-    /// Begins a field; its value is to be written next.
+    /// Begins a field; the caller writes its value next.
     pub fn begin(&mut self, key: Key<'_>) -> &mut String {
         self.separate();
         self.out.push_str(key.quoted());
@@ -31,17 +31,18 @@ impl<'o> ObjectWriter<'o> {
         self.out
     }
 
-    /// A field whose value is JSON without whitespace; `name` has nothing that JSON escapes.
+    /// Writes a field whose value is JSON without whitespace; `name` has no characters that JSON
+    /// escapes.
     pub fn json(&mut self, name: &str, json: &str) {
         self.named(name).push_str(json);
     }
 
-    /// A field whose value is a string; `name` has nothing that JSON escapes.
+    /// Writes a field whose value is a string; `name` has no characters that JSON escapes.
     pub fn text(&mut self, name: &str, text: &str) {
         push_text(self.named(name), text);
     }
 
-    /// Begins a field by name; its value is to be written next.
+    /// Begins a field by name; the caller writes its value next.
     pub fn named(&mut self, name: &str) -> &mut String {
         self.separate();
         self.out.push('"');
@@ -62,13 +63,13 @@ impl<'o> ObjectWriter<'o> {
     }
 }
 
-/// Appends a string in its quotes, escaped as `serde_json` does it.
+/// Appends a string in quotes, escaped as in `serde_json`.
 pub fn push_text(out: &mut String, text: &str) {
     out.push('"');
-    let mut rest = text;
-    while let Some(place) = rest.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
-        out.push_str(&rest[..place]);
-        match rest.as_bytes()[place] {
+    let mut remaining = text;
+    while let Some(index) = remaining.bytes().position(|byte| byte < 0x20 || byte == b'"' || byte == b'\\') {
+        out.push_str(&remaining[..index]);
+        match remaining.as_bytes()[index] {
             b'"' => out.push_str("\\\""),
             b'\\' => out.push_str("\\\\"),
             0x08 => out.push_str("\\b"),
@@ -81,14 +82,14 @@ pub fn push_text(out: &mut String, text: &str) {
                 let _ = write!(out, "\\u{other:04x}");
             }
         }
-        rest = &rest[place + 1..];
+        remaining = &remaining[index + 1..];
     }
-    out.push_str(rest);
+    out.push_str(remaining);
     out.push('"');
 }
 
-/// Appends a list of what `write` appends for each entry; one for which it says `false` is left
-/// out.
+/// Appends a list with the output of `write` for each entry; entries for which it returns `false`
+/// are left out.
 pub fn push_list<'t>(
     out: &mut String,
     entries: impl Iterator<Item = View<'t>>,

@@ -26,7 +26,7 @@ pub enum Control {
 }
 
 impl Control {
-    /// Where the change happens, in ticks from the start of its item.
+    /// Position of the change, in ticks from the start of its item.
     pub fn tick(&self) -> u32 {
         match self {
             Self::Cc(control) => control.tick,
@@ -39,7 +39,7 @@ impl Control {
     }
 }
 
-/// A continuous controller takes a value.
+/// A value of a continuous controller.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CcControl {
     /// Ticks from the start of the item.
@@ -56,13 +56,13 @@ pub struct CcControl {
     pub extra: Extra,
 }
 
-/// The pitch bend wheel moves.
+/// A position of the pitch bend wheel.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BendControl {
     /// Ticks from the start of the item.
     #[serde(deserialize_with = "whole")]
     pub tick: u32,
-    /// -8192 is the bend range down, 0 none, 8191 the range up.
+    /// -8192 is the full bend range down, 0 the centre, 8191 the full range up.
     #[serde(deserialize_with = "whole")]
     pub value: i16,
     /// Unknown fields.
@@ -101,7 +101,7 @@ pub struct KeyPressureControl {
     pub extra: Extra,
 }
 
-/// Another program.
+/// A program change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProgramControl {
     /// Ticks from the start of the item.
@@ -110,7 +110,7 @@ pub struct ProgramControl {
     /// Program, 0 to 127.
     #[serde(deserialize_with = "whole")]
     pub program: u8,
-    /// SoundFont bank of the program, 0 to 128; none: the bank that is in force.
+    /// SoundFont bank of the program, 0 to 128; `None` for the current bank.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub bank: Option<u8>,
     /// Unknown fields.
@@ -118,7 +118,7 @@ pub struct ProgramControl {
     pub extra: Extra,
 }
 
-/// A registered or non-registered parameter takes a 14-bit value.
+/// A 14-bit value of a registered or non-registered parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ParameterControl {
     /// Ticks from the start of the item.

@@ -1,4 +1,4 @@
-//! What tracks play: notes, audio, and named sections.
+//! Items of tracks: notes, audio, and named sections.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,7 +6,7 @@ use super::Control;
 use crate::Extra;
 use crate::number::{optional_whole, whole};
 
-/// Something at a place on a track.
+/// An item at a position on a track.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "type", rename_all = "lowercase")]
 pub enum Item {
@@ -14,34 +14,34 @@ pub enum Item {
     Midi(MidiItem),
     /// A piece of an audio file.
     Audio(AudioItem),
-    /// A named stretch of the song.
+    /// A named section of the song.
     Section(SectionItem),
 }
 
 /// Notes and controls.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct MidiItem {
-    /// Identifies the item within its track.
+    /// Id of the item within its track.
     pub id: String,
-    /// What people call it.
+    /// Name shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where the item begins, in ticks.
+    /// Start of the item, in ticks.
     #[serde(deserialize_with = "whole")]
     pub start_tick: u32,
-    /// How long it lasts, in ticks; notes end with it.
+    /// Length in ticks; notes end with the item.
     #[serde(deserialize_with = "whole")]
     pub length_ticks: u32,
-    /// Notes, counted from the item's start.
+    /// Notes, relative to the item's start.
     #[serde(default)]
     pub notes: Vec<Note>,
-    /// Controls, counted from the item's start.
+    /// Controls, relative to the item's start.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub controls: Vec<Control>,
-    /// Bank that this item plays instead of the track's, 0 to 128.
+    /// Bank of this item instead of the track's, 0 to 128.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub soundfont_bank: Option<u8>,
-    /// Program that this item plays instead of the track's, 0 to 127.
+    /// Program of this item instead of the track's, 0 to 127.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub soundfont_program: Option<u8>,
     /// Unknown fields.
@@ -52,10 +52,10 @@ pub struct MidiItem {
 /// One note.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Note {
-    /// Where the note begins, in ticks from the start of its item.
+    /// Start of the note, in ticks from the start of its item.
     #[serde(deserialize_with = "whole")]
     pub tick: u32,
-    /// How long it is held, in ticks.
+    /// Length in ticks.
     #[serde(deserialize_with = "whole")]
     pub length_ticks: u32,
     /// MIDI key number, 0 to 127; 60 is middle C.
@@ -78,18 +78,18 @@ impl Note {
 /// A piece of an audio file.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AudioItem {
-    /// Identifies the item within its track.
+    /// Id of the item within its track.
     pub id: String,
-    /// What people call it.
+    /// Name shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where the item begins, in ticks.
+    /// Start of the item, in ticks.
     #[serde(deserialize_with = "whole")]
     pub start_tick: u32,
-    /// Where in the source the item begins, in frames.
+    /// First frame of the source.
     #[serde(default, deserialize_with = "whole")]
     pub offset_frames: u64,
-    /// How much of the source is played, in frames; none: to its end.
+    /// Number of frames of the source; `None` to its end.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "optional_whole")]
     pub length_frames: Option<u64>,
     /// Level in decibels, -144 to 24.
@@ -98,10 +98,10 @@ pub struct AudioItem {
     /// Fade-in and fade-out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fades: Option<Fades>,
-    /// Starts over at its end.
+    /// Restarts at its end.
     #[serde(default, rename = "loop")]
     pub looped: bool,
-    /// Where the audio comes from.
+    /// Source of the audio.
     pub source: AudioSource,
     /// The service's id of the audio file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub struct AudioItem {
     pub extra: Extra,
 }
 
-/// Where an audio item's samples come from.
+/// The source of an audio item.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct AudioSource {
     /// The service's id of the audio file.
@@ -139,19 +139,19 @@ pub struct Fades {
     pub extra: Extra,
 }
 
-/// A named stretch of the song.
+/// A named section of the song.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SectionItem {
-    /// Identifies the section.
+    /// Id of the section.
     #[serde(rename = "sectionId")]
     pub section_id: String,
-    /// What people call it.
+    /// Name shown to people.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Where the section begins, in ticks.
+    /// Start of the section, in ticks.
     #[serde(deserialize_with = "whole")]
     pub start_tick: u32,
-    /// How long it lasts, in ticks.
+    /// Length in ticks.
     #[serde(deserialize_with = "whole")]
     pub length_ticks: u32,
     /// Unknown fields.

@@ -1,30 +1,30 @@
-//! What decides how the engine sounds.
+//! Settings of the engine that change the sound.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Extra;
 use crate::number::whole;
 
-/// What decides how the engine sounds; it belongs to the project, not to the machine that
-/// renders it.
+/// Settings of the engine that change the sound; they belong to the project, not to the machine
+/// that renders it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Settings {
-    /// Most voices that one track sounds at a time, 8 to 256.
+    /// Maximum number of voices of a track, 8 to 256.
     #[serde(default = "default_polyphony", deserialize_with = "whole")]
     pub polyphony: u16,
-    /// How the engine reads between the values of a sample.
+    /// Interpolation between the values of a sample.
     #[serde(default)]
     pub interpolation: Interpolation,
-    /// How velocity moves the cutoff of the filter.
+    /// Whether velocity moves the cutoff of the filter.
     #[serde(default)]
     pub velocity_to_cutoff: VelocityToCutoff,
-    /// The room that all instruments share.
+    /// The reverb that all instruments share.
     #[serde(default)]
     pub reverb: ReverbSettings,
     /// The chorus that all instruments share.
     #[serde(default)]
     pub chorus: ChorusSettings,
-    /// Start of every random sequence, 0 to 2^53 - 1.
+    /// Seed of all random sequences, 0 to 2^53 - 1.
     #[serde(default, deserialize_with = "whole")]
     pub seed: u64,
     /// Unknown fields.
@@ -46,44 +46,44 @@ impl Default for Settings {
     }
 }
 
-/// How the engine reads between the values of a sample.
+/// Interpolation between the values of a sample.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Interpolation {
-    /// A straight line between two values.
+    /// Linear, between two values.
     Linear,
-    /// A cubic through four values.
+    /// Cubic, through four values.
     #[default]
     FourPoint,
     /// A windowed sinc.
     Sinc,
 }
 
-/// How velocity moves the cutoff of the filter.
+/// Whether velocity moves the cutoff of the filter.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum VelocityToCutoff {
-    /// As the zones of the bank state; not at all where they state nothing.
+    /// As the zones of the bank state; without a statement velocity does not move it.
     #[default]
     AsStated,
-    /// As they state; where they state nothing, by the default of the SoundFont specification 2.04,
-    /// section 8.4.2.
+    /// As the zones of the bank state; without a statement the default of the SoundFont
+    /// specification 2.04, section 8.4.2, applies.
     Specification,
 }
 
-/// The room that all instruments share.
+/// The reverb that all instruments share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ReverbSettings {
-    /// Size of the room, 0 to 1: how slowly it falls silent.
+    /// Size of the room, 0 to 1: a larger room decays more slowly.
     #[serde(default = "default_room")]
     pub room: f64,
     /// Damping of the treble, 0 to 1.
     #[serde(default = "default_damping")]
     pub damping: f64,
-    /// How far the two sides differ, 0 (mono) to 1.
+    /// Stereo width, 0 (mono) to 1.
     #[serde(default = "default_width")]
     pub width: f64,
-    /// Level of what it adds to the mix in decibels, -144 (silence) to 6.
+    /// Level of the reverb in the mix in decibels, -144 (silence) to 6.
     #[serde(default)]
     pub level_db: f64,
     /// Unknown fields.
@@ -106,17 +106,17 @@ impl Default for ReverbSettings {
 /// The chorus that all instruments share.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChorusSettings {
-    /// Middle of the delay in milliseconds, 1 to 50.
+    /// Mean delay in milliseconds, 1 to 50.
     #[serde(default = "default_delay_ms")]
     pub delay_ms: f64,
-    /// How far the delay drifts to either side of the middle, in milliseconds, 0 to 20; beyond
-    /// `delay_ms` it counts as that.
+    /// Modulation depth to either side of the mean delay, in milliseconds, 0 to 20; at most
+    /// `delay_ms` counts.
     #[serde(default = "default_depth_ms")]
     pub depth_ms: f64,
-    /// Drifts there and back a second, 0.05 to 10.
+    /// Modulation rate in hertz, 0.05 to 10.
     #[serde(default = "default_rate_hz")]
     pub rate_hz: f64,
-    /// Level of what it adds to the mix in decibels, -144 (silence) to 6.
+    /// Level of the chorus in the mix in decibels, -144 (silence) to 6.
     #[serde(default)]
     pub level_db: f64,
     /// Unknown fields.

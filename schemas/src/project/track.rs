@@ -14,10 +14,10 @@ use crate::number::whole;
 pub struct Track {
     /// Unique within the project.
     pub id: String,
-    /// What people call it.
+    /// Name shown to people.
     #[serde(default)]
     pub name: String,
-    /// What the track holds.
+    /// Kind of the track.
     pub kind: TrackKind,
     /// Hue as `#rrggbb`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -25,34 +25,34 @@ pub struct Track {
     /// Fader in decibels, -144 to 24.
     #[serde(default)]
     pub volume_db: f64,
-    /// -1 is left, 0 the centre, 1 right.
+    /// Pan: -1 is left, 0 the centre, 1 right.
     #[serde(default)]
     pub pan: f64,
     /// Silences the track.
     #[serde(default)]
     pub mute: bool,
-    /// While any track is solo, only those are heard.
+    /// While any track is soloed, other tracks are muted.
     #[serde(default)]
     pub solo: bool,
-    /// Passes the track around its effects.
+    /// Bypasses the effects of the track.
     #[serde(default)]
     pub bypass: bool,
-    /// Id of the bus or group that the track feeds; none: the master.
+    /// Id of the bus or group that the track feeds; `None` for the master.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// Copies of the signal to buses.
+    /// Sends to buses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sends: Vec<Send>,
-    /// Effects in the order they are heard.
+    /// Effects in processing order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
-    /// Parameters that change over time.
+    /// Automation of parameters.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub automation: Vec<AutomationLane>,
-    /// What the track plays.
+    /// Items of the track.
     #[serde(default)]
     pub items: Vec<Item>,
-    /// The instrument; none where the track has none.
+    /// The instrument, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub synth_engine: Option<SynthEngine>,
     /// Unknown fields.
@@ -98,7 +98,7 @@ impl Track {
     }
 }
 
-/// What a track holds.
+/// The kind of a track.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum TrackKind {
@@ -106,7 +106,7 @@ pub enum TrackKind {
     Instrument,
     /// Recorded audio.
     Audio,
-    /// The sum of sends.
+    /// The sum of sends to it.
     Bus,
     /// The sum of the tracks that feed it.
     Group,
@@ -127,7 +127,7 @@ pub enum SynthEngine {
 /// A preset of a SoundFont bank.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SoundFontEngine {
-    /// Id of the bank in the catalogue; none: the service's default bank.
+    /// Id of the bank in the catalogue; `None` for the service's default bank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soundfont_id: Option<String>,
     /// SoundFont bank number, 0 to 128; 128 holds drum kits.
@@ -144,7 +144,7 @@ pub struct SoundFontEngine {
 /// A plugin instrument.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct PluginEngine {
-    /// Which plugin.
+    /// Id of the plugin.
     pub plugin_id: String,
     /// Opaque plugin state, base64; kept when the plugin is missing.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -154,7 +154,7 @@ pub struct PluginEngine {
     pub extra: Extra,
 }
 
-/// A copy of a track's signal to a bus.
+/// A send of a track's signal to a bus.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Send {
     /// Id of the bus.
@@ -162,7 +162,7 @@ pub struct Send {
     /// Level in decibels, -144 to 24.
     #[serde(default)]
     pub level_db: f64,
-    /// Taken before the fader.
+    /// Whether the send is before the fader.
     #[serde(default)]
     pub pre_fader: bool,
     /// Unknown fields.
@@ -173,27 +173,27 @@ pub struct Send {
 /// An effect in a chain.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effect {
-    /// Identifies the effect within its track.
+    /// Id of the effect within its track.
     pub id: String,
-    /// Where the effect comes from.
+    /// Origin of the effect.
     #[serde(rename = "type")]
     pub effect_type: EffectType,
-    /// Which built-in effect.
+    /// Name of the built-in effect.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// Which plugin.
+    /// Id of the plugin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin_id: Option<String>,
     /// Parameter values by parameter id.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub params: BTreeMap<String, Value>,
-    /// Id of the track that its side-chain listens to; none: its own sound.
+    /// Id of the track that feeds its side-chain; `None` for its input.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub side_chain: Option<String>,
     /// The service's id of the audio file that is its impulse response, of at most 30 s.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub impulse: Option<String>,
-    /// Passes the signal around the effect.
+    /// Bypasses the effect.
     #[serde(default)]
     pub bypass: bool,
     /// Opaque plugin state, base64; kept when the plugin is missing.
@@ -204,11 +204,11 @@ pub struct Effect {
     pub extra: Extra,
 }
 
-/// Where an effect comes from.
+/// The origin of an effect.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum EffectType {
-    /// The engine itself; [`Effect::name`] says which.
+    /// The engine; [`Effect::name`] says which effect.
     Builtin,
     /// A VST 2 plugin.
     Vst2,
@@ -216,7 +216,7 @@ pub enum EffectType {
     Vst3,
 }
 
-/// A parameter that changes over time.
+/// The automation of a parameter.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AutomationLane {
     /// `volume_db`, `pan`, `send/` and the id of the bus, or `effect_id/parameter_id`.
@@ -228,15 +228,15 @@ pub struct AutomationLane {
     pub extra: Extra,
 }
 
-/// A value at a position.
+/// A control point.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct AutomationPoint {
-    /// Where, in ticks.
+    /// Position in ticks.
     #[serde(deserialize_with = "whole")]
     pub tick: u32,
-    /// The value there, in the parameter's own unit.
+    /// Value in the parameter's unit.
     pub value: f64,
-    /// How the value goes on to the next point.
+    /// Curve to the next point.
     #[serde(default)]
     pub curve: AutomationCurve,
     /// Unknown fields.
@@ -244,16 +244,16 @@ pub struct AutomationPoint {
     pub extra: Extra,
 }
 
-/// How an automated value goes on to the next point: in seconds, whatever the tempo does on the
-/// way.
+/// The curve of an automated value to the next point. It is a function of time in seconds,
+/// independent of tempo changes.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub enum AutomationCurve {
-    /// In a straight line.
+    /// Linear.
     #[default]
     Linear,
-    /// It stays, and jumps at the next point.
+    /// Constant until the next point.
     Step,
-    /// In an arc, -1 to 1; 0 is a straight line, above it the value moves late, below it early.
+    /// An arc, -1 to 1; 0 is linear, above it the value moves late, below it early.
     Curvature(f64),
 }
 

@@ -1,4 +1,4 @@
-//! Automation in the engine's terms.
+//! Compiles automation.
 
 use dsp_core::gain;
 use dsp_core::session::{self, AutomationTarget, Curve, EffectSettings};
@@ -7,11 +7,11 @@ use super::Builder;
 use super::sounds::LeftOutReason;
 use crate::project::{AutomationCurve, AutomationLane, AutomationPoint, Send};
 
-/// The levels that a project may have, in decibels: `Decibels` of its schema.
+/// Range of levels in a project, in decibels: `Decibels` of its schema.
 const LEVEL_RANGE_DB: [f64; 2] = [gain::FADER_FLOOR_DB, 24.0];
 
 impl Builder<'_> {
-    /// The lanes of which the engine knows what they move; `pointer` is theirs.
+    /// The lanes with known targets; `pointer` points to the list.
     pub(super) fn automation(
         &mut self,
         lanes: &[AutomationLane],
@@ -19,15 +19,15 @@ impl Builder<'_> {
         effects: &[EffectSettings],
         pointer: &str,
     ) -> Vec<session::AutomationLane> {
-        let mut known = Vec::with_capacity(lanes.len());
-        for (place, lane) in lanes.iter().enumerate() {
-            let pointer = format!("{pointer}/{place}");
+        let mut compiled = Vec::with_capacity(lanes.len());
+        for (index, lane) in lanes.iter().enumerate() {
+            let pointer = format!("{pointer}/{index}");
             match target(&lane.target, sends, effects) {
                 Some(target) => {
                     let range = range(target, effects);
-                    self.name_out_of_range(lane, range, &pointer);
+                    self.report_out_of_range(lane, range, &pointer);
                     let points = lane.points.iter().map(|point| self.point(point, range)).collect();
-                    known.push(session::AutomationLane { target, points });
+                    compiled.push(session::AutomationLane { target, points });
                 }
                 None => {
                     let reason = LeftOutReason::UnknownTarget { target: lane.target.clone() };
@@ -35,16 +35,15 @@ impl Builder<'_> {
                 }
             }
         }
-        known
+        compiled
     }
 
-    /// Names the first point of a lane that lies outside the range of what it moves: there may be
-    /// thousands.
-    fn name_out_of_range(&mut self, lane: &AutomationLane, range: [f64; 2], pointer: &str) {
+    /// Reports the first point of a lane that is out of range, as there may be thousands.
+    fn report_out_of_range(&mut self, lane: &AutomationLane, range: [f64; 2], pointer: &str) {
         let reason = |point: &AutomationPoint| LeftOutReason::of_range(point.value, range);
-        let first = lane.points.iter().enumerate().find_map(|(place, point)| Some((place, reason(point)?)));
-        if let Some((place, reason)) = first {
-            self.leave_out(format!("{pointer}/points/{place}/value"), reason);
+        let first = lane.points.iter().enumerate().find_map(|(index, point)| Some((index, reason(point)?)));
+        if let Some((index, reason)) = first {
+            self.leave_out(format!("{pointer}/points/{index}/value"), reason);
         }
     }
 
@@ -61,7 +60,7 @@ impl Builder<'_> {
     }
 }
 
-/// The range of what a lane moves, in its own unit.
+/// The range of a lane's target, in its unit.
 fn range(target: AutomationTarget, effects: &[EffectSettings]) -> [f64; 2] {
     match target {
         AutomationTarget::Volume | AutomationTarget::Send(_) => LEVEL_RANGE_DB,
@@ -81,13 +80,13 @@ fn target(target: &str, sends: &[Send], effects: &[EffectSettings]) -> Option<Au
         _ => {}
     }
     let send = target.strip_prefix("send/").and_then(|bus| sends.iter().position(|send| send.to == bus));
-    if let Some(place) = send {
-        return Some(AutomationTarget::Send(place as u32));
+    if let Some(index) = send {
+        return Some(AutomationTarget::Send(index as u32));
     }
-    // Ids of parameters have no slash; those of effects may.
+    // Parameter ids have no slash; effect ids may.
     let (effect_id, parameter_id) = target.rsplit_once('/')?;
-    let place = effects.iter().position(|effect| effect.id == effect_id)?;
-    let kind = dsp_core::effects::effect_kind(&effects[place].kind)?;
+    let index = effects.iter().position(|effect| effect.id == effect_id)?;
+    let kind = dsp_core::effects::effect_kind(&effects[index].kind)?;
     let parameter = kind.parameter_index(parameter_id)? as u32;
-    Some(AutomationTarget::Effect { effect: place as u32, parameter })
+    Some(AutomationTarget::Effect { effect: index as u32, parameter })
 }

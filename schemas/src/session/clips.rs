@@ -1,4 +1,4 @@
-//! Audio items in the engine's terms.
+//! Compiles audio items.
 
 use std::collections::BTreeSet;
 
@@ -6,28 +6,28 @@ use dsp_core::gain;
 use dsp_core::session::Clip;
 
 use super::Builder;
-use super::runs::{Place, Runs};
+use super::item_chains::{ClipPosition, ItemChains};
 use super::sounds::{AudioPlace, LeftOutReason};
 use crate::project::{AudioItem, Item, Track};
 
-/// An audio item with its place among the items of its track.
-struct Placed<'a> {
-    place: usize,
+/// An audio item with its index among the items of its track.
+struct IndexedItem<'a> {
+    index: usize,
     item: &'a AudioItem,
-    /// What plays and where it lies; `None` where the audio is not there.
-    found: Option<(AudioPlace, Place)>,
+    /// The audio and the position of the item; `None` if the audio is missing.
+    found: Option<(AudioPlace, ClipPosition)>,
 }
 
 impl Builder<'_> {
-    /// The clips of a track whose audio is there; `pointer` is its items'.
+    /// The clips of a track with available audio; `pointer` points to its items.
     pub(super) fn clips(&mut self, track: &Track, pointer: &str) -> Vec<Clip> {
         let mut clips = Vec::new();
-        for Placed { place, item, found } in self.placed(track) {
-            let pointer = format!("{pointer}/{place}");
+        for IndexedItem { index, item, found } in self.indexed_items(track) {
+            let pointer = format!("{pointer}/{index}");
             match found {
                 None => {
                     let start = self.clock.frame_at(item.start_tick.into());
-                    self.reach(start.saturating_add(item.length_frames.unwrap_or(0)));
+                    self.extend_to(start.saturating_add(item.length_frames.unwrap_or(0)));
                     self.leave_out(pointer, LeftOutReason::Audio);
                 }
                 Some((audio, at)) if at.offset_frames >= audio.frames => {
@@ -35,7 +35,7 @@ impl Builder<'_> {
                 }
                 Some((audio, at)) => {
                     let to_end = if item.looped { u64::MAX } else { audio.frames - at.offset_frames };
-                    self.reach(at.frame.saturating_add(at.length_frames.min(to_end)));
+                    self.extend_to(at.frame.saturating_add(at.length_frames.min(to_end)));
                     clips.push(self.clip(item, audio, at));
                 }
             }
@@ -43,32 +43,36 @@ impl Builder<'_> {
         clips
     }
 
-    /// The session is as long as to this frame, at least.
-    fn reach(&mut self, frame: u64) {
+    /// Extends the session at least to a frame.
+    fn extend_to(&mut self, frame: u64) {
         self.length_frames = self.length_frames.max(frame);
     }
 
-    /// The audio items of a track, in its order.
-    fn placed<'t>(&mut self, track: &'t Track) -> Vec<Placed<'t>> {
-        let audio = |(place, item): (usize, &'t Item)| match item {
-            Item::Audio(item) => Some((place, item)),
+    /// The audio items of a track, in the track's order.
+    fn indexed_items<'t>(&mut self, track: &'t Track) -> Vec<IndexedItem<'t>> {
+        let audio = |(index, item): (usize, &'t Item)| match item {
+            Item::Audio(item) => Some((index, item)),
             _ => None,
         };
         let mut items: Vec<_> = track.items.iter().enumerate().filter_map(audio).collect();
         items.sort_by_key(|(_, item)| item.start_tick);
-        let mut runs = Runs::new(&self.clock);
-        let mut placed: Vec<_> = items
+        let mut item_chains = ItemChains::new(&self.clock);
+        let mut indexed_items: Vec<_> = items
             .into_iter()
-            .map(|(place, item)| {
+            .map(|(index, item)| {
                 let audio = file_id(item).and_then(|id| self.sounds.audio(id));
-                Placed { place, item, found: audio.map(|audio| (audio, runs.place(item, audio))) }
+                IndexedItem {
+                    index,
+                    item,
+                    found: audio.map(|audio| (audio, item_chains.position(item, audio))),
+                }
             })
             .collect();
-        placed.sort_by_key(|placed| placed.place);
-        placed
+        indexed_items.sort_by_key(|indexed| indexed.index);
+        indexed_items
     }
 
-    fn clip(&self, item: &AudioItem, audio: AudioPlace, at: Place) -> Clip {
+    fn clip(&self, item: &AudioItem, audio: AudioPlace, at: ClipPosition) -> Clip {
         let frames = |frames: u64| self.clock.frames_of_file(frames, audio.file_rate_hz);
         let fades = item.fades.clone().unwrap_or_default();
         Clip {
@@ -89,8 +93,7 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
     item.source.server_file_id.as_deref().or(item.server_file_id.as_deref())
 }
 
-/// The files of the service that a project plays: those of its audio items and of its effects, each
-/// once.
+/// The ids of the audio files of a project's audio items and effects, without duplicates.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
     let (mut used, mut known) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {

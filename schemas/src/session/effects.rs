@@ -1,4 +1,4 @@
-//! The effects of a track or of the master in the engine's terms.
+//! Compiles the effects of a track or of the master.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 use dsp_core::session::EffectSettings;
@@ -9,18 +9,18 @@ use super::sounds::LeftOutReason;
 use crate::project::{Effect, EffectType};
 
 impl Builder<'_> {
-    /// What the engine knows of these effects; `pointer` is theirs.
+    /// The effects that the engine has; `pointer` points to the list.
     pub(super) fn effects(&mut self, effects: &[Effect], pointer: &str) -> Vec<EffectSettings> {
-        let mut known = Vec::with_capacity(effects.len());
-        for (place, effect) in effects.iter().enumerate() {
-            let pointer = format!("{pointer}/{place}");
-            if known.iter().any(|other: &EffectSettings| other.id == effect.id) {
+        let mut compiled = Vec::with_capacity(effects.len());
+        for (index, effect) in effects.iter().enumerate() {
+            let pointer = format!("{pointer}/{index}");
+            if compiled.iter().any(|other: &EffectSettings| other.id == effect.id) {
                 self.leave_out(pointer, LeftOutReason::SecondOfId { id: effect.id.clone() });
             } else {
-                known.extend(self.effect(effect, &pointer));
+                compiled.extend(self.effect(effect, &pointer));
             }
         }
-        known
+        compiled
     }
 
     fn effect(&mut self, effect: &Effect, pointer: &str) -> Option<EffectSettings> {
@@ -35,12 +35,12 @@ impl Builder<'_> {
         };
         let values = self.values(effect, kind, pointer);
         let side_chain = effect.side_chain.as_deref().and_then(|id| {
-            let place = self.track_place(id);
-            if place.is_none() {
+            let index = self.track_index(id);
+            if index.is_none() {
                 let reason = LeftOutReason::UnknownTrack { id: id.into() };
                 self.leave_out(format!("{pointer}/side_chain"), reason);
             }
-            place
+            index
         });
         let impulse = effect.impulse.as_deref().and_then(|id| self.impulse(id, kind, pointer));
         Some(EffectSettings {
@@ -68,19 +68,18 @@ impl Builder<'_> {
         None
     }
 
-    /// The values of all parameters of an effect; those of which it says nothing have their
-    /// defaults.
+    /// The values of all parameters of an effect; parameters without a value have their defaults.
     fn values(&mut self, effect: &Effect, kind: &EffectKind, pointer: &str) -> Vec<f64> {
         let mut values: Vec<f64> = kind.parameters.iter().map(|parameter| parameter.default).collect();
         for (id, value) in &effect.params {
             let reason = match kind.parameter_index(id) {
                 None => Some(LeftOutReason::UnknownParameter { id: id.clone() }),
-                Some(place) => {
-                    let parameter = &kind.parameters[place];
+                Some(index) => {
+                    let parameter = &kind.parameters[index];
                     match parameter_value(parameter, value) {
                         None => Some(LeftOutReason::Value),
                         Some(value) => {
-                            values[place] = parameter.clamp(value);
+                            values[index] = parameter.clamp(value);
                             LeftOutReason::of_range(value, [parameter.min, parameter.max])
                         }
                     }
@@ -100,20 +99,20 @@ fn built_in(effect: &Effect) -> Option<&'static EffectKind> {
     effect_kind(name)
 }
 
-/// The value of a parameter as a project writes it: a number, for a switch also true or false, for
-/// a choice also its name. Numbers may lie outside the parameter's range.
+/// The value of a parameter: a number, for switches also true or false, for choices also the name.
+/// Numbers may be out of range.
 fn parameter_value(parameter: &Parameter, value: &Value) -> Option<f64> {
     match (value, parameter.scale) {
         (Value::Number(number), _) => number.as_f64(),
         (Value::Bool(on), Scale::Switch) => Some(if *on { 1.0 } else { 0.0 }),
         (Value::String(name), Scale::Choice(choices)) => {
-            choices.iter().position(|choice| choice == name).map(|place| place as f64)
+            choices.iter().position(|choice| choice == name).map(|index| index as f64)
         }
         _ => None,
     }
 }
 
-/// A name as a part of a JSON pointer.
+/// A name, escaped for a JSON pointer.
 pub(super) fn escaped(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }

@@ -1,4 +1,4 @@
-//! Which presets of a bank a session can sound.
+//! The presets of a bank that a session can play.
 
 use std::collections::BTreeSet;
 
@@ -9,16 +9,17 @@ const BANK_SELECT: [u8; 2] = [0, 32];
 /// Number of the bank that holds drum kits (SF2.04, section 7.2).
 const DRUM_BANK: u16 = 128;
 
-/// Bank and program numbers that the tracks on a slot can ask their bank for, ascending.
+/// Bank and program numbers that the tracks with this slot can request, ascending.
 pub fn presets_used(session: &Session, bank_slot: u32) -> Vec<(u16, u8)> {
-    let on_slot = |track: &&Track| track.instrument.is_some_and(|own| own.bank_slot == bank_slot);
+    let on_slot =
+        |track: &&Track| track.instrument.is_some_and(|instrument| instrument.bank_slot == bank_slot);
     let used: BTreeSet<(u16, u8)> = session.tracks.iter().filter(on_slot).flat_map(track_presets).collect();
     used.into_iter().collect()
 }
 
-/// Bank and program numbers that a track can ask its bank for: its own, its items', and those of
-/// program changes. Never too few: for a program change after bank select controllers, every
-/// bank is named that they could mean.
+/// Bank and program numbers that a track can request: those of the track, of its items and of
+/// program changes. The list is never too short: after bank select controllers it contains all
+/// banks that they could select.
 pub fn track_presets(track: &Track) -> BTreeSet<(u16, u8)> {
     let Some(instrument) = track.instrument else { return BTreeSet::new() };
     let mut used = BTreeSet::from([(instrument.bank, instrument.program)]);
@@ -72,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slot_is_asked_for_what_its_tracks_play() {
+    fn a_slot_has_the_presets_of_its_tracks() {
         check(3, &[], &[(8, 4)]);
         check(2, &[Event::Preset { bank: 1, program: 1 }], &[]);
         check(3, &[Event::Preset { bank: 128, program: 0 }], &[(8, 4), (128, 0)]);
@@ -82,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn bank_select_may_mean_any_of_its_banks() {
+    fn bank_select_adds_all_possible_banks() {
         let controller = |controller, value| Event::Controller { controller, value };
         let events = [controller(0, 127), controller(32, 2), controller(7, 5), Event::Program { program: 1 }];
         check(3, &events, &[(2, 1), (8, 1), (8, 4), (127, 1), (128, 1)]);

@@ -1,28 +1,27 @@
-//! Where the engine will find what a project names, and what it will not.
+//! Slots of the media that a project refers to, and the parts of a project that are left out.
 
-/// Where a piece of audio is.
+/// Audio in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AudioPlace {
     /// Audio slot of the session.
     pub slot: u32,
     /// Length in frames at the session's sample rate.
     pub frames: u64,
-    /// Sample rate of the file in hertz: items count their frames by it.
+    /// Sample rate of the file in hertz, in which items count their frames.
     pub file_rate_hz: u32,
 }
 
-/// Knows where the caller will put what a project names.
+/// Resolves the banks and audio files of a project to slots.
 pub trait Sounds {
-    /// Slot of the bank of a soundfont id (`None` is the default bank), or `None` where there is no
-    /// such bank: its tracks play no notes.
+    /// Slot of the bank of a soundfont id (`None` is the default bank). Tracks for which it returns
+    /// `None` play no notes.
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32>;
 
-    /// Where the audio of a file of the service is, or `None` where there is none: its items are
-    /// silent.
+    /// The audio of a file of the service. Items for which it returns `None` are silent.
     fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace>;
 }
 
-/// Banks alone.
+/// Banks only.
 pub(super) struct Banks<F>(pub(super) F);
 
 impl<F: FnMut(Option<&str>) -> Option<u32>> Sounds for Banks<F> {
@@ -35,83 +34,82 @@ impl<F: FnMut(Option<&str>) -> Option<u32>> Sounds for Banks<F> {
     }
 }
 
-/// Something of a project that is not part of its session, or not as it stands there.
+/// A part of a project that is missing in its session, or changed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LeftOut {
-    /// JSON pointer (RFC 6901) to it.
+    /// JSON pointer (RFC 6901) to the part.
     pub pointer: String,
-    /// Why.
+    /// The reason.
     pub reason: LeftOutReason,
 }
 
-/// Why something is not part of a session, or not as the project says.
+/// The reason why a part of a project is missing in its session, or changed.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LeftOutReason {
-    /// A plugin, which the engine does not run.
+    /// A plugin, which the engine cannot run.
     #[error("plugins are not part of what the engine plays")]
     Plugin,
     /// A built-in effect that this version does not have.
     #[error("there is no built-in effect \"{name}\"")]
     UnknownEffect {
-        /// What the project calls it.
+        /// Name in the project.
         name: String,
     },
     /// A parameter that its effect does not have.
     #[error("the effect has no parameter \"{id}\"")]
     UnknownParameter {
-        /// What the project calls it.
+        /// Id in the project.
         id: String,
     },
-    /// A value that its parameter cannot have, such as the name of a choice that is none of its
-    /// choices.
+    /// A value of the wrong type for its parameter, such as an unknown name of a choice.
     #[error("the parameter has no such value")]
     Value,
-    /// A number outside the range of what it is for, which counts as the nearer end.
+    /// A number out of range, which is clamped.
     #[error("{value:?} counts as {counts_as}: the range is {} to {}", .range[0], .range[1])]
     OutOfRange {
         /// The number.
         value: f64,
-        /// The end of the range that it counts as.
+        /// The clamped value.
         counts_as: f64,
         /// Both ends.
         range: [f64; 2],
     },
-    /// An effect with the id of one before it, which automation could not tell from that.
+    /// An effect with the id of an earlier one, between which automation could not distinguish.
     #[error("an effect before it has the id \"{id}\" already")]
     SecondOfId {
         /// The id.
         id: String,
     },
-    /// An automation of something that is not there.
+    /// Automation of an unknown target.
     #[error("there is nothing that goes by \"{target}\"")]
     UnknownTarget {
-        /// What the project calls it.
+        /// Target in the project.
         target: String,
     },
-    /// The id of a track that is not there.
+    /// The id of a missing track.
     #[error("there is no track \"{id}\"")]
     UnknownTrack {
         /// The id.
         id: String,
     },
-    /// Audio that the caller does not have.
+    /// Audio that is missing.
     #[error("its audio is not there")]
     Audio,
-    /// An impulse response that is longer than its effect takes.
+    /// An impulse response that is longer than its effect allows.
     #[error("it lasts {secs:.2} s, longer than the {max_secs} s that an impulse response may last")]
     LongImpulse {
-        /// How long it is, in seconds.
+        /// Its length in seconds.
         secs: f64,
-        /// How long it may be, in seconds.
+        /// The maximum length in seconds.
         max_secs: f64,
     },
-    /// An audio item of which nothing can sound.
+    /// An audio item that starts after the end of its audio.
     #[error("it begins behind the end of its audio")]
     BehindAudio,
 }
 
 impl LeftOutReason {
-    /// What is to be said of a number that is held within a range; nothing where it lies inside.
+    /// The report for a number that is clamped to a range; `None` inside the range.
     pub(super) fn of_range(value: f64, range: [f64; 2]) -> Option<Self> {
         let counts_as = value.clamp(range[0], range[1]);
         (counts_as != value).then_some(Self::OutOfRange { value, counts_as, range })

@@ -1,5 +1,5 @@
+mod item_chains;
 mod mix;
-mod runs;
 
 use serde_json::{Value, json};
 
@@ -60,7 +60,7 @@ fn cc(controller: u8, value: u8) -> Event {
 }
 
 #[test]
-fn one_frame_has_its_order() {
+fn events_of_a_frame_are_ordered() {
     check(
         item(
             10,
@@ -82,7 +82,7 @@ fn one_frame_has_its_order() {
 }
 
 #[test]
-fn an_item_cuts_its_notes() {
+fn notes_are_clipped_to_their_item() {
     check(
         item(
             0,
@@ -134,7 +134,7 @@ fn with_preset(start_tick: u32, bank: Option<u8>, program: Option<u8>) -> Value 
 }
 
 #[test]
-fn items_play_their_own_preset_and_the_track_comes_back() {
+fn items_play_their_preset_and_later_items_that_of_the_track() {
     let preset = |bank, program| Event::Preset { bank, program };
     check_items(
         json!({"type": "soundfont", "bank": 8, "program": 4}),
@@ -205,7 +205,7 @@ fn the_session_ends_with_its_last_item() {
 }
 
 #[test]
-fn a_broken_tempo_map_is_named() {
+fn a_broken_tempo_map_is_an_error() {
     let mut project = project(json!([]));
     project.tempo_map[0].tick = 5;
     let error = build(&project, 48_000, |_| None).unwrap_err().to_string();
@@ -213,7 +213,7 @@ fn a_broken_tempo_map_is_named() {
 }
 
 #[test]
-fn what_is_left_out_of_the_settings_is_the_engines_own() {
+fn missing_settings_have_the_defaults_of_the_engine() {
     for settings in [json!({}), json!({"reverb": {}, "chorus": {}})] {
         let session = with_settings(settings);
         assert_eq!(session.polyphony, 256);

@@ -1,14 +1,14 @@
-//! What a JSON Schema cannot say of effects: the types of their parameters' values.
+//! Rules for effects that a JSON Schema cannot express: the types of their parameters' values.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 
 use super::{Violations, message, pointer_part};
 use crate::json::{Kind, View};
 
-/// Violations in a list of effects.
+/// Finds violations in a list of effects.
 ///
-/// Effects and parameters that this version does not know are none, nor are values outside a range:
-/// documents of other versions have to load.
+/// Unknown effects and parameters and values out of range are allowed, as documents of other
+/// versions have to load.
 pub(super) fn find(owner: View<'_>, pointer: &str, found: &mut Violations) {
     for (index, effect) in owner.list("effects").enumerate() {
         if !effect.get("type").is_some_and(|kind| kind.is_text("builtin")) {
@@ -22,8 +22,8 @@ pub(super) fn find(owner: View<'_>, pointer: &str, found: &mut Violations) {
 fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Violations) {
     let Some(params) = effect.get("params") else { return };
     for (key, value) in params.fields() {
-        let Some(place) = kind.parameter_index(key.raw_name()) else { continue };
-        let parameter = &kind.parameters[place];
+        let Some(parameter_index) = kind.parameter_index(key.raw_name()) else { continue };
+        let parameter = &kind.parameters[parameter_index];
         if let Some(wanted) = wanted_instead(parameter, value) {
             let detail =
                 format!("{} is not {wanted}, as \"{}\" needs it", message::excerpt(value), parameter.id);
@@ -32,7 +32,7 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Vi
     }
 }
 
-/// What a parameter takes, if that is not of the type of a value.
+/// The type that a parameter requires, if the value has another type.
 fn wanted_instead(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
     match (parameter.scale, value.kind()) {
         (_, Kind::Number) | (Scale::Switch, Kind::Boolean) | (Scale::Choice(_), Kind::Text) => None,

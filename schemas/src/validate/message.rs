@@ -1,4 +1,4 @@
-//! Schema errors in words.
+//! Messages of schema violations.
 
 use serde_json::{Number, Value};
 
@@ -41,17 +41,17 @@ pub(super) fn missing(name: &str) -> String {
     format!("the required field \"{name}\" is missing")
 }
 
-/// A value that is none of the forms that are possible.
+/// A value that matches none of the allowed forms.
 pub(super) fn no_such_choice(view: View<'_>) -> String {
     format!("{} is not allowed here", excerpt(view))
 }
 
-/// The value of a field `type` that names none of the possible forms.
+/// A field `type` that names none of the allowed forms.
 pub(super) fn no_such_type(kind: View<'_>) -> String {
     format!("{} is not a type that can stand here", excerpt(kind))
 }
 
-/// The start of a value.
+/// A short description or the start of a value.
 pub(super) fn excerpt(view: View<'_>) -> String {
     match view.kind() {
         Kind::List => "a list".into(),

@@ -1,4 +1,4 @@
-//! Ids, routes and totals of a document, without what its tracks play.
+//! Ids, routes and totals of a document, without the items of its tracks.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -8,7 +8,7 @@ use crate::json::View;
 /// The tracks of a document that follows the schema, in their order.
 pub(super) struct Outline<'t> {
     pub(super) tracks: Vec<TrackOutline<'t>>,
-    /// Index of the last track of an id.
+    /// Index of the last track with an id.
     pub(super) index_of: HashMap<Cow<'t, str>, usize>,
     pub(super) totals: Totals,
 }
@@ -19,11 +19,11 @@ pub(super) struct TrackOutline<'t> {
     pub(super) kind: Cow<'t, str>,
     pub(super) output: Option<Cow<'t, str>>,
     pub(super) sends: Vec<Cow<'t, str>>,
-    /// Effects with a side-chain: their index, and the id that they listen to.
+    /// Effects with a side-chain: index, and id of the track that feeds it.
     pub(super) side_chains: Vec<(usize, Cow<'t, str>)>,
 }
 
-/// How much there is in all tracks and the master together.
+/// Totals of all tracks and the master.
 #[derive(Default)]
 pub(super) struct Totals {
     pub(super) notes: usize,
@@ -71,7 +71,7 @@ impl Totals {
     }
 }
 
-/// The effects of a track or of the master that listen to a track.
+/// The effects of a track or of the master with a side-chain.
 pub(super) fn side_chains<'t>(owner: View<'t>) -> impl Iterator<Item = (usize, Cow<'t, str>)> {
     owner.list("effects").enumerate().filter_map(|(index, effect)| Some((index, effect.text("side_chain")?)))
 }

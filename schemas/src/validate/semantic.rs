@@ -1,11 +1,11 @@
-//! What a JSON Schema cannot say: order, unique ids, references, totals.
+//! Rules that a JSON Schema cannot express: order, unique ids, references, totals.
 
 use super::outline::{Outline, Totals, TrackOutline, side_chains};
 use super::{Violations, effects};
 use crate::json::View;
 use crate::limits::{CONTROL_BYTES, MAX_EFFECTS, MAX_EVENT_BYTES, MAX_PARAMS, NOTE_BYTES, event_bytes};
 
-/// Violations in a document that follows the schema.
+/// Finds violations in a document that follows the schema.
 pub(super) fn find(document: View<'_>, found: &mut Violations) {
     ascending(document, "tempo_map", "tempo", found);
     ascending(document, "time_signatures", "time signature", found);
@@ -13,10 +13,16 @@ pub(super) fn find(document: View<'_>, found: &mut Violations) {
     unique_ids(&outline, found);
     for (index, track) in document.list("tracks").enumerate() {
         let pointer = format!("/tracks/{index}");
-        let own = &outline.tracks[index];
-        references(own, &pointer, &outline, found);
-        for (effect, listened) in &own.side_chains {
-            side_chain(listened, Some(&own.id), &format!("{pointer}/effects/{effect}"), &outline, found);
+        let track_outline = &outline.tracks[index];
+        references(track_outline, &pointer, &outline, found);
+        for (effect, listened) in &track_outline.side_chains {
+            side_chain(
+                listened,
+                Some(&track_outline.id),
+                &format!("{pointer}/effects/{effect}"),
+                &outline,
+                found,
+            );
         }
         effects::find(track, &pointer, found);
     }
@@ -80,7 +86,7 @@ fn references(track: &TrackOutline<'_>, pointer: &str, outline: &Outline<'_>, fo
     }
 }
 
-/// A side-chain listens to another track that is there.
+/// Checks that the side-chain refers to another existing track.
 fn side_chain(
     listened: &str,
     own_id: Option<&str>,
@@ -98,10 +104,10 @@ fn side_chain(
     found.push(format!("{pointer}/side_chain"), detail);
 }
 
-/// Reports the tracks from which outputs, sends and side-chains lead back to where they come from.
+/// Reports tracks in a cycle of outputs, sends and side-chains.
 fn output_cycles(outline: &Outline<'_>, found: &mut Violations) {
     let tracks = &outline.tracks;
-    // For each track those that it feeds, directly or as a side-chain.
+    // For each track the tracks that it feeds, directly or by a side-chain.
     let mut fed: Vec<Vec<usize>> = tracks
         .iter()
         .map(|track| {
@@ -116,7 +122,7 @@ fn output_cycles(outline: &Outline<'_>, found: &mut Violations) {
             }
         }
     }
-    // Takes away tracks that nothing remaining feeds; what is left feeds itself.
+    // Removes tracks without remaining inputs; the remaining tracks include all cycles.
     let mut fed_by = vec![0_usize; tracks.len()];
     fed.iter().flatten().for_each(|&to| fed_by[to] += 1);
     let mut ready: Vec<usize> = (0..tracks.len()).filter(|&index| fed_by[index] == 0).collect();
@@ -132,16 +138,16 @@ fn output_cycles(outline: &Outline<'_>, found: &mut Violations) {
         if found.is_full() {
             return;
         }
-        if leads_back(index, &fed) {
+        if is_in_cycle(index, &fed) {
             let detail = "the outputs, sends and side-chains of this track lead back to it";
             found.push(format!("/tracks/{index}"), detail);
         }
     }
 }
 
-/// Whether another track that `start` feeds, directly or not, feeds `start`. A track that
-/// names itself is no case of this: its reference has been reported.
-fn leads_back(start: usize, fed: &[Vec<usize>]) -> bool {
+/// Whether another track that `start` feeds, directly or not, feeds `start`. A track that refers to
+/// itself is reported elsewhere.
+fn is_in_cycle(start: usize, fed: &[Vec<usize>]) -> bool {
     let mut seen = vec![false; fed.len()];
     let mut next: Vec<usize> = fed[start].iter().copied().filter(|&to| to != start).collect();
     while let Some(index) = next.pop() {

@@ -49,7 +49,7 @@ fn fields_are_named() {
 }
 
 #[test]
-fn a_choice_is_judged_by_its_type() {
+fn a_choice_is_checked_by_its_type() {
     let notes = "/tracks/0/items/0/notes/0";
     check(
         |d| {
@@ -143,7 +143,7 @@ fn loops_of_buses_are_found() {
 
 #[test]
 fn totals_are_limited() {
-    // Only how many there are counts here.
+    // Only the number of notes and controls matters here.
     let document = |notes: usize, controls: usize| {
         let item = |notes, controls| json!({"type": "midi", "notes": vec![(); notes], "controls": vec![(); controls]});
         let items = [item(notes / 2, controls), item(notes - notes / 2, 0)];
@@ -178,7 +178,7 @@ fn with_effects(document: &mut Value, effects: Value) {
 }
 
 #[test]
-fn values_of_effects_are_judged_by_their_parameters() {
+fn effect_values_are_checked_by_their_parameters() {
     check(
         |document| {
             let params = json!({"gain_db": "loud", "balance": true, "invert_left": "on", "channels": false});
@@ -200,7 +200,7 @@ fn values_of_effects_are_judged_by_their_parameters() {
             ),
         ],
     );
-    // What another version may know, or allow, is no violation.
+    // Values that other versions may know or allow are not violations.
     let params = json!({"gain_db": 1e9, "invert_left": true, "channels": "Quadrophonic", "new": "x"});
     check(
         |document| {
@@ -215,9 +215,9 @@ fn values_of_effects_are_judged_by_their_parameters() {
 }
 
 #[test]
-fn side_chains_listen_to_other_tracks_and_never_in_a_circle() {
+fn side_chains_refer_to_other_tracks_without_cycles() {
     let effect =
-        |heard: &str| json!([{"id": "c", "type": "builtin", "name": "compressor", "side_chain": heard}]);
+        |source: &str| json!([{"id": "c", "type": "builtin", "name": "compressor", "side_chain": source}]);
     check(
         |document| with_effects(document, effect("gone")),
         &[("/tracks/0/effects/0/side_chain", "there is no track \"gone\"")],
@@ -275,7 +275,7 @@ fn a_project_has_a_thousand_effects_at_most() {
 }
 
 #[test]
-fn a_known_field_stands_once_and_long_names_are_cut() {
+fn a_known_field_occurs_once_and_long_names_are_truncated() {
     let found = |text: &str| validate(&JsonText::read(text.as_bytes()).unwrap()).unwrap_err();
     let twice = found(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
     assert_eq!((twice.len(), twice[0].pointer.as_str()), (1, "/tracks"));
@@ -289,8 +289,8 @@ fn a_known_field_stands_once_and_long_names_are_cut() {
     assert!(long[0].pointer.len() < 200 && long[0].pointer.ends_with("nnn..."));
 }
 
-/// The JSON Schema's own validator agrees on what is valid, whatever single value of a document is
-/// exchanged.
+/// The `jsonschema` crate agrees on the validity of documents in which any single value is
+/// replaced.
 #[test]
 fn an_independent_validator_agrees() {
     let schema: Value = serde_json::from_str(crate::PROJECT_SCHEMA).unwrap();
@@ -355,8 +355,8 @@ fn frames_beyond_the_exact_numbers_of_a_double_are_refused() {
     }
 }
 
-/// A whole number may be written with an exponent; above 2^53 nobody could tell which one it is,
-/// and a document that is valid could not be read.
+/// Integers may be written with an exponent. Above 2^53 their exact value would be unclear, and a
+/// valid document could not be read.
 #[test]
 fn every_whole_number_of_the_schema_has_a_greatest_value() {
     fn check_rule(pointer: &str, rule: &Value) {

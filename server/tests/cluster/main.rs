@@ -1,7 +1,7 @@
-//! Several servers and workers on one PostgreSQL and one shared folder or bucket: whatever is
-//! killed, every task ends once; and what one stores all have.
+//! Several servers and workers on one PostgreSQL and one shared folder or bucket. Whatever is
+//! killed, every task ends once, and all servers have what one stores.
 //!
-//! `scripts/with-postgres` and `scripts/with-s3` say where the two services are.
+//! `scripts/with-postgres` and `scripts/with-s3` start the two services.
 
 #[path = "../process/database.rs"]
 mod database;
@@ -26,11 +26,11 @@ const TASKS: usize = 200;
 const KILLS: usize = 8;
 const ENDS_WITHIN: Duration = Duration::from_secs(240);
 
-/// A machine for each process, with one database and one folder for all.
+/// A machine for each process, with a common database and folder.
 struct Cluster {
     folder: tempfile::TempDir,
     database_url: String,
-    /// Further settings of every process.
+    /// Additional settings of every process.
     settings: Vec<(&'static str, String)>,
     machines: usize,
 }
@@ -51,7 +51,7 @@ impl Cluster {
         self.folder.path().join(name).to_string_lossy().into_owned()
     }
 
-    /// Starts a process with a storage folder of its own.
+    /// Starts a process with a separate storage folder.
     fn process<P>(&mut self, start: fn(&Path, &[(&str, &str)]) -> P) -> P {
         self.machines += 1;
         let storage = PathBuf::from(self.path(&format!("machine-{}", self.machines)));
@@ -70,7 +70,7 @@ impl Cluster {
     }
 }
 
-/// A song of some seconds, another for each number.
+/// A song of some seconds, different for each number.
 fn song(number: usize) -> Value {
     let note = |beat: usize| json!({"tick": beat * 480, "length_ticks": 480, "pitch": 36 + (number + beat * 7) % 60, "velocity": 0.8});
     json!({
@@ -91,7 +91,7 @@ fn task(server: &Service, id: &str) -> Value {
     server.expect(200, "GET", &format!("/api/v1/tasks/{id}"), &[], &Value::Null)
 }
 
-/// Every task of the list, by id.
+/// All tasks of the list, by id.
 fn tasks(server: &Service) -> HashMap<String, Value> {
     let mut found = HashMap::new();
     let mut path = "/api/v1/tasks?limit=100".to_owned();
@@ -107,14 +107,14 @@ fn tasks(server: &Service) -> HashMap<String, Value> {
     }
 }
 
-/// The next of some numbers that look like chance and are the same in each run.
-fn chance(state: &mut u64) -> usize {
+/// The next pseudo-random number, the same sequence in each run.
+fn pseudo_random(state: &mut u64) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     usize::try_from(*state >> 33).expect("31 bits")
 }
 
 #[test]
-fn every_task_has_one_result_whoever_is_killed() {
+fn every_task_has_one_result_whichever_process_is_killed() {
     let begun = Instant::now();
     let mut cluster = Cluster::new();
     let servers = [cluster.process(Service::start), cluster.process(Service::start)];
@@ -128,7 +128,7 @@ fn every_task_has_one_result_whoever_is_killed() {
         ids.push(started["task_id"].as_str().expect("an id").to_owned());
     }
 
-    // What each task was first seen to end in must be what it stays.
+    // The first observed end of each task must remain its state.
     let mut ended: HashMap<String, Value> = HashMap::new();
     let (mut dice, mut kills) = (20_261_121_u64, 0);
     let mut next_kill = Instant::now() + Duration::from_secs(1);
@@ -144,10 +144,11 @@ fn every_task_has_one_result_whoever_is_killed() {
             }
         }
         if kills < KILLS && Instant::now() > next_kill {
-            workers.swap_remove(chance(&mut dice) % workers.len()).kill();
+            workers.swap_remove(pseudo_random(&mut dice) % workers.len()).kill();
             workers.push(cluster.process(Worker::start));
             kills += 1;
-            next_kill = Instant::now() + Duration::from_millis(300 + (chance(&mut dice) % 1_200) as u64);
+            next_kill =
+                Instant::now() + Duration::from_millis(300 + (pseudo_random(&mut dice) % 1_200) as u64);
         }
         std::thread::sleep(Duration::from_millis(100));
     }
@@ -160,7 +161,7 @@ fn every_task_has_one_result_whoever_is_killed() {
         assert_eq!((&after[id]["state"], &after[id]), (&json!("succeeded"), &ended[id]), "{}", after[id]);
         assert!(renders.insert(after[id]["result"]["render_id"].as_str().expect("an id").to_owned()));
     }
-    // The newest renders are kept; each server has them, whoever made them.
+    // The newest renders are kept; every server has them, whichever worker rendered them.
     let mut newest: Vec<&Value> = after.values().collect();
     newest.sort_by_key(|task| std::cmp::Reverse(task["finished_at"].as_str().map(str::to_owned)));
     for (number, task) in newest.iter().take(10).enumerate() {
@@ -172,7 +173,7 @@ fn every_task_has_one_result_whoever_is_killed() {
 }
 
 #[test]
-fn what_one_server_saves_the_other_has_at_once() {
+fn saves_on_one_server_are_visible_on_the_other_at_once() {
     let mut cluster = Cluster::new();
     let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
     first.expect(201, "POST", "/api/v1/projects", &[], &song(1));
@@ -184,21 +185,21 @@ fn what_one_server_saves_the_other_has_at_once() {
         let tag = format!("\"{revision}\"");
         writer.expect(200, "PUT", path, &[("If-Match", &tag)], &changed);
         assert_eq!(reader.expect(200, "GET", path, &[], &Value::Null)["name"], changed["name"]);
-        // Whoever has not read it yet overwrites nothing.
+        // A client that has not read it yet overwrites nothing.
         reader.expect(412, "PUT", path, &[("If-Match", &tag)], &song(1));
     }
 }
 
 #[test]
-fn what_is_uploaded_on_one_server_sounds_on_all() {
+fn uploads_to_one_server_are_playable_on_all() {
     let mut cluster = Cluster::new();
     let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
     let _worker = cluster.process(Worker::start);
     soundfonts_are_shared(&first, &second);
 }
 
-/// A SoundFont that comes to one server is played by a worker for a task of the other, and gone
-/// from both when it is deleted.
+/// A SoundFont that is uploaded to one server is played by a worker for a task of the other.
+/// Deleting it removes it from both.
 fn soundfonts_are_shared(first: &Service, second: &Service) {
     let bank = std::fs::read(BANK).expect("reads");
     let path = "/api/v1/plugins/soundfonts/upload";
@@ -228,14 +229,14 @@ fn soundfonts_are_shared(first: &Service, second: &Service) {
     let played = receipt(second);
     assert_eq!(played["settings"]["soundfonts"], json!(["own"]));
     second.expect(204, "DELETE", "/api/v1/plugins/soundfonts/own", &[], &Value::Null);
-    // What stands in for it is the same bank of the system.
+    // The replacement is the same bank of the system.
     let without = receipt(first);
     assert_eq!(without["settings"]["soundfonts"], json!(["timgm6mb"]));
     assert_eq!(without["pcm_sha256"], played["pcm_sha256"]);
 }
 
 #[test]
-fn a_worker_says_how_it_is_and_nothing_else() {
+fn a_worker_serves_health_and_metrics_only() {
     let mut cluster = Cluster::new();
     let server = cluster.process(Service::start);
     cluster.settings.push(("SF_WORKER_PORT", "0".to_owned()));
@@ -260,18 +261,18 @@ fn a_worker_says_how_it_is_and_nothing_else() {
     let ended = "songfoundry_tasks_ended_total{kind=\"render\",state=\"succeeded\"} 1";
     let numbers = get("/metrics", &[]);
     assert!(numbers.status == 200 && numbers.body.contains(ended), "{}", numbers.body);
-    // Numbers are for administrators only; there is neither an API nor a page.
+    // Metrics are for administrators only; a worker has neither an API nor a page.
     assert_eq!(get("/metrics", &[("X-Forwarded-For", "192.0.2.1")]).status, 401);
     for path in ["/", "/api/v1/projects", "/api/docs"] {
         let answer = get(path, &[]);
         assert!(answer.status == 404 && answer.body.contains("This is a worker"), "{path}: {}", answer.body);
     }
     assert!(worker.stop().success());
-    assert!(request(address, "GET", "/healthz", &[], &[]).is_err(), "still there");
+    assert!(request(address, "GET", "/healthz", &[], &[]).is_err(), "still running");
 }
 
 #[test]
-fn a_worker_that_is_told_to_stop_hands_its_task_on() {
+fn a_worker_that_is_stopped_returns_its_task() {
     let mut cluster = Cluster::new();
     let server = cluster.process(Service::start);
     let mut long = song(1);

@@ -1,4 +1,4 @@
-//! Servers and workers that share nothing but PostgreSQL and a bucket.
+//! Servers and workers that share only PostgreSQL and a bucket.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -11,7 +11,7 @@ use crate::{Cluster, database, song, soundfonts_are_shared, task};
 
 const AUDIO: &str = "/api/v1/audio";
 
-/// A cluster whose files are in a part of the bucket of its own, with caches of `cache_bytes`.
+/// A cluster with a separate prefix in the bucket and caches of `cache_bytes`.
 fn cluster(prefix: &str, cache_bytes: u64) -> Cluster {
     let endpoint = std::env::var("SF_TEST_S3_ENDPOINT").expect("an S3 service: run this by scripts/with-s3");
     let mut cluster = Cluster::new();
@@ -52,7 +52,7 @@ fn upload(server: &Service, query: &str, bytes: &[u8]) -> Value {
 }
 
 #[test]
-fn soundfonts_in_a_bucket_sound_on_all() {
+fn soundfonts_in_a_bucket_are_playable_on_all() {
     let mut cluster = cluster("soundfonts", 0);
     let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
     let _worker = cluster.process(Worker::start);
@@ -85,7 +85,7 @@ fn copies(cluster: &Cluster, machine: usize) -> Vec<PathBuf> {
 }
 
 #[test]
-fn what_one_server_stores_all_have() {
+fn files_of_one_server_are_available_on_all() {
     let mut cluster = cluster("all-have", 1 << 30);
     let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
     let _worker = cluster.process(Worker::start);
@@ -96,12 +96,12 @@ fn what_one_server_stores_all_have() {
     let (here, there) = (get(&first, &format!("{path}/file")), get(&second, &format!("{path}/file")));
     assert_eq!((here.status, here.body == there.body, there.body.is_empty()), (200, true, false));
     assert_eq!(copies(&cluster, 2).len(), 1, "one part was asked for");
-    // A copy at another rate is made by one and read by the other.
+    // One server makes a copy at another rate, and the other reads it.
     let rate = format!("{path}/file?format=wav32f&sample_rate_hz=48000");
     assert_eq!(get(&second, &rate).body, get(&first, &rate).body);
     assert_eq!(get(&second, &format!("{path}/peaks")).status, 200);
 
-    // Decoded and rendered by a worker, which has nothing of its own of it.
+    // Decoded and rendered by a worker without a local copy.
     let started = upload(&second, "?async=true", &wav(220.0, 44_100));
     let task = ended(&first, started["task_id"].as_str().expect("an id"));
     let recording = task["result"]["files"][0]["id"].as_str().expect("an id").to_owned();
@@ -125,7 +125,7 @@ fn what_one_server_stores_all_have() {
 }
 
 #[test]
-fn a_cache_without_room_changes_nothing() {
+fn a_cache_that_is_too_small_changes_no_answer() {
     let mut cluster = cluster("no-room", 0);
     let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
     for hz in [300.0, 400.0, 500.0] {
@@ -134,7 +134,7 @@ fn a_cache_without_room_changes_nothing() {
         let (here, there) = (get(&first, &path), get(&second, &path));
         assert_eq!((here.status, here.body == there.body), (200, true));
     }
-    // The next one makes room for itself.
+    // The next copy evicts it.
     assert!(copies(&cluster, 2).len() <= 1, "{:?}", copies(&cluster, 2));
 }
 
@@ -168,13 +168,13 @@ fn a_resumable_upload_is_decoded_by_another() {
 }
 
 #[test]
-fn what_lies_in_a_bucket_is_saved_and_put_back() {
+fn files_in_a_bucket_are_backed_up_and_restored() {
     let mut cluster = cluster("saved", 1 << 30);
     let server = cluster.process(Service::start);
     let file = upload(&server, "", &wav(440.0, 44_100))["files"][0].take();
     let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
     let before = get(&server, &path).body;
-    // One whose bytes are on that machine only.
+    // An upload whose bytes are only on that machine.
     let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
     assert_eq!(
         server.send("POST", &format!("{AUDIO}/uploads"), &headers, &[]).expect("an answer").status,
@@ -187,32 +187,32 @@ fn what_lies_in_a_bucket_is_saved_and_put_back() {
         command.arg("admin").args(args).env("SF_DATABASE_URL", &cluster.database_url);
         command.envs(cluster.settings.iter().map(|(key, value)| (*key, value.as_str())));
         let output = command.output().expect("runs");
-        let said = [output.stdout, output.stderr].concat();
-        (output.status.success(), String::from_utf8_lossy(&said).into_owned())
+        let printed = [output.stdout, output.stderr].concat();
+        (output.status.success(), String::from_utf8_lossy(&printed).into_owned())
     };
-    // From another machine than the one that serves, which has no storage folder yet.
-    let (ok, said) = admin(&cluster, "machine-9", &["backup", &folder]);
-    assert!(ok && said.contains("Saved 4 files"), "{said}");
-    let (ok, said) = admin(&cluster, "machine-9", &["check"]);
-    assert!(ok && said.contains(" 0 problems"), "{said}");
-    let (ok, said) = admin(&cluster, "machine-9", &["restore", &folder]);
-    assert!(!ok && said.contains("SF_DATABASE_URL"), "{said}");
+    // Run on another machine than the server's, without a storage folder.
+    let (ok, printed) = admin(&cluster, "machine-9", &["backup", &folder]);
+    assert!(ok && printed.contains("Saved 4 files"), "{printed}");
+    let (ok, printed) = admin(&cluster, "machine-9", &["check"]);
+    assert!(ok && printed.contains(" 0 problems"), "{printed}");
+    let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(!ok && printed.contains("SF_DATABASE_URL"), "{printed}");
 
-    // Into an empty database, and then also into an empty part of the bucket.
+    // Restores into an empty database, then also into an empty prefix of the bucket.
     let other = tempfile::tempdir().expect("a folder");
     let other = database::of(&other.path().join("any")).expect("PostgreSQL");
     let full = std::mem::replace(&mut cluster.database_url, other.clone());
-    let (ok, said) = admin(&cluster, "machine-9", &["restore", &folder]);
-    assert!(!ok && said.contains("SF_BLOB_STORE"), "{said}");
+    let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(!ok && printed.contains("SF_BLOB_STORE"), "{printed}");
     cluster.settings[0].1.push_str("-elsewhere");
     cluster.database_url = full;
-    let (ok, said) = admin(&cluster, "machine-9", &["check", "--quick"]);
-    assert!(!ok && said.contains("3 problems"), "{said}");
+    let (ok, printed) = admin(&cluster, "machine-9", &["check", "--quick"]);
+    assert!(!ok && printed.contains("3 problems"), "{printed}");
     cluster.database_url = other;
-    let (ok, said) = admin(&cluster, "machine-9", &["restore", &folder]);
-    assert!(ok, "{said}");
-    let (ok, said) = admin(&cluster, "machine-9", &["check"]);
-    assert!(ok && said.contains(" 0 problems"), "{said}");
+    let (ok, printed) = admin(&cluster, "machine-9", &["restore", &folder]);
+    assert!(ok, "{printed}");
+    let (ok, printed) = admin(&cluster, "machine-9", &["check"]);
+    assert!(ok && printed.contains(" 0 problems"), "{printed}");
     let again = cluster.process(Service::start);
     assert_eq!(get(&again, &path).body, before);
 }
@@ -227,7 +227,7 @@ fn a_full_disk_removes_nothing_from_a_bucket() {
         file["id"].as_str().expect("an id").to_owned()
     });
     server.expect(204, "DELETE", &format!("{AUDIO}/{one}"), &[], &Value::Null);
-    // No disk has that much room.
+    // No disk has that much free space.
     cluster.settings.push(("SF_DISK_RESERVE_BYTES", (1_u64 << 50).to_string()));
     let full = cluster.process(Service::start);
     full.expect(204, "DELETE", &format!("{AUDIO}/{other}"), &[], &Value::Null);

@@ -6,17 +6,17 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 
 use crate::support::songfoundry;
 
-/// A worker process. Dropped, it is killed.
+/// A worker process, which is killed when dropped.
 pub(crate) struct Worker {
     child: Child,
-    /// What it printed when it was ready.
+    /// The line that it printed when ready.
     pub(crate) greeting: String,
-    /// Kept open, so that later prints do not fail.
+    /// Kept open, so that further output does not fail.
     stdout: BufReader<ChildStdout>,
 }
 
 impl Worker {
-    /// Starts a worker and waits until it takes tasks.
+    /// Starts a worker and waits until it is ready.
     pub(crate) fn start(storage: &Path, settings: &[(&str, &str)]) -> Self {
         let mut command = songfoundry(storage);
         command.arg("worker").envs(settings.iter().copied()).stderr(Stdio::null()).stdout(Stdio::piped());
@@ -28,14 +28,14 @@ impl Worker {
         Self { child, greeting: line, stdout }
     }
 
-    /// The next line that it prints.
+    /// The next line of its output.
     pub(crate) fn next_line(&mut self) -> String {
         let mut line = String::new();
         self.stdout.read_line(&mut line).expect("reads");
         line
     }
 
-    /// SIGKILL: no chance to tidy up.
+    /// SIGKILL: no cleanup.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("kills");
         self.child.wait().expect("ends");
@@ -51,7 +51,7 @@ impl Worker {
 
 impl Drop for Worker {
     fn drop(&mut self) {
-        // Already ended in most cases.
+        // In most cases it has already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! `songfoundry admin` beside a running service and without one.
+//! `songfoundry admin`, with and without a running service.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -32,11 +32,11 @@ fn done(storage: &Path, args: &[&str], input: &str) -> String {
 #[track_caller]
 fn refused(storage: &Path, args: &[&str], input: &str, expected: &str) {
     let output = admin(storage, args, input);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains(expected), "{args:?}: {said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed.contains(expected), "{args:?}: {printed}");
 }
 
-/// The password in what was printed.
+/// The password in the output.
 #[track_caller]
 fn printed_password(text: &str) -> String {
     let line = text.lines().find_map(|line| line.strip_prefix("Password: "));
@@ -60,8 +60,8 @@ fn accounts_are_made_and_reset_while_the_service_runs() {
         (&json!("admin"), &json!(true))
     );
 
-    let said = done(&storage, &["reset-password", "ada"], "");
-    let second = printed_password(&said);
+    let printed = done(&storage, &["reset-password", "ada"], "");
+    let second = printed_password(&printed);
     log_in(&service, "ada", &password, 401);
     log_in(&service, "ada", &second, 200);
     let header = format!("Bearer {}", answer["access_token"].as_str().expect("a token"));
@@ -81,7 +81,7 @@ fn the_first_account_may_be_made_before_the_first_start() {
     use std::os::unix::fs::PermissionsExt as _;
     let mode = std::fs::metadata(&storage).expect("is there").permissions().mode() & 0o777;
     assert_eq!(mode, 0o700);
-    // There is an administrator, so no other one is made.
+    // No second administrator is created.
     let service = Service::start(&storage, &SERVER);
     assert!(service.greeting.is_empty(), "{:?}", service.greeting);
     let token = log_in(&service, "ada", STRONG, 200)["access_token"].clone();
@@ -120,7 +120,7 @@ fn accounts_are_listed() {
 }
 
 #[test]
-fn a_throttled_account_is_listed_and_freed() {
+fn a_throttled_account_is_listed_and_released() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     done(&storage, &["create-user", "ada", "--password-stdin"], STRONG);
@@ -137,16 +137,16 @@ fn a_throttled_account_is_listed_and_freed() {
 
     refused(&storage, &["lift-throttling"], "", "--username");
     refused(&storage, &["lift-throttling", "--address", "school"], "", "school");
-    let said = done(&storage, &["lift-throttling", "--username", "bob"], "");
-    assert!(said.contains("Nothing was throttled"), "{said}");
-    let said = done(&storage, &["lift-throttling", "--username", "Ada"], "");
-    assert!(said.contains("`ada`"), "{said}");
+    let printed = done(&storage, &["lift-throttling", "--username", "bob"], "");
+    assert!(printed.contains("Nothing was throttled"), "{printed}");
+    let printed = done(&storage, &["lift-throttling", "--username", "Ada"], "");
+    assert!(printed.contains("`ada`"), "{printed}");
     log_in(&service, "ada", STRONG, 200);
     assert_eq!(done(&storage, &["list-throttled", "--json"], ""), "");
 }
 
 #[test]
-fn what_cannot_be_done_is_named() {
+fn invalid_commands_are_refused_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     done(&storage, &["create-user", "ada"], "");
@@ -161,13 +161,13 @@ fn what_cannot_be_done_is_named() {
 }
 
 #[test]
-fn nobody_looks_for_accounts_in_a_new_storage() {
+fn listing_accounts_creates_no_storage() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
-    // A database of PostgreSQL is there before any storage folder.
+    // PostgreSQL has a database before any storage folder exists.
     if database::of(&storage).is_none() {
         refused(&storage, &["list-users"], "", "cannot open the database");
         refused(&storage, &["reset-password", "ada"], "", "cannot open the database");
-        assert!(!storage.exists(), "a storage was made");
+        assert!(!storage.exists(), "a storage folder was created");
     }
 }

@@ -1,4 +1,4 @@
-//! Audio with the real program: it decodes in processes of its own and keeps what it acknowledged.
+//! Audio with the real program: it decodes in separate processes and keeps acknowledged files.
 
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -36,7 +36,7 @@ fn stored(storage: &std::path::Path) -> usize {
 }
 
 #[test]
-fn what_was_uploaded_is_there_after_a_kill() {
+fn uploads_survive_a_kill() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let service = Service::start(&storage, &[]);
@@ -45,18 +45,18 @@ fn what_was_uploaded_is_there_after_a_kill() {
     let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
     let path = format!("{LIST}/{}", answer["files"][0]["id"].as_str().expect("an id"));
     service.kill();
-    // What an upload that was under way leaves.
+    // The files that an interrupted upload leaves.
     std::fs::write(storage.join("blobs/audio/.writing-0123"), b"half").expect("writes");
     std::fs::write(storage.join(format!("blobs/audio/{}.wav", "0".repeat(64))), b"no entry").expect("writes");
     let again = Service::start(&storage, &[]);
     assert_eq!(again.expect(200, "GET", &path, &[], &Value::Null)["frames"], 48_000);
     let file = again.send("GET", &format!("{path}/file?format=wav32f"), &[], &[]).expect("an answer");
     assert_eq!(file.status, 200);
-    // The strange file is no longer deleted at a start: first it must be unneeded for a while.
+    // A start does not delete the unknown file: it must be unneeded for a while first.
     assert_eq!(stored(&storage), 4);
 }
 
-/// The decoder that a service has started, by what the system says of processes.
+/// The process id of a service's decoder, from `ps`.
 fn decoder_of(service_id: u32) -> Option<u32> {
     let output = Command::new("ps").args(["-e", "-o", "pid=,ppid=,args="]).output().expect("ps runs");
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -73,7 +73,7 @@ fn is_decoding(process_id: u32) -> bool {
 }
 
 #[test]
-fn a_decoder_ends_with_the_service_and_the_next_start_goes_on() {
+fn a_decoder_ends_with_the_service_and_the_next_start_decodes_again() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let settings = [("SF_TASK_LOST_AFTER_SECS", "3")];
@@ -84,13 +84,13 @@ fn a_decoder_ends_with_the_service_and_the_next_start_goes_on() {
     service.kill();
     let begun = Instant::now();
     while is_decoding(decoder) {
-        assert!(begun.elapsed() < Duration::from_secs(1), "a decoder goes on without its service");
+        assert!(begun.elapsed() < Duration::from_secs(1), "a decoder survives its service");
         std::thread::sleep(Duration::from_millis(10));
     }
     let again = Service::start(&storage, &settings);
     let task = || again.expect(200, "GET", "/api/v1/tasks", &[], &Value::Null)["items"][0].take();
-    // The next start takes it up; where processes share the tasks, the next one does when the first
-    // shows no sign of life any more.
+    // The next start continues it. If processes share the tasks, another one does when the first
+    // has no heartbeat any more.
     let begun = Instant::now();
     while task()["state"] != "succeeded" {
         assert!(begun.elapsed() < Duration::from_secs(60), "{}", task());
@@ -118,12 +118,12 @@ fn kill(signal: &str, target: &str) {
 }
 
 #[test]
-fn signals_from_outside_refuse_no_upload() {
+fn signals_to_a_decoder_refuse_no_upload() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let settings = [("SF_TASK_RETRY_SECS", "1")];
     let mut command = songfoundry(&storage);
-    // A process group of its own, as a shell gives to each command.
+    // A separate process group, as a shell creates for each command.
     std::os::unix::process::CommandExt::process_group(&mut command, 0);
     let service = Service::spawn(command.arg("serve").envs(settings).stderr(std::process::Stdio::null()));
     let bytes = wav(40_000_000, 0);
@@ -135,7 +135,7 @@ fn signals_from_outside_refuse_no_upload() {
     assert_eq!(sent.status, 204, "{}", sent.body);
     let first = next_decoder(&service, None);
     kill("-TERM", &first.to_string());
-    // Tried again, and ended by Ctrl-C.
+    // Tried again, and interrupted by Ctrl-C.
     next_decoder(&service, Some(first));
     kill("-INT", &format!("-{}", service.id()));
     assert!(service.stop().0.success());
@@ -169,7 +169,7 @@ fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
     line.unwrap_or_else(|| panic!("no {name}: {}", answer.head)).trim()
 }
 
-/// The task that decodes an upload, once it has ended.
+/// The task that decodes an upload, after it has ended.
 fn decoded(service: &Service, answer: &Answer) -> Value {
     assert_eq!(answer.status, 204, "{}", answer.body);
     let path = format!("/api/v1/tasks/{}", header(answer, "songfoundry-task-id"));
@@ -205,7 +205,7 @@ fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
     service.expect(200, "PATCH", &account, &[], &json!({ "audio_quota_bytes": null }));
     let task = decoded(&service, &service.send("PATCH", &path, &tus(&length), &[]).expect("an answer"));
     assert_eq!((&task["state"], &task["result"]["frames"]), (&json!("succeeded"), &json!(48_000)), "{task}");
-    // A file that holds no sound is refused, and its bytes go.
+    // A file without audio is refused, and its bytes are deleted.
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "8")];
     let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
     let path = header(&begun, "location").to_owned();
@@ -214,7 +214,7 @@ fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
 }
 
 #[test]
-fn a_deleted_file_returns_with_a_song_that_names_it() {
+fn a_deleted_file_is_restored_by_a_song_that_uses_it() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let service = Service::start(&storage, &[]);
@@ -242,14 +242,14 @@ fn a_deleted_file_returns_with_a_song_that_names_it() {
         }
         assert_eq!(service.send("GET", &format!("{path}/file"), &[], &[]).expect("an answer").body, bytes);
     };
-    // Deleted just before a window saves a song that it was put into.
+    // Deleted just before a window saves a song with it.
     service.expect(204, "DELETE", &path, &[], &Value::Null);
     service.expect(404, "GET", &path, &[], &Value::Null);
     assert_eq!(stored(&storage), 0);
     service.expect(201, "POST", "/api/v1/projects", &[], &song(&id));
     is_whole(&service);
     service.expect(409, "DELETE", &path, &[], &Value::Null);
-    // The same by an autosave, and after a restart.
+    // The same with an autosave, and after a restart.
     service.expect(204, "DELETE", "/api/v1/projects/song", &[], &Value::Null);
     service.expect(204, "DELETE", &path, &[], &Value::Null);
     assert!(service.stop().0.success());
@@ -257,14 +257,14 @@ fn a_deleted_file_returns_with_a_song_that_names_it() {
     let draft = json!({ "client_id": "window", "project": song(&id) });
     again.expect(200, "PUT", "/api/v1/projects/temp", &[], &draft);
     is_whole(&again);
-    // Who sends it again has it under the id that songs know.
+    // Uploading it again restores it under the id in the songs.
     again.expect(204, "DELETE", "/api/v1/projects/temp", &[], &Value::Null);
     again.expect(204, "DELETE", &path, &[], &Value::Null);
     let answer = upload(&again, "", &wav(4_800, 1)).expect("an answer");
     assert!(answer.body.contains(&id), "{}", answer.body);
 }
 
-/// The service where a process may have so many files open.
+/// The service with a limit of open files.
 fn start_with_open_files(storage: &std::path::Path, files: u32) -> Service {
     let plain = songfoundry(storage);
     let mut command = Command::new("sh");
@@ -280,7 +280,7 @@ fn start_with_open_files(storage: &std::path::Path, files: u32) -> Service {
 }
 
 #[test]
-fn a_bundle_holds_more_files_than_may_be_open() {
+fn a_bundle_may_have_more_files_than_the_limit_of_open_files() {
     const FILES: u32 = 100;
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
@@ -288,7 +288,7 @@ fn a_bundle_holds_more_files_than_may_be_open() {
     let mut body = Vec::new();
     for number in 0..FILES {
         body.extend(form(&format!("{number}.wav"), &wav(100 + number, 1)));
-        // The next part goes on where the form ended.
+        // The next part continues where the form ended.
         if number + 1 < FILES {
             body.truncate(body.len() - b"--b--\r\n".len());
         }
@@ -307,6 +307,6 @@ fn a_bundle_holds_more_files_than_may_be_open() {
     let service = start_with_open_files(&storage, FILES + 20);
     let bundle = service.send("GET", "/api/v1/projects/song/bundle", &[], &[]).expect("an answer");
     assert_eq!(bundle.status, 200, "{}", bundle.body);
-    // Each name stands before its content, and in the directory.
+    // Each name occurs before its content, and in the directory.
     assert_eq!(bundle.body.matches("PK\u{1}\u{2}").count(), FILES as usize + 2);
 }

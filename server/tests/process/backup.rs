@@ -23,17 +23,16 @@ fn admin(storage: &Path, args: &[&str]) -> Output {
 #[track_caller]
 fn done(storage: &Path, args: &[&str]) -> String {
     let output = admin(storage, args);
-    let (said, complained) =
-        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
-    assert!(output.status.success(), "{args:?}: {said}{complained}");
+    let (said, errors) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{args:?}: {said}{errors}");
     said.into_owned()
 }
 
 #[track_caller]
 fn refused(storage: &Path, args: &[&str], expected: &str) -> String {
     let output = admin(storage, args);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && complained.contains(expected), "{args:?}: {complained}");
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && errors.contains(expected), "{args:?}: {errors}");
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
@@ -48,12 +47,12 @@ fn run(program: &str, args: &[&str]) {
     assert!(output.status.success(), "{program}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// An installation and a place for its backups.
-struct Place {
+/// An installation and a folder for its backups.
+struct Installation {
     folder: tempfile::TempDir,
 }
 
-impl Place {
+impl Installation {
     fn new() -> Self {
         Self { folder: tempfile::tempdir().expect("a folder") }
     }
@@ -70,7 +69,7 @@ impl Place {
         done(&self.storage(), &["backup", path_text(&self.path("backup"))]);
     }
 
-    /// Everything is lost.
+    /// Deletes the storage and the database.
     fn wipe(&self) {
         fs::remove_dir_all(self.storage()).expect("removes");
         if let Some(url) = database::of(&self.storage()) {
@@ -84,7 +83,7 @@ impl Place {
     }
 
     fn restore(&self) {
-        // An empty database is made anew, when it is asked for.
+        // An empty database is created on first use.
         done(&self.storage(), &["restore", path_text(&self.path("backup"))]);
     }
 }
@@ -107,7 +106,7 @@ fn sound(service: &Service, id: &str, query: &str) -> String {
     answer.body
 }
 
-/// The entries of the catalogue that come from there; there must be some.
+/// The catalogue entries with a source; there must be some.
 fn of_source(soundfonts: &Value, source: &str) -> Vec<Value> {
     let list = soundfonts.as_array().expect("a list").iter();
     let found: Vec<Value> = list.filter(|one| one["source"] == source).cloned().collect();
@@ -116,15 +115,15 @@ fn of_source(soundfonts: &Value, source: &str) -> Vec<Value> {
 }
 
 #[test]
-fn what_was_saved_while_it_served_is_whole_after_everything_was_lost() {
-    let place = Place::new();
-    let service = Service::start(&place.storage(), &[]);
-    fs::create_dir_all(place.storage().join("soundfonts/mine")).expect("makes");
-    fs::write(place.storage().join("soundfonts/mine/bank.sf2"), "a bank").expect("writes");
+fn a_backup_of_a_running_service_is_complete_after_a_total_loss() {
+    let installation = Installation::new();
+    let service = Service::start(&installation.storage(), &[]);
+    fs::create_dir_all(installation.storage().join("soundfonts/mine")).expect("makes");
+    fs::write(installation.storage().join("soundfonts/mine/bank.sf2"), "a bank").expect("writes");
     let token = service.expect(200, "POST", "/api/v1/auth/local", &[], &Value::Null);
     service.expect(201, "POST", "/api/v1/projects", &[], &song("first"));
     let ids: Vec<String> = (1..=5).map(|number| uploaded(&service, 4_800 * number)).collect();
-    // A copy at another rate is a file of its own.
+    // A copy at another rate is a separate file.
     let query = "?format=wav32f&sample_rate_hz=44100";
     let before: Vec<String> =
         ids.iter().flat_map(|id| [sound(&service, id, ""), sound(&service, id, query)]).collect();
@@ -136,7 +135,7 @@ fn what_was_saved_while_it_served_is_whole_after_everything_was_lost() {
     let project = json!({ "project": song("rendered") });
     let render = service.expect(200, "POST", "/api/v1/plugins/render", &[], &project);
 
-    // Others go on working meanwhile.
+    // Other clients keep working during the backup.
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {
@@ -150,18 +149,18 @@ fn what_was_saved_while_it_served_is_whole_after_everything_was_lost() {
                 }
             }
         });
-        place.save();
+        installation.save();
         is_over.store(true, Ordering::Relaxed);
     });
     service.kill();
-    place.wipe();
-    place.restore();
-    assert!(done(&place.storage(), &["check"]).contains(" 0 problems"));
+    installation.wipe();
+    installation.restore();
+    assert!(done(&installation.storage(), &["check"]).contains(" 0 problems"));
 
-    let again = Service::start(&place.storage(), &[]);
+    let again = Service::start(&installation.storage(), &[]);
     let stored = again.expect(200, "GET", SONG, &[], &Value::Null);
     let name = stored["name"].as_str().expect("a name");
-    assert_eq!(stored, song(name), "a revision that is not whole");
+    assert_eq!(stored, song(name), "an incomplete revision");
     let after: Vec<String> =
         ids.iter().flat_map(|id| [sound(&again, id, ""), sound(&again, id, query)]).collect();
     assert_eq!(after, before);
@@ -173,30 +172,30 @@ fn what_was_saved_while_it_served_is_whole_after_everything_was_lost() {
     let soundfont =
         again.send("GET", "/api/v1/plugins/soundfonts/download/own", &[], &[]).expect("an answer");
     assert!(soundfont.body == String::from_utf8_lossy(&bank), "the SoundFont as it was uploaded");
-    // Who was logged in still is.
+    // Existing log-ins remain valid.
     let bearer = format!("Bearer {}", token["access_token"].as_str().expect("a token"));
     let headers = [("Authorization", bearer.as_str()), ("X-Forwarded-For", "192.0.2.1")];
     again.expect(200, "GET", SONG, &headers, &Value::Null);
-    assert_eq!(fs::read(place.storage().join("soundfonts/mine/bank.sf2")).expect("reads"), b"a bank");
+    assert_eq!(fs::read(installation.storage().join("soundfonts/mine/bank.sf2")).expect("reads"), b"a bank");
     use std::os::unix::fs::PermissionsExt as _;
-    for path in [place.path("backup"), place.storage().join("token-signing.key")] {
+    for path in [installation.path("backup"), installation.storage().join("token-signing.key")] {
         let mode = fs::metadata(&path).expect("is there").permissions().mode();
         assert_eq!(mode & 0o077, 0, "{}", path.display());
     }
 }
 
 #[test]
-fn a_restore_touches_nothing_that_it_was_not_told_to() {
-    let place = Place::new();
-    let service = Service::start(&place.storage(), &[]);
+fn a_restore_replaces_nothing_without_permission() {
+    let installation = Installation::new();
+    let service = Service::start(&installation.storage(), &[]);
     uploaded(&service, 4_800);
-    place.save();
-    let (storage, backup) = (place.storage(), place.path("backup"));
+    installation.save();
+    let (storage, backup) = (installation.storage(), installation.path("backup"));
     refused(&storage, &["restore", path_text(&backup)], "another Songfoundry is using the storage folder");
     let second = uploaded(&service, 9_600);
     service.kill();
     refused(&storage, &["restore", path_text(&backup)], "is not empty; nothing was changed");
-    // Damaged: refused before anything is touched, also where it may replace.
+    // A damaged backup is refused before any change, even with permission to replace.
     let blobs = fs::read_dir(backup.join("blobs/audio")).expect("a folder");
     let original = blobs
         .map(|entry| entry.expect("reads").path())
@@ -229,35 +228,32 @@ fn a_restore_touches_nothing_that_it_was_not_told_to() {
 
 #[test]
 fn only_a_database_of_postgresql_needs_its_programs() {
-    let place = Place::new();
-    let storage = place.storage();
+    let installation = Installation::new();
+    let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     uploaded(&service, 4_800);
     let backup = |folder: &str, flags: &[&str]| {
-        let folder = place.path(folder);
+        let folder = installation.path(folder);
         let args = ["admin", "backup", path_text(&folder)];
         songfoundry(&storage).env("PATH", "").args(args).args(flags).output().expect("runs")
     };
     let said = backup("whole", &[]);
     if database::of(&storage).is_some() {
-        let complained = String::from_utf8_lossy(&said.stderr);
-        assert!(
-            complained.contains("pg_dump is not there: install PostgreSQL's client programs"),
-            "{complained}"
-        );
-        assert!(!place.path("whole").join("backup.json").exists());
+        let errors = String::from_utf8_lossy(&said.stderr);
+        assert!(errors.contains("pg_dump is not there: install PostgreSQL's client programs"), "{errors}");
+        assert!(!installation.path("whole").join("backup.json").exists());
     } else {
         assert!(said.status.success());
     }
     let said = backup("files", &["--without-database"]);
     assert!(String::from_utf8_lossy(&said.stdout).contains("The database is not among them."));
-    assert!(place.path("files").join("backup.json").exists());
+    assert!(installation.path("files").join("backup.json").exists());
 }
 
 #[test]
-fn a_check_names_what_is_missing_damaged_or_left_over() {
-    let place = Place::new();
-    let storage = place.storage();
+fn a_check_reports_missing_damaged_and_left_over_files() {
+    let installation = Installation::new();
+    let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     uploaded(&service, 4_800);
     let audio = storage.join("blobs/audio");
@@ -284,7 +280,7 @@ fn a_check_names_what_is_missing_damaged_or_left_over() {
     let report: Value = serde_json::from_str(&said).expect("JSON");
     assert_eq!(report["files"], 3);
 
-    // The database has to have missed the need of a file for a while.
+    // The database must have recorded for a while that the file is unneeded.
     for args in [&["check", "--repair"][..], &["check", "--repair", "--age-secs", "3600"]] {
         let said = refused(&storage, args, "the storage has 2 problems");
         assert!(said.contains("9 bytes, belong to nothing") && said.contains("SF_ORPHAN_AGE_SECS"), "{said}");
@@ -298,13 +294,13 @@ fn a_check_names_what_is_missing_damaged_or_left_over() {
     let kept = quarantined.path().join("audio").join(left_over.file_name().expect("a name"));
     assert_eq!(fs::read(kept).expect("reads"), b"left over");
     if database::of(&storage).is_none() {
-        // What is no database at all.
+        // A file that is not a database.
         fs::write(storage.join("songfoundry.db"), "garbage".repeat(1000)).expect("writes");
         refused(&storage, &["check"], "SF_DATABASE_URL");
     }
 }
 
-/// Changes one bit in the middle of a file.
+/// Flips one bit in the middle of a file.
 fn flip(path: &Path) {
     let mut bytes = fs::read(path).expect("reads");
     let middle = bytes.len() / 2;
@@ -312,7 +308,7 @@ fn flip(path: &Path) {
     fs::write(path, bytes).expect("writes");
 }
 
-/// The stored files of a folder with this end of their names.
+/// The stored file of a folder whose name ends with `end`.
 fn stored(storage: &Path, folder: &str, end: &str) -> PathBuf {
     let files = fs::read_dir(storage.join("blobs").join(folder)).expect("reads");
     let mut files = files.map(|entry| entry.expect("reads").path());
@@ -339,9 +335,9 @@ fn export_stems(service: &Service, id: &str) {
 }
 
 #[test]
-fn a_check_finds_flipped_bits_and_mends_what_can_be_made_again() {
-    let place = Place::new();
-    let storage = place.storage();
+fn a_check_finds_flipped_bits_and_recreates_derived_files() {
+    let installation = Installation::new();
+    let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     let id = uploaded(&service, 48_000);
     let query = "?format=wav32f&sample_rate_hz=44100";
@@ -370,7 +366,7 @@ fn a_check_finds_flipped_bits_and_mends_what_can_be_made_again() {
         let name = path_text(path.file_name().map(Path::new).expect("a name"));
         assert!(said.contains(&format!("{name} is damaged")), "{name}: {said}");
     }
-    // Renders and stems cannot be made again without their song; everything else is.
+    // Renders and stems cannot be recreated without their song; all other files are.
     let said = refused(&storage, &["check", "--repair"], "the storage has 2 problems");
     assert!(said.contains("3 files were made again"), "{said}");
     let again = Service::start(&storage, &[]);
@@ -382,9 +378,9 @@ fn a_check_finds_flipped_bits_and_mends_what_can_be_made_again() {
 }
 
 #[test]
-fn sending_a_file_again_brings_back_what_is_missing_of_it() {
-    let place = Place::new();
-    let storage = place.storage();
+fn uploading_a_file_again_restores_its_missing_copies() {
+    let installation = Installation::new();
+    let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     let id = uploaded(&service, 4_800);
     let before = [sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")];
@@ -397,9 +393,9 @@ fn sending_a_file_again_brings_back_what_is_missing_of_it() {
 }
 
 #[test]
-fn a_damaged_original_is_replaced_when_it_is_sent_again() {
-    let place = Place::new();
-    let storage = place.storage();
+fn a_damaged_original_is_replaced_by_another_upload() {
+    let installation = Installation::new();
+    let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     let id = uploaded(&service, 4_800);
     let before = [sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")];
@@ -417,8 +413,8 @@ fn a_damaged_original_is_replaced_when_it_is_sent_again() {
 
 #[test]
 fn files_of_an_older_version_get_their_hashes() {
-    let place = Place::new();
-    let storage = place.storage();
+    let installation = Installation::new();
+    let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     let [whole, damaged] = [4_800, 9_600].map(|frames| uploaded(&service, frames));
     let of = |service: &Service, id: &str| sound(service, id, "?format=wav32f");
@@ -442,9 +438,9 @@ fn files_of_an_older_version_get_their_hashes() {
 }
 
 #[test]
-fn the_quarantine_is_listed_and_gives_back() {
-    let place = Place::new();
-    let storage = place.storage();
+fn the_quarantine_is_listed_and_restored() {
+    let installation = Installation::new();
+    let storage = installation.storage();
     let service = Service::start(&storage, &[]);
     let id = uploaded(&service, 4_800);
     let before = sound(&service, &id, "");
@@ -463,7 +459,7 @@ fn the_quarantine_is_listed_and_gives_back() {
     done(&storage, &["quarantine", "restore", &name]);
     assert_eq!(fs::read(&strange).expect("is back"), b"left over");
 
-    // A file that a row needs returns when it is read, and by a check.
+    // A file that a row needs is restored when it is read, and by a check.
     let batch = storage.join("quarantine/20260101000000/audio");
     fs::create_dir_all(&batch).expect("makes");
     let original = stored(&storage, "audio", ".original");

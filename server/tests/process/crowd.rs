@@ -1,4 +1,4 @@
-//! Two hundred clients at once: nobody is turned away, and the service stays small.
+//! Two hundred concurrent clients: all are served, and the memory of the service is bounded.
 
 use std::sync::Barrier;
 use std::thread;
@@ -9,14 +9,14 @@ use crate::support::Service;
 
 const CLIENTS: usize = 200;
 
-/// How often each client saves, lists and reads its sound.
+/// Number of rounds in which each client saves, lists and reads its recording.
 const TURNS: usize = 3;
 
-/// What the service may hold in memory at most, in KiB: SQLite's connections, the bodies under way,
-/// and its own code.
+/// Maximum memory of the service, in KiB: SQLite's connections, request bodies in progress, and its
+/// code.
 const RESIDENT_MAX_KIB: u64 = 200 * 1024;
 
-/// Seconds of sound that each client uploads.
+/// Length of the recording of each client, in seconds.
 const SOUND_SECS: u32 = 2;
 
 /// A mono WAV file of 16 bits and 48 kHz whose samples are the client's number.
@@ -38,14 +38,14 @@ fn song(client: usize, turn: usize) -> Value {
     json!({ "schema_version": 1, "project_id": format!("song-{client}"), "name": name, "tracks": [], "client": name.repeat(500) })
 }
 
-/// Most memory that a process ever held, in KiB.
+/// Peak memory of a process, in KiB.
 fn peak_kib(process: u32) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the system counts it");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
-/// Uploads a sound, follows its decoding by events to the end, and says which file it is.
+/// Uploads a recording, follows the events of its decoding to the end, and returns the file's id.
 fn upload(service: &Service, client: usize) -> String {
     let mut body =
         format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{client}.wav\"\r\n\r\n")

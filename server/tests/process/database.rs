@@ -1,14 +1,14 @@
-//! Where `scripts/with-postgres` runs the tests: a PostgreSQL database for each storage folder.
+//! With `scripts/with-postgres`: a PostgreSQL database for each storage folder.
 
 use std::path::Path;
 
 use sqlx::{AnyConnection, Connection as _};
 
-/// The address of the database that belongs to a storage folder, made when it is first asked for;
-/// `None` where the service uses the file in its folder.
+/// The address of the database of a storage folder, created on first use. `None` if the service
+/// uses SQLite in its folder.
 pub(crate) fn of(storage: &Path) -> Option<String> {
     let server = std::env::var("SF_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())?;
-    // The temporary folder above has a name that no other test has.
+    // The temporary folder above has a unique name.
     let folder = storage.parent().and_then(Path::file_name).expect("a folder above").to_string_lossy();
     let name: String = folder.chars().filter(char::is_ascii_alphanumeric).collect();
     let name = format!("process_{name}");
@@ -31,12 +31,12 @@ async fn make(server: &str, name: &str) {
     connection.close().await.expect("closes");
 }
 
-/// The address of the database of a storage folder, whichever it is.
+/// The address of the database of a storage folder, of either kind.
 pub(crate) fn address(storage: &Path) -> String {
     of(storage).unwrap_or_else(|| format!("sqlite:{}", storage.join("songfoundry.db").display()))
 }
 
-/// Changes the database of a storage folder that no service uses.
+/// Changes the database of a storage folder without a running service.
 pub(crate) fn change(storage: &Path, statement: &'static str) {
     let address = address(storage);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");

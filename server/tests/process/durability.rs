@@ -1,4 +1,4 @@
-//! What was acknowledged is there after a restart, however the process ended.
+//! Acknowledged data survives a restart, however the process ended.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ fn song(name: &str) -> Value {
 }
 
 #[test]
-fn a_second_start_finds_everything() {
+fn a_second_start_has_all_data() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let first = Service::start(&storage, &[]);
@@ -35,30 +35,30 @@ fn a_second_start_finds_everything() {
     let revisions = second.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
     assert_eq!(revisions["items"].as_array().map(Vec::len), Some(2));
     assert_eq!(second.expect(200, "GET", "/api/v1/projects/temp/revision", &[], &Value::Null), autosave);
-    // The signing key is the same, so the log-in goes on; from elsewhere it would be needed.
+    // The signing key is unchanged, so the log-in remains valid; remote clients would need it.
     let headers = [("Authorization", bearer.as_str()), ("X-Forwarded-For", "192.0.2.1")];
     second.expect(200, "GET", SONG, &headers, &Value::Null);
-    // The demo song was deleted and does not come back.
+    // The deleted demo song is not created again.
     second.expect(404, "GET", "/api/v1/projects/demo", &[], &Value::Null);
 }
 
 #[test]
-fn the_first_start_brings_the_demo_song() {
+fn the_first_start_creates_the_demo_song() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let demo = service.expect(200, "GET", "/api/v1/projects/demo", &[], &Value::Null);
     assert!(demo["tracks"].as_array().is_some_and(|tracks| tracks.len() >= 4), "{}", demo["name"]);
 }
 
-/// What a writer saw until its service was killed.
+/// The state of a writer when its service was killed.
 struct Written {
     /// Revision and name of the last acknowledged save; the name is empty if there was none.
     acknowledged: (i64, String),
-    /// Name of the last save that was tried.
+    /// Name of the last attempted save.
     tried: String,
 }
 
-/// Saves as fast as it can until the service is gone, counting what was acknowledged.
+/// Saves repeatedly until the service is gone; counts acknowledged saves.
 fn save_until_killed(service: &Service, from: i64, round: usize, count: &AtomicUsize) -> Written {
     let mut written = Written { acknowledged: (from, String::new()), tried: String::new() };
     loop {
@@ -95,7 +95,7 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
                 assert!(begun.elapsed() < Duration::from_secs(60), "round {round}: nothing is acknowledged");
                 std::thread::yield_now();
             }
-            // Different moments of a save, round by round.
+            // A different moment of a save in each round.
             std::thread::sleep(Duration::from_micros((round as u64 * 1709) % 12_000));
             service.signal_kill();
             writer.join().expect("the writer")
@@ -106,8 +106,7 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         let current = revisions["items"][0]["revision"].as_i64().expect("a revision");
         let (last, last_name) = written.acknowledged;
-        // Either the last acknowledged save is the newest, or the one in flight made it to the
-        // disk.
+        // The newest revision is the last acknowledged save, or the one in flight.
         let (expected, name) = if current == last { (last, last_name) } else { (last + 1, written.tried) };
         assert_eq!(current, expected, "round {round}");
         assert_eq!(found, song(&name), "round {round}: not the document that was saved");

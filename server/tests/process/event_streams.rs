@@ -1,4 +1,4 @@
-//! Event streams behind nginx, which holds answers back unless they say that it must not.
+//! Event streams behind nginx, which buffers answers unless they forbid it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,8 +10,7 @@ use serde_json::{Value, json};
 use crate::nginx::{Nginx, plain};
 use crate::support::Service;
 
-/// A service of language models that sends one event, and another for each message through the
-/// channel.
+/// A language model service that sends one event, and another for each message of the channel.
 fn language_models() -> (String, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));

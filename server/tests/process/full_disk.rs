@@ -1,5 +1,5 @@
-//! A disk that is full: nothing that was stored is lost, whoever asks is told, and afterwards
-//! everything goes on.
+//! A full disk: no stored data is lost, clients get an error, and the service works again when
+//! there is space.
 
 use std::process::Stdio;
 
@@ -16,14 +16,14 @@ const AUTOSAVE: &str = "/api/v1/projects/temp";
 const UPLOADS: &str = "/api/v1/audio/uploads";
 
 fn song(name: &str) -> Value {
-    // Larger than what a database or a file system may have left over.
+    // Larger than the free space of a database or a file system.
     json!({ "schema_version": 1, "project_id": "song", "name": name, "tracks": [], "client": "x".repeat(500_000) })
 }
 
 fn start(disk: &SmallDisk) -> Service {
     let storage = disk.folder.join("storage");
     let mut command = disk.songfoundry(&storage);
-    // Without a reserve the disk itself refuses, in the middle of whatever is written.
+    // Without a reserve the disk itself refuses writes, at any point.
     command.arg("serve").env("SF_DISK_RESERVE_BYTES", "0").stderr(Stdio::null());
     Service::spawn(&mut command)
 }
@@ -35,7 +35,7 @@ fn refused(answer: Option<Answer>) {
     assert_eq!((answer.status, &problem["code"]), (507, &json!("storage_full")), "{}", answer.body);
 }
 
-/// Begins a resumable upload; its path.
+/// Begins a resumable upload; returns its path.
 fn begin_upload(service: &Service) -> Option<String> {
     let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "400000")];
     let answer = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
@@ -45,7 +45,7 @@ fn begin_upload(service: &Service) -> Option<String> {
     })
 }
 
-fn go_on(service: &Service, path: &str) -> Option<Answer> {
+fn continue_upload(service: &Service, path: &str) -> Option<Answer> {
     let headers = [
         ("Tus-Resumable", "1.0.0"),
         ("Upload-Offset", "0"),
@@ -64,7 +64,7 @@ fn render(service: &Service) -> Option<Answer> {
 }
 
 #[test]
-fn a_full_disk_loses_nothing_and_stops_nobody_for_good() {
+fn a_full_disk_loses_nothing_and_the_service_recovers() {
     let folder = tempfile::tempdir().expect("a folder");
     let disk = SmallDisk::mount(folder.path(), MEGABYTES);
     let service = start(&disk);
@@ -79,7 +79,7 @@ fn a_full_disk_loses_nothing_and_stops_nobody_for_good() {
 
     disk.fill();
     refused(upload(&service, "", &wav(480_000, 2)));
-    refused(go_on(&service, &begun));
+    refused(continue_upload(&service, &begun));
     refused(render(&service));
     let on_the_disk = database::of(&disk.folder.join("storage")).is_none();
     if on_the_disk {
@@ -106,10 +106,10 @@ fn a_full_disk_loses_nothing_and_stops_nobody_for_good() {
     untouched(&service);
     service.expect(200, "GET", "/readyz", &[], &Value::Null);
 
-    // Space again: the very same service goes on.
+    // With free space the same service works again.
     disk.empty();
-    let went_on = go_on(&service, &begun).expect("an answer");
-    assert_eq!(went_on.status, 204, "{}", went_on.body);
+    let continued = continue_upload(&service, &begun).expect("an answer");
+    assert_eq!(continued.status, 204, "{}", continued.body);
     assert_eq!(render(&service).expect("an answer").status, 200);
     let second = upload(&service, "", &wav(480_000, 2)).expect("an answer");
     assert_eq!(second.status, 201, "{}", second.body);
@@ -117,7 +117,7 @@ fn a_full_disk_loses_nothing_and_stops_nobody_for_good() {
     let path = format!("/api/v1/audio/{}", second["files"][0]["id"].as_str().expect("an id"));
     service.expect(204, "DELETE", &path, &[], &Value::Null);
 
-    // Full once more, and the power goes.
+    // The disk is full again, and the power fails.
     disk.fill();
     if on_the_disk {
         refused(service.call("PUT", SONG, &[("If-Match", "\"1\"")], &song("third").to_string()));
@@ -135,7 +135,7 @@ fn a_full_disk_loses_nothing_and_stops_nobody_for_good() {
     assert!(checked.status.success() && said.contains(" 0 problems"), "{said}");
 }
 
-/// The answer of a task that has ended.
+/// The task, after it has ended.
 fn ended(service: &Service, id: &str) -> Value {
     let begun = std::time::Instant::now();
     loop {
@@ -154,15 +154,15 @@ fn task_of(answer: &Answer) -> String {
 }
 
 #[test]
-fn an_upload_that_a_full_disk_stopped_goes_on_where_it_was() {
+fn an_upload_stopped_by_a_full_disk_continues_at_its_offset() {
     let folder = tempfile::tempdir().expect("a folder");
     let disk = SmallDisk::mount(folder.path(), MEGABYTES);
     let service = start(&disk);
     let begun = begin_upload(&service).expect("begins");
-    // Room for the file, not for its decoded copy.
+    // Enough for the file, not for its decoded copy.
     disk.fill();
     disk.leave(1_000_000);
-    let sent = go_on(&service, &begun).expect("an answer");
+    let sent = continue_upload(&service, &begun).expect("an answer");
     assert_eq!(sent.status, 204, "{}", sent.body);
     let task = ended(&service, &task_of(&sent));
     assert_eq!(task["error"]["code"], "storage_full", "{task}");
@@ -208,7 +208,7 @@ fn a_full_disk_can_be_emptied() {
     // With PostgreSQL, projects are on another disk.
     let on_the_disk = database::of(&disk.folder.join("storage")).is_none();
     if on_the_disk {
-        // The pages that the log of the database has room for are used up first.
+        // The free pages of the database's log are used up first.
         let mut used = 0;
         while autosave() == 200 {
             used += 1;
@@ -221,7 +221,7 @@ fn a_full_disk_can_be_emptied() {
     service.expect(404, "GET", &file, &[], &Value::Null);
     let freed = disk.free_bytes();
     assert!(freed > 2_000_000, "{freed} bytes are free after 2.9 MB were deleted");
-    // There is room to save again at once.
+    // Saving works again at once.
     service.expect(200, "PUT", SONG, &tag, &song("second"));
 
     disk.fill_on();
@@ -242,7 +242,7 @@ fn a_full_disk_can_be_emptied() {
 }
 
 #[test]
-fn who_must_log_in_can_empty_a_full_disk_by_a_log_in_or_a_key() {
+fn users_can_empty_a_full_disk_after_a_log_in_or_with_a_key() {
     let folder = tempfile::tempdir().expect("a folder");
     let disk = SmallDisk::mount(folder.path(), MEGABYTES);
     let mut command = disk.songfoundry(&disk.folder.join("storage"));
@@ -287,7 +287,7 @@ fn who_must_log_in_can_empty_a_full_disk_by_a_log_in_or_a_key() {
         }
         assert!(used < 1_000, "the disk is not full");
     }
-    // The key was not used yet, so its use is noted.
+    // The key was not used yet, so its first use is recorded.
     service.expect(200, "GET", SONG, &by_key, &Value::Null);
     let again = log_in(password);
     service.expect(200, "GET", SONG, &[("Authorization", &again)], &Value::Null);
@@ -300,7 +300,7 @@ fn who_must_log_in_can_empty_a_full_disk_by_a_log_in_or_a_key() {
     assert!(freed > 200_000, "{freed} bytes are free");
 }
 
-/// Uploads a sound of 2.9 MB with its decoded copy, and deletes it.
+/// Uploads a recording of 2.9 MB with its decoded copy, and deletes it.
 fn upload_and_delete(service: &Service, value: u8) {
     let kept = upload(service, "", &wav(480_000, value)).expect("an answer");
     assert_eq!(kept.status, 201, "{}", kept.body);
@@ -310,7 +310,7 @@ fn upload_and_delete(service: &Service, value: u8) {
 }
 
 #[test]
-fn deleted_files_give_way_to_uploads() {
+fn deleted_files_are_removed_for_uploads() {
     let folder = tempfile::tempdir().expect("a folder");
     let disk = SmallDisk::mount(folder.path(), MEGABYTES);
     let service = start(&disk);
@@ -321,13 +321,13 @@ fn deleted_files_give_way_to_uploads() {
     let begun = service.send("POST", UPLOADS, &headers, &[]).expect("an answer");
     assert_eq!(begun.status, 201, "{}", begun.body);
 
-    // Room for the file, not for its decoded copy.
+    // Enough for the file, not for its decoded copy.
     disk.empty();
     upload_and_delete(&service, 2);
     let begun = begin_upload(&service).expect("begins");
     disk.fill();
     disk.leave(1_000_000);
-    let sent = go_on(&service, &begun).expect("an answer");
+    let sent = continue_upload(&service, &begun).expect("an answer");
     assert_eq!(sent.status, 204, "{}", sent.body);
     let task = ended(&service, &task_of(&sent));
     assert_eq!(task["state"], "succeeded", "{task}");

@@ -1,4 +1,4 @@
-//! Work that takes much time or memory for a few bytes: it ends with its caller, and its memory is
+//! Small requests that take much time or memory: the work ends with its caller, and its memory is
 //! bounded.
 
 use std::io::Write as _;
@@ -11,13 +11,13 @@ use crate::audio::upload_to;
 use crate::made_banks::{Tables, sf3, silent};
 use crate::support::{Answer, Service, form};
 
-/// Threads that a service has beside those of the work: of the runtime and of the database.
+/// Threads of a service in addition to those of the work: of the runtime and of the database.
 const OTHER_THREADS: u64 = 24;
 
-/// Uploads may pause for as long as the tests take.
+/// Uploads may pause for the duration of the tests.
 const PATIENT: (&str, &str) = ("SF_BODY_PAUSE_SECS", "3600");
 
-/// A service whose folder of SoundFonts holds these banks.
+/// A service whose SoundFont folder contains these banks.
 fn service(folder: &Path, banks: &[(&str, Vec<u8>)], settings: &[(&str, &str)]) -> Service {
     let sounds = folder.join("sounds");
     std::fs::create_dir(&sounds).expect("a folder");
@@ -32,14 +32,14 @@ fn service(folder: &Path, banks: &[(&str, Vec<u8>)], settings: &[(&str, &str)]) 
     service
 }
 
-/// A number of a process that the system counts, such as `Threads:`.
+/// A value in the status of a process, such as `Threads:`.
 pub(crate) fn status_field(process: u32, field: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{process}/status")).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix(field)).expect("the system counts it");
     line.trim().trim_end_matches(" kB").parse().expect("a number")
 }
 
-/// Seconds of processor time that a process used: fields 14 and 15 of proc_pid_stat(5).
+/// Processor time of a process in seconds: fields 14 and 15 of proc_pid_stat(5).
 fn cpu_secs(process: u32) -> f64 {
     let text = std::fs::read_to_string(format!("/proc/{process}/stat")).expect("it runs");
     let fields = text.rsplit_once(')').expect("a name").1;
@@ -47,7 +47,7 @@ fn cpu_secs(process: u32) -> f64 {
     ticks.sum::<f64>() / 100.0
 }
 
-/// Child processes of a service, whichever thread started them.
+/// Number of child processes of a service, started by any of its threads.
 fn children(process: u32) -> usize {
     let threads = std::fs::read_dir(format!("/proc/{process}/task")).expect("it runs");
     let of_thread = |thread: std::fs::DirEntry| {
@@ -57,7 +57,8 @@ fn children(process: u32) -> usize {
     threads.flatten().map(of_thread).sum()
 }
 
-/// Sends a request and hangs up without an answer, once the service has had time to read it.
+/// Sends a request and closes the connection before the answer, after the service has had time to
+/// read it.
 fn hang_up(service: &Service, path: &str, kind: &str, body: &[u8]) {
     let mut stream = TcpStream::connect(service.address).expect("connects");
     let head = format!(
@@ -67,7 +68,7 @@ fn hang_up(service: &Service, path: &str, kind: &str, body: &[u8]) {
     );
     stream.write_all(head.as_bytes()).expect("sends");
     stream.write_all(body).expect("sends");
-    // These are answered after the request was read.
+    // These requests are answered after the one above was read.
     for _ in 0..4 {
         service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     }
@@ -85,7 +86,7 @@ fn notes(bank: &str) -> Value {
     })
 }
 
-fn places() -> u64 {
+fn processors() -> u64 {
     std::thread::available_parallelism().map_or(1, |count| count.get() as u64)
 }
 
@@ -96,12 +97,12 @@ fn renders_end_when_their_callers_hang_up() {
     let slow = sf3(&vec![silent(1 << 24, &[]); 12], 1);
     let small = sf3(&[silent(4_096, &[])], 1);
     let service = service(folder.path(), &[("slow.sf3", slow), ("small.sf3", small)], &[]);
-    let limit = status_field(service.id(), "Threads:") + places() + OTHER_THREADS;
+    let limit = status_field(service.id(), "Threads:") + processors() + OTHER_THREADS;
     let body = notes("slow").to_string();
     for round in 0..60 {
         hang_up(&service, "/api/v1/plugins/soundfont-render", "application/json", body.as_bytes());
         let threads = status_field(service.id(), "Threads:");
-        assert!(threads <= limit, "{threads} threads after {round} renders that nobody waits for");
+        assert!(threads <= limit, "{threads} threads after {round} abandoned renders");
     }
     let answer = render(&service, "small");
     assert_eq!(answer.status, 200, "{}", answer.body);
@@ -112,16 +113,16 @@ fn decoders_end_when_their_callers_hang_up() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[]);
     for round in 0..8 {
-        // 5 minutes of silence; a length of its own each time, so that none is known.
+        // 5 minutes of silence; each length is different, so that no file is known.
         let sound = form("silence.ogg", &silent((1 << 24) - (round << 13), &[]));
         hang_up(&service, "/api/v1/audio/upload", "multipart/form-data; boundary=b", &sound);
         let decoders = children(service.id());
-        assert!(decoders as u64 <= places(), "{decoders} decoders after {} uploads", round + 1);
+        assert!(decoders as u64 <= processors(), "{decoders} decoders after {} uploads", round + 1);
     }
 }
 
 #[test]
-fn uploads_that_are_slow_hold_no_threads() {
+fn slow_uploads_hold_no_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[PATIENT]);
     let limit = status_field(service.id(), "Threads:") + OTHER_THREADS;
@@ -143,8 +144,8 @@ fn uploads_that_are_slow_hold_no_threads() {
     wait_for_threads(&service, limit);
 }
 
-/// Waits until no more than `limit` threads run. Those that are idle end after ten seconds; those
-/// that uploads hold do not as long as the uploads last.
+/// Waits until at most `limit` threads run. Idle threads end after ten seconds; threads that
+/// uploads hold would run as long as the uploads.
 fn wait_for_threads(service: &Service, limit: u64) {
     let begun = std::time::Instant::now();
     loop {
@@ -158,7 +159,7 @@ fn wait_for_threads(service: &Service, limit: u64) {
 }
 
 #[test]
-fn parts_of_resumable_uploads_that_are_slow_hold_no_threads() {
+fn slow_parts_of_resumable_uploads_hold_no_threads() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[PATIENT]);
     let limit = status_field(service.id(), "Threads:") + OTHER_THREADS;
@@ -178,7 +179,7 @@ fn parts_of_resumable_uploads_that_are_slow_hold_no_threads() {
         half_sent.push((stream, path.trim().to_owned()));
     }
     wait_for_threads(&service, limit);
-    // What has come of a part that broke off counts.
+    // Received bytes of an interrupted part count.
     let (stream, path) = half_sent.remove(0);
     drop(stream);
     let begun = std::time::Instant::now();
@@ -192,7 +193,7 @@ fn parts_of_resumable_uploads_that_are_slow_hold_no_threads() {
 }
 
 #[test]
-fn a_song_whose_banks_do_not_fit_together_is_refused_by_their_names() {
+fn a_song_whose_banks_exceed_the_memory_is_refused_with_their_names() {
     let folder = tempfile::tempdir().expect("a folder");
     // 40 MiB of silence each.
     let banks = [0, 4_096].map(|less| sf3(&[silent((20 << 20) - less, &[])], 1));
@@ -216,9 +217,9 @@ fn a_song_whose_banks_do_not_fit_together_is_refused_by_their_names() {
 }
 
 #[test]
-fn headers_that_share_a_stream_share_what_is_decoded() {
+fn headers_of_the_same_stream_share_its_decoded_samples() {
     let folder = tempfile::tempdir().expect("a folder");
-    // 8 MiB of silence, which 60 headers play.
+    // 8 MiB of silence, played by 60 headers.
     let shared = sf3(&[silent(1 << 22, &[])], 60);
     let service = service(folder.path(), &[("shared.sf3", shared)], &[]);
     let answer = render(&service, "shared");
@@ -227,7 +228,7 @@ fn headers_that_share_a_stream_share_what_is_decoded() {
     assert!(peak_mib < 250, "the service held {peak_mib} MiB for 8 MiB of sound");
 }
 
-/// The header of a new user, where registration is open.
+/// The authorization header of a new user, with open registration.
 fn bearer(service: &Service, name: &str) -> String {
     let body = json!({"username": name, "password": "a long road through tall grass"});
     let answer = service.expect(201, "POST", "/api/v1/auth/register", &[], &body);
@@ -242,7 +243,7 @@ fn a_small_render_does_not_wait_for_long_ones_of_many_users() {
     let chord: Vec<Value> = (0..64)
         .map(|key| json!({"tick": 0, "length_ticks": 960 * 3_600, "pitch": key, "velocity": 1}))
         .collect();
-    // An hour of 640 voices.
+    // An hour with 640 voices.
     let tracks: Vec<Value> = (0..10)
         .map(|track| {
             json!({"id": format!("t{track}"), "kind": "instrument",
@@ -269,7 +270,7 @@ fn a_small_render_does_not_wait_for_long_ones_of_many_users() {
             stream
         })
         .collect();
-    // These are answered after the requests were read.
+    // These requests are answered after the ones above were read.
     for _ in 0..4 {
         service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     }
@@ -282,7 +283,7 @@ fn a_small_render_does_not_wait_for_long_ones_of_many_users() {
 }
 
 #[test]
-fn renders_at_once_prepare_a_bank_once() {
+fn concurrent_renders_prepare_a_bank_once() {
     let folder = tempfile::tempdir().expect("a folder");
     // 96 MiB of silence each.
     let bank = sf3(&vec![silent(1 << 24, &[]); 3], 1);
@@ -311,7 +312,7 @@ fn renders_at_once_prepare_a_bank_once() {
 }
 
 #[test]
-fn codebooks_that_take_long_to_build_are_refused() {
+fn codebooks_that_are_slow_to_build_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let slow = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
     assert!(slow.len() < 20_000, "{} bytes", slow.len());
@@ -323,7 +324,7 @@ fn codebooks_that_take_long_to_build_are_refused() {
 }
 
 #[test]
-fn a_bank_that_needs_too_much_memory_is_refused_by_name() {
+fn a_bank_that_needs_too_much_memory_is_refused_with_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let large = sf3(&vec![silent(1 << 23, &[]); 8], 1);
     let small = sf3(&[silent(1 << 20, &[])], 1);
@@ -340,7 +341,7 @@ fn a_bank_that_needs_too_much_memory_is_refused_by_name() {
 }
 
 #[test]
-fn banks_that_fill_the_memory_make_room_for_others() {
+fn banks_in_memory_are_evicted_for_others() {
     let folder = tempfile::tempdir().expect("a folder");
     let names = ["a", "b", "c", "d", "e", "f"];
     let banks: Vec<(String, Vec<u8>)> =
@@ -350,7 +351,7 @@ fn banks_that_fill_the_memory_make_room_for_others() {
     let settings = [("SF_BANK_CACHE_BYTES", "125829120"), ("SF_BANK_DECODED_MAX_BYTES", "67108864")];
     let service = service(folder.path(), &banks, &settings);
     for name in names {
-        // 48 MiB each, of 120.
+        // 48 MiB each, with a limit of 120.
         let answer = render(&service, name);
         assert_eq!(answer.status, 200, "{name}: {}", answer.body);
     }

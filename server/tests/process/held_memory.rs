@@ -1,4 +1,4 @@
-//! Memory that clients hold: answers that they do not read, and bodies that they do not end.
+//! Memory that clients hold: unread answers and unfinished bodies.
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -9,7 +9,7 @@ use crate::support::{Service, status_kib};
 
 const MIB: usize = 1024 * 1024;
 
-/// A request that is sent as far as `body` goes.
+/// Sends a request up to the end of `body`.
 fn send(service: &Service, head: &str, body: &[u8]) -> TcpStream {
     let mut stream = TcpStream::connect(service.address).expect("connects");
     stream.set_read_timeout(Some(Duration::from_secs(120))).expect("sets");
@@ -20,7 +20,7 @@ fn send(service: &Service, head: &str, body: &[u8]) -> TcpStream {
     stream
 }
 
-/// The status of the answer, once it begins.
+/// The status of an answer that has begun.
 fn status(stream: &mut TcpStream) -> String {
     let mut start = [0; 12];
     stream.read_exact(&mut start).expect("an answer begins");
@@ -28,7 +28,7 @@ fn status(stream: &mut TcpStream) -> String {
 }
 
 #[test]
-fn answers_that_nobody_reads_hold_no_memory() {
+fn unread_answers_hold_no_memory() {
     const PROJECT_BYTES: usize = 8 * MIB;
     const ALLOWED_KIB: u64 = 64 * 1024;
     let folder = tempfile::tempdir().expect("a folder");
@@ -57,9 +57,9 @@ fn answers_that_nobody_reads_hold_no_memory() {
 }
 
 #[test]
-fn large_projects_that_are_asked_for_at_once_wait_outside_the_memory() {
+fn concurrent_requests_of_large_projects_wait_without_memory() {
     const PROJECT_BYTES: usize = 24 * MIB;
-    // What work on one of them takes, and answers on their way to the disk.
+    // Memory of the work on one of them, and answers that are written to the disk.
     const ALLOWED_KIB: u64 = 10 * 24 * 1024;
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
@@ -82,12 +82,13 @@ fn large_projects_that_are_asked_for_at_once_wait_outside_the_memory() {
         ("POST /api/v1/multitrack/midi/export", by_id, "200"),
         ("POST /api/v1/projects/large/duplicate", "", "201"),
     ];
-    let ask = |(line, body, expected): (&str, &'static str, &'static str)| {
+    let request = |(line, body, expected): (&str, &'static str, &'static str)| {
         let kind = "Content-Type: application/json\r\nContent-Length:";
         let head = format!("{line} HTTP/1.1\r\n{kind} {}\r\n", body.len());
         (send(&service, &head, body.as_bytes()), line.to_owned(), expected)
     };
-    let mut asked: Vec<_> = requests.iter().cycle().take(3 * requests.len()).map(|one| ask(*one)).collect();
+    let mut asked: Vec<_> =
+        requests.iter().cycle().take(3 * requests.len()).map(|one| request(*one)).collect();
     for (stream, line, expected) in &mut asked {
         assert_eq!(status(stream), *expected, "{line}");
     }
@@ -97,11 +98,11 @@ fn large_projects_that_are_asked_for_at_once_wait_outside_the_memory() {
 }
 
 #[test]
-fn bodies_that_do_not_end_hold_a_bounded_amount_of_memory() {
+fn unfinished_bodies_hold_a_bounded_amount_of_memory() {
     const SENT_BYTES: usize = 24 * MIB;
     const BODIES: usize = 16;
     const ALLOWED_KIB: u64 = 160 * 1024;
-    // Ample for a machine that does other things.
+    // A generous time for a busy machine.
     const ROOM_WITHIN: Duration = Duration::from_secs(60);
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
@@ -121,7 +122,7 @@ fn bodies_that_do_not_end_hold_a_bounded_amount_of_memory() {
     let held_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
     println!("{BODIES} bodies hold {held_kib} KiB");
     assert!(held_kib <= ALLOWED_KIB, "{held_kib} KiB");
-    // Small requests go on, and large ones once there is room.
+    // Small requests are served, and large ones when memory is free.
     let small = r#"{"schema_version":1,"project_id":"small","name":"n","tracks":[]}"#;
     assert_eq!(service.call("POST", "/api/v1/projects", &[], small).expect("an answer").status, 201);
     drop(open);
@@ -130,14 +131,14 @@ fn bodies_that_do_not_end_hold_a_bounded_amount_of_memory() {
         "x".repeat(SENT_BYTES)
     );
     let begun = Instant::now();
-    // The service notices a little later that the connections are closed.
+    // The service detects the closed connections a little later.
     while service.call("POST", "/api/v1/projects", &[], &large).is_none_or(|answer| answer.status != 201) {
-        assert!(begun.elapsed() < ROOM_WITHIN, "there is no room again");
+        assert!(begun.elapsed() < ROOM_WITHIN, "no memory becomes free");
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// A service of language models that takes questions and answers none.
+/// A language model service that accepts questions and answers none.
 fn silent_language_models(questions: usize) -> (String, impl FnOnce() -> Vec<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
@@ -152,7 +153,7 @@ fn silent_language_models(questions: usize) -> (String, impl FnOnce() -> Vec<Tcp
                     let count = stream.read(&mut piece).expect("reads");
                     question.extend_from_slice(&piece[..count]);
                 }
-                // The test may have failed meanwhile.
+                // The test may have failed already.
                 let _ = sender.send(stream);
             });
         }

@@ -1,4 +1,4 @@
-//! HTTPS: what starts, what is served, and a certificate that is replaced.
+//! HTTPS: invalid configurations, the served page, and replacement of the certificate.
 
 use std::fs;
 use std::io::{Read as _, Write as _};
@@ -16,12 +16,12 @@ use crate::slow_clients::upload_large_sound;
 use crate::support::{Service, songfoundry, wait_until_closed};
 
 /// A folder with a certificate for 127.0.0.1 and a storage folder.
-struct Place {
+struct Installation {
     folder: tempfile::TempDir,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Place {
+impl Installation {
     fn new() -> Self {
         let _ = rustls::crypto::ring::default_provider().install_default();
         let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build();
@@ -56,7 +56,7 @@ impl Place {
         Service::start(&self.path("storage"), &settings)
     }
 
-    /// A client that trusts the certificate of now and nothing else.
+    /// A client that trusts only the current certificate.
     fn client(&self) -> Client {
         let pem = fs::read(self.path("cert.pem")).expect("reads");
         let certificate = Certificate::from_pem(&pem).expect("a certificate");
@@ -73,9 +73,10 @@ impl Place {
 
 #[test]
 fn a_browser_gets_http2_and_a_secure_page() {
-    let place = Place::new();
-    let service = place.start(&[]);
-    let answer = place.get(&place.client(), &service, "/api/v1/system/capabilities").expect("an answer");
+    let installation = Installation::new();
+    let service = installation.start(&[]);
+    let answer =
+        installation.get(&installation.client(), &service, "/api/v1/system/capabilities").expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
     for (name, part) in [
         ("strict-transport-security", "max-age="),
@@ -88,48 +89,48 @@ fn a_browser_gets_http2_and_a_secure_page() {
         let value = answer.headers().get(name).and_then(|value| value.to_str().ok()).unwrap_or("");
         assert!(value.contains(part), "{name}: {value}");
     }
-    let said: Value =
-        serde_json::from_slice(&place.runtime.block_on(answer.bytes()).expect("a body")).expect("JSON");
+    let said: Value = serde_json::from_slice(&installation.runtime.block_on(answer.bytes()).expect("a body"))
+        .expect("JSON");
     assert_eq!(said["secure"], true);
-    // Local trust holds over HTTPS, for this very origin.
-    let list = place.get(&place.client(), &service, "/api/v1/projects").expect("an answer");
+    // Local trust applies to HTTPS from the same origin.
+    let list = installation.get(&installation.client(), &service, "/api/v1/projects").expect("an answer");
     assert_eq!(list.status(), 200);
 
     let old = Client::builder().http1_only().tls_danger_accept_invalid_certs(true).build().expect("a client");
-    let answer = place.get(&old, &service, "/healthz").expect("an answer");
+    let answer = installation.get(&old, &service, "/healthz").expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_11));
 }
 
 #[test]
-fn who_stops_reading_a_download_by_http2_is_not_waited_for() {
-    let place = Place::new();
-    let plain = Service::start(&place.path("storage"), &[]);
+fn a_stalled_http2_download_is_closed() {
+    let installation = Installation::new();
+    let plain = Service::start(&installation.path("storage"), &[]);
     let url = upload_large_sound(&plain);
     plain.stop();
-    let service = place.start(&[("SF_CONNECTION_IDLE_SECS", "1")]);
-    let client = place.client();
-    let answer = place.get(&client, &service, &url).expect("an answer");
+    let service = installation.start(&[("SF_CONNECTION_IDLE_SECS", "1")]);
+    let client = installation.client();
+    let answer = installation.get(&client, &service, &url).expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
-    // The answer is kept and not read: HTTP/2 makes no room for more of it. Its connection is the
-    // only one.
+    // The answer is kept and not read, so HTTP/2 flow control stops it. Its connection is the only
+    // one.
     wait_until_closed(&service, client_port_to(service.address.port()));
     drop((answer, client));
 }
 
 #[test]
-fn answers_that_nobody_reads_by_http2_share_the_description() {
+fn unread_http2_answers_share_the_description() {
     const CONNECTIONS: usize = 16;
     const ANSWERS: usize = 60;
-    let place = Place::new();
-    let service = place.start(&[]);
+    let installation = Installation::new();
+    let service = installation.start(&[]);
     let path = "/api/v1/openapi.json";
-    place.get(&place.client(), &service, path).expect("an answer");
+    installation.get(&installation.client(), &service, path).expect("an answer");
     let before_kib = status_kib(service.id(), "VmRSS:");
     let mut unread = Vec::new();
     for _ in 0..CONNECTIONS {
-        let client = place.client();
+        let client = installation.client();
         for _ in 0..ANSWERS {
-            let answer = place.get(&client, &service, path).expect("an answer");
+            let answer = installation.get(&client, &service, path).expect("an answer");
             assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
             unread.push((client.clone(), answer));
         }
@@ -142,22 +143,22 @@ fn answers_that_nobody_reads_by_http2_share_the_description() {
 fn log_ins_whose_bodies_do_not_arrive_by_http2_hold_little_memory() {
     const CONNECTIONS: usize = 20;
     const REQUESTS: usize = 60;
-    let place = Place::new();
-    let service = place.start(&[("SF_TRUST_LOCAL", "off"), ("SF_CONNECTIONS_PER_ADDRESS", "64")]);
-    place.get(&place.client(), &service, "/readyz").expect("an answer");
+    let installation = Installation::new();
+    let service = installation.start(&[("SF_TRUST_LOCAL", "off"), ("SF_CONNECTIONS_PER_ADDRESS", "64")]);
+    installation.get(&installation.client(), &service, "/readyz").expect("an answer");
     let before_kib = status_kib(service.id(), "VmRSS:");
     let url = format!("https://127.0.0.1:{}/api/v1/auth/login", service.address.port());
     let (send, mut answers) = tokio::sync::mpsc::unbounded_channel();
     for _ in 0..CONNECTIONS {
-        let client = place.client();
+        let client = installation.client();
         // Opens the connection: each of several requests at once would open one.
-        place.get(&client, &service, "/healthz").expect("an answer");
+        installation.get(&client, &service, "/healthz").expect("an answer");
         for _ in 0..REQUESTS {
             let start = stream::once(async { Ok::<_, std::io::Error>(vec![b' '; 15_990]) });
             let body = reqwest::Body::wrap_stream(start.chain(stream::pending()));
             let request = client.post(&url).header("content-type", "application/json").body(body).send();
             let send = send.clone();
-            place.runtime.spawn(async move {
+            installation.runtime.spawn(async move {
                 let status = request.await.map(|answer| answer.status().as_u16());
                 // Nobody waits for the answers after the last that is counted.
                 let _ = send.send(status);
@@ -166,7 +167,7 @@ fn log_ins_whose_bodies_do_not_arrive_by_http2_hold_little_memory() {
     }
     // All but those that the address may have are refused at once, or give way to others.
     for _ in 0..CONNECTIONS * REQUESTS - 64 {
-        let status = place.runtime.block_on(answers.recv()).expect("a request").expect("an answer");
+        let status = installation.runtime.block_on(answers.recv()).expect("a request").expect("an answer");
         assert_eq!(status, 503);
     }
     let taken_kib = status_kib(service.id(), "VmHWM:") - before_kib;
@@ -186,9 +187,9 @@ fn client_port_to(port: u16) -> u16 {
 }
 
 #[test]
-fn who_comes_without_encryption_is_sent_on() {
-    let place = Place::new();
-    let service = place.start(&[]);
+fn unencrypted_requests_are_redirected() {
+    let installation = Installation::new();
+    let service = installation.start(&[]);
     let mut stream = TcpStream::connect(service.address).expect("connects");
     stream.write_all(b"GET /?v=1 HTTP/1.1\r\nHost: studio.example:8600\r\n\r\n").expect("writes");
     let mut answer = String::new();
@@ -199,38 +200,38 @@ fn who_comes_without_encryption_is_sent_on() {
 
 #[test]
 fn a_certificate_is_replaced_while_it_serves() {
-    let place = Place::new();
-    let service = place.start(&[]);
-    place.get(&place.client(), &service, "/healthz").expect("trusted");
-    // Told of it, and left to find it.
+    let installation = Installation::new();
+    let service = installation.start(&[]);
+    installation.get(&installation.client(), &service, "/healthz").expect("trusted");
+    // With a signal, and by polling.
     for is_told in [true, false] {
-        place.make_certificate();
-        let client = place.client();
+        installation.make_certificate();
+        let client = installation.client();
         if is_told {
-            place.get(&client, &service, "/healthz").expect_err("still the old one");
+            installation.get(&client, &service, "/healthz").expect_err("still the old one");
             service.signal("HUP");
         }
         let begun = Instant::now();
-        while place.get(&client, &service, "/healthz").is_err() {
+        while installation.get(&client, &service, "/healthz").is_err() {
             assert!(begun.elapsed() < Duration::from_secs(15), "the new certificate is not used");
             std::thread::sleep(Duration::from_millis(50));
         }
     }
-    // Half a pair changes nothing.
-    let client = place.client();
-    fs::write(place.path("key.pem"), "nothing").expect("writes");
+    // A key without its certificate changes nothing.
+    let client = installation.client();
+    fs::write(installation.path("key.pem"), "nothing").expect("writes");
     service.signal("HUP");
     std::thread::sleep(Duration::from_millis(300));
-    place.get(&client, &service, "/healthz").expect("the old one is still good");
+    installation.get(&client, &service, "/healthz").expect("the old one is still used");
 }
 
 #[test]
 fn it_ends_in_time_with_encrypted_connections_open() {
-    let place = Place::new();
-    let service = place.start(&[]);
-    let client = place.client();
-    place.get(&client, &service, "/healthz").expect("an answer");
-    // One that never agreed on encryption.
+    let installation = Installation::new();
+    let service = installation.start(&[]);
+    let client = installation.client();
+    installation.get(&client, &service, "/healthz").expect("an answer");
+    // A connection without a TLS handshake.
     let silent = TcpStream::connect(service.address).expect("connects");
     let (status, took) = service.stop();
     assert!(status.success() && took < Duration::from_secs(4), "{status} {took:?}");
@@ -247,15 +248,15 @@ fn refused(storage: &Path, settings: &[(&str, String)], expected: &str) {
 }
 
 #[test]
-fn a_wrong_certificate_stops_the_start_by_name() {
-    let place = Place::new();
-    let settings = place.settings();
-    let storage = place.path("storage");
-    let key = fs::read(place.path("key.pem")).expect("reads");
-    place.make_certificate();
-    fs::write(place.path("key.pem"), key).expect("writes");
+fn a_wrong_certificate_stops_the_start_with_a_reason() {
+    let installation = Installation::new();
+    let settings = installation.settings();
+    let storage = installation.path("storage");
+    let key = fs::read(installation.path("key.pem")).expect("reads");
+    installation.make_certificate();
+    fs::write(installation.path("key.pem"), key).expect("writes");
     refused(&storage, &settings, "does not belong to the certificate");
-    fs::remove_file(place.path("cert.pem")).expect("removes");
+    fs::remove_file(installation.path("cert.pem")).expect("removes");
     refused(&storage, &settings, "cert.pem (SF_TLS_CERT)");
     refused(&storage, &settings[..1], "SF_TLS_KEY is not set");
     assert!(!storage.exists(), "made the storage folder before the certificate was checked");

@@ -1,4 +1,4 @@
-//! Hostile JSON takes at most ten times its own size in memory.
+//! Hostile JSON takes at most ten times its size in memory.
 
 use std::io::{Cursor, Write as _};
 
@@ -8,14 +8,14 @@ use zip::write::SimpleFileOptions;
 
 use crate::support::{Service, status_kib};
 
-/// Memory that one request may take for each byte of JSON.
+/// Allowed memory of a request for each byte of JSON.
 const TIMES: u64 = 10;
 
-/// What connections, threads and the database take beside that, in KiB.
+/// Memory of connections, threads and the database, in KiB.
 const BESIDE_KIB: u64 = 16 * 1024;
 
-/// Forgets how much memory the process ever held, and says how much it holds now, in KiB.
-fn start_over_kib(service: &Service) -> u64 {
+/// Resets the peak memory of the process and returns its current memory, in KiB.
+fn reset_peak_kib(service: &Service) -> u64 {
     const FORGET_PEAK: &str = "5";
     std::fs::write(format!("/proc/{}/clear_refs", service.id()), FORGET_PEAK).expect("one's own process");
     status_kib(service, "VmRSS")
@@ -24,7 +24,7 @@ fn start_over_kib(service: &Service) -> u64 {
 /// Free memory that the process may keep after its requests, in KiB.
 const KEPT_KIB: u64 = 48 * 1024;
 
-/// JSON of about so many bytes: `unit` over and over between two ends.
+/// JSON of about `bytes` bytes: repeats `unit` between two ends.
 fn repeated(start: &str, unit: &str, end: &str, bytes: usize) -> String {
     let count = bytes / unit.len();
     let mut text = String::with_capacity(bytes + start.len() + end.len());
@@ -35,7 +35,7 @@ fn repeated(start: &str, unit: &str, end: &str, bytes: usize) -> String {
     text
 }
 
-/// A project with one MIDI item, between whose fields something is to stand.
+/// A project with one MIDI item and additional fields.
 const ITEM: &str = r#"{"schema_version":1,"project_id":"p","tracks":[{"id":"t","kind":"instrument","items":[{"type":"midi","id":"i","start_tick":0,"length_ticks":9,"#;
 
 const EXPORT: &str = "/api/v1/multitrack/midi/export";
@@ -65,7 +65,7 @@ fn zipped(text: &str) -> Vec<u8> {
     zip.finish().expect("finishes").into_inner()
 }
 
-/// The worst bodies known, the smaller ones first.
+/// The worst known bodies, the smaller ones first.
 fn cases() -> Vec<Case> {
     const MEGABYTE: usize = 1_000_000;
     let projects = "/api/v1/projects";
@@ -211,7 +211,7 @@ fn hostile_json_takes_ten_times_its_size_at_most() {
     let at_start_kib = status_kib(&service, "VmRSS");
     let mut too_much = Vec::new();
     for Case { name, path, headers, body, json_bytes, status } in cases() {
-        let before_kib = start_over_kib(&service);
+        let before_kib = reset_peak_kib(&service);
         let answer = service.send("POST", path, headers, &body).expect("an answer");
         let taken_kib = status_kib(&service, "VmHWM") - before_kib;
         let allowed_kib = BESIDE_KIB + TIMES * json_bytes as u64 / 1024;
@@ -231,7 +231,7 @@ fn hostile_json_takes_ten_times_its_size_at_most() {
 }
 
 #[test]
-fn eight_hostile_projects_at_once_take_no_more_each() {
+fn eight_concurrent_hostile_projects_take_no_more_each() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let before_kib = status_kib(&service, "VmRSS");
@@ -267,7 +267,7 @@ fn a_frozen_track_takes_ten_times_its_size_at_most() {
         // A lane has 100,000 points at most.
         let bytes = if expects_warning { 3_000_000 } else { 2_000_000 };
         let body = repeated(&format!("{start}{field}"), unit, end, bytes);
-        let before_kib = start_over_kib(&service);
+        let before_kib = reset_peak_kib(&service);
         let started = service.call("POST", "/api/v1/multitrack/freeze", &[], &body).expect("an answer");
         assert_eq!(started.status, 202, "{name}: {}", started.body);
         let started: serde_json::Value = serde_json::from_str(&started.body).expect("JSON");
@@ -295,14 +295,14 @@ fn a_frozen_track_takes_ten_times_its_size_at_most() {
 }
 
 #[test]
-fn a_template_that_would_fill_gigabytes_is_refused_before_it_is_filled() {
+fn a_template_of_gigabytes_is_refused_before_it_is_rendered() {
     const VALUE_BYTES: usize = 900_000;
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
     let template = json!({"title": "Wide", "body": "{{a}}".repeat(3_000)});
     let stored = service.expect(201, "POST", "/api/v1/ai_presets", &[], &template);
     let path = format!("/api/v1/ai_presets/{}/render", stored["id"].as_str().expect("an id"));
-    let before_kib = start_over_kib(&service);
+    let before_kib = reset_peak_kib(&service);
     let body = json!({"variables": {"a": "x".repeat(VALUE_BYTES)}});
     assert_eq!(service.expect(413, "POST", &path, &[], &body)["code"], "too_large");
     let took_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
@@ -311,7 +311,7 @@ fn a_template_that_would_fill_gigabytes_is_refused_before_it_is_filled() {
 }
 
 #[test]
-fn midi_files_that_are_imported_at_once_take_a_bounded_amount() {
+fn concurrent_midi_imports_take_a_bounded_amount() {
     const FILES: usize = 4;
     const FILE_BYTES: usize = 2_100_000;
     /// One takes some 55 MiB, and two are imported at a time.

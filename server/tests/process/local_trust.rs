@@ -1,5 +1,5 @@
-//! Who gets in without a log-in, as the program says at its start, and how to get in where nobody
-//! does.
+//! Access without a log-in, its announcement at the start, and first access where nobody is
+//! trusted.
 
 use serde_json::{Value, json};
 
@@ -9,36 +9,36 @@ const CONTAINER: [(&str, &str); 2] =
     [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
 
 #[test]
-fn the_start_says_who_is_trusted() {
-    let said = |name: &str, settings: &[(&str, &str)]| {
-        // With PostgreSQL, what lies in one folder has one database.
+fn the_start_prints_who_is_trusted() {
+    let started = |name: &str, settings: &[(&str, &str)]| {
+        // With PostgreSQL, storages in the same folder share a database.
         let folder = tempfile::tempdir().expect("a folder");
         let mut service = Service::start(&folder.path().join(name), settings);
-        // So that a line that never comes is an empty one.
+        // Ends the output, so that a missing line is an empty one.
         service.signal("TERM");
         (service.greeting.clone(), service.next_line())
     };
-    let (greeting, line) = said("desktop", &[]);
+    let (greeting, line) = started("desktop", &[]);
     assert!(greeting.is_empty(), "{greeting:?}");
     assert!(line.contains("administrator without a log-in") && line.contains("SF_TRUST_LOCAL=on"), "{line}");
-    // Such a proxy cannot be told from a local caller.
+    // Such a proxy is indistinguishable from a local caller.
     assert!(line.contains("HTTP/1.1") && line.contains("SF_TRUST_LOCAL=off"), "{line}");
-    let (_, line) = said("server", &CONTAINER);
+    let (_, line) = started("server", &CONTAINER);
     assert!(line.contains("Everybody must log in") && line.contains("SF_TRUST_LOCAL=off"), "{line}");
     let trusting =
         [CONTAINER[0], CONTAINER[1], ("SF_TRUST_LOCAL", "on"), ("SF_TRUSTED_PROXIES", "192.0.2.9")];
-    let (_, line) = said("trusting", &trusting);
+    let (_, line) = started("trusting", &trusting);
     assert!(line.contains("loopback"), "{line}");
     let behind = [("SF_TRUST_LOCAL", "on"), ("SF_TRUSTED_PROXIES", "127.0.0.9")];
-    let (greeting, line) = said("behind", &behind);
+    let (greeting, line) = started("behind", &behind);
     assert!(line.contains("Everybody must log in") && line.contains("127.0.0.9"), "{line}");
     assert!(greeting.concat().contains("password"), "nobody could log in: {greeting:?}");
-    let (_, line) = said("proxied", &behind[1..]);
+    let (_, line) = started("proxied", &behind[1..]);
     assert!(line.contains("Everybody must log in") && line.contains("SF_TRUST_LOCAL=off"), "{line}");
 }
 
 #[test]
-fn a_desktops_storage_lets_its_administrator_in_on_a_server() {
+fn the_administrator_of_a_desktop_storage_can_log_in_on_a_server() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     Service::start(&storage, &[]).kill();
@@ -52,7 +52,7 @@ fn a_desktops_storage_lets_its_administrator_in_on_a_server() {
 }
 
 #[test]
-fn a_server_without_local_trust_lets_its_administrator_in_by_a_password() {
+fn a_server_without_local_trust_has_an_administrator_password() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let distrusting = [("SF_TRUST_LOCAL", "off")];
@@ -65,7 +65,7 @@ fn a_server_without_local_trust_lets_its_administrator_in_by_a_password() {
     let body = json!({ "username": "admin", "password": password });
     server.expect(200, "POST", "/api/v1/auth/login", &[], &body);
     server.kill();
-    // It is shown once, and stays.
+    // It is shown only once, and remains valid.
     let again = Service::start(&storage, &distrusting);
     assert!(again.greeting.is_empty(), "{:?}", again.greeting);
     again.expect(200, "POST", "/api/v1/auth/login", &[], &body);

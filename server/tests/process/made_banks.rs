@@ -1,5 +1,4 @@
-//! Banks that are made for a test: small ones to be heard, and some of a few bytes that take much
-//! time or memory.
+//! Generated banks: small playable ones, and tiny ones that take much time or memory.
 
 #[expect(unused_imports, reason = "other tests make other banks with it")]
 #[path = "../../../dsp-core/tests/maker/mod.rs"]

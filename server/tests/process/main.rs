@@ -1,4 +1,4 @@
-//! The program as a process: started, asked, killed, started again.
+//! The program as a process: started, queried, killed, restarted.
 
 mod admin;
 mod audio;

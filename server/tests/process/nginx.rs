@@ -10,17 +10,18 @@ use crate::support::{Answer, Service, request};
 
 const NGINX: &str = "/usr/sbin/nginx";
 
-/// A running nginx. Dropped, it is killed.
+/// A running nginx, which is killed when dropped.
 pub(crate) struct Nginx {
     child: Child,
-    /// Where it listens.
+    /// Its address.
     pub(crate) address: SocketAddr,
 }
 
 impl Nginx {
-    /// Starts nginx in `folder` with this server block, in which `LISTEN` stands for its address.
+    /// Starts nginx in `folder` with this server block, in which `LISTEN` is replaced by its
+    /// address.
     pub(crate) fn start(folder: &Path, server: &str) -> Self {
-        // A loopback address of its own, so that no other program has the port.
+        // A separate loopback address, so that no other program uses the port.
         static STARTED: AtomicU8 = AtomicU8::new(100);
         let [.., high, low] = std::process::id().to_be_bytes();
         let ip = Ipv4Addr::new(127, STARTED.fetch_add(1, Ordering::Relaxed), high, low.clamp(1, 254));
@@ -50,7 +51,7 @@ impl Nginx {
     }
 
     /// Sends a request and reads its answer.
-    pub(crate) fn ask(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
+    pub(crate) fn request(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Answer {
         request(self.address, method, path, headers, b"").expect("a connection").expect("an answer")
     }
 }
@@ -63,8 +64,8 @@ impl Drop for Nginx {
     }
 }
 
-/// A server block that passes everything on with nginx's defaults: HTTP/1.0 before nginx 1.29.7 and
-/// HTTP/1.1 since, a rewritten `Host`, no header of a proxy.
+/// A server block that forwards everything with nginx's defaults: HTTP/1.0 before nginx 1.29.7 and
+/// HTTP/1.1 since, a rewritten `Host`, no proxy headers.
 pub(crate) fn plain(service: &Service, more: &str) -> String {
     let upstream = service.address;
     format!("server {{ listen LISTEN; location / {{ proxy_pass http://{upstream}; {more} }} }}")

@@ -1,5 +1,5 @@
-//! Starts with a database that is not the one of the stored files: nothing is lost, and the start
-//! says what is wrong.
+//! Starts with a database that does not belong to the stored files: nothing is lost, and the start
+//! is refused with a reason.
 
 use std::fs;
 use std::io::{BufRead as _, BufReader};
@@ -14,8 +14,8 @@ use crate::support::{Service, songfoundry};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
-/// Starts an installation with a recording and a SoundFont, and ends it. Says where the recording
-/// is.
+/// Creates an installation with a recording and a SoundFont, and stops it. Returns the URL of the
+/// recording.
 fn installation(storage: &Path, frames: u32) -> String {
     let service = Service::start(storage, &[]);
     let answer = upload(&service, "", &wav(frames, 7)).expect("an answer");
@@ -40,7 +40,7 @@ fn stored(storage: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Starts with the database at `url`, which must be refused. Answers what was said.
+/// Starts with the database at `url`, which must be refused. Returns the output.
 #[track_caller]
 fn refused(storage: &Path, url: &str) -> String {
     let mut command = songfoundry(storage);
@@ -64,7 +64,7 @@ fn has_the_recording(storage: &Path, file: &str) {
     assert_eq!(service.send("GET", file, &[], &[]).expect("an answer").status, 200);
     let rows = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     assert!(rows.to_string().contains("\"own\""), "{rows}");
-    // Its log must not be read into another database that takes its place.
+    // Its log must not be applied to another database at the same path.
     assert!(service.stop().0.success());
 }
 
@@ -77,22 +77,23 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
     assert_eq!(before.len(), 4);
     let other = tempfile::tempdir().expect("a folder");
     let url = database::address(&other.path().join("storage"));
-    let said = refused(&storage, &url);
+    let printed = refused(&storage, &url);
     let shown = url.split(['?', '@']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
     let folder = storage.join("blobs");
     for part in ["--adopt", "SF_DATABASE_URL", shown, folder.to_str().expect("Unicode")] {
-        assert!(said.contains(part), "{part}: {said}");
+        assert!(printed.contains(part), "{part}: {printed}");
     }
     assert_eq!(stored(&storage), before);
 
-    // Told to, it starts, and still deletes nothing: files must be unneeded for a while first.
+    // With permission it starts, and still deletes nothing: files must be unneeded for a while
+    // first.
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).env("SF_DATABASE_URL", &url).stderr(Stdio::null());
     assert!(Service::spawn(&mut command).stop().0.success());
     assert_eq!(stored(&storage), before);
-    // Back to the first database, which is now that of another installation.
-    let said = refused(&storage, &database::address(&storage));
-    assert!(said.contains("another installation"), "{said}");
+    // Back to the first database, which now belongs to another installation.
+    let printed = refused(&storage, &database::address(&storage));
+    assert!(printed.contains("another installation"), "{printed}");
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).stderr(Stdio::null());
     assert!(Service::spawn(&mut command).stop().0.success());
@@ -100,7 +101,7 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
 }
 
 #[test]
-fn a_start_without_the_stored_files_says_so_and_forgets_nothing() {
+fn a_start_without_the_stored_files_warns_and_keeps_the_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let file = installation(&storage, 4_800);
@@ -109,8 +110,8 @@ fn a_start_without_the_stored_files_says_so_and_forgets_nothing() {
     let mut service = Service::spawn(songfoundry(&storage).arg("serve").stderr(Stdio::piped()));
     let log = service.take_stderr();
     assert!(service.stop().0.success());
-    let said = std::io::read_to_string(log).expect("reads");
-    assert!(said.contains("stored files, and there are none in"), "{said}");
+    let printed = std::io::read_to_string(log).expect("reads");
+    assert!(printed.contains("stored files, and there are none in"), "{printed}");
     fs::remove_dir_all(&blobs).expect("removes");
     fs::rename(&kept, &blobs).expect("moves");
     has_the_recording(&storage, &file);
@@ -132,14 +133,14 @@ fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
     for leftover in ["songfoundry.db-wal", "songfoundry.db-shm"] {
         let _ = fs::remove_file(storage.join(leftover));
     }
-    let said = refused(&storage, &database::address(&storage));
-    assert!(said.contains("songfoundry.db") && said.contains("--adopt"), "{said}");
+    let printed = refused(&storage, &database::address(&storage));
+    assert!(printed.contains("songfoundry.db") && printed.contains("--adopt"), "{printed}");
     assert!(!database.exists(), "an empty database is in the way of the right one");
     let output = songfoundry(&storage).args(["admin", "create-user", "ada"]).output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     assert!(
-        !output.status.success() && said.contains("songfoundry.db") && said.contains("--adopt"),
-        "{said}"
+        !output.status.success() && printed.contains("songfoundry.db") && printed.contains("--adopt"),
+        "{printed}"
     );
     assert!(!database.exists(), "an empty database is in the way of the right one");
     assert_eq!(stored(&storage), before);
@@ -151,12 +152,12 @@ fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
 fn a_database_of_another_installation_is_refused() {
     let folders = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     let [first, second] = [0, 1].map(|one: usize| folders[one].path().join("storage"));
-    // The SoundFont is in both, so the files alone do not tell them apart.
+    // The SoundFont is in both, so the files alone do not distinguish them.
     installation(&first, 4_800);
     let file = installation(&second, 9_600);
     let before = stored(&second);
-    let said = refused(&second, &database::address(&first));
-    assert!(said.contains("another installation"), "{said}");
+    let printed = refused(&second, &database::address(&first));
+    assert!(printed.contains("another installation"), "{printed}");
     assert_eq!(stored(&second), before);
     has_the_recording(&second, &file);
 }
@@ -166,7 +167,7 @@ fn an_older_database_deletes_nothing_at_its_start() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     if database::of(&storage).is_some() {
-        // The start is the same; only SQLite's file is copied so easily.
+        // The start is the same; only SQLite's file is easy to copy.
         return;
     }
     let file = installation(&storage, 4_800);
@@ -175,7 +176,7 @@ fn an_older_database_deletes_nothing_at_its_start() {
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000")];
     let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
     let begun =
-        begun.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a place").to_owned();
+        begun.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location").to_owned();
     let begun = begun.trim();
     assert!(service.stop().0.success());
     fs::copy(&database, &older).expect("copies");
@@ -192,11 +193,12 @@ fn an_older_database_deletes_nothing_at_its_start() {
     assert_eq!(before.len(), 7);
     fs::rename(&database, &newer).expect("moves");
     fs::rename(&older, &database).expect("moves");
-    // It knows the upload as it was days ago.
+    // The restored database has the upload in its old state.
     database::change(&storage, "UPDATE audio_uploads SET expires_secs = 1");
     has_the_recording(&storage, &file);
     assert_eq!(stored(&storage), before);
-    // Nor does a repair, since this database has only just missed the need of them.
+    // A repair deletes nothing either, as this database has only just recorded that they are
+    // unneeded.
     let repair = songfoundry(&storage).args(["admin", "check", "--repair"]).output().expect("runs");
     assert!(repair.status.success(), "{}", String::from_utf8_lossy(&repair.stdout));
     assert_eq!(stored(&storage), before);
@@ -208,11 +210,11 @@ fn an_older_database_deletes_nothing_at_its_start() {
 }
 
 #[test]
-fn a_database_that_is_moved_away_takes_no_saves_and_is_whole_when_it_is_back() {
+fn a_moved_database_refuses_saves_and_is_complete_when_restored() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     if database::of(&storage).is_some() {
-        // A server of its own has no file that could be moved.
+        // A separate server has no file that could be moved.
         return;
     }
     let service = Service::start(&storage, &[]);

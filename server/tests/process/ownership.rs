@@ -1,4 +1,4 @@
-//! Files that the command line makes as root belong to the owner of the storage folder.
+//! Files that the command line creates as root belong to the owner of the storage folder.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, chown};
@@ -8,7 +8,7 @@ use crate::audio::{upload, wav};
 use crate::database;
 use crate::support::{Service, songfoundry};
 
-/// A user whom no service of the test runs as (Debian's `nobody`).
+/// A user as which no service of the test runs (Debian's `nobody`).
 const OTHER: u32 = 65_534;
 
 #[track_caller]
@@ -17,7 +17,7 @@ fn done(storage: &Path, args: &[&str]) {
     assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Every file and folder below one belongs to `owner`.
+/// Checks that all files and folders below one belong to `owner`.
 #[track_caller]
 fn belongs_to(owner: u32, folder: &Path) {
     for entry in fs::read_dir(folder).expect("reads") {
@@ -33,7 +33,7 @@ fn belongs_to(owner: u32, folder: &Path) {
 fn accounts_and_restores_made_as_root_keep_the_owner_of_the_folder() {
     let folders = [(); 4].map(|()| tempfile::tempdir().expect("a folder"));
     let made = fs::metadata(folders[0].path()).expect("is there").uid();
-    // Only root can give files away; for anybody else they are their own.
+    // Only root can change owners; other users keep their files.
     let owner = if made == 0 { OTHER } else { made };
     let [first, second, third] = [0, 1, 2].map(|one: usize| folders[one].path().join("storage"));
     for storage in [&first, &second, &third] {
@@ -54,7 +54,7 @@ fn accounts_and_restores_made_as_root_keep_the_owner_of_the_folder() {
     belongs_to(owner, &third);
     assert!(database::of(&third).is_some() || third.join("songfoundry.db").is_file());
 
-    // What a check makes again, and the quarantine with what it sets aside.
+    // Files that a check recreates, and the quarantine.
     let stored = |end: &str| {
         let files =
             fs::read_dir(third.join("blobs/audio")).expect("reads").map(|entry| entry.expect("reads"));
@@ -72,14 +72,14 @@ fn accounts_and_restores_made_as_root_keep_the_owner_of_the_folder() {
 }
 
 #[test]
-fn a_command_that_is_refused_as_root_leaves_no_file_of_roots() {
+fn a_refused_command_as_root_leaves_no_file_of_root() {
     let folder = tempfile::tempdir().expect("a folder");
     let made = fs::metadata(folder.path()).expect("is there").uid();
     let owner = if made == 0 { OTHER } else { made };
     let storage = folder.path().join("storage");
     fs::create_dir_all(&storage).expect("makes");
     chown(&storage, Some(owner), None).expect("gives away");
-    // The database is made before the name is looked at.
+    // The database is created before the name is checked.
     let refused = songfoundry(&storage).args(["admin", "create-user", "a b"]).output().expect("runs");
     assert!(!refused.status.success());
     assert!(database::of(&storage).is_some() || storage.join("songfoundry.db").is_file());

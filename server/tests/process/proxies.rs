@@ -23,14 +23,14 @@ fn is_a_visitor(nginx: &Nginx, headers: &[(&str, &str)]) {
         ("POST", "/api/v1/auth/local", 403),
         ("GET", "/metrics", 401),
     ] {
-        let answer = nginx.ask(method, path, headers);
+        let answer = nginx.request(method, path, headers);
         assert_eq!(answer.status, status, "{method} {path}: {}", answer.body);
     }
-    assert_eq!(nginx.ask("GET", "/healthz", headers).status, 200);
+    assert_eq!(nginx.request("GET", "/healthz", headers).status, 200);
 }
 
 #[test]
-fn visitors_by_a_plain_proxy_are_no_administrators() {
+fn visitors_through_a_plain_proxy_are_not_administrators() {
     let folder = tempfile::tempdir().expect("a folder");
     let start = |name: &str, settings: &[(&str, &str)]| {
         let storage = folder.path().join(name);
@@ -54,12 +54,12 @@ fn visitors_by_a_plain_proxy_are_no_administrators() {
     };
     let (_service, nginx) = newer("newer", &[proxies]);
     is_a_visitor(&nginx, &[]);
-    // The proxy connects from 127.0.0.1, which is not the address that the setting names.
+    // The proxy connects from 127.0.0.1, which is not the address in the setting.
     let (_service, nginx) = newer("other-address", &[("SF_TRUSTED_PROXIES", "::1"), TRUSTING]);
     is_a_visitor(&nginx, &[]);
     let (_service, nginx) = newer("distrusting", &[("SF_TRUST_LOCAL", "off")]);
     is_a_visitor(&nginx, &[]);
-    // HTTP/1.0 is enough of a sign where local callers are trusted.
+    // HTTP/1.0 is sufficient evidence of a proxy where local callers are trusted.
     let storage = folder.path().join("desktop");
     let service = Service::start(&storage, &[]);
     let nginx = Nginx::start(&storage, &plain(&service, "proxy_http_version 1.0;"));
@@ -78,8 +78,7 @@ fn headers_of_another_proxy_in_front_pass_through_a_plain_one() {
     }
 }
 
-/// The block of `docs/operations.md` for nginx, as it is tested: without a certificate, at another
-/// address.
+/// The nginx block of `docs/operations.md`, without a certificate and at another address.
 fn documented(service: &Service) -> String {
     let block = OPERATIONS.split("```nginx\n").nth(1).and_then(|rest| rest.split("```").next());
     let block = block.expect("a block for nginx");
@@ -93,8 +92,8 @@ fn documented(service: &Service) -> String {
         .replace("http://127.0.0.1:8600", &format!("http://{}", service.address))
 }
 
-/// Asks from the address 127.0.0.9, which stands for another machine.
-fn ask_from_elsewhere(address: SocketAddr, head_and_body: &str) -> String {
+/// Sends a request from the address 127.0.0.9, which represents another machine.
+fn request_from_another_address(address: SocketAddr, head_and_body: &str) -> String {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(async {
         let socket = tokio::net::TcpSocket::new_v4().expect("a socket");
@@ -108,7 +107,7 @@ fn ask_from_elsewhere(address: SocketAddr, head_and_body: &str) -> String {
 }
 
 #[test]
-fn the_documented_proxy_tells_the_log_and_the_audit_where_visitors_are() {
+fn the_documented_proxy_passes_client_addresses_to_log_and_audit() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let mut command = songfoundry(&storage);
@@ -126,7 +125,7 @@ fn the_documented_proxy_tells_the_log_and_the_audit_where_visitors_are() {
 
     let password = service.greeting.concat().split('`').nth(3).expect("a password").to_owned();
     let credentials = json!({ "username": "admin", "password": password }).to_string();
-    let answer = ask_from_elsewhere(
+    let answer = request_from_another_address(
         nginx.address,
         &format!(
             "POST /api/v1/auth/login HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n\

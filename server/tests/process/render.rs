@@ -1,4 +1,4 @@
-//! `songfoundry render` beside the service: the same song and bank give the same samples.
+//! `songfoundry render` and the service: the same song and bank give the same samples.
 
 use std::io::{Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -53,7 +53,7 @@ fn the_command_and_the_service_give_the_same_samples() {
     std::os::unix::fs::symlink(BANK, sounds.join("TimGM6mb.sf2")).expect("links");
     let settings = [("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
     let service = Service::start(&folder.path().join("storage"), &settings);
-    // One that changes its tempo and never ends a note, one that bends, one short one.
+    // Songs with a tempo change and an endless note, with a pitch bend, and a short one.
     for (song, rate, depth) in [
         ("chuggachugga.mid", 48_000, "pcm16"),
         ("coconut_run2.mid", 44_100, "float32"),
@@ -119,7 +119,7 @@ fn a_project_is_rendered_and_progress_and_receipt_are_printed() {
 #[test]
 fn a_song_of_two_hundred_thousand_controllers_is_rendered() {
     let folder = tempfile::tempdir().expect("a folder");
-    // 16,384 ticks to a quarter note: a note of six seconds that swells and falls.
+    // 16,384 ticks to a quarter note: a note of six seconds that fades in and out.
     let mut track = vec![0, 0x90, 60, 100];
     track.extend((0..200_000_u32).flat_map(|n| [1, 0xb0, 11, (n / 64 % 128) as u8]));
     track.extend([0, 0x80, 60, 0, 0, 0xff, 0x2f, 0]);
@@ -146,7 +146,7 @@ fn a_song_is_rendered_softer_before_the_limiter() {
     assert!(number(&loud["limiter"]["largest_reduction_db"]) > 3.0, "{loud}");
     assert!(number(&loud["limiter"]["reduced_secs"]) > 1.0, "{loud}");
     assert_eq!(soft["limiter"], json!({"largest_reduction_db": 0.0, "reduced_secs": 0.0}));
-    // The peak of what the limiter is given: 30.5 dB apart.
+    // The peaks before the limiter: 30.5 dB apart.
     let loud_peak_db = number(&loud["limiter"]["largest_reduction_db"]) - 3.0;
     let soft_peak_db = 20.0 * number(&soft["peak"]).log10();
     assert!((loud_peak_db - soft_peak_db - 30.5).abs() < 0.02, "{loud_peak_db} and {soft_peak_db} dBFS");
@@ -164,7 +164,7 @@ fn check_refused(folder: &Path, args: &[&str], named: &str) {
 }
 
 #[test]
-fn what_cannot_be_rendered_is_named() {
+fn invalid_renders_are_refused_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     let write = |name: &str, content: &[u8]| std::fs::write(folder.join(name), content).expect("writes");
@@ -207,7 +207,7 @@ fn write_song(folder: &Path, name: &str, mute: bool) {
 }
 
 #[test]
-fn a_name_of_another_format_is_refused() {
+fn a_file_name_of_another_format_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     write_song(folder, "song.json", false);
@@ -224,7 +224,7 @@ fn a_name_of_another_format_is_refused() {
 }
 
 #[test]
-fn a_silent_render_is_a_warning_and_an_error_if_that_is_asked_for() {
+fn a_silent_render_is_a_warning_or_on_request_an_error() {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
     write_song(folder, "silent.json", true);
@@ -238,7 +238,7 @@ fn a_silent_render_is_a_warning_and_an_error_if_that_is_asked_for() {
 }
 
 #[test]
-fn a_soundfont_or_preset_that_is_not_played_is_named() {
+fn a_missing_soundfont_or_preset_is_reported() {
     let folder = tempfile::tempdir().expect("a folder");
     write_song(folder.path(), "song.json", false);
     let output = render(folder.path(), &["song.json", "--soundfont", BANK, "-o", "x.wav", "--json"]);
@@ -268,7 +268,7 @@ fn only_a_file_is_replaced() {
         assert!(!kind.is_file(), "{output}");
     }
 
-    // A link stays a link, and what it leads to is written.
+    // A link stays a link, and its target is written.
     std::fs::write(folder.join("target.wav"), b"old").expect("writes");
     std::os::unix::fs::symlink("target.wav", folder.join("link.wav")).expect("links");
     let output = render(folder, &["good.json", "--soundfont", BANK, "-o", "link.wav"]);
@@ -328,7 +328,7 @@ fn the_command_refuses_a_song_that_needs_more_memory_than_it_may_take() {
 
 #[cfg(unix)]
 #[test]
-fn the_memory_of_a_render_is_a_setting_as_it_is_of_the_service() {
+fn the_memory_setting_of_the_service_applies_to_renders() {
     use std::os::unix::ffi::OsStrExt as _;
     let folder = tempfile::tempdir().expect("a folder");
     let song = json!({ "schema_version": 1, "project_id": "p", "tracks": [{ "id": "b", "kind": "bus" }] });
@@ -384,8 +384,8 @@ const SAMPLE_MODES: u16 = 54;
 /// Ticks of a second in [`midi`].
 const SECOND: u16 = 960;
 
-/// A MIDI file of one track with 480 ticks to a quarter note, at 120 of them a minute. Each event
-/// has the ticks since the one before.
+/// A MIDI file of one track with 480 ticks to a quarter note, at 120 beats a minute. Each event has
+/// a delta time in ticks.
 fn midi(events: &[(u16, [u8; 3])]) -> Vec<u8> {
     let mut track = Vec::new();
     for (ticks, bytes) in events {
@@ -400,9 +400,9 @@ fn midi(events: &[(u16, [u8; 3])]) -> Vec<u8> {
     [&b"MThd\0\0\0\x06\0\0\0\x01\x01\xe0MTrk"[..], &length, &track].concat()
 }
 
-/// Renders notes on key 60 of a second each, with a second between them, by a bank whose sine of
-/// 1 kHz has these generators and modulators. Each note has its velocity and the controllers
-/// before it. Answers the levels of the notes in decibels.
+/// Renders one-second notes on key 60, a second apart, with a bank whose 1 kHz sine has these
+/// generators and modulators. Each note has a velocity, and controllers before it. Returns the
+/// levels of the notes in decibels.
 fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8, u8)], u8)]) -> Vec<f64> {
     let folder = tempfile::tempdir().expect("a folder");
     let folder = folder.path();
@@ -432,7 +432,7 @@ fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8
     let wav = std::fs::read(folder.join("a.wav")).expect("the file");
     let start = wav.windows(4).position(|id| id == b"data").expect("a data chunk") + 8;
     let samples = wav[start..].as_chunks::<4>().0;
-    // The left side, from 0.3 s to 0.9 s of each note.
+    // The left channel, from 0.3 s to 0.9 s of each note.
     let level = |number: usize| {
         let frames = (0..28_800).map(|frame| 96_000 * number + 14_400 + frame);
         let power = frames.map(|frame| f64::from(f32::from_le_bytes(samples[2 * frame])).powi(2));
@@ -441,13 +441,13 @@ fn levels_db(generators: &[(u16, i16)], modulators: &[[u16; 5]], notes: &[(&[(u8
     (0..notes.len()).map(level).collect()
 }
 
-/// What a filter of second order takes from 1 kHz, in decibels.
+/// Loss of a second-order filter at 1 kHz, in decibels.
 fn loss_db(cutoff_hz: f64) -> f64 {
     10.0 * (1.0 + (1_000.0 / cutoff_hz).powi(4)).log10()
 }
 
 #[test]
-fn numbers_of_the_awe32_move_the_cutoff_of_an_imported_song() {
+fn awe32_nrpns_move_the_cutoff_of_an_imported_song() {
     let notes = [127_u8, 64, 0].map(|value| ([(99, 127), (98, 21), (6, 64), (38, value)], 100));
     let notes: Vec<(&[(u8, u8)], u8)> =
         notes.iter().map(|(controllers, velocity)| (&controllers[..], *velocity)).collect();
@@ -461,7 +461,7 @@ fn numbers_of_the_awe32_move_the_cutoff_of_an_imported_song() {
 
 #[test]
 fn velocity_sweeps_the_cutoff_of_a_bank_that_states_both_forms() {
-    // 4 kHz, down to 104 Hz at a velocity of 15; the level does not follow the velocity.
+    // 4 kHz, lowered to 104 Hz at a velocity of 15; the level does not follow the velocity.
     let modulators = [
         [0x0502, INITIAL_ATTENUATION, 0, 0, 0],
         [0x0102, INITIAL_FILTER_FC, (-7_200_i16).cast_unsigned(), 0, 0],

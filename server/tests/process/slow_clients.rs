@@ -1,4 +1,4 @@
-//! Clients that say nothing, or say it slowly.
+//! Clients that send nothing, or send slowly.
 
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::TcpStream;
@@ -16,7 +16,7 @@ fn connect(service: &Service) -> TcpStream {
     stream
 }
 
-/// Waits until the service closes the connection, and says how long that took.
+/// Waits until the service closes the connection; returns the time that it took.
 fn time_to_end(mut stream: TcpStream) -> Duration {
     let begun = Instant::now();
     match stream.read_to_end(&mut Vec::new()) {
@@ -28,7 +28,7 @@ fn time_to_end(mut stream: TcpStream) -> Duration {
 }
 
 #[test]
-fn who_says_nothing_or_half_a_head_is_not_waited_for() {
+fn silent_and_partial_requests_time_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[IDLE]);
     for begun in [
@@ -46,7 +46,7 @@ fn who_says_nothing_or_half_a_head_is_not_waited_for() {
 }
 
 #[test]
-fn a_head_in_drops_is_not_waited_for() {
+fn a_slow_head_times_out() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[IDLE]);
     let mut stream = connect(&service);
@@ -79,7 +79,7 @@ fn a_body_may_take_longer_than_a_head() {
     assert!(answer.starts_with("HTTP/1.1 201 "), "{answer}");
 }
 
-/// The head of a log-in that announces a body of `body_bytes` bytes.
+/// The head of a log-in request that announces a body of `body_bytes` bytes.
 fn log_in_head(service: &Service, body_bytes: usize) -> String {
     format!(
         "POST /api/v1/auth/login HTTP/1.1\r\nHost: {}\r\nContent-Type: application/json\r\nConnection: close\r\nContent-Length: {body_bytes}\r\n\r\n",
@@ -147,20 +147,20 @@ fn one_address_has_a_limited_number_of_connections_and_idle_ones_give_way() {
     drop(open);
     let begun = Instant::now();
     while service.call("GET", "/healthz", &[], "").is_none() {
-        assert!(begun.elapsed() < ENDS_WITHIN, "there is no room again");
+        assert!(begun.elapsed() < ENDS_WITHIN, "no connection becomes free");
     }
 }
 
-/// hyper does not see that they are gone: bytes of another request came first.
+/// hyper does not detect that they are gone, as bytes of another request came first.
 #[test]
-fn clients_that_leave_behind_further_requests_do_not_stay_in_line() {
+fn clients_that_disconnect_after_pipelined_requests_leave_the_queue() {
     const LEAVING: usize = 24;
     for further in ["GET / HTTP/1.1\r\n".to_owned(), "x".repeat(150_000)] {
         let folder = tempfile::tempdir().expect("a folder");
         let service = Service::start(&folder.path().join("storage"), &[]);
         let wrong = br#"{"username": "admin", "password": "wrong"}"#;
         let log_in = format!("{}{}", log_in_head(&service, wrong.len()), String::from_utf8_lossy(wrong));
-        // More are checked one after the other, two a second.
+        // More log-ins are checked one after the other, two a second.
         for _ in 0..5 {
             let mut stream = connect(&service);
             stream.write_all(log_in.as_bytes()).expect("writes");
@@ -170,7 +170,7 @@ fn clients_that_leave_behind_further_requests_do_not_stay_in_line() {
             let mut stream = connect(&service);
             stream.set_nonblocking(true).expect("sets");
             stream.write_all(log_in.as_bytes()).expect("writes");
-            // As much as the system takes.
+            // As many bytes as the system buffers.
             let _ = stream.write(further.as_bytes());
         }
         let mut last = connect(&service);
@@ -183,7 +183,7 @@ fn clients_that_leave_behind_further_requests_do_not_stay_in_line() {
 }
 
 #[test]
-fn who_stops_reading_a_download_is_not_waited_for() {
+fn a_stalled_download_is_closed() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[IDLE]);
     let url = upload_large_sound(&service);
@@ -195,7 +195,7 @@ fn who_stops_reading_a_download_is_not_waited_for() {
 }
 
 #[test]
-fn a_file_of_the_page_is_held_once_for_all_who_read_it_slowly() {
+fn slow_readers_of_a_page_file_share_its_memory() {
     const CLIENTS: usize = 150;
     let folder = tempfile::tempdir().expect("a folder");
     let page = folder.path().join("page");
@@ -218,7 +218,7 @@ fn a_file_of_the_page_is_held_once_for_all_who_read_it_slowly() {
     assert!(taken_kib < 150 * 1024, "{taken_kib} KiB for {CLIENTS} clients");
 }
 
-/// Uploads a sound that no socket's buffers hold, and says where it can be downloaded.
+/// Uploads a recording that exceeds the buffers of a socket; returns its URL.
 pub(crate) fn upload_large_sound(service: &Service) -> String {
     let sound = wav_of_noise(24 * 1024 * 1024);
     let kind = [("Content-Type", "multipart/form-data; boundary=b")];

@@ -1,5 +1,5 @@
-//! A disk of a few megabytes that only the service and the test see: a `tmpfs` in a mount namespace
-//! of its own. It goes with the process that holds the namespace, however the test ends.
+//! A disk of a few megabytes that only the service and the test see: a `tmpfs` in a separate mount
+//! namespace. It is removed with the process that holds the namespace, however the test ends.
 
 use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -8,21 +8,21 @@ use std::process::{Child, Command, Stdio};
 
 use crate::support::songfoundry;
 
-/// The disk. Dropped, it is gone.
+/// The disk, which is removed when dropped.
 pub(crate) struct SmallDisk {
     holder: Child,
-    /// Where it is, as the service sees it.
+    /// Its folder, as the service sees it.
     pub(crate) folder: PathBuf,
     is_root: bool,
 }
 
 impl SmallDisk {
-    /// A disk of so many megabytes in place of `folder`, which must exist.
+    /// Mounts a disk of `megabytes` over `folder`, which must exist.
     pub(crate) fn mount(folder: &Path, megabytes: u32) -> Self {
         let id = Command::new("id").arg("-u").output().expect("id runs").stdout;
         let is_root = String::from_utf8_lossy(&id).trim() == "0";
         let mut command = Command::new("unshare");
-        // Whoever is not root gets a namespace in which they are.
+        // Other users than root get a user namespace in which they are root.
         command.args(if is_root { &["--mount"][..] } else { &["--map-root-user", "--mount"] });
         let script = format!(
             "mount -t tmpfs -o size={megabytes}m,mode=700 none '{}' && echo mounted && exec sleep 600",
@@ -37,7 +37,7 @@ impl SmallDisk {
         Self { holder, folder: folder.to_owned(), is_root }
     }
 
-    /// The command `songfoundry` that sees the disk.
+    /// The command `songfoundry`, run so that it sees the disk.
     pub(crate) fn songfoundry(&self, storage: &Path) -> Command {
         let plain = songfoundry(storage);
         let mut command = Command::new("nsenter");
@@ -55,7 +55,7 @@ impl SmallDisk {
         command
     }
 
-    /// A file of the disk, as this process sees it.
+    /// The path of a file of the disk for this process.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         let root = PathBuf::from(format!("/proc/{}/root", self.holder.id()));
         root.join(self.folder.strip_prefix("/").expect("a whole path")).join(name)
@@ -68,7 +68,7 @@ impl SmallDisk {
         while file.write_all(&piece).is_ok() {}
     }
 
-    /// Fills the disk again to the last byte, after something on it was removed.
+    /// Fills the disk again to the last byte, after a file was removed.
     pub(crate) fn fill_on(&self) {
         let mut file = File::options().append(true).open(self.path("ballast")).expect("opens");
         let piece = [0; 4096];
@@ -82,7 +82,7 @@ impl SmallDisk {
         file.set_len(size_bytes - bytes).expect("shortens");
     }
 
-    /// Bytes that are free on the disk.
+    /// Free bytes of the disk.
     pub(crate) fn free_bytes(&self) -> u64 {
         let output = Command::new("stat")
             .args(["--file-system", "--format=%a %S"])
@@ -93,7 +93,7 @@ impl SmallDisk {
         text.split_whitespace().map(|number| number.parse::<u64>().expect("a number")).product()
     }
 
-    /// Gives the space back.
+    /// Frees the space again.
     pub(crate) fn empty(&self) {
         fs::remove_file(self.path("ballast")).expect("removes");
     }

@@ -1,4 +1,4 @@
-//! The program from outside: its start, its refusals, its logs, its end.
+//! The program's start, refusals, logs and end.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -18,12 +18,12 @@ fn run(storage: &Path, args: &[&str], settings: &[(&str, &str)]) -> Output {
 #[track_caller]
 fn refused(storage: &Path, settings: &[(&str, &str)], expected: &str) {
     let output = run(storage, &["serve"], settings);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains(expected), "{:?}: {said}", output.status);
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed.contains(expected), "{:?}: {printed}", output.status);
 }
 
 #[test]
-fn a_wrong_setting_stops_the_start_by_name() {
+fn a_wrong_setting_stops_the_start_with_its_name() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     refused(&storage, &[("SF_PORT", "x")], "SF_PORT is `x`");
@@ -31,7 +31,7 @@ fn a_wrong_setting_stops_the_start_by_name() {
     refused(&storage, &[("SF_CONFIG", "/nowhere/songfoundry.toml")], "/nowhere/songfoundry.toml");
     std::fs::write(folder.path().join("songfoundry.toml"), "log_format = \"xml\"").expect("writes");
     refused(&storage, &[], "SF_LOG_FORMAT is `xml`");
-    assert!(!storage.exists(), "made the storage folder before the settings were checked");
+    assert!(!storage.exists(), "created the storage folder before checking the settings");
     std::fs::write(folder.path().join("songfoundry.toml"), "").expect("writes");
     let file = folder.path().join("file");
     std::fs::write(&file, "").expect("writes");
@@ -47,9 +47,12 @@ fn only_the_variables_of_the_service_must_be_text() {
     let no_text = OsStr::from_bytes(b"caf\xe9");
     for command in ["config", "serve", "worker"] {
         let output = songfoundry(&storage).arg(command).env("SF_LOG", no_text).output().expect("runs");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(!output.status.success() && said.contains("SF_LOG is not valid UTF-8"), "{command}: {said}");
-        assert!(!said.contains("panicked"), "{command}: {said}");
+        let printed = String::from_utf8_lossy(&output.stderr);
+        assert!(
+            !output.status.success() && printed.contains("SF_LOG is not valid UTF-8"),
+            "{command}: {printed}"
+        );
+        assert!(!printed.contains("panicked"), "{command}: {printed}");
     }
     let mut others = songfoundry(&storage);
     others.env("CITY", no_text).env(OsStr::from_bytes(b"CAF\xc9"), "open").arg("config");
@@ -63,7 +66,7 @@ fn a_port_that_needs_rights_is_refused_as_such() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = env!("CARGO_BIN_EXE_songfoundry");
     let plain = songfoundry(&folder.path().join("storage"));
-    // Root gives up the right to low ports; whoever else runs this has none.
+    // Root drops the right to use low ports; other users do not have it.
     let mut command = match std::fs::metadata("/proc/self").expect("this process").uid() == 0 {
         true => {
             let mut setpriv = std::process::Command::new("setpriv");
@@ -86,16 +89,17 @@ fn a_port_that_needs_rights_is_refused_as_such() {
     let first_free = std::fs::read_to_string("/proc/sys/net/ipv4/ip_unprivileged_port_start").expect("reads");
     assert!(first_free.trim().parse::<u16>().expect("a port") > 79, "every process may use port 79 here");
     let output = command.env("SF_PORT", "79").output().expect("setpriv of util-linux runs");
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success(), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success(), "{printed}");
     assert!(
-        said.contains("127.0.0.1:79 (SF_HOST, SF_PORT)") && said.contains("no right to ports below 1024"),
-        "{said}"
+        printed.contains("127.0.0.1:79 (SF_HOST, SF_PORT)")
+            && printed.contains("no right to ports below 1024"),
+        "{printed}"
     );
 }
 
 #[test]
-fn settings_that_name_what_is_not_there_are_said_at_the_start() {
+fn settings_with_missing_targets_are_reported_at_the_start() {
     use std::io::BufRead as _;
     let folder = tempfile::tempdir().expect("a folder");
     let mut command = songfoundry(&folder.path().join("storage"));
@@ -112,38 +116,38 @@ fn settings_that_name_what_is_not_there_are_said_at_the_start() {
         "SF_DEFAULT_SOUNDFONT is `No Such Bank`",
     ];
     let lines = std::io::BufReader::new(service.take_stderr()).lines();
-    let (said, log) = std::sync::mpsc::channel();
+    let (sender, log) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for line in lines.map_while(Result::ok) {
-            if said.send(line).is_err() {
+            if sender.send(line).is_err() {
                 break;
             }
         }
     });
     while !expected.is_empty() {
         let line = log.recv_timeout(Duration::from_secs(20));
-        let line = line.unwrap_or_else(|_| panic!("not said: {expected:?}"));
+        let line = line.unwrap_or_else(|_| panic!("not printed: {expected:?}"));
         expected.retain(|one| !line.contains(one));
     }
 }
 
 #[test]
-fn a_worker_says_which_folders_of_soundfonts_it_cannot_read() {
+fn a_worker_reports_soundfont_folders_that_it_cannot_read() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("bank.sf2");
     std::fs::write(&file, "no folder").expect("writes");
     let dirs = format!("/nowhere/sounds:{}", file.display());
     let mut command = songfoundry(&folder.path().join("storage"));
-    // It is said before the database is looked for, which is not there.
+    // It is printed before the database is opened, which is unreachable.
     command
         .arg("worker")
         .env("SF_SOUNDFONT_DIRS", &dirs)
         .env("SF_DATABASE_URL", "postgres://x@127.0.0.1:1/x");
     let output = command.output().expect("runs");
-    let said = String::from_utf8_lossy(&output.stderr);
+    let printed = String::from_utf8_lossy(&output.stderr);
     assert!(!output.status.success());
     for dir in ["/nowhere/sounds", file.to_str().expect("Unicode")] {
-        assert!(said.contains(&format!("SF_SOUNDFONT_DIRS names `{dir}`")), "{said}");
+        assert!(printed.contains(&format!("SF_SOUNDFONT_DIRS names `{dir}`")), "{printed}");
     }
 }
 
@@ -213,7 +217,7 @@ fn a_container_prints_its_first_password_once() {
 fn it_ends_in_time_with_connections_open() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);
-    // One that says nothing, one that stopped in the middle of its request.
+    // Connections that sent nothing or a partial request.
     let idle = TcpStream::connect(service.address).expect("connects");
     let mut half = TcpStream::connect(service.address).expect("connects");
     write!(
@@ -233,7 +237,7 @@ fn it_ends_in_time_with_connections_open() {
 fn logs_are_json_on_request_and_never_hold_a_token() {
     let (folder, empty) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let mut command = songfoundry(&folder.path().join("storage"));
-    // One warning is counted below; a folder of SoundFonts that is missing would be another.
+    // One warning is counted below; a missing SoundFont folder would be another.
     command.arg("serve").env("SF_LOG", "debug,sqlx=info").env("SF_LOG_FORMAT", "json").stderr(Stdio::piped());
     command.env("SF_SOUNDFONT_DIRS", empty.path());
     let mut service = Service::spawn(&mut command);
@@ -263,7 +267,7 @@ fn logs_are_json_on_request_and_never_hold_a_token() {
 }
 
 #[test]
-fn the_command_line_teaches() {
+fn the_command_line_explains_itself() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     for (args, expected) in [
@@ -275,8 +279,8 @@ fn the_command_line_teaches() {
         (&["config"][..], "SF_PORT=0  [environment]"),
     ] {
         let output = run(&storage, args, &[]);
-        let said = String::from_utf8_lossy(&output.stdout);
-        assert!(output.status.success() && said.contains(expected), "{args:?}: {said}");
+        let printed = String::from_utf8_lossy(&output.stdout);
+        assert!(output.status.success() && printed.contains(expected), "{args:?}: {printed}");
     }
     let output = run(&storage, &["config"], &[("SF_PORT", "x")]);
     assert!(!output.status.success() && String::from_utf8_lossy(&output.stderr).contains("SF_PORT is `x`"));
@@ -299,6 +303,6 @@ fn a_worker_needs_a_database_that_it_can_share() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let output = run(&folder.path().join("storage"), &["worker"], &[("SF_DATABASE_URL", &url)]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains("SF_DATABASE_URL"), "{said}");
+    let printed = String::from_utf8_lossy(&output.stderr);
+    assert!(!output.status.success() && printed.contains("SF_DATABASE_URL"), "{printed}");
 }

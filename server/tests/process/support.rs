@@ -1,4 +1,4 @@
-//! The program as a process, and just enough HTTP to talk to it.
+//! The program as a process, with a minimal HTTP client.
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{SocketAddr, TcpStream};
@@ -10,18 +10,18 @@ use serde_json::Value;
 
 use crate::database;
 
-/// A running service. Dropped, it is killed.
+/// A running service, which is killed when dropped.
 pub(crate) struct Service {
     child: Child,
-    /// Address that it printed.
+    /// The address that it printed.
     pub(crate) address: SocketAddr,
-    /// Lines that it printed before its address.
+    /// The lines that it printed before its address.
     pub(crate) greeting: Vec<String>,
-    /// Kept open, so that later prints do not fail.
+    /// Kept open, so that further output does not fail.
     stdout: BufReader<ChildStdout>,
 }
 
-/// The command `songfoundry` with an environment of its own.
+/// The command `songfoundry` with a clean environment.
 pub(crate) fn songfoundry(storage: &Path) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_songfoundry"));
     for (key, _) in std::env::vars().filter(|(key, _)| key.starts_with("SF_")) {
@@ -34,7 +34,7 @@ pub(crate) fn songfoundry(storage: &Path) -> Command {
     if let Some(url) = database::of(storage) {
         command.env("SF_DATABASE_URL", url);
     }
-    // Without a settings file of whoever runs the tests.
+    // Ignores a settings file in the working directory of the test.
     command.current_dir(storage.parent().expect("a folder above"));
     command
 }
@@ -64,29 +64,29 @@ impl Service {
         line.trim_end().to_owned()
     }
 
-    /// The system's number of the process.
+    /// The process id.
     pub(crate) fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends a signal, by its name.
+    /// Sends a signal by name.
     pub(crate) fn signal(&self, name: &str) {
         let sent = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status();
         assert!(sent.expect("kill runs").success());
     }
 
-    /// SIGKILL while others still talk to it.
+    /// SIGKILL while other clients are connected.
     pub(crate) fn signal_kill(&self) {
         self.signal("KILL");
     }
 
-    /// SIGKILL: no chance to tidy up.
+    /// SIGKILL: no cleanup.
     pub(crate) fn kill(mut self) {
         self.child.kill().expect("kills");
         self.child.wait().expect("ends");
     }
 
-    /// SIGTERM, then waits for the end. Says how it ended and how long that took.
+    /// SIGTERM, then waits for the end. Returns the status and the time that it took.
     pub(crate) fn stop(mut self) -> (ExitStatus, Duration) {
         let begun = Instant::now();
         self.signal("TERM");
@@ -104,7 +104,7 @@ impl Service {
         self.child.stderr.take().expect("piped")
     }
 
-    /// Sends a request; `None` if the service was gone before the answer was whole.
+    /// Sends a request; `None` if the service ended before the answer was complete.
     pub(crate) fn call(
         &self,
         method: &str,
@@ -115,7 +115,8 @@ impl Service {
         self.send(method, path, headers, body.as_bytes())
     }
 
-    /// The same with any bytes as the body; its kind stands among the headers, or it is JSON.
+    /// Like [`Self::call`], with any bytes as the body. The content type is JSON unless the headers
+    /// name another.
     pub(crate) fn send(
         &self,
         method: &str,
@@ -143,7 +144,7 @@ impl Service {
     }
 }
 
-/// Reads up to the line with the address: the address, and the lines before it.
+/// Reads up to the line with the address; returns the address and the lines before it.
 fn read_greeting(stdout: &mut impl BufRead) -> (Option<SocketAddr>, Vec<String>) {
     let mut greeting = Vec::new();
     loop {
@@ -176,7 +177,7 @@ pub(crate) struct Answer {
     pub(crate) body: String,
 }
 
-/// A form with one file, with `b` between its parts.
+/// A form with one file and the boundary `b`.
 pub(crate) fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
     let mut body =
         format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{name}\"\r\n\r\n")
@@ -186,8 +187,7 @@ pub(crate) fn form(name: &str, bytes: &[u8]) -> Vec<u8> {
     body
 }
 
-/// Sends a request to whatever listens at an address; `None` if it was gone before the answer was
-/// whole.
+/// Sends a request to an address; `None` if the server ended before the answer was complete.
 pub(crate) fn request(
     address: SocketAddr,
     method: &str,
@@ -226,8 +226,7 @@ pub(crate) fn request(
     Ok(Some(Answer { status, head: head.to_owned(), body: body.to_owned() }))
 }
 
-/// A figure in the process's status, in KiB: `VmHWM` is the most memory that it ever held, `VmRSS`
-/// what it holds.
+/// A value in the process's status, in KiB: `VmHWM` is the peak memory, `VmRSS` the current memory.
 pub(crate) fn status_kib(service: &Service, name: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", service.id())).expect("it runs");
     let line = status.lines().find_map(|line| line.strip_prefix(name)).expect("the system counts it");

@@ -1,4 +1,4 @@
-//! What the service acknowledged, and whether it is there.
+//! Records what the service acknowledged, and checks that it is stored.
 
 use std::fmt;
 
@@ -6,16 +6,16 @@ use serde_json::{Value, json};
 
 use crate::support::Service;
 
-/// A song that is saved again and again.
+/// A song that is saved repeatedly.
 #[derive(Debug, Clone)]
 pub(crate) struct Song {
     /// Its project's id.
     pub(crate) id: String,
     /// The last acknowledged revision; 0 before the first.
     pub(crate) revision: i64,
-    /// The name in it.
+    /// The name in that revision.
     pub(crate) name: String,
-    /// The name of a save that was under way when the service ended: it may be there or not.
+    /// The name of a save in flight when the service ended, which may or may not be stored.
     pub(crate) in_flight: Option<String>,
 }
 
@@ -24,34 +24,34 @@ pub(crate) struct Song {
 pub(crate) struct Sound {
     /// Its id.
     pub(crate) id: String,
-    /// What it was made from.
+    /// Number that its content is generated from.
     pub(crate) number: usize,
 }
 
-/// An upload in parts that has begun.
+/// A resumable upload in progress.
 #[derive(Debug, Clone)]
 pub(crate) struct Begun {
-    /// Where it is.
+    /// Its path.
     pub(crate) path: String,
-    /// What is uploaded.
+    /// Number that its content is generated from.
     pub(crate) number: usize,
     /// Acknowledged bytes.
     pub(crate) offset_bytes: usize,
 }
 
-/// Everything that was acknowledged.
+/// All acknowledged data.
 #[derive(Debug)]
 pub(crate) struct Ledger {
     pub(crate) songs: Vec<Song>,
     pub(crate) sounds: Vec<Sound>,
-    /// The upload in parts that was under way when the service ended.
+    /// The resumable upload in progress when the service ended.
     pub(crate) begun: Option<Begun>,
-    /// How often an upload in parts went on after the service had ended.
+    /// Number of resumable uploads that continued after the service had ended.
     pub(crate) resumed: usize,
     pub(crate) saves: usize,
-    /// Sounds that were looked at since they were uploaded.
+    /// Number of recordings that were checked.
     checked: usize,
-    /// Saves that were under way and made it to the disk.
+    /// Number of saves in flight that were stored.
     made_it: usize,
 }
 
@@ -88,7 +88,7 @@ pub(crate) fn document(id: &str, name: &str) -> Value {
     json!({ "schema_version": 1, "project_id": id, "name": name, "tracks": [], "client": name.repeat(3000) })
 }
 
-/// A mono WAV file of 8 bits that no other number makes, and all of whose bytes are ASCII.
+/// A mono 8-bit WAV file that is unique for its number and consists of ASCII bytes.
 pub(crate) fn wav(number: usize) -> String {
     const DATA_BYTES: usize = 0x1000;
     let word = |value: usize| String::from_utf8((value as u32).to_le_bytes().to_vec()).expect("ASCII");
@@ -103,11 +103,11 @@ pub(crate) fn wav(number: usize) -> String {
     header + &samples
 }
 
-/// Bytes in a part of an upload, the last of which is shorter.
+/// Bytes of a part of an upload; the last part is shorter.
 pub(crate) const PART_BYTES: usize = 700;
 
 impl Ledger {
-    /// Checks all songs, and what was uploaded since the last check.
+    /// Checks all songs, and uploads since the last check.
     pub(crate) fn check_newest(&mut self, service: &Service) {
         for song in &mut self.songs {
             self.made_it += usize::from(check_song(service, song));
@@ -122,7 +122,7 @@ impl Ledger {
         }
     }
 
-    /// Checks everything that was ever acknowledged.
+    /// Checks all data that was ever acknowledged.
     pub(crate) fn check_all(&mut self, service: &Service) {
         self.checked = 0;
         self.check_newest(service);
@@ -135,7 +135,7 @@ impl Ledger {
     }
 }
 
-/// Whether the save that was under way is there. In any case the song is what is there from now on.
+/// Whether the save in flight was stored. The stored song is the reference from now on.
 fn check_song(service: &Service, song: &mut Song) -> bool {
     let path = format!("/api/v1/projects/{}", song.id);
     let there = service.call("GET", &path, &[], "").expect("an answer");
@@ -158,8 +158,8 @@ fn check_song(service: &Service, song: &mut Song) -> bool {
     made_it
 }
 
-/// No acknowledged byte is lost; the part that was under way may be there, or some of it. The
-/// upload goes on from what is there.
+/// No acknowledged byte is lost; the part in flight may be stored completely, partly or not. The
+/// upload continues from the stored offset.
 fn check_begun(service: &Service, begun: &mut Begun) {
     let about = service.expect(200, "GET", &begun.path, &[], &Value::Null);
     let found = about["offset_bytes"].as_u64().expect("an offset") as usize;

@@ -1,14 +1,14 @@
-//! What was acknowledged is there and whole, however often the service is killed or the power goes.
+//! Acknowledged data is stored and intact, however often the service is killed or the power fails.
 //!
-//! `scripts/soak` runs this: 1,000 kills and 100 power cuts, while songs are saved and sounds
-//! uploaded. `SOAK_PERCENT` takes a share of them. A power cut is a kill after which the folder
-//! holds only what was synced (`tests/power-cut`).
+//! `scripts/soak` runs 1,000 kills and 100 power cuts while songs are saved and recordings
+//! uploaded. `SOAK_PERCENT` selects a percentage of them. A power cut is a kill after which the
+//! folder holds only synced data (`tests/power-cut`).
 
 #[path = "../process/database.rs"]
 mod database;
 mod ledger;
 #[path = "../process/support.rs"]
-#[expect(dead_code, reason = "the tests of single processes use the rest")]
+#[expect(dead_code, reason = "the tests of single processes use the other items")]
 mod support;
 mod work;
 
@@ -23,45 +23,44 @@ use support::{Service, songfoundry};
 const KILLS: usize = 1_000;
 const POWER_CUTS: usize = 100;
 
-/// The share of a number that `SOAK_PERCENT` asks for, one at least.
-fn share_of(rounds: usize) -> usize {
+/// The number of rounds that `SOAK_PERCENT` selects, at least one.
+fn selected_rounds(rounds: usize) -> usize {
     let percent =
         std::env::var("SOAK_PERCENT").map_or(100, |text| text.parse().expect("SOAK_PERCENT is a number"));
     (rounds * percent / 100).max(1)
 }
 
-/// When a round is ended, counted from its first acknowledgements: another moment of the work in
-/// each.
-fn moment(round: usize) -> Duration {
+/// Time from the first acknowledgements to the end of a round, different in each round.
+fn kill_delay(round: usize) -> Duration {
     Duration::from_micros((round as u64 * 7_919) % 60_000)
 }
 
-/// Whether there is another round: a busy machine may need more of them than wanted until something
-/// was acknowledged.
-fn goes_on(rounds: usize, wanted: usize, ledger: &Ledger) -> bool {
+/// Whether there is another round: a busy machine may need more rounds until something is
+/// acknowledged.
+fn continues(rounds: usize, wanted: usize, ledger: &Ledger) -> bool {
     rounds < wanted || (!ledger.has_acknowledged() && rounds < 20 * wanted)
 }
 
 #[test]
-fn kills_lose_nothing_that_was_acknowledged() {
+fn kills_lose_no_acknowledged_data() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let (mut ledger, mut rounds) = (Ledger::default(), 0);
-    while goes_on(rounds, share_of(KILLS), &ledger) {
+    while continues(rounds, selected_rounds(KILLS), &ledger) {
         let round = rounds;
         rounds += 1;
         let service = Service::start(&storage, &[]);
         ledger.check_newest(&service);
-        work::until_ended(&service, &mut ledger, round, moment(round));
+        work::until_ended(&service, &mut ledger, round, kill_delay(round));
         service.kill();
     }
     ledger.check_all(&Service::start(&storage, &[]));
     println!("{rounds} kills: {ledger}");
 }
 
-/// A service whose syncs are all that lasts.
+/// A service of whose files only synced data survives.
 fn start_on(disk: &Path, storage: &Path) -> Service {
-    // Cargo puts the library beside this program.
+    // Cargo builds the library beside this program.
     let library = std::env::current_exe().expect("a program").with_file_name("libsongfoundry_power_cut.so");
     assert!(library.exists(), "{} is missing", library.display());
     let mut command = songfoundry(storage);
@@ -70,20 +69,20 @@ fn start_on(disk: &Path, storage: &Path) -> Service {
 }
 
 #[test]
-fn power_cuts_lose_nothing_that_was_acknowledged() {
+fn power_cuts_lose_no_acknowledged_data() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = |what: &str, round: usize| folder.path().join(format!("{what}-{round}"));
     std::fs::create_dir(path("storage", 0)).expect("a folder");
     let (mut ledger, mut rounds) = (Ledger::default(), 0);
-    while goes_on(rounds, share_of(POWER_CUTS), &ledger) {
+    while continues(rounds, selected_rounds(POWER_CUTS), &ledger) {
         let round = rounds;
         rounds += 1;
         let (storage, image) = (path("storage", round), path("image", round));
         let disk = Disk::open(&image).expect("an image");
-        disk.sync_all(&storage).expect("what is there is on the disk");
+        disk.sync_all(&storage).expect("the initial sync");
         let service = start_on(&image, &storage);
         ledger.check_newest(&service);
-        work::until_ended(&service, &mut ledger, round, moment(round));
+        work::until_ended(&service, &mut ledger, round, kill_delay(round));
         service.kill();
         disk.restore(&storage, &path("storage", round + 1)).expect("restores");
         std::fs::remove_dir_all(&storage).expect("removes");

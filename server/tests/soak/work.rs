@@ -1,4 +1,4 @@
-//! Songs being saved and sounds uploaded until the service ends.
+//! Saves songs and uploads recordings until the service ends.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
@@ -9,13 +9,13 @@ use serde_json::Value;
 use crate::ledger::{Begun, Ledger, PART_BYTES, Song, Sound, document, wav};
 use crate::support::Service;
 
-/// Threads that upload.
+/// Number of threads that upload.
 const UPLOADERS: usize = 2;
 
-/// Numbers of the sounds that are uploaded in parts: beyond those of all others.
+/// First number of recordings for resumable uploads, above all others.
 const IN_PARTS: usize = 5_000_000;
 
-/// How long the first acknowledgement may take.
+/// Maximum time until the first acknowledgement.
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Works on `service` and kills it `after` the round's first acknowledgements.
@@ -50,7 +50,7 @@ pub(crate) fn until_ended(service: &Service, ledger: &mut Ledger, round: usize, 
     });
 }
 
-/// Saves until the service is gone. Says how many saves were acknowledged.
+/// Saves until the service is gone; returns the number of acknowledged saves.
 fn save(service: &Service, song: &mut Song, round: usize, count: &AtomicUsize) -> usize {
     for saves in 0.. {
         let name = format!("{} in round {round}, after {}", song.id, song.revision);
@@ -73,7 +73,7 @@ fn save(service: &Service, song: &mut Song, round: usize, count: &AtomicUsize) -
     unreachable!("no service lasts so long")
 }
 
-/// Uploads until the service is gone. Says what was acknowledged.
+/// Uploads until the service is gone; returns the acknowledged recordings.
 fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Sound> {
     let mut sounds = Vec::new();
     loop {
@@ -93,8 +93,8 @@ fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Sound>
     }
 }
 
-/// Uploads by the tus protocol, going on with what had begun, until the service is gone. Says what
-/// is under way then, and what came to its end.
+/// Uploads by the tus protocol until the service is gone, starting with the upload in progress.
+/// Returns the upload in progress at the end and the completed ones.
 fn upload_in_parts(
     service: &Service,
     mut begun: Option<Begun>,
@@ -123,10 +123,10 @@ fn begin(service: &Service, number: usize) -> Option<Begun> {
     assert_eq!(answer.status, 201, "an upload was refused: {}", answer.body);
     let mut lines = answer.head.lines().filter_map(|line| line.split_once(": "));
     let location = lines.find(|(name, _)| name.eq_ignore_ascii_case("location"));
-    Some(Begun { path: location.expect("a place").1.to_owned(), number, offset_bytes: 0 })
+    Some(Begun { path: location.expect("a location").1.to_owned(), number, offset_bytes: 0 })
 }
 
-/// Sends the next part, if there is one and the service is there.
+/// Sends the next part; returns false if there is none or the service is gone.
 fn send_part(service: &Service, upload: &mut Begun) -> bool {
     let (whole, from) = (wav(upload.number), upload.offset_bytes);
     let part = &whole[from..whole.len().min(from + PART_BYTES)];
@@ -142,7 +142,7 @@ fn send_part(service: &Service, upload: &mut Begun) -> bool {
     true
 }
 
-/// The id of the file that came of an upload, or `None` if the service went before it.
+/// The id of the uploaded file, or `None` if the service ended before.
 fn wait_for_file(service: &Service, upload: &Begun) -> Option<String> {
     if upload.offset_bytes < wav(upload.number).len() {
         return None;
@@ -156,7 +156,7 @@ fn wait_for_file(service: &Service, upload: &Begun) -> Option<String> {
             return Some(id.to_owned());
         }
         assert_ne!(about["state"], "refused", "{about}");
-        assert!(begun.elapsed() < PATIENCE, "{about} comes to no end");
+        assert!(begun.elapsed() < PATIENCE, "{about} does not end");
         thread::sleep(Duration::from_millis(2));
     }
 }

@@ -1,8 +1,8 @@
-//! Audio files: each is refused, or decoded into a file of finite samples and one of peaks that
-//! have the size that the report says, within the limits.
+//! Audio files: each is refused, or decoded within the limits into a file of finite samples and one
+//! of peaks. Their sizes must match the report.
 //!
-//! The service does this in a process of its own, which may also panic or run out of memory; here a
-//! codec may panic, and nothing else.
+//! The service decodes in a separate process, which may panic or run out of memory. Here a codec
+//! may panic, and nothing else.
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -35,11 +35,11 @@ use test_files::{ADTS, AIFF_48_KHZ, Format, MP3, OGG_PAGES, aiff, chunk, riff, r
 
 const LIMITS: Limits = Limits { max_secs: 60, max_channels: 8, max_output_bytes: 4 << 20, wall_secs: 60 };
 
-/// Most memory that decoding takes: half of what the service gives the process that decodes. A
-/// header of 65,279 channels takes 300 MB before anybody has counted them.
+/// Maximum memory of decoding: half of the limit of the service's decoder process. A header of
+/// 65,279 channels takes 300 MB before the channels are counted.
 const MEMORY_MAX_BYTES: usize = 3 << 28;
 
-/// A file without a name, and a path to it.
+/// An unlinked file, and a path to it.
 struct Nameless {
     file: File,
     path: PathBuf,
@@ -54,7 +54,7 @@ impl Nameless {
         Self { path: format!("/proc/self/fd/{}", file.as_raw_fd()).into(), file }
     }
 
-    /// Holds these bytes and nothing else.
+    /// Replaces the contents.
     fn fill(&self, bytes: &[u8]) {
         let mut file = &self.file;
         file.set_len(0).expect("a file on a disk");
@@ -67,7 +67,7 @@ impl Nameless {
     }
 }
 
-/// Panics where a file is not decoded as it should be.
+/// Panics if a file is decoded incorrectly.
 pub fn check(input: &[u8]) {
     static FILES: LazyLock<[Nameless; 3]> = LazyLock::new(|| ["in", "samples", "peaks"].map(Nameless::new));
     let [file, samples, peaks] = &*FILES;
@@ -82,7 +82,7 @@ pub fn check(input: &[u8]) {
     };
     let facts = survived(|| within(MEMORY_MAX_BYTES, "reading a header", || decode::inspect(&job.input)));
     let outcome =
-        survived(|| within(MEMORY_MAX_BYTES, "decoding", || decode::decode(&job, &mut check_share)));
+        survived(|| within(MEMORY_MAX_BYTES, "decoding", || decode::decode(&job, &mut check_progress)));
     let Some(outcome) = outcome else { return };
     match outcome {
         Ok(report) => {
@@ -94,25 +94,24 @@ pub fn check(input: &[u8]) {
             );
             check_outputs(&report, samples, peaks);
         }
-        Err(Refusal::Io(error)) => panic!("the file is taken for a disk that fails: {error}"),
+        Err(Refusal::Io(error)) => panic!("reported as a disk error: {error}"),
         Err(Refusal::Unsupported(why) | Refusal::Malformed(why) | Refusal::Limit(why)) => {
             assert!(!why.is_empty())
         }
-        // The second comes from the process that watches a decoder.
+        // The second error comes from the process that supervises a decoder.
         Err(Refusal::NoRoom | Refusal::TooSlow(_)) => {}
     }
-    // Buffers are written after the limit was checked, the header before.
+    // Buffers are written after the check of the limit, the header before.
     assert!(samples.size_bytes() <= LIMITS.max_output_bytes + (1 << 16), "{} bytes", samples.size_bytes());
 }
 
-/// The result, unless a codec panicked: the service takes that for a refusal of the file, as it
-/// does here.
+/// The result, unless a codec panicked: the service also treats that as a refusal of the file.
 fn survived<T>(decode: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(decode)).ok()
 }
 
-fn check_share(share: f64) {
-    assert!((0.0..=1.0).contains(&share), "a share of {share} is done");
+fn check_progress(fraction: f64) {
+    assert!((0.0..=1.0).contains(&fraction), "progress of {fraction}");
 }
 
 fn check_outputs(report: &Report, samples: &Nameless, peaks: &Nameless) {
@@ -124,10 +123,10 @@ fn check_outputs(report: &Report, samples: &Nameless, peaks: &Nameless) {
     let mut read = Vec::new();
     let mut reader = FloatWavReader::new(&samples.file, channels, 0, frames).expect("opens");
     reader.read(frames, &mut read).expect("reads");
-    assert!(read.iter().all(|value| value.is_finite()), "a sample is no number");
+    assert!(read.iter().all(|value| value.is_finite()), "a sample is not finite");
 }
 
-/// Changes a file so that its parts are found again.
+/// Mutates a file such that its chunks remain readable.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     if choices.below(4) == 0 {
         return None;
@@ -160,16 +159,15 @@ fn extensible(format: Format, valid_bits: u16, speakers: u32) -> Vec<u8> {
     riff_chunk(b"fmt ", &body)
 }
 
-/// A `fmt ` chunk with the size of an extension that is not there, as codings other than PCM have
-/// it.
+/// A `fmt ` chunk with the size of an empty extension, as codings other than PCM have it.
 fn extended(format: Format) -> Vec<u8> {
     let mut body = format.body();
     body.extend([0, 0]);
     riff_chunk(b"fmt ", &body)
 }
 
-/// WAV and AIFF files of each coding, and the first parts of the fixtures of each other kind.
-/// `scripts/fuzz` also takes the whole fixtures.
+/// WAV and AIFF files of each coding, and the starts of the fixtures of the other formats.
+/// `scripts/fuzz` also uses the whole fixtures.
 pub fn seeds() -> Vec<Seed> {
     let data: Vec<u8> = (0..240_u8).map(|n| n.wrapping_mul(37)).collect();
     let floats: Vec<u8> = (0..64).flat_map(|n| (n as f32 / 64.0 - 0.5).to_le_bytes()).collect();
@@ -188,7 +186,7 @@ pub fn seeds() -> Vec<Seed> {
         sound.clone(),
         riff_chunk(b"id3 ", b"ID3\x04\0\0\0\0\0\0"),
     ]);
-    // Sizes that are elsewhere: in `ds64`, or nowhere at all.
+    // Sizes in `ds64`, or missing.
     let wide = |name: &[u8; 4]| {
         let sizes: Vec<u8> =
             [300_u64, 240, 120].into_iter().flat_map(u64::to_le_bytes).chain([0; 4]).collect();
@@ -218,7 +216,7 @@ pub fn seeds() -> Vec<Seed> {
         ("pcm-16.aiff", aiff(2, 60, 16, AIFF_48_KHZ, &data)),
         ("pcm-24.aiff", aiff(1, 80, 24, AIFF_48_KHZ, &data)),
     ];
-    // Whole frames and pages as far as they are kept.
+    // Only whole frames and pages are kept.
     let head = |file: &[u8], bytes: usize| file[..bytes.min(file.len())].to_vec();
     all.push(("frames.flac", small_flac()));
     all.push(("tone-head.mp3", head(MP3, 1_600)));
@@ -239,7 +237,7 @@ fn small_flac() -> Vec<u8> {
     // residuals of 0.
     let fixed = vec![0x12, 0x01, 0x00, 0x00, 0x3f, 0xff, 0x80];
     // Linear prediction of order 1: a warm-up sample, precision 2 bits, shift 0, coefficient 1,
-    // then as above.
+    // then residuals as above.
     let linear = vec![0x40, 0x01, 0x00, 0x10, 0x20, 0x07, 0xff, 0xf0];
     for (number, subframe) in [verbatim, constant, fixed, linear].into_iter().enumerate() {
         let start = out.len();

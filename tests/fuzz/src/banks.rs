@@ -1,5 +1,5 @@
-//! SoundFonts: the engine refuses them or plays them, in finite numbers, and a smaller bank made of
-//! them plays the same.
+//! SoundFonts: the engine refuses them or plays them with finite output, and a reduced bank gives
+//! the same output.
 
 use std::fs;
 
@@ -13,27 +13,27 @@ use crate::{Seed, mutate, within};
 
 const SF2: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
-/// Most bytes of a seed that is taken from an installed bank; small ones are mutated faster.
+/// Maximum bytes of a seed from an installed bank; small seeds are mutated faster.
 const INSTALLED_MAX_BYTES: usize = 48 << 10;
 
 const BLOCK_FRAMES: usize = 300;
 const BLOCKS: u64 = 4;
 
-/// Most presets of a bank that are played.
-const MOST_PRESETS: usize = 3;
+/// Maximum number of presets that are played of a bank.
+const MAX_PRESETS: usize = 3;
 
-/// Most memory that the tables of a bank take: some times the file, and what an empty one takes.
+/// Maximum memory of a bank's tables: a multiple of the file, and the tables of an empty bank.
 fn table_limit_bytes(file: &[u8]) -> usize {
     16 * file.len() + (1 << 20)
 }
 
-/// Most bytes of decoded samples that are worth their time here; the service has a setting for it.
+/// Maximum bytes of decoded samples, to limit the time; the service has a setting for it.
 const DECODED_MAX_BYTES: u64 = 32 << 20;
 
-/// Memory of a decoder beside the decoded frames: tables of its codebooks.
+/// Memory of a decoder in addition to the decoded frames: tables of its codebooks.
 const DECODER_BYTES: usize = 64 << 20;
 
-/// Panics where a bank is not played as it should be.
+/// Panics if a bank is played incorrectly.
 pub fn check(file: &[u8]) {
     let Ok(bank) = within(table_limit_bytes(file), "a bank", || Bank::from_bytes(file)) else { return };
     for skipped in bank.skipped() {
@@ -42,18 +42,18 @@ pub fn check(file: &[u8]) {
     let programs =
         bank.summary().presets.iter().filter_map(|it| Some((it.bank, u8::try_from(it.program).ok()?)));
     let mut presets: Vec<(u16, u8)> =
-        programs.filter(|&(_, program)| program < 128).take(MOST_PRESETS).collect();
+        programs.filter(|&(_, program)| program < 128).take(MAX_PRESETS).collect();
     presets.push((128, 0));
     let announced_bytes = bank.undecoded_bytes(&presets);
     if announced_bytes > DECODED_MAX_BYTES {
         return;
     }
     let prepare = || bank.prepare(&presets).unwrap_or_else(|error| panic!("{error}"));
-    // The frames that were announced, and the same again while they are put together.
+    // The announced frames, and a copy while they are assembled.
     within(2 * announced_bytes as usize + DECODER_BYTES, "decoding a bank", prepare);
     assert!(bank.decoded_bytes() <= announced_bytes, "{} of {announced_bytes}", bank.decoded_bytes());
     let file = bank.reduced(&presets).expect("a smaller bank");
-    let small = Bank::from_vec(file).expect("a sound bank");
+    let small = Bank::from_vec(file).expect("a valid bank");
     assert!(small.skipped().is_empty(), "{:?}", small.skipped());
     for preset in presets {
         let (whole, small) = (render(&bank, preset), render(&small, preset));
@@ -65,7 +65,7 @@ pub fn check(file: &[u8]) {
     }
 }
 
-/// The bits of what a preset sounds like.
+/// The bits of a preset's output.
 fn render(bank: &Bank, (bank_number, program): (u16, u8)) -> Vec<u32> {
     let track = Track {
         id: String::new(),
@@ -100,18 +100,18 @@ fn events() -> Vec<TrackEvent> {
     events
 }
 
-/// Changes a bank.
+/// Mutates a bank.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     mutate::bank::tables(bytes, choices)
 }
 
-/// Banks made here.
+/// Generated banks.
 pub fn seeds() -> Vec<Seed> {
     let seed = |name: &str, tables: Tables| (name.to_owned(), tables.bytes());
     vec![seed("looped.sf2", looped()), seed("modulated.sf2", modulated()), seed("empty.sf2", Tables::new())]
 }
 
-/// Each preset of an installed bank that is small enough, by itself.
+/// Each preset of an installed bank that is small enough, as a separate bank.
 pub fn installed_seeds() -> Vec<Seed> {
     let whole = Bank::from_vec(fs::read(SF2).expect(SF2)).expect(SF2);
     let programs = whole.summary().presets.iter().map(|preset| (preset.bank, preset.program as u8));
@@ -143,7 +143,7 @@ pub(crate) fn looped() -> Tables {
     tables
 }
 
-/// Modulators of both levels, linked ones among them.
+/// Modulators at both levels, some of them linked.
 fn modulated() -> Tables {
     let records: [ModulatorRecord; 4] =
         [[2, 8, 0, 0, 0], [0x81, 0x8003, 900, 0, 0], [0x020e, 52, 500, 0x10, 2], [127, 17, 300, 0, 0]];

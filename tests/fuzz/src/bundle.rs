@@ -1,5 +1,5 @@
-//! Bundles: an archive is refused, or gives a list of what is in it, and texts and sounds by plain
-//! names, each no larger than it may be.
+//! Bundles: an archive is refused, or yields its manifest and texts and recordings with plain
+//! names, each within its size limit.
 
 use std::cell::Cell;
 use std::collections::HashMap;
@@ -28,20 +28,20 @@ mod manifest;
 use archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, PROJECT};
 use manifest::{FORMAT, VERSION};
 
-/// Most bytes of a project and of a sound here.
+/// Maximum bytes of a project and of a recording here.
 const PROJECT_MAX_BYTES: u64 = 256 << 10;
 const SOUND_MAX_BYTES: u64 = 1 << 20;
 
-/// Most bytes that are read to open an archive and to find each entry: the limit of the archive's
-/// own, and the same bytes once more.
+/// Maximum bytes that are read to open an archive and to find each entry: the archive's limit,
+/// twice.
 const OPENING_MAX_BYTES: u64 = 2 * 8 * 1024 * 1024;
 
-/// Most memory that opening takes.
+/// Maximum memory of opening.
 fn limit_bytes(file: &[u8]) -> usize {
     64 * file.len() + (1 << 20)
 }
 
-/// Panics where an archive is not read as it should be.
+/// Panics if an archive is read incorrectly.
 pub fn check(file: &[u8]) {
     let count = Cell::new(0);
     let reader = Counted { inner: Cursor::new(file), count: &count };
@@ -67,11 +67,11 @@ pub fn check(file: &[u8]) {
     }
 }
 
-/// The content of an answer. The disk cannot fail here.
+/// The content of a result. The disk cannot fail here.
 fn accepted<T>(answer: Result<T, BundleError>) -> Option<T> {
     match answer {
         Ok(content) => Some(content),
-        Err(BundleError::Io(error)) => panic!("an archive is taken for a disk that fails: {error}"),
+        Err(BundleError::Io(error)) => panic!("reported as a disk error: {error}"),
         Err(error) => {
             assert!(!error.to_string().is_empty());
             None
@@ -79,14 +79,14 @@ fn accepted<T>(answer: Result<T, BundleError>) -> Option<T> {
     }
 }
 
-/// A valid project stays valid with other ids of its audio, and has them.
+/// A valid project stays valid with other audio ids, and contains them.
 fn check_ids(document: &JsonText, new_ids: &HashMap<String, String>) {
     let replaced = audio_ids::replaced(document, new_ids);
     let Ok(document) = upgrade(document, "fuzz") else { return };
     if validate(&document).is_err() {
         return;
     }
-    let replaced = upgrade(&replaced, "fuzz").expect("it is an object as before");
+    let replaced = upgrade(&replaced, "fuzz").expect("an object");
     assert_eq!(validate(&replaced), Ok(()), "a project with other ids");
     let files = |document: &JsonText| files_used(&schemas::read::project(document).expect("a project"));
     let mut expected: Vec<String> =
@@ -117,7 +117,7 @@ impl<R: Seek> Seek for Counted<'_, R> {
     }
 }
 
-/// Most entries of an archive that is changed.
+/// Maximum number of entries of an archive that is mutated.
 const ENTRIES: usize = 100;
 
 struct Entry {
@@ -140,7 +140,7 @@ fn entry(zip: &mut ZipArchive<Cursor<&[u8]>>, number: usize) -> Option<Entry> {
     Some(Entry { name, method, content })
 }
 
-/// An archive; entries of a name that was there already are left out.
+/// An archive without duplicate names.
 fn archive_of(entries: &[Entry]) -> Option<Vec<u8>> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     for Entry { name, method, content } in entries {
@@ -152,7 +152,7 @@ fn archive_of(entries: &[Entry]) -> Option<Vec<u8>> {
     Some(zip.finish().ok()?.into_inner())
 }
 
-/// Changes the content, the name or the coding of an entry.
+/// Mutates the content, the name or the compression of an entry.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     const NAMES: [&str; 8] = [
         MANIFEST,
@@ -164,7 +164,7 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
         "/audio/d",
         "../bundle.json",
     ];
-    // Headers and the directory are changed as bytes.
+    // Headers and the directory are mutated as bytes.
     if choices.below(3) == 0 {
         return None;
     }
@@ -194,7 +194,7 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     archive_of(&entries)
 }
 
-/// Bundles with stored and deflated entries, with and without sounds.
+/// Bundles with stored and deflated entries, with and without recordings.
 pub fn seeds() -> Vec<Seed> {
     let (stored, deflated) = (CompressionMethod::Stored, CompressionMethod::Deflated);
     let item = |id: &str, file: &str| {
@@ -226,7 +226,7 @@ pub fn seeds() -> Vec<Seed> {
         [entry(MANIFEST, deflated, text(&manifest(json!([])))), entry(PROJECT, deflated, text(&bare))];
     let silent = archive_of(&silent).expect("an archive");
     let mut twice = bundle(stored);
-    // The second sound under the name of the first, in both headers.
+    // The second recording under the name of the first, in both headers.
     let names: Vec<usize> = (0..twice.len()).filter(|at| twice[*at..].starts_with(b"audio/b.ogg")).collect();
     names.into_iter().for_each(|at| twice[at..at + 11].copy_from_slice(b"audio/a.wav"));
     let bomb = [entry(MANIFEST, deflated, vec![b' '; 200_000]), entry(PROJECT, deflated, text(&bare))];

@@ -1,11 +1,11 @@
-//! Fuzz targets: one for each kind of file that other people send. Each is a module with
+//! Fuzz targets: one for each kind of file that clients send. Each is a module with
 //!
-//! - `check`, which panics where an input shows a defect, or takes more memory than its limit;
-//! - `mutate`, which changes an input so that the parts behind checksums and sizes are reached;
-//! - `seeds`, which makes the inputs in the folder `seeds`;
-//! - `installed_seeds`, which takes inputs from files of the system that are not ours to keep here.
+//! - `check`, which panics if an input shows a defect, or takes more memory than its limit;
+//! - `mutate`, which mutates an input such that data behind checksums and sizes is reached;
+//! - `seeds`, which generates the inputs in the folder `seeds`;
+//! - `installed_seeds`, which reads inputs from files of the system that must not be committed.
 //!
-//! The bodies of the programs in `bin` are [`target!`]. `scripts/fuzz` builds and runs them.
+//! [`target!`] is the body of the programs in `bin`. `scripts/fuzz` builds and runs them.
 
 pub mod audio;
 pub mod banks;
@@ -34,7 +34,7 @@ pub use libfuzzer_sys;
 #[global_allocator]
 static ALLOCATOR: counting::Counting = counting::Counting;
 
-/// A file to begin with, and its name.
+/// A seed and its name.
 pub type Seed = (String, Vec<u8>);
 
 /// The program of one target; its argument is the module.
@@ -59,8 +59,8 @@ macro_rules! target {
 /// `vorbis/decoded.rs` of the engine catch them. Their sources have these parts in their paths.
 const CAUGHT: [&str; 2] = ["/symphonia-", "/lewton-"];
 
-/// Lets panics of decoders unwind, so that they can be caught; every other panic ends the program,
-/// as libFuzzer wants.
+/// Lets panics of decoders unwind, so that they can be caught; every other panic aborts the
+/// program, as libFuzzer requires.
 fn let_decoders_panic() {
     let ending = panic::take_hook();
     panic::set_hook(Box::new(move |about| {
@@ -71,9 +71,9 @@ fn let_decoders_panic() {
     }));
 }
 
-/// Prepares a target and obeys two variables of the environment: `FUZZ_MAKE_SEEDS` names a folder
-/// that the committed seeds are written to, and nothing else is done; `FUZZ_INSTALLED_SEEDS` names
-/// one for seeds made of files of the system.
+/// Prepares a target and handles two environment variables. `FUZZ_MAKE_SEEDS` names a folder to
+/// which the committed seeds are written; the program then exits. `FUZZ_INSTALLED_SEEDS` names a
+/// folder for seeds made of files of the system.
 pub fn start(seeds: fn() -> Vec<Seed>, installed: fn() -> Vec<Seed>) {
     let_decoders_panic();
     if let Some(folder) = std::env::var_os("FUZZ_MAKE_SEEDS") {
@@ -90,11 +90,11 @@ fn write(folder: &Path, seeds: Vec<Seed>) -> io::Result<()> {
     seeds.into_iter().try_for_each(|(name, bytes)| fs::write(folder.join(name), bytes))
 }
 
-/// How a target changes an input; `None` where it does not know how to.
+/// Mutates an input; `None` if it cannot.
 type Mutate = fn(&[u8], &mut choices::Choices) -> Option<Vec<u8>>;
 
-/// Changes the first `size` bytes of `data`; returns how many there are then, at most `max_size`.
-/// Every eighth time, and where `mutate` has no answer, any bytes are changed.
+/// Mutates the first `size` bytes of `data`; returns the new size, at most `max_size`. Every eighth
+/// time, and if `mutate` returns `None`, arbitrary bytes are changed.
 pub fn mutated(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate: Mutate) -> usize {
     let mut choices = choices::Choices::new(seed);
     let changed = if choices.below(8) == 0 { None } else { mutate(&data[..size], &mut choices) };
@@ -108,12 +108,12 @@ pub fn mutated(data: &mut [u8], size: usize, max_size: usize, seed: u32, mutate:
 }
 
 /// Runs `parse`, which must take at most `limit_bytes` of memory at a time.
-fn within<T>(limit_bytes: usize, what: &str, parse: impl FnOnce() -> T) -> T {
+fn within<T>(limit_bytes: usize, label: &str, parse: impl FnOnce() -> T) -> T {
     let (result, cost) = counting::cost(parse);
-    let counting::Cost { most_bytes, requests } = cost;
+    let counting::Cost { peak_bytes, requests } = cost;
     assert!(
-        most_bytes <= limit_bytes,
-        "{what} takes {most_bytes} bytes of memory in {requests} requests, and {limit_bytes} bytes are the limit"
+        peak_bytes <= limit_bytes,
+        "{label} takes {peak_bytes} bytes of memory in {requests} requests, and {limit_bytes} bytes are the limit"
     );
     result
 }

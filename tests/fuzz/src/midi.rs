@@ -1,5 +1,5 @@
-//! MIDI files: each is refused or becomes a project that the schema accepts, and what is exported
-//! of that can be imported again with all its notes.
+//! MIDI files: each is refused or becomes a valid project, whose export can be imported again with
+//! all its notes.
 
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{
@@ -18,12 +18,12 @@ mod parser;
 
 use parser::{ImportOptions, Imported, MidiError, import};
 
-/// Most memory that an import takes: events of two bytes become notes and controls.
+/// Maximum memory of an import: events of two bytes become notes and controls.
 fn limit_bytes(file: &[u8]) -> usize {
     200 * file.len() + (1 << 20)
 }
 
-/// Panics where a file is not imported as it should be.
+/// Panics if a file is imported incorrectly.
 pub fn check(file: &[u8]) {
     let Ok(imported) = within(limit_bytes(file), "an import", || import(file, options())) else { return };
     let Imported { project, warnings } = imported;
@@ -45,11 +45,12 @@ fn notes(project: &Project) -> usize {
     project.tracks.iter().flat_map(|track| track.midi_items()).map(|item| item.notes.len()).sum()
 }
 
-/// What an export of a project is read as, which must be whole.
+/// The project that an export of a project is imported as. It must be complete.
 ///
 /// # Errors
-/// The project as a file of one piece is longer or has more than an import takes: the ends of items
-/// may lie beyond the greatest tick at which one begins.
+///
+/// The exported file is longer or has more events than an import accepts: items may end after the
+/// maximum tick at which one may start.
 pub(crate) fn exported(document: &JsonText, project: &Project) -> Result<Project, MidiError> {
     let file = parser::export(document.view(), project.clone());
     Smf::parse(&file).expect("others read what is exported");
@@ -60,7 +61,7 @@ pub(crate) fn exported(document: &JsonText, project: &Project) -> Result<Project
     Ok(project)
 }
 
-/// Panics where an export of a valid project cannot be read.
+/// Panics if an export of a valid project cannot be read.
 pub(crate) fn check_export(document: &JsonText, project: &Project) {
     match exported(document, project) {
         Ok(_) | Err(MidiError::TooLong { .. } | MidiError::TooMany { .. } | MidiError::TooLarge { .. }) => {}
@@ -68,7 +69,7 @@ pub(crate) fn check_export(document: &JsonText, project: &Project) {
     }
 }
 
-/// Changes a track or puts an event into it; the sizes stay right.
+/// Mutates a track or inserts an event; the sizes remain correct.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut chunks = parse(bytes, Order::Big, false);
     if chunks.first()?.id != *b"MThd" {
@@ -94,10 +95,10 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     Some(write(&chunks, Order::Big, false))
 }
 
-/// A distance and an event.
+/// A delta time and an event.
 fn event(choices: &mut Choices) -> Vec<u8> {
     const EXCLUSIVES: [&[u8]; 6] = [
-        // GM on, GM2 on, GS reset, a part of GS as drums, XG on, and one that is cut short.
+        // GM on, GM2 on, GS reset, a GS part as drums, XG on, and a truncated one.
         &[0xf0, 5, 0x7e, 0x7f, 9, 1, 0xf7],
         &[0xf0, 5, 0x7e, 0x7f, 9, 3, 0xf7],
         &[0xf0, 10, 0x41, 0x10, 0x42, 0x12, 0x40, 0, 0x7f, 0, 0x41, 0xf7],
@@ -166,7 +167,7 @@ fn meta(message: MetaMessage<'static>) -> Kind {
     TrackEventKind::Meta(message)
 }
 
-/// A file of tracks of (distance, event). `midly` writes running status.
+/// A file of tracks of (delta time, event). `midly` writes running status.
 fn file(format: Format, timing: Timing, tracks: &[&[(u32, Kind)]]) -> Vec<u8> {
     let mut smf = Smf::new(Header::new(format, timing));
     for track in tracks {
@@ -234,7 +235,7 @@ pub fn seeds() -> Vec<Seed> {
     wrapped.extend(&one);
     let mut cut = file(Format::Parallel, beats, &[song, controls]);
     cut.truncate(cut.len() - 9);
-    // Statuses that are spelt out, system messages, no end of track.
+    // Explicit statuses, system messages, no end of track.
     let mut plain = b"MThd\0\0\0\x06\0\0\0\x01\0\x60MTrk\0\0\0\x16".to_vec();
     plain.extend([
         0, 0x90, 60, 100, 0, 0x90, 62, 100, 0x60, 0xf8, 0, 0xf2, 1, 2, 0, 0x80, 60, 0, 0, 62, 64, 0,

@@ -1,6 +1,6 @@
-//! Project documents: each is refused with at most so many problems, in bounded memory, or is read,
-//! described to the engine and played by it within the memory that was estimated, in finite
-//! numbers, and exported as a MIDI file.
+//! Project documents: each is refused with a limited number of problems, in bounded memory, or read
+//! and compiled. The engine plays it with finite output within the estimated memory, and it is
+//! exported as a MIDI file.
 
 use std::sync::LazyLock;
 
@@ -19,26 +19,26 @@ use serde_json::{Value, json};
 use crate::choices::Choices;
 use crate::{Seed, banks, midi, mutate, within};
 
-/// Longest description of a problem, in bytes.
+/// Maximum length of a description of a problem, in bytes.
 const DETAIL_MAX_BYTES: usize = 1_000;
 
-/// Most memory of sessions that are played, in bytes; the service has a setting for it.
+/// Maximum memory of sessions that are played, in bytes; the service has a setting for it.
 const PLAYED_MAX_BYTES: u64 = 16 << 20;
 
-/// Blocks that are rendered.
+/// Number of rendered blocks.
 const BLOCKS: usize = 3;
 
-/// What each file of audio is: so many frames at this rate.
+/// Length and rate of all audio files.
 const AUDIO_FRAMES: u64 = 3_000;
 const AUDIO_RATE_HZ: u32 = 44_100;
 
-/// Most memory that checking a document takes: ten times its bytes, and what an empty one takes.
-/// The tables of the schema come once.
+/// Maximum memory of checking a document: ten times its bytes, and the memory of an empty document.
+/// The tables of the schema are allocated once.
 fn limit_bytes(document: &[u8]) -> usize {
     10 * document.len() + (512 << 10)
 }
 
-/// Panics where a document is not treated as it should be.
+/// Panics if a document is handled incorrectly.
 pub fn check(input: &[u8]) {
     let limit_bytes = limit_bytes(input);
     let Ok(text) = within(limit_bytes, "reading JSON", || JsonText::read(input)) else { return };
@@ -57,7 +57,7 @@ pub fn check(input: &[u8]) {
         assert!((1..=MAX_VIOLATIONS).contains(&violations.len()), "{} problems", violations.len());
         for one in violations {
             let bytes = one.detail.len();
-            assert!((1..=DETAIL_MAX_BYTES).contains(&bytes), "{bytes} bytes are said of {}", one.pointer);
+            assert!((1..=DETAIL_MAX_BYTES).contains(&bytes), "{bytes} bytes of detail for {}", one.pointer);
         }
         return;
     }
@@ -68,12 +68,12 @@ pub fn check(input: &[u8]) {
     play(&project);
 }
 
-/// Every file that is named is there, and one bank.
-struct Given {
+/// Resolves all audio files and one bank.
+struct AllMedia {
     files: Vec<String>,
 }
 
-impl Sounds for Given {
+impl Sounds for AllMedia {
     fn bank_slot(&mut self, _: Option<&str>) -> Option<u32> {
         Some(0)
     }
@@ -86,11 +86,11 @@ impl Sounds for Given {
 
 fn play(project: &Project) {
     static BANK: LazyLock<Bank> =
-        LazyLock::new(|| Bank::from_vec(banks::looped().bytes()).expect("a sound bank"));
+        LazyLock::new(|| Bank::from_vec(banks::looped().bytes()).expect("a valid bank"));
     static SAMPLES: LazyLock<Vec<f32>> =
         LazyLock::new(|| (0..AUDIO_FRAMES).map(|frame| (frame % 100) as f32 / 100.0 - 0.5).collect());
     let files = files_used(project);
-    let mut given = Given { files };
+    let mut given = AllMedia { files };
     let Compiled { session, left_out } =
         compile(project, project.sample_rate_hz, &mut given).expect("a valid project has a session");
     for one in left_out {
@@ -110,12 +110,12 @@ fn play(project: &Project) {
         let mut render = OfflineRender::new(&session, slots, tail).expect("a valid project can be played");
         for _ in 0..BLOCKS {
             let Some((left, right)) = render.next_block() else { break };
-            assert!(left.iter().chain(right).all(|value| value.is_finite()), "a value is no number");
+            assert!(left.iter().chain(right).all(|value| value.is_finite()), "a value is not finite");
         }
     });
 }
 
-/// Changes values.
+/// Mutates values.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     mutate::json::mutate(bytes, choices)
 }
@@ -217,7 +217,7 @@ fn plugins() -> Value {
     )
 }
 
-/// The notes with one effect, each of its parameters moved by automation, and its last value set.
+/// The notes with one effect: each parameter is automated and set to its last value.
 fn with_effect(effect: &dsp_core::effects::EffectKind) -> Value {
     let mut track = notes();
     let mut set = json!({"id": "e", "type": "builtin", "name": effect.id, "params": {}});

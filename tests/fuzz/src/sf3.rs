@@ -1,5 +1,4 @@
-//! Compressed SoundFonts (SF3), and Ogg Vorbis streams by themselves, which become the sample of a
-//! bank.
+//! Compressed SoundFonts (SF3), and single Ogg Vorbis streams, which become the sample of a bank.
 
 use std::fs;
 
@@ -9,14 +8,14 @@ use crate::{Seed, banks, encoder, mutate, streams};
 
 const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
-/// The type of a sample that is a stream, and mono (section 7.10, and the flag of SF3).
+/// Sample type of a mono stream (section 7.10, and the flag of SF3).
 const MONO_STREAM: u16 = 0x11;
 
-/// Streams of an installed bank that are taken, and the most bytes of one.
+/// Number of streams from an installed bank, and maximum bytes of one.
 const INSTALLED: usize = 12;
 const INSTALLED_MAX_BYTES: usize = 12 << 10;
 
-/// Panics where a bank or a stream is not played as it should be.
+/// Panics if a bank or a stream is played incorrectly.
 pub fn check(input: &[u8]) {
     if input.starts_with(b"OggS") {
         banks::check(&bank(&[input]).bytes());
@@ -25,7 +24,7 @@ pub fn check(input: &[u8]) {
     }
 }
 
-/// Changes pages of a stream, or tables of a bank.
+/// Mutates pages of a stream, or tables of a bank.
 pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     if bytes.starts_with(b"OggS") {
         return mutate::ogg::mutate(bytes, choices);
@@ -53,13 +52,13 @@ fn bank(all: &[&[u8]]) -> Tables {
     tables
 }
 
-/// Streams and banks made here.
+/// Generated streams and banks.
 pub fn seeds() -> Vec<Seed> {
     let encoded = encoder::stream(&banks::ramp().repeat(4));
     let silent = streams::silent(10_000, &[3]);
     let large_book = streams::silent(4_096, &[10]);
     let mut mixed = bank(&[&encoded, &silent]);
-    // PCM behind the streams, and two headers that share a stream.
+    // PCM after the streams, and two headers with the same stream.
     mixed.wave.resize(mixed.wave.len().next_multiple_of(2), 0);
     let pcm = mixed.add_sample(&banks::ramp(), 50..150);
     let shared = mixed.samples[0].clone();

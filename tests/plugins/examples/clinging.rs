@@ -1,5 +1,4 @@
-//! A module that leaves a copy of its process behind, which holds all that the process held, and
-//! ends its own.
+//! A module that forks a copy of its process, which keeps all open handles, and ends the original.
 #![expect(unsafe_code, reason = "the system's own way to copy a process")]
 
 unsafe extern "C" {

@@ -1,10 +1,10 @@
-//! A module that reads where nothing is.
+//! A module that reads from an invalid address.
 #![expect(unsafe_code, reason = "a module shows functions of C")]
 
 songfoundry_test_plugins::vst3_module!(
     || {
         let nowhere = std::hint::black_box(8_usize) as *const bool;
-        // SAFETY: none: that it is not safe is what this module is for.
+        // SAFETY: none; the module is unsafe on purpose.
         unsafe { std::ptr::read_volatile(nowhere) }
     },
     &[]

@@ -1,4 +1,4 @@
-//! A module that never comes back.
+//! A module that never returns.
 
 songfoundry_test_plugins::vst3_module!(
     || loop {

@@ -1,4 +1,4 @@
-//! One instrument, and the controller that belongs to it.
+//! One instrument with its controller class.
 
 use songfoundry_test_plugins::vst3::Described;
 

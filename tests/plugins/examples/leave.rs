@@ -1,3 +1,3 @@
-//! A module that ends its process as if all were well.
+//! A module that ends its process with success.
 
 songfoundry_test_plugins::vst3_module!(|| std::process::exit(0), &[]);

@@ -1,4 +1,4 @@
-//! An effect that prints, among other things what a scan would print.
+//! An effect that prints text, including a fake scan record.
 
 use songfoundry_test_plugins::vst3::Described;
 

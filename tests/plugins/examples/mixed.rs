@@ -1,4 +1,4 @@
-//! An instrument, an effect and one that says neither.
+//! An instrument, an effect and an unclassified plugin.
 
 use songfoundry_test_plugins::vst3::Described;
 

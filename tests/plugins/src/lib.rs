@@ -1,5 +1,5 @@
-//! What the modules for tests share: a VST3 factory and a VST2 effect that say of themselves what a
-//! test wants to hear. Neither makes sound.
+//! Shared code of the test modules: a VST3 factory and a VST2 effect with configurable
+//! descriptions. Neither processes audio.
 #![expect(unsafe_code, reason = "modules are libraries with an interface of C")]
 
 pub mod vst2;

@@ -1,10 +1,10 @@
-//! A VST2 module's effect.
+//! The effect of a VST2 module.
 
 use std::ffi::{c_char, c_void};
 
 type Dispatcher = extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
 
-/// The part of an effect that hosts look at, in the order in which VST 2.4 lays it out.
+/// The fields of an effect that hosts read, in the order of VST 2.4.
 #[repr(C)]
 pub struct Effect {
     magic: i32,
@@ -45,7 +45,7 @@ extern "C" fn dispatch(
     answer: *mut c_void,
     _: f32,
 ) -> isize {
-    // SAFETY: the host calls this with the effect that it was given.
+    // SAFETY: the host calls this with the effect that it received.
     let is_synth = unsafe { (*effect).flags } & IS_SYNTH != 0;
     let text = match opcode {
         GET_EFFECT_NAME if is_synth => "Test Synth Two",
@@ -58,21 +58,20 @@ extern "C" fn dispatch(
 }
 
 fn write(text: &str, answer: *mut c_void) {
-    for (place, byte) in text.bytes().chain([0]).enumerate() {
-        // SAFETY: the host gives room for at least 32 letters.
-        unsafe { answer.cast::<c_char>().add(place).write(byte as c_char) };
+    for (index, byte) in text.bytes().chain([0]).enumerate() {
+        // SAFETY: the host's buffer holds at least 32 letters.
+        unsafe { answer.cast::<c_char>().add(index).write(byte as c_char) };
     }
 }
 
-/// What a host answers.
+/// The host's callback.
 pub type Host = unsafe extern "C" fn(*mut Effect, i32, i32, isize, *mut c_void, f32) -> isize;
 
-/// A module with an instrument and an effect: the one that the host asks for, or else the shell
-/// around them.
+/// A module with an instrument and an effect: creates the one that the host requests, or the shell.
 #[must_use]
 pub fn shell(host: Host) -> *mut Effect {
     let null: *mut c_void = std::ptr::null_mut();
-    // SAFETY: hosts answer this before there is an effect.
+    // SAFETY: hosts answer this before an effect exists.
     match unsafe { host(null.cast(), GET_CURRENT_ID, 0, 0, null, 0.0) } {
         1 => effect(true, 1),
         2 => effect(false, 2),
@@ -91,7 +90,7 @@ extern "C" fn dispatch_shell(
     match opcode {
         GET_CATEGORY => CATEGORY_SHELL,
         NEXT_OF_SHELL => {
-            // SAFETY: the host calls this with the effect that it was given.
+            // SAFETY: the host calls this with the effect that it received.
             let asked = unsafe { &mut (*effect).programs };
             *asked += 1;
             match *asked {
@@ -105,7 +104,7 @@ extern "C" fn dispatch_shell(
     }
 }
 
-/// An effect, or an instrument. It is never taken back.
+/// An effect or an instrument. It is never freed.
 #[must_use]
 pub fn effect(is_synth: bool, unique_id: i32) -> *mut Effect {
     made(dispatch, is_synth, unique_id)

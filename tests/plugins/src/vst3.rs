@@ -1,4 +1,4 @@
-//! A VST3 module's factory.
+//! The factory of a VST3 module.
 
 use std::ffi::{c_char, c_void};
 
@@ -12,13 +12,13 @@ use ::vst3::{Class, ComWrapper};
 /// A class of a module.
 #[derive(Debug, Clone, Copy)]
 pub struct Described {
-    /// Fills all 16 bytes of its id.
+    /// Value of all 16 bytes of its id.
     pub id: u8,
     /// Its name.
     pub name: &'static str,
     /// Its category; `Audio Module Class` for plugins.
     pub category: &'static str,
-    /// Its sub-categories, between bars.
+    /// Its sub-categories, separated by bars.
     pub sub_categories: &'static str,
 }
 
@@ -28,7 +28,7 @@ impl Class for Factory {
     type Interfaces = (IPluginFactory3, IPluginFactory2, IPluginFactory);
 }
 
-/// A factory that lists these classes and makes none of them.
+/// A factory that lists these classes and creates none of them.
 #[must_use]
 pub fn factory(classes: &'static [Described]) -> *mut c_void {
     let factory = ComWrapper::new(Factory(classes)).to_com_ptr::<IPluginFactory>();
@@ -37,8 +37,8 @@ pub fn factory(classes: &'static [Described]) -> *mut c_void {
 
 fn put<T: From<u8> + Copy, const N: usize>(text: &str, field: &mut [T; N]) {
     *field = [T::from(0); N];
-    for (place, byte) in field.iter_mut().take(N - 1).zip(text.bytes()) {
-        *place = T::from(byte);
+    for (unit, byte) in field.iter_mut().take(N - 1).zip(text.bytes()) {
+        *unit = T::from(byte);
     }
 }
 
@@ -56,7 +56,7 @@ impl Factory {
 
 impl IPluginFactoryTrait for Factory {
     unsafe fn getFactoryInfo(&self, info: *mut PFactoryInfo) -> tresult {
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller provides a buffer for the result.
         let info = unsafe { &mut *info };
         put_narrow("Songfoundry", &mut info.vendor);
         kResultOk
@@ -68,7 +68,7 @@ impl IPluginFactoryTrait for Factory {
 
     unsafe fn getClassInfo(&self, index: i32, info: *mut PClassInfo) -> tresult {
         let Some(class) = self.class(index) else { return kInvalidArgument };
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller provides a buffer for the result.
         let info = unsafe { &mut *info };
         info.cid = [class.id as c_char; 16];
         put_narrow(class.category, &mut info.category);
@@ -84,7 +84,7 @@ impl IPluginFactoryTrait for Factory {
 impl IPluginFactory2Trait for Factory {
     unsafe fn getClassInfo2(&self, index: i32, info: *mut PClassInfo2) -> tresult {
         let Some(class) = self.class(index) else { return kInvalidArgument };
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller provides a buffer for the result.
         let info = unsafe { &mut *info };
         info.cid = [class.id as c_char; 16];
         put_narrow(class.category, &mut info.category);
@@ -99,11 +99,11 @@ impl IPluginFactory2Trait for Factory {
 impl IPluginFactory3Trait for Factory {
     unsafe fn getClassInfoUnicode(&self, index: i32, info: *mut PClassInfoW) -> tresult {
         let Some(class) = self.class(index) else { return kInvalidArgument };
-        // Classes without sub-categories answer through the older interfaces alone.
+        // Classes without sub-categories are only available through the older interfaces.
         if class.sub_categories.is_empty() {
             return kNotImplemented;
         }
-        // SAFETY: the caller gives a place for the answer.
+        // SAFETY: the caller provides a buffer for the result.
         let info = unsafe { &mut *info };
         info.cid = [class.id as c_char; 16];
         put_narrow(class.category, &mut info.category);
@@ -119,7 +119,7 @@ impl IPluginFactory3Trait for Factory {
     }
 }
 
-/// The functions of a VST3 module: `begin` runs first and says whether the module may be used.
+/// The functions of a VST3 module: `begin` runs first and returns whether the module can be used.
 #[macro_export]
 macro_rules! vst3_module {
     ($begin:expr, $classes:expr) => {

@@ -1,4 +1,4 @@
-//! What a power cut would leave of a folder.
+//! The contents of a folder after a power cut.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File, Metadata};
@@ -11,28 +11,28 @@ use std::time::UNIX_EPOCH;
 
 /// An image of a folder as it was synced.
 ///
-/// A file of the image holds what a file, or a list of the names that a folder, held at its last
-/// sync. Both are named by what they are and not by their path: a name is the folder's, and lasts
-/// when the folder is synced.
+/// Each file of the image holds the synced contents of a file, or the synced list of names of a
+/// folder. Files of the image are named by inode, not by path, as names belong to the folder and
+/// last only when it is synced.
 #[derive(Debug, Clone)]
 pub struct Disk {
     image: PathBuf,
 }
 
 impl Disk {
-    /// The disk whose image is in the folder `image`, which is made if needed.
+    /// Opens the disk with its image in the folder `image`, which is created if needed.
     ///
     /// # Errors
-    /// When the folder cannot be made.
+    /// If the folder cannot be created.
     pub fn open(image: &Path) -> io::Result<Self> {
         fs::create_dir_all(image)?;
         Ok(Self { image: image.to_owned() })
     }
 
-    /// Takes over a file or a folder as it is now.
+    /// Records the current contents of a file or a folder.
     ///
     /// # Errors
-    /// When it cannot be read or the image not be written.
+    /// If it cannot be read, or the image cannot be written.
     pub fn sync(&self, path: &Path) -> io::Result<()> {
         let about = fs::metadata(path)?;
         let written = self.unnamed();
@@ -41,11 +41,11 @@ impl Disk {
         } else {
             fs::copy(path, &written)?;
         }
-        // As a whole or not at all, also if the program is killed while it syncs.
-        fs::rename(written, self.place(&about)?)
+        // Atomic, also if the program is killed during the sync.
+        fs::rename(written, self.image_path(&about)?)
     }
 
-    /// Takes over a folder with everything in it.
+    /// Records a folder with all its contents.
     ///
     /// # Errors
     /// As [`Self::sync`].
@@ -62,12 +62,12 @@ impl Disk {
         Ok(())
     }
 
-    /// Makes the new folder `to` of what was synced of `folder` and what is in it.
+    /// Creates the folder `to` with the synced contents of `folder`.
     ///
     /// # Errors
-    /// When the folder was never synced, or `to` cannot be written.
+    /// If the folder was never synced, or `to` cannot be written.
     pub fn restore(&self, folder: &Path, to: &Path) -> io::Result<()> {
-        self.restore_names(&self.place(&fs::metadata(folder)?)?, to)
+        self.restore_names(&self.image_path(&fs::metadata(folder)?)?, to)
     }
 
     fn restore_names(&self, names: &Path, to: &Path) -> io::Result<()> {
@@ -81,7 +81,7 @@ impl Disk {
                 (b"folder", true) => self.restore_names(&kept, &destination)?,
                 (b"folder", false) => fs::create_dir(&destination)?,
                 (_, true) => fs::copy(&kept, &destination).map(|_| ())?,
-                // Its name has lasted, and nothing of what it held.
+                // The name was synced, the contents were not.
                 (_, false) => File::create(&destination).map(|_| ())?,
             }
             if kind != b"folder" {
@@ -91,8 +91,8 @@ impl Disk {
         Ok(())
     }
 
-    /// Where the image has it.
-    fn place(&self, about: &Metadata) -> io::Result<PathBuf> {
+    /// Path in the image.
+    fn image_path(&self, about: &Metadata) -> io::Result<PathBuf> {
         Ok(self.image.join(key(about)?))
     }
 
@@ -103,14 +103,14 @@ impl Disk {
     }
 }
 
-/// One word for a file or folder for as long as it is there: numbers of inodes are given again, but
-/// not in the same moment.
+/// Identifies a file or folder while it exists. Inode numbers are reused, but not together with the
+/// same birth time.
 fn key(about: &Metadata) -> io::Result<String> {
     let made = about.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
     Ok(format!("{}-{}", about.ino(), made.as_nanos()))
 }
 
-/// The names in a folder: for each its name, kind and key, with a zero behind each.
+/// The entries of a folder: name, kind and key of each, terminated by zeros.
 fn names_in(folder: &Path) -> io::Result<Vec<u8>> {
     let mut list = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_not_synced_is_gone() {
+    fn unsynced_contents_are_lost() {
         let folder = tempfile::tempdir().unwrap();
         let at = |name: &str| folder.path().join("disk").join(name);
         fs::create_dir_all(at("songs")).unwrap();

@@ -1,13 +1,12 @@
-//! A disk that forgets what was not synced.
+//! A simulated disk that loses everything that was not synced.
 //!
-//! The page cache of an operating system survives a program that is killed, so killing shows
-//! nothing of what a power cut would take. This crate does what POSIX allows a power cut to do, at
-//! its worst: of a file remains what it held when it was last synced, and of a folder the names
-//! that it had when the folder was.
+//! The page cache of an operating system survives a killed program, so killing does not simulate a
+//! power cut. This crate simulates the worst case that POSIX allows. A file keeps its contents of
+//! the last sync, and a folder its names of the last sync.
 //!
-//! Its shared library, loaded before a program by `LD_PRELOAD`, stands in for `fsync` and
-//! `fdatasync` ([`preload`]): each copies what it syncs to an image beside the folder. When the
-//! program has been killed, [`Disk::restore`] makes a folder of what is in the image.
+//! The shared library is loaded before a program by `LD_PRELOAD` and replaces `fsync` and
+//! `fdatasync` ([`preload`]): each copies the synced data to an image beside the folder. After the
+//! program was killed, [`Disk::restore`] creates a folder from the image.
 
 mod disk;
 pub mod preload;

@@ -1,4 +1,4 @@
-//! A program under the shared library: only what it syncs lasts.
+//! Runs a program with the shared library: only synced data survives.
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +13,7 @@ fn a_program_keeps_what_it_syncs() {
     fs::create_dir(&songs).unwrap();
     let disk = Disk::open(&image).unwrap();
     disk.sync_all(&songs).unwrap();
-    // Cargo puts it beside this program.
+    // Cargo builds the library beside this program.
     let library = std::env::current_exe().unwrap().with_file_name("libsongfoundry_power_cut.so");
     assert!(library.exists(), "{}", library.display());
     let ran = |script: &str| {

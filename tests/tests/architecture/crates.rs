@@ -1,10 +1,10 @@
-//! Which crate may use which, checked against what cargo knows.
+//! Checks the allowed dependencies of the crates with `cargo metadata`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
-/// Which of our crates each crate may use. What is not listed is forbidden.
-const LAW: &[(&str, &[&str])] = &[
+/// The crates that each crate may use. Others are forbidden.
+const ALLOWED: &[(&str, &[&str])] = &[
     ("dsp-core", &[]),
     ("schemas", &["dsp-core"]),
     ("dsp-wasm", &["dsp-core", "schemas"]),
@@ -17,8 +17,8 @@ const LAW: &[(&str, &[&str])] = &[
     ("songfoundry-bench", &["dsp-core", "schemas", "songfoundry-server"]),
 ];
 
-/// Crates that the engine must never reach: it knows no JSON, network, clocks or logging.
-const FOREIGN_TO_THE_ENGINE: &[&str] = &["serde_json", "tokio", "axum", "tracing", "log", "time", "chrono"];
+/// Crates that the engine must not use: it has no JSON, network, clocks or logging.
+const FORBIDDEN_IN_THE_ENGINE: &[&str] = &["serde_json", "tokio", "axum", "tracing", "log", "time", "chrono"];
 
 fn metadata() -> serde_json::Value {
     let output = Command::new(env!("CARGO"))
@@ -30,7 +30,7 @@ fn metadata() -> serde_json::Value {
     serde_json::from_slice(&output.stdout).expect("cargo prints JSON")
 }
 
-/// Names of each package's dependencies, development ones left out.
+/// Names of each package's dependencies without development dependencies.
 fn dependencies(metadata: &serde_json::Value) -> BTreeMap<String, BTreeSet<String>> {
     let packages = metadata["packages"].as_array().expect("packages");
     packages
@@ -45,10 +45,10 @@ fn dependencies(metadata: &serde_json::Value) -> BTreeMap<String, BTreeSet<Strin
 }
 
 #[test]
-fn crates_know_only_whom_they_may_know() {
+fn crates_use_only_allowed_crates() {
     let dependencies = dependencies(&metadata());
-    let ours: BTreeSet<&str> = LAW.iter().map(|(name, _)| *name).collect();
-    for (name, allowed) in LAW {
+    let ours: BTreeSet<&str> = ALLOWED.iter().map(|(name, _)| *name).collect();
+    for (name, allowed) in ALLOWED {
         let used = dependencies.get(*name).unwrap_or_else(|| panic!("{name} is not in the workspace"));
         for used in used.iter().filter(|used| ours.contains(used.as_str())) {
             assert!(allowed.contains(&used.as_str()), "{name} must not use {used}");
@@ -57,18 +57,18 @@ fn crates_know_only_whom_they_may_know() {
 }
 
 #[test]
-fn every_member_is_under_the_law() {
+fn every_member_has_a_rule() {
     let metadata = metadata();
     let members = metadata["workspace_members"].as_array().expect("members").len();
-    assert_eq!(members, LAW.len(), "a crate of the workspace is missing from the law");
+    assert_eq!(members, ALLOWED.len(), "a crate of the workspace has no rule");
 }
 
 #[test]
-fn the_engine_reaches_nothing_foreign() {
+fn the_engine_uses_no_forbidden_crate() {
     let dependencies = dependencies(&metadata());
     for (name, used) in [("dsp-core", &dependencies["dsp-core"])] {
-        for foreign in FOREIGN_TO_THE_ENGINE {
-            assert!(!used.contains(*foreign), "{name} must not use {foreign}");
+        for forbidden in FORBIDDEN_IN_THE_ENGINE {
+            assert!(!used.contains(*forbidden), "{name} must not use {forbidden}");
         }
     }
 }

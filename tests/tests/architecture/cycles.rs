@@ -6,11 +6,11 @@ use std::path::Path;
 use crate::imports::Imports;
 use crate::sources::Sources;
 
-/// Who imports from whom.
+/// For each node the nodes that it imports from.
 pub(crate) type Edges<N> = BTreeMap<N, BTreeSet<N>>;
 
-/// The cycles between the source files of a crate, as text. `roots` put the crate together, so
-/// they may import everything.
+/// The import cycles between the source files of a crate, as text. The modules in `roots` assemble
+/// the crate, so they may import everything.
 pub(crate) fn between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
     let sources = Sources::read(folder);
     let edges = Imports::of(&sources).edges(&sources, roots);
@@ -21,8 +21,8 @@ pub(crate) fn between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
     cycles(&named).into_iter().map(|cycle| cycle.join(" -> ")).collect()
 }
 
-/// For each node that is part of a cycle, the shortest one, unless it shares a node with one that
-/// is listed already. Each begins and ends with the same node.
+/// The shortest cycle of each node in a cycle, unless it shares a node with a listed one. Each
+/// starts and ends with the same node.
 pub(crate) fn cycles<N: Ord + Clone>(edges: &Edges<N>) -> Vec<Vec<N>> {
     let mut listed: BTreeSet<&N> = BTreeSet::new();
     let mut cycles: Vec<Vec<N>> = Vec::new();
@@ -37,21 +37,22 @@ pub(crate) fn cycles<N: Ord + Clone>(edges: &Edges<N>) -> Vec<Vec<N>> {
     cycles
 }
 
-/// The shortest way from a node back to it.
+/// The shortest path from a node back to it.
 fn shortest<'e, N: Ord>(edges: &'e Edges<N>, start: &'e N) -> Option<Vec<&'e N>> {
     let mut from: BTreeMap<&N, &N> = BTreeMap::new();
     let mut queue = VecDeque::from([start]);
     while let Some(node) = queue.pop_front() {
         for next in edges.get(node).into_iter().flatten() {
             if next == start {
-                let mut way = vec![start, node];
-                while let Some(before) = from.get(way[way.len() - 1]).filter(|_| way[way.len() - 1] != start)
+                let mut path = vec![start, node];
+                while let Some(before) =
+                    from.get(path[path.len() - 1]).filter(|_| path[path.len() - 1] != start)
                 {
-                    way.push(before);
+                    path.push(before);
                 }
-                way.dedup();
-                way.reverse();
-                return Some(if way.len() == 1 { vec![start, start] } else { way });
+                path.dedup();
+                path.reverse();
+                return Some(if path.len() == 1 { vec![start, start] } else { path });
             }
             if !from.contains_key(next) {
                 from.insert(next, node);

@@ -1,20 +1,20 @@
-//! What the modules of a crate name of each other: in `use` declarations, and by paths in the code.
+//! Imports between the modules of a crate: `use` declarations, and paths in the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::sources::{ModulePath, Sources};
 
-/// Renamings behind each other that are followed at most.
+/// Maximum number of consecutive re-exports that are followed.
 const RENAMINGS_MAX: usize = 16;
 
-/// A path within the crate, as a module names it.
+/// A path within the crate, as written in a module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Import {
     /// The path, from the root of the crate.
     pub(crate) path: Vec<String>,
-    /// The name that it gets here.
+    /// The name in this module.
     name: String,
-    /// Whether others may use that name: `pub use`, with whatever visibility.
+    /// Whether the name is re-exported: `pub use` with any visibility.
     is_exported: bool,
 }
 
@@ -39,7 +39,7 @@ impl Imports {
         Self { of_module, exported }
     }
 
-    /// The module whose file defines what a path names, whatever re-exports it.
+    /// The module whose file defines the item of a path, after following re-exports.
     pub(crate) fn definition(&self, sources: &Sources, path: &[String]) -> ModulePath {
         let mut path = path.to_vec();
         for _ in 0..RENAMINGS_MAX {
@@ -48,7 +48,7 @@ impl Imports {
             let Some(original) = self.exported.get(&(module.clone(), name.clone())) else { return module };
             path = [original.as_slice(), &path[module.len() + 1..]].concat();
         }
-        panic!("re-exports go round in a circle at {}", path.join("::"));
+        panic!("re-exports form a cycle at {}", path.join("::"));
     }
 
     /// Whether a module exports this path by a `pub use`.
@@ -57,10 +57,10 @@ impl Imports {
             .is_some_and(|(name, module)| self.exported.contains_key(&(module.to_vec(), name.clone())))
     }
 
-    /// Which modules each module imports from, by the files that define what it names.
+    /// The modules that each module imports from, by the files that define the items.
     ///
-    /// A module of a folder may name what is below it: that is how a folder shows its parts. So may
-    /// the modules in `roots`, which put the crate together.
+    /// A module of a folder may import from modules below it, to re-export them. So may the modules
+    /// in `roots`, which assemble the crate.
     pub(crate) fn edges(
         &self,
         sources: &Sources,
@@ -112,14 +112,14 @@ fn from_root(sources: &Sources, module: &[String], path: &[String]) -> Option<Ve
     }
 }
 
-/// The trees of the `use` declarations with their visibility, and the code without them.
+/// The trees of the `use` declarations with their visibility, and the remaining code.
 fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
     let (mut declarations, mut rest) = (Vec::new(), String::new());
     let mut code = code;
     while let Some(at) = find_word(code, "use") {
         let (before, from) = code.split_at(at);
         let tree = &from["use".len()..];
-        // `impl Trait + use<'a>` is none.
+        // `impl Trait + use<'a>` is not an import.
         let Some(end) = tree.find(';').filter(|_| !tree.trim_start().starts_with('<')) else {
             rest.push_str(&code[..at + "use".len()]);
             code = tree;
@@ -147,7 +147,7 @@ fn find_word(text: &str, word: &str) -> Option<usize> {
         .find(|at| !text[..*at].ends_with(is_word) && !text[at + word.len()..].starts_with(is_word))
 }
 
-/// The paths of a `use` tree, each with the name that it gets.
+/// The paths of a `use` tree, each with its name in the module.
 fn leaves(tree: &str) -> Vec<(Vec<String>, String)> {
     let tree = tree.trim();
     let Some((prefix, list)) = tree.split_once('{') else {
@@ -183,7 +183,7 @@ fn segments(path: &str) -> Vec<String> {
         .collect()
 }
 
-/// The parts of a list between the commas that are in no braces.
+/// Splits a list at commas outside of braces.
 fn split_list(list: &str) -> Vec<&str> {
     let (mut depth, mut start, mut parts) = (0_i32, 0, Vec::new());
     for (at, letter) in list.char_indices() {
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn a_definition_is_found_behind_re_exports() {
+    fn a_definition_is_found_through_re_exports() {
         let sources = sources(&[
             ("lib.rs", ""),
             ("a/mod.rs", "mod b; pub(crate) use b::{Thing as Other, deeper};"),

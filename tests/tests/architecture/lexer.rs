@@ -1,18 +1,18 @@
-//! Rust source without its comments and tests, and apart from it its string literals.
+//! Separates Rust source into code, string literals and modules for tests, without comments.
 
-/// A source file, taken apart.
+/// The parts of a source file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Parts {
-    /// The code: each comment is a blank, and each literal is empty.
+    /// The code, with comments replaced by blanks and literals emptied.
     pub(crate) code: String,
     /// The contents of the string literals.
     pub(crate) literals: Vec<String>,
-    /// Child modules that are compiled for tests only.
+    /// Child modules that are compiled only for tests.
     pub(crate) test_modules: Vec<String>,
 }
 
-/// Takes a source file apart. Items under `#[cfg(test)]` are left out.
-pub(crate) fn take_apart(source: &str) -> Parts {
+/// Separates a source file. Items under `#[cfg(test)]` are left out.
+pub(crate) fn separate(source: &str) -> Parts {
     let mut parts = Parts::default();
     let tokens = Lexer { rest: source }.collect::<Vec<_>>();
     let mut kept = tokens.as_slice();
@@ -33,10 +33,10 @@ pub(crate) fn take_apart(source: &str) -> Parts {
     parts
 }
 
-/// A piece of a source file.
+/// A token of a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'s> {
-    /// One character, or one word.
+    /// One character or one word.
     Code(&'s str),
     /// The content of a string literal.
     Literal(&'s str),
@@ -61,7 +61,7 @@ struct Lexer<'s> {
 }
 
 impl<'s> Lexer<'s> {
-    /// Takes `length` bytes off, and of these shows those between `from` and `to`.
+    /// Consumes `length` bytes and returns those between `from` and `to`.
     fn take(&mut self, length: usize, from: usize, to: usize) -> &'s str {
         let (taken, rest) = self.rest.split_at(length.min(self.rest.len()));
         self.rest = rest;
@@ -123,7 +123,7 @@ impl<'s> Lexer<'s> {
         Some(self.take(end + end_mark.len(), start, end))
     }
 
-    /// A character literal, and no lifetime.
+    /// A character literal, but not a lifetime.
     fn letter(&mut self) -> bool {
         let Some(body) = self.rest.strip_prefix('\'') else { return false };
         let mut letters = body.char_indices();
@@ -171,7 +171,7 @@ fn significant<'t>(tokens: &'t [Token<'_>]) -> impl Iterator<Item = (usize, &'t 
         .filter(|(_, code)| !code.trim().is_empty())
 }
 
-/// Whether an attribute begins here that compiles its item for tests only.
+/// Whether an attribute starts here that compiles its item only for tests.
 fn starts_test_item(tokens: &[Token<'_>]) -> bool {
     let starts_with = |signs: &[&str]| {
         significant(tokens).map(|(_, code)| code).take(signs.len()).eq(signs.iter().copied())
@@ -180,8 +180,8 @@ fn starts_test_item(tokens: &[Token<'_>]) -> bool {
         || starts_with(&["#", "[", "cfg", "(", "all", "(", "test"])
 }
 
-/// Tokens of the item that begins here with its attributes: to its `;`, to its closing brace, or in
-/// a list to its comma.
+/// Number of tokens of the item that starts here with its attributes: to its `;`, its closing
+/// brace, or its comma in a list.
 fn item_length(tokens: &[Token<'_>]) -> usize {
     let (mut braces, mut brackets, mut angles) = (0_i32, 0_i32, 0_i32);
     let mut before = "";
@@ -191,7 +191,7 @@ fn item_length(tokens: &[Token<'_>]) -> usize {
             "}" => {
                 braces -= 1;
                 let next = significant(&tokens[at + 1..]).next().map(|(_, code)| code);
-                // A `use` or a constant goes on to its semicolon.
+                // A `use` or a constant ends at its semicolon.
                 if braces == 0 && next != Some(";") {
                     return at + 1;
                 }
@@ -204,7 +204,7 @@ fn item_length(tokens: &[Token<'_>]) -> usize {
             "," if braces == 0 && brackets == 0 && angles == 0 => return at + 1,
             _ => {}
         }
-        // The end of the list in which the item is the last one.
+        // The end of the list whose last item this is.
         if braces < 0 || brackets < 0 {
             return at;
         }
@@ -226,14 +226,14 @@ mod tests {
 
     #[track_caller]
     fn check(source: &str, code: &str, literals: &[&str], test_modules: &[&str]) {
-        let parts = take_apart(source);
+        let parts = separate(source);
         assert_eq!(parts.code.split_whitespace().collect::<Vec<_>>().join(" "), code, "{source}");
         assert_eq!(parts.literals, literals, "{source}");
         assert_eq!(parts.test_modules, test_modules, "{source}");
     }
 
     #[test]
-    fn comments_and_literals_are_no_code() {
+    fn comments_and_literals_are_not_code() {
         check("use a; // use b;\nuse c;", "use a; use c;", &[], &[]);
         check("a /* use /* b */ c */ d", "a d", &[], &[]);
         check(r#"f("use \" x", b"y");"#, r#"f("", "");"#, &[r#"use \" x"#, "y"], &[]);

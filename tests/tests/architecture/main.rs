@@ -1,5 +1,5 @@
-//! The rules of ARCHITECTURE.md: which crate may use which, and how the sources of a crate may
-//! import each other.
+//! Checks the rules of ARCHITECTURE.md: dependencies between crates, and imports between the
+//! sources of a crate.
 
 mod crates;
 mod cycles;

@@ -1,4 +1,4 @@
-//! The rules of the server: slices with stores of their own, which import in one direction.
+//! Rules of the server: slices with separate stores, which import in one direction.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ use crate::cycles::{Edges, between_files, cycles};
 use crate::imports::{Import, Imports};
 use crate::sources::{ModulePath, Sources};
 
-/// Modules that put the server together: they may import every slice.
+/// Modules that assemble the server: they may import every slice.
 const ROOTS: &[&str] = &["router", "state"];
 
 /// The struct whose fields are the services of the slices, in `state.rs`.
 const SERVICES: &str = "pub struct Services {";
 
-/// How SQL statements begin.
+/// Prefixes of SQL statements.
 const STATEMENTS: &[&str] =
     &["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH ", "CREATE ", "ALTER ", "DROP ", "PRAGMA "];
 
@@ -38,19 +38,19 @@ fn slices_import_in_one_direction() {
 }
 
 #[test]
-fn sql_stands_in_stores() {
+fn sql_is_only_in_stores() {
     let found = sql_outside_stores(&Sources::read(&folder()));
     assert_eq!(found, [""; 0], "SQL belongs into the `store.rs` of its slice");
 }
 
 #[test]
-fn slices_use_of_others_what_these_export() {
+fn slices_use_only_exports_of_others() {
     let sources = Sources::read(&folder());
     let found = private_imports(&sources, &Imports::of(&sources));
     assert_eq!(found, [""; 0], "a slice uses what the `mod.rs` of another does not export");
 }
 
-/// Which top-level modules import from which, by names and by the services in the state.
+/// The imports between top-level modules, by names and by the services in the state.
 fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
     let services = services(sources, imports);
     let mut edges: Edges<String> = Edges::new();
@@ -61,7 +61,7 @@ fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
         let used = services.iter().filter(|(field, _)| uses_service(code, field)).map(|(_, module)| module);
         let others: Vec<String> =
             others.iter().chain(used).map(&slice).filter(|other| *other != own).collect();
-        // What stands in `lib.rs` belongs to no slice.
+        // Items in `lib.rs` belong to no slice.
         edges.entry(own).or_default().extend(others.into_iter().filter(|other| !other.is_empty()));
     }
     edges
@@ -100,7 +100,7 @@ fn uses_service(code: &str, field: &str) -> bool {
     code.match_indices("state").any(|(at, word)| reads(&code[at + word.len()..]))
 }
 
-/// Whether a file may hold SQL: the store of a slice, a part of it, or the module of databases.
+/// Whether a file may contain SQL: the store of a slice, a part of it, or the module of databases.
 fn may_hold_sql(file: &Path) -> bool {
     file.starts_with("db")
         || file.file_name().is_some_and(|name| name == "store.rs")
@@ -126,7 +126,7 @@ fn sql_outside_stores(sources: &Sources) -> Vec<String> {
     found
 }
 
-/// Imports of a slice from another that name one of its private modules, or its store.
+/// Imports of a slice from private modules or the store of another.
 fn private_imports(sources: &Sources, imports: &Imports) -> Vec<String> {
     let mut found = Vec::new();
     for (module, own) in &imports.of_module {
@@ -149,7 +149,7 @@ fn private_imports(sources: &Sources, imports: &Imports) -> Vec<String> {
     found
 }
 
-/// Whether a module is declared for the whole crate, and is no store.
+/// Whether a module is visible in the whole crate and is not a store.
 fn is_open(sources: &Sources, module: &[String]) -> bool {
     let Some((name, parent)) = module.split_last() else { return true };
     let code = &sources.modules[parent].parts.code;
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn sql_is_found_wherever_it_stands() {
+    fn sql_is_found_in_all_forms() {
         let sources = sources(&[
             ("lib.rs", ""),
             ("a/mod.rs", "const X: &str = \"SELECT 1 FROM a\";"),
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_slice_does_not_export_is_private() {
+    fn modules_that_a_slice_does_not_export_are_private() {
         let sources = sources(&[
             ("lib.rs", ""),
             (

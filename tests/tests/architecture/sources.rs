@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::lexer::{Parts, take_apart};
+use crate::lexer::{Parts, separate};
 
 /// Path of a module within its crate: empty for the crate itself.
 pub(crate) type ModulePath = Vec<String>;
@@ -12,19 +12,19 @@ pub(crate) type ModulePath = Vec<String>;
 /// A source file.
 #[derive(Debug)]
 pub(crate) struct Module {
-    /// Its file, within the folder of sources.
+    /// Its path in the folder of sources.
     pub(crate) file: PathBuf,
     pub(crate) parts: Parts,
 }
 
-/// The source files of a crate without those for tests.
+/// The source files of a crate without test files.
 #[derive(Debug)]
 pub(crate) struct Sources {
     pub(crate) modules: BTreeMap<ModulePath, Module>,
 }
 
 impl Sources {
-    /// Reads the sources below the folder that `lib.rs` is in.
+    /// Reads the sources below the folder of `lib.rs`.
     pub(crate) fn read(folder: &Path) -> Self {
         let mut files = Vec::new();
         collect(folder, &mut files);
@@ -36,12 +36,12 @@ impl Sources {
         }))
     }
 
-    /// Takes files with these paths and texts for a crate.
+    /// Sources from these paths and texts.
     pub(crate) fn of(files: impl IntoIterator<Item = (PathBuf, String)>) -> Self {
         let mut modules: BTreeMap<ModulePath, Module> = files
             .into_iter()
             .filter(|(file, _)| file != Path::new("main.rs"))
-            .map(|(file, text)| (module_path(&file), Module { file, parts: take_apart(&text) }))
+            .map(|(file, text)| (module_path(&file), Module { file, parts: separate(&text) }))
             .collect();
         let for_tests: BTreeSet<ModulePath> = modules
             .iter()
@@ -57,7 +57,7 @@ impl Sources {
         Self { modules }
     }
 
-    /// The longest start of a path that is a module.
+    /// The longest prefix of a path that is a module.
     pub(crate) fn module_of<'p>(&self, path: &'p [String]) -> &'p [String] {
         let depth = (0..=path.len()).rev().find(|depth| self.modules.contains_key(&path[..*depth]));
         &path[..depth.unwrap_or(0)]

@@ -1,8 +1,8 @@
-//! The same session gives the same samples, to the bit, however it is rendered.
+//! The same session gives identical samples, however it is rendered.
 //!
-//! [`songs`] are twenty MIDI files; [`projects`] are documents made by code, in which every kind of
-//! effect, every way through the mixer, automation and recorded audio are at work. Of each the
-//! SHA-256 of the samples must be one value, for
+//! [`songs`] are twenty MIDI files; [`projects`] are generated documents with all kinds of effects,
+//! all routes through the mixer, automation and recorded audio. The SHA-256 of the samples of each
+//! must be the same for
 //!
 //! | of    | by             | bank            | instructions | threads | frames a call   |
 //! |-------|----------------|-----------------|--------------|---------|-----------------|
@@ -14,16 +14,15 @@
 //! | project | `OfflineRender`| reduced       | baseline     | 1       | the export's own |
 //! | project | `Mixer`, audio handed over | whole | best       | 1       | 1536            |
 //!
-//! and of the start also for one frame a call: of songs with the whole bank and the baseline for
-//! even places in the list and the reduced bank and the best instructions for odd ones, of projects
-//! the other way round.
+//! The start is also rendered with one frame a call. Songs with an even index use the whole bank
+//! and the baseline, others the reduced bank and the best instructions; projects use the reverse.
 //!
-//! Songs are also sought in their middle, with either kind of instructions: the rest has one value
-//! too, and ten seconds later it is that of the whole song, to -60 dBFS.
+//! Songs are also rendered from a seek to their middle, with both instruction sets and identical
+//! results. Ten seconds later they match the whole song to -60 dBFS.
 //!
-//! What a browser needs to do the same is left in `target/parity`:
-//! `tests/browser/specs/parity.spec.ts` renders each of them there through WebAssembly, projects
-//! from their documents, and compares its hashes with those of this test.
+//! Sessions for browsers are written to `target/parity`. `tests/browser/specs/parity.spec.ts`
+//! renders each of them in WebAssembly, projects from their documents, and compares its hashes with
+//! those of this test.
 
 mod documents;
 mod plan;
@@ -38,13 +37,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Debian's package `timgm6mb-soundfont`.
 const SMALL_BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
-/// A new folder where the browser's part finds its sessions, beside the folder of the tests'
-/// program.
+/// A new folder for the sessions of the browser test, beside the folder of the test program.
 fn new_folder(name: &str) -> PathBuf {
     let test = std::env::current_exe().expect("a path");
     let target = test.ancestors().nth(3).expect("the target folder");
     let folder = target.join("parity").join(name);
-    // Only that test's files are in it.
+    // Only files of the browser test are in it.
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).expect("a folder");
     folder
@@ -54,8 +52,8 @@ fn write(folder: &Path, name: &str, bytes: impl AsRef<[u8]>) {
     std::fs::write(folder.join(name), bytes).expect("writes");
 }
 
-/// The engine's instructions are chosen for the whole process: whoever does so holds this.
-fn choice_of_instructions() -> MutexGuard<'static, ()> {
+/// The instruction set is global in the process: a test that selects one holds this lock.
+fn lock_instruction_set() -> MutexGuard<'static, ()> {
     static CHOICE: Mutex<()> = Mutex::new(());
     CHOICE.lock().unwrap_or_else(PoisonError::into_inner)
 }

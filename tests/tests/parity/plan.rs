@@ -1,4 +1,4 @@
-//! Which song plays which bank, and how.
+//! The songs, and the bank and settings of each.
 
 use std::path::{Path, PathBuf};
 
@@ -13,38 +13,38 @@ use super::songs::RATE_HZ;
 
 /// Debian's package `openttd-openmsx`.
 const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
-/// How many of its songs take part: the first by name.
+/// Number of songs: the first by name.
 const SONG_COUNT: usize = 20;
 /// Debian's packages `fluid-soundfont-gm` and `musescore-general-soundfont-small`.
 const LARGE: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 const COMPRESSED: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
-/// A song and what it is played with.
+/// A song and its settings.
 pub(super) struct Case {
-    /// Song, bank and interpolation in words.
+    /// Song, bank and interpolation as text.
     pub(super) name: String,
     song: PathBuf,
     bank: &'static str,
     interpolation: Interpolation,
     velocity_to_cutoff: VelocityToCutoff,
-    /// Whether browsers play it with the whole bank too.
+    /// Whether browsers also play it with the whole bank.
     whole_in_browsers: bool,
 }
 
-/// All cases. Banks go round in threes, ways to interpolate in fours, so that they meet in each
-/// combination.
+/// All cases. Banks repeat every three songs and interpolations every four, so that all
+/// combinations occur.
 pub(super) fn cases() -> Vec<Case> {
     let folder =
         std::fs::read_dir(SONGS).unwrap_or_else(|error| panic!("{SONGS}: {error}; see scripts/test"));
     let mut songs: Vec<PathBuf> = folder.map(|entry| entry.expect("an entry").path()).collect();
     songs.retain(|path| path.extension().is_some_and(|extension| extension == "mid"));
     songs.sort();
-    songs.into_iter().take(SONG_COUNT).enumerate().map(|(place, song)| case(place, song)).collect()
+    songs.into_iter().take(SONG_COUNT).enumerate().map(|(index, song)| case(index, song)).collect()
 }
 
-fn case(place: usize, song: PathBuf) -> Case {
-    let bank = [SMALL, LARGE, COMPRESSED][place % 3];
-    let interpolation = match place % 4 {
+fn case(index: usize, song: PathBuf) -> Case {
+    let bank = [SMALL, LARGE, COMPRESSED][index % 3];
+    let interpolation = match index % 4 {
         0 | 1 => Interpolation::FourPoint,
         2 => Interpolation::Sinc,
         _ => Interpolation::Linear,
@@ -55,14 +55,14 @@ fn case(place: usize, song: PathBuf) -> Case {
         song,
         bank,
         interpolation,
-        // With each bank and each way to interpolate, in turn.
-        velocity_to_cutoff: match place % 5 {
+        // Every five songs, so that all combinations occur.
+        velocity_to_cutoff: match index % 5 {
             0 => VelocityToCutoff::Specification,
             _ => VelocityToCutoff::AsStated,
         },
-        // A whole large bank takes a while to get there: once is enough. Browsers get no compressed
-        // ones.
-        whole_in_browsers: bank == SMALL || place == 1,
+        // Loading a whole large bank is slow, so only one case does. Browsers do not load
+        // compressed banks.
+        whole_in_browsers: bank == SMALL || index == 1,
     }
 }
 
@@ -77,14 +77,14 @@ impl Case {
         session
     }
 
-    /// The whole bank, ready for the session.
+    /// The whole bank with the session's samples decoded.
     pub(super) fn whole_bank(&self, session: &Session) -> Bank {
         let bank = banks::open(Path::new(self.bank)).unwrap_or_else(|error| panic!("{}: {error}", self.bank));
         bank.prepare(&presets_used(session, 0)).expect("the samples are decoded");
         bank
     }
 
-    /// The file of a bank with just what the session plays.
+    /// A reduced bank with the presets of the session.
     pub(super) fn reduced_file(&self, whole: &Bank, session: &Session) -> Vec<u8> {
         let file = whole.reduced(&presets_used(session, 0)).expect("the bank is reduced");
         if self.bank != COMPRESSED {
@@ -94,7 +94,7 @@ impl Case {
         file
     }
 
-    /// The path of the whole bank where browsers play it.
+    /// The path of the whole bank, if browsers play it.
     pub(super) fn whole_bank_for_browsers(&self) -> Option<&str> {
         self.whole_in_browsers.then_some(self.bank)
     }

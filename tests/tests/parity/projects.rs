@@ -1,4 +1,4 @@
-//! Documents, from what the service stores to the samples.
+//! Renders documents from their stored form to samples.
 
 use std::path::Path;
 
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 use songfoundry_server::rendering::banks;
 
 use super::documents::{Document, documents};
-use super::renders::{Pcm, by_calls, by_export, by_handing_over, sha256};
+use super::renders::{Pcm, by_calls, by_export, by_streaming, sha256};
 use super::sounds::{Library, Sound};
-use super::{SMALL_BANK, choice_of_instructions, new_folder, write};
+use super::{SMALL_BANK, lock_instruction_set, new_folder, write};
 
-/// Seconds that are compared where every call asks for one frame.
+/// Seconds that are compared with one frame a call.
 const START_SECS: u32 = 1;
 
-/// The session of a document, taken the way that the service takes.
+/// The session of a document, compiled like in the service.
 fn session(document: &Document, library: &Library) -> Session {
     let name = &document.name;
     schemas::validate::validate(&schemas::json::JsonText::of_value(&document.project))
@@ -32,7 +32,7 @@ fn session(document: &Document, library: &Library) -> Session {
     session
 }
 
-/// The small bank and its reduced file, for a session that plays it.
+/// The small bank and its reduced file, if the session plays notes.
 fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
     let presets = presets_used(session, 0);
     session.tracks.iter().any(|track| track.instrument.is_some()).then(|| {
@@ -44,7 +44,7 @@ fn bank(session: &Session) -> Option<(Bank, Vec<u8>)> {
     })
 }
 
-fn check(place: usize, document: &Document, session: &Session, library: &Library, folder: &Path) -> Value {
+fn check(index: usize, document: &Document, session: &Session, library: &Library, folder: &Path) -> Value {
     let name = &document.name;
     let frames = session.length_frames as usize;
     let start_frames = (START_SECS * document.sample_rate_hz) as usize;
@@ -60,23 +60,23 @@ fn check(place: usize, document: &Document, session: &Session, library: &Library
     let loudest = expected.loudest();
     assert!(loudest > 0.05, "{name} is silent");
     let (hash, start_hash) = (expected.hash(), expected.start(start_frames).hash());
-    let same = |what: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), hash, "{name}: {what}: {}", expected.difference(pcm));
+    let same = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), hash, "{name}: {label}: {}", expected.difference(pcm));
     };
-    let starts_same = |what: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), start_hash, "{name}: {what}: {}", expected.difference(pcm));
+    let starts_same = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), start_hash, "{name}: {label}: {}", expected.difference(pcm));
     };
     same("reduced bank, 4096 frames a call", &by_calls(session, reduced, 4096, frames));
     same("two threads", &by_export(session, whole, 2, frames));
     let handed_over = Slots { audio: &streamed, ..whole };
-    same("audio handed over", &by_handing_over(session, handed_over, &library.sounds, frames));
-    if place.is_multiple_of(2) {
+    same("streamed audio", &by_streaming(session, handed_over, &library.sounds, frames));
+    if index.is_multiple_of(2) {
         starts_same("one frame a call", &by_calls(session, reduced, 1, start_frames));
     }
     force_baseline(true);
     same("baseline instructions, 128 frames a call", &by_calls(session, whole, 128, frames));
     same("baseline instructions, reduced bank, one thread", &by_export(session, reduced, 1, frames));
-    if place % 2 == 1 {
+    if index % 2 == 1 {
         starts_same("baseline instructions, one frame a call", &by_calls(session, whole, 1, start_frames));
     }
     force_baseline(false);
@@ -84,7 +84,7 @@ fn check(place: usize, document: &Document, session: &Session, library: &Library
     let latency_frames = Mixer::new(session, whole).expect("a mixer").latency_frames();
     println!("{name}: {frames} frames, {latency_frames} late, up to {loudest:.2}, {hash}");
     let bank_file = reduced_file.map(|file| {
-        let name = format!("{place}.sf2");
+        let name = format!("{index}.sf2");
         write(folder, &name, file);
         name
     });
@@ -102,7 +102,7 @@ fn check(place: usize, document: &Document, session: &Session, library: &Library
     })
 }
 
-/// Leaves the samples of a sound, left then right, in a file.
+/// Writes the samples of a recording, left then right, to a file.
 fn sound(sound: &Sound, sample_rate_hz: u32, folder: &Path) -> Value {
     let Sound { file_id, file_rate_hz, left, right, is_streamed } = sound;
     let file = format!("{file_id}.{sample_rate_hz}");
@@ -115,16 +115,16 @@ fn sound(sound: &Sound, sample_rate_hz: u32, folder: &Path) -> Value {
     })
 }
 
-/// The effects of every track and of the master, with the lanes that may move them.
+/// The effects of every track and of the master, with the lanes that may automate them.
 fn effects_of(session: &Session) -> impl Iterator<Item = (usize, &EffectSettings, &[AutomationLane])> {
     let of_tracks = session.tracks.iter().map(|track| (&track.effects, &track.automation));
     let all = of_tracks.chain([(&session.master_effects, &session.master_automation)]);
     all.flat_map(|(effects, lanes)| {
-        effects.iter().enumerate().map(|(place, effect)| (place, effect, lanes.as_slice()))
+        effects.iter().enumerate().map(|(index, effect)| (index, effect, lanes.as_slice()))
     })
 }
 
-/// Every kind of effect takes part, at its defaults and with each of its parameters moving.
+/// Checks that every kind of effect occurs, at its defaults and with each parameter automated.
 fn check_kinds(sessions: &[Session]) {
     let all = || sessions.iter().flat_map(effects_of);
     let defaults =
@@ -133,8 +133,8 @@ fn check_kinds(sessions: &[Session]) {
         let uses = || all().filter(|(_, effect, _)| effect.kind == kind.id && !effect.bypass);
         assert!(uses().any(|(_, effect, _)| effect.values == defaults(kind)), "{} at its defaults", kind.id);
         for parameter in 0..kind.parameters.len() {
-            let moves = |(place, _, lanes): (usize, &EffectSettings, &[AutomationLane])| {
-                let target = AutomationTarget::Effect { effect: place as u32, parameter: parameter as u32 };
+            let moves = |(index, _, lanes): (usize, &EffectSettings, &[AutomationLane])| {
+                let target = AutomationTarget::Effect { effect: index as u32, parameter: parameter as u32 };
                 lanes.iter().any(|lane| {
                     lane.target == target && lane.points.windows(2).any(|pair| pair[0].value != pair[1].value)
                 })
@@ -143,7 +143,7 @@ fn check_kinds(sessions: &[Session]) {
         }
         assert!(
             !kind.has_side_chain || uses().any(|(_, effect, _)| effect.side_chain.is_some()),
-            "{} listens",
+            "{} has a side-chain",
             kind.id
         );
     }
@@ -151,7 +151,7 @@ fn check_kinds(sessions: &[Session]) {
 
 #[test]
 fn one_hash_for_each_project() {
-    let _alone = choice_of_instructions();
+    let _alone = lock_instruction_set();
     let folder = new_folder("projects");
     let documents = documents();
     let libraries = [44_100, 48_000, 96_000].map(|rate_hz| (rate_hz, Library::new(rate_hz)));
@@ -163,7 +163,7 @@ fn one_hash_for_each_project() {
         documents.iter().map(|document| session(document, library(document))).collect();
     check_kinds(&sessions);
     let cases: Vec<Value> = (documents.iter().zip(&sessions).enumerate())
-        .map(|(place, (document, session))| check(place, document, session, library(document), &folder))
+        .map(|(index, (document, session))| check(index, document, session, library(document), &folder))
         .collect();
     let sounds: serde_json::Map<String, Value> = (libraries.iter())
         .map(|(rate_hz, library)| {

@@ -1,4 +1,4 @@
-//! Ways to render a session, and the samples they give.
+//! Different methods to render a session, and their samples.
 
 use std::sync::Mutex;
 
@@ -9,8 +9,8 @@ use sha2::{Digest as _, Sha256};
 
 use super::sounds::Sound;
 
-/// Frames between two times at which browsers are told what is wanted, and most that they bring at
-/// a time.
+/// Frames between two reports of wanted audio to a browser, and the maximum length of a delivered
+/// piece.
 const REPORT_FRAMES: usize = 1_536;
 const PIECE_FRAMES: usize = 16_384;
 
@@ -26,14 +26,14 @@ impl Pcm {
         Self { left: self.left[..frames].to_vec(), right: self.right[..frames].to_vec() }
     }
 
-    /// By how many dBFS it differs from another render, in its last frames and those of the other
-    /// that begin at a frame.
+    /// Difference in dBFS between the last frames of this render and those of the other from a
+    /// frame on.
     pub(super) fn off_db(&self, other: &Self, from: usize, frames: usize) -> f64 {
         let start = self.left.len() - frames;
         let sides = [(&self.left, &other.left), (&self.right, &other.right)];
         let pairs =
-            sides.iter().flat_map(|(own, other)| own[start..].iter().zip(&other[from..from + frames]));
-        let off = pairs.fold(0.0_f32, |largest, (own, other)| largest.max((own - other).abs()));
+            sides.iter().flat_map(|(this, other)| this[start..].iter().zip(&other[from..from + frames]));
+        let off = pairs.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
         20.0 * f64::from(off.max(1e-10)).log10()
     }
 
@@ -49,14 +49,14 @@ impl Pcm {
         self.left.iter().chain(&self.right).fold(0.0, |loudest, value| loudest.max(value.abs()))
     }
 
-    /// Where another render first differs from this one, and by how much it ever does.
+    /// Index of the first difference from another render, and the largest difference.
     pub(super) fn difference(&self, other: &Self) -> String {
         let sides = [(&self.left, &other.left), (&self.right, &other.right)];
-        let first = sides.iter().filter_map(|(own, other)| {
-            own.iter().zip(*other).position(|(own, other)| own.to_bits() != other.to_bits())
+        let first = sides.iter().filter_map(|(this, other)| {
+            this.iter().zip(*other).position(|(this, other)| this.to_bits() != other.to_bits())
         });
-        let largest = sides.iter().flat_map(|(own, other)| own.iter().zip(*other));
-        let largest = largest.fold(0.0_f32, |largest, (own, other)| largest.max((own - other).abs()));
+        let largest = sides.iter().flat_map(|(this, other)| this.iter().zip(*other));
+        let largest = largest.fold(0.0_f32, |largest, (this, other)| largest.max((this - other).abs()));
         format!("first at frame {:?}, at most by {largest:e}", first.min())
     }
 }
@@ -66,13 +66,12 @@ pub(super) fn sha256(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// By a mixer, called with a number of frames at a time, as playback does; without the frames by
-/// which it lags.
+/// Renders by a mixer in calls of `call_frames`, as in playback; removes the latency.
 pub(super) fn by_calls(session: &Session, slots: Slots<'_>, call_frames: usize, frames: usize) -> Pcm {
     by_mixer(session, slots, call_frames, 0, frames, |_| false)
 }
 
-/// As [`by_calls`], from a frame that is sought.
+/// Like [`by_calls`], after a seek.
 pub(super) fn by_seeking(
     session: &Session,
     slots: Slots<'_>,
@@ -83,9 +82,9 @@ pub(super) fn by_seeking(
     by_mixer(session, slots, call_frames, sought, frames, |_| false)
 }
 
-/// As [`by_calls`], with audio that is handed over as browsers do it: while the session still
-/// stands until nothing is wanted, then a piece for each clip at a time.
-pub(super) fn by_handing_over(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
+/// Like [`by_calls`], with audio streamed as in browsers. While stopped, audio is delivered until
+/// none is wanted, then a piece for each clip after each call.
+pub(super) fn by_streaming(session: &Session, slots: Slots<'_>, sounds: &[Sound], frames: usize) -> Pcm {
     by_mixer(session, slots, REPORT_FRAMES, 0, frames, |mixer| {
         assert_eq!(mixer.take_underruns().events, 0, "audio came too late");
         let wanted: Vec<_> = mixer.wanted_audio().collect();
@@ -100,29 +99,29 @@ pub(super) fn by_handing_over(session: &Session, slots: Slots<'_>, sounds: &[Sou
     })
 }
 
-/// `bring` hands over what is wanted, and says whether that was anything.
+/// `deliver` delivers wanted audio, and returns whether any was wanted.
 fn by_mixer(
     session: &Session,
     slots: Slots<'_>,
     call_frames: usize,
     sought: usize,
     frames: usize,
-    mut bring: impl FnMut(&mut Mixer) -> bool,
+    mut deliver: impl FnMut(&mut Mixer) -> bool,
 ) -> Pcm {
     let mut mixer = Mixer::new(session, slots).expect("a mixer");
     mixer.seek(sought as u64);
-    while bring(&mut mixer) {}
+    while deliver(&mut mixer) {}
     mixer.play();
     let lag = mixer.latency_frames();
     let (mut left, mut right) = (vec![0.0; lag + frames], vec![0.0; lag + frames]);
     for (left, right) in left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames)) {
         mixer.process(left, right);
-        bring(&mut mixer);
+        deliver(&mut mixer);
     }
     Pcm { left: left.split_off(lag), right: right.split_off(lag) }
 }
 
-/// A crew of so many threads, which share the jobs out among them as they come.
+/// Render threads that share a list of jobs.
 struct Threads(usize);
 
 impl RenderThreads for Threads {
@@ -142,12 +141,12 @@ impl RenderThreads for Threads {
     }
 }
 
-/// The next of what several threads share; the lock is held no longer than that takes.
+/// The next item of an iterator that several threads share; the lock is held only for this call.
 fn next<T>(shared: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
     shared.lock().expect("no thread panicked").next()
 }
 
-/// As an export does, over a number of threads.
+/// Renders like an export, with a number of threads.
 pub(super) fn by_export(session: &Session, slots: Slots<'_>, threads: usize, frames: usize) -> Pcm {
     let crew = Threads(threads);
     let mut render = OfflineRender::new(session, slots, TailConfig { max_secs: 0.0 }).expect("renders");

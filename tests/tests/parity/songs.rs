@@ -1,5 +1,5 @@
-//! Twenty MIDI songs, each with one of three banks (SF2 small and large, SF3) and one of the ways
-//! to interpolate, in turn.
+//! Twenty MIDI songs, each with one of three banks (SF2 small and large, SF3) and one
+//! interpolation, which alternate.
 
 use std::path::Path;
 
@@ -10,23 +10,22 @@ use serde_json::{Value, json};
 
 use super::plan::{Case, cases};
 use super::renders::{Pcm, by_calls, by_export, by_seeking};
-use super::{choice_of_instructions, new_folder, write};
+use super::{lock_instruction_set, new_folder, write};
 
 /// Seconds of each song that are compared.
 const SONG_SECS: usize = 20;
-/// Where the song is sought, in frames: at no place of any grid, ten seconds and two before the end
-/// of what is compared.
+/// Frame of the seek: not on the control grid, and twelve seconds before the end of the comparison.
 const SOUGHT_FRAME: usize = 8 * RATE_HZ as usize + 39;
 const SETTLING_FRAMES: usize = 10 * RATE_HZ as usize;
-/// What a song that was sought may be off by then, in dBFS.
+/// Maximum difference of a song by then, in dBFS.
 const SETTLED_DB: f64 = -60.0;
-/// Seconds that are compared where every call asks for one frame.
+/// Seconds that are compared with one frame a call.
 const START_SECS: usize = 3;
 pub(super) const RATE_HZ: u32 = 48_000;
 const SONG_FRAMES: usize = SONG_SECS * RATE_HZ as usize;
 const START_FRAMES: usize = START_SECS * RATE_HZ as usize;
 
-fn check(place: usize, case: &Case, folder: &Path) -> Value {
+fn check(index: usize, case: &Case, folder: &Path) -> Value {
     let name = &case.name;
     let session = case.session();
     let whole_bank = case.whole_bank(&session);
@@ -40,18 +39,18 @@ fn check(place: usize, case: &Case, folder: &Path) -> Value {
     assert!(expected.loudest() > 0.01, "{name} is silent");
     let (song_hash, start_hash) = (expected.hash(), expected.start(START_FRAMES).hash());
 
-    let same = |what: &str, pcm: &Pcm| {
-        assert_eq!(pcm.hash(), song_hash, "{name}: {what}: {}", expected.difference(pcm));
+    let same = |label: &str, pcm: &Pcm| {
+        assert_eq!(pcm.hash(), song_hash, "{name}: {label}: {}", expected.difference(pcm));
     };
     same("reduced bank, 4096 frames a call", &by_calls(&session, reduced, 4096, SONG_FRAMES));
     same("two threads", &by_export(&session, whole, 2, SONG_FRAMES));
-    let rest = SONG_FRAMES - SOUGHT_FRAME;
-    let sought = by_seeking(&session, reduced, 512, SOUGHT_FRAME, rest);
+    let remaining_frames = SONG_FRAMES - SOUGHT_FRAME;
+    let sought = by_seeking(&session, reduced, 512, SOUGHT_FRAME, remaining_frames);
     let sought_hash = sought.hash();
     let settled_at = SOUGHT_FRAME + SETTLING_FRAMES;
     let off_db = sought.off_db(&expected, settled_at, SONG_FRAMES - settled_at);
-    assert!(off_db < SETTLED_DB, "{name}: {off_db:.1} dBFS off, ten seconds after it was sought");
-    let odd = place % 2 == 1;
+    assert!(off_db < SETTLED_DB, "{name}: {off_db:.1} dBFS off, ten seconds after the seek");
+    let odd = index % 2 == 1;
     let starts = |slots| by_calls(&session, slots, 1, START_FRAMES);
     let start = odd.then(|| starts(reduced));
 
@@ -59,23 +58,23 @@ fn check(place: usize, case: &Case, folder: &Path) -> Value {
     same("baseline instructions, 128 frames a call", &by_calls(&session, whole, 128, SONG_FRAMES));
     same("baseline instructions, reduced bank, two threads", &by_export(&session, reduced, 2, SONG_FRAMES));
     let start = start.unwrap_or_else(|| starts(whole));
-    let sought_again = by_seeking(&session, whole, 128, SOUGHT_FRAME, rest);
+    let sought_again = by_seeking(&session, whole, 128, SOUGHT_FRAME, remaining_frames);
     force_baseline(false);
     assert_eq!(start.hash(), start_hash, "{name}: one frame a call: {}", expected.difference(&start));
 
     assert_eq!(
         sought_again.hash(),
         sought_hash,
-        "{name}: sought with baseline instructions: {}",
+        "{name}: seek with baseline instructions: {}",
         sought.difference(&sought_again)
     );
 
     println!(
-        "{name}: {} tracks, a bank of {} bytes, {song_hash}; {off_db:.1} dBFS off ten seconds after it was sought",
+        "{name}: {} tracks, a bank of {} bytes, {song_hash}; {off_db:.1} dBFS off ten seconds after the seek",
         session.tracks.len(),
         reduced_file.len()
     );
-    let (session_file, bank_file) = (format!("{place}.session"), format!("{place}.sf2"));
+    let (session_file, bank_file) = (format!("{index}.session"), format!("{index}.sf2"));
     write(folder, &session_file, postcard::to_allocvec(&session).expect("a session"));
     write(folder, &bank_file, &reduced_file);
     json!({
@@ -91,14 +90,14 @@ fn check(place: usize, case: &Case, folder: &Path) -> Value {
 
 #[test]
 fn one_hash_for_each_song() {
-    let _alone = choice_of_instructions();
+    let _alone = lock_instruction_set();
     let folder = new_folder("songs");
     println!("instructions: {}", instructions());
     force_baseline(true);
     assert_ne!(instructions(), "AVX2", "the switch works");
     let cases = cases();
     assert_eq!(cases.len(), 20);
-    let cases: Vec<_> = cases.iter().enumerate().map(|(place, case)| check(place, case, &folder)).collect();
+    let cases: Vec<_> = cases.iter().enumerate().map(|(index, case)| check(index, case, &folder)).collect();
     let manifest = json!({
         "sampleRateHz": RATE_HZ,
         "songFrames": SONG_FRAMES,

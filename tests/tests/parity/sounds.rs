@@ -1,32 +1,32 @@
-//! Recorded audio made by plain arithmetic, the same everywhere.
+//! Synthetic recordings, identical on every machine.
 
 use std::collections::HashMap;
 
 use dsp_core::session::{Audio, AudioSlot};
 use schemas::session::{AudioPlace, Sounds};
 
-/// Recorded audio at a session's rate, and how an engine gets it.
+/// A recording at a session's rate, and its delivery to the engine.
 pub(super) struct Sound {
     /// The service's id of the file.
     pub(super) file_id: &'static str,
-    /// Rate of the file in hertz, by which items count.
+    /// Sample rate of the file in hertz, in which items count.
     pub(super) file_rate_hz: u32,
     pub(super) left: Vec<f32>,
     /// `None` for mono.
     pub(super) right: Option<Vec<f32>>,
-    /// Whether browsers are given it piece by piece.
+    /// Whether browsers stream it.
     pub(super) is_streamed: bool,
 }
 
-/// Everything that a project plays.
+/// All recordings of a project.
 pub(super) struct Library {
     pub(super) sounds: Vec<Sound>,
     slots: HashMap<&'static str, usize>,
 }
 
 impl Library {
-    /// What the documents name: drums, plucked strings, a voice, and the impulse response of a
-    /// room.
+    /// The recordings of the documents: drums, plucked strings, a voice, and the impulse response
+    /// of a room.
     pub(super) fn new(sample_rate_hz: u32) -> Self {
         let rate_hz = sample_rate_hz as usize;
         let sound = |file_id, file_rate_hz, left, right, is_streamed| Sound {
@@ -39,7 +39,7 @@ impl Library {
         let sounds = vec![
             sound("drums", sample_rate_hz, drums(rate_hz), None, false),
             sound("strings", sample_rate_hz, strings(rate_hz, 1), Some(strings(rate_hz, 2)), true),
-            // A file of another rate, of which the service has made samples of the session's.
+            // A file of another rate, resampled like in the service.
             sound("voice", 32_000, voice(rate_hz, 1.0), Some(voice(rate_hz, 1.007)), true),
             sound("taps", 22_050, drums(rate_hz), None, true),
             sound("room", sample_rate_hz, room(rate_hz, 3), Some(room(rate_hz, 4)), false),
@@ -48,14 +48,14 @@ impl Library {
         Self { sounds, slots }
     }
 
-    /// All of it whole.
+    /// All recordings whole.
     pub(super) fn whole(&self) -> Vec<Option<AudioSlot>> {
         let whole =
             |sound: &Sound| Some(AudioSlot::Whole(Audio::from_channels(&sound.left, sound.right.as_deref())));
         self.sounds.iter().map(whole).collect()
     }
 
-    /// As browsers get it: some of it piece by piece.
+    /// Streamed like in browsers, if marked so.
     pub(super) fn streamed(&self) -> Vec<Option<AudioSlot>> {
         let mut slots = self.whole();
         for (slot, sound) in slots.iter_mut().zip(&self.sounds).filter(|(_, sound)| sound.is_streamed) {
@@ -77,8 +77,7 @@ impl Sounds for &Library {
     }
 }
 
-/// Values between -1 and 1, one after the other: an xorshift generator of 64 bits (G. Marsaglia,
-/// "Xorshift RNGs", 2003).
+/// Values between -1 and 1 from a 64-bit xorshift generator (G. Marsaglia, "Xorshift RNGs", 2003).
 fn noise(seed: u64) -> impl FnMut() -> f32 {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     move || {
@@ -89,7 +88,7 @@ fn noise(seed: u64) -> impl FnMut() -> f32 {
     }
 }
 
-/// Two and a half seconds of hits, loud and soft, with silence between.
+/// Two and a half seconds of loud and soft hits with silence between.
 fn drums(rate_hz: usize) -> Vec<f32> {
     let mut next = noise(7);
     let hit_frames = rate_hz / 4;
@@ -118,15 +117,15 @@ fn strings(rate_hz: usize, seed: u64) -> Vec<f32> {
             let pitch_hz = [110, 164, 220, 146, 330, 277][frame / note_frames % 6];
             line = (0..rate_hz / pitch_hz).map(|_| 0.5 * next()).collect();
         }
-        let place = frame % note_frames % line.len();
-        let value = line[place];
-        line[place] = 0.498 * (value + line[(place + 1) % line.len()]);
+        let index = frame % note_frames % line.len();
+        let value = line[index];
+        line[index] = 0.498 * (value + line[(index + 1) % line.len()]);
         values.push(value);
     }
     values
 }
 
-/// Five seconds of a tone rich in overtones that swells and fades.
+/// Five seconds of a tone with many overtones, which fades in and out.
 fn voice(rate_hz: usize, detune: f32) -> Vec<f32> {
     let frames = 5 * rate_hz;
     let step = 196.0 * detune / rate_hz as f32;
@@ -135,13 +134,13 @@ fn voice(rate_hz: usize, detune: f32) -> Vec<f32> {
         phase += step;
         phase -= if phase >= 1.0 { 1.0 } else { 0.0 };
         let swell = (frame % rate_hz) as f32 / rate_hz as f32;
-        // A saw and its octave.
+        // A saw wave and its octave.
         0.7 * swell * (1.0 - swell) * (4.0 * phase - 2.0 + if phase < 0.5 { 0.6 } else { -0.6 })
     };
     (0..frames).map(value).collect()
 }
 
-/// The impulse response of a room: three fifths of a second of falling noise.
+/// The impulse response of a room: 0.6 s of decaying noise.
 fn room(rate_hz: usize, seed: u64) -> Vec<f32> {
     let mut next = noise(seed);
     let decay = 1.0 - 9.0 / rate_hz as f32;

@@ -1,5 +1,5 @@
-//! Steady sections by AVX2. A vector holds two sections, each three frames behind the one before
-//! it. The operations and their order are those of [`step`], and so are the bits.
+//! Steady sections by AVX2. A vector holds two sections; each is three frames later than the
+//! section before it. The operations and their order are those of [`step`], and so are the bits.
 
 use core::arch::x86_64::{
     __m256d, _mm_cvtsd_f64, _mm_setr_pd, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd128_pd256,
@@ -85,7 +85,7 @@ fn upper(values: __m256d) -> Frame {
     Frame::new([_mm_cvtsd_f64(half), _mm_cvtsd_f64(_mm_unpackhi_pd(half, half))])
 }
 
-/// Joins the upper half of `behind` and the lower half of `ahead`: the output of each section is
+/// Combines the upper half of `behind` and the lower half of `ahead`: the output of each section is
 /// the input of the next.
 #[target_feature(enable = "avx2")]
 #[inline]
@@ -93,8 +93,8 @@ fn shifted(behind: __m256d, ahead: __m256d) -> __m256d {
     _mm256_permute2f128_pd::<0x21>(behind, ahead)
 }
 
-/// Frames by which a section is behind the one before it. With fewer, a section would wait for the
-/// output of the one before it.
+/// Number of frames by which a section is later than the one before it. With fewer, a section would
+/// wait for the output of the one before it.
 const STAGGER_FRAMES: usize = 3;
 
 /// Minimum number of frames for a number of sections.

@@ -61,11 +61,11 @@ impl Shape {
     }
 
     /// A linear mix of the input and the filter; 1 is the filter alone.
-    pub(crate) fn share(self, share: f64) -> Self {
+    pub(crate) fn blend(self, fraction: f64) -> Self {
         Self {
-            input: 1.0 + (self.input - 1.0) * share,
-            band: self.band * share,
-            low: self.low * share,
+            input: 1.0 + (self.input - 1.0) * fraction,
+            band: self.band * fraction,
+            low: self.low * fraction,
             ..self
         }
     }

@@ -97,7 +97,7 @@ struct Convolution {
     output_gain: SmoothedValue,
     low_cut_hz: SmoothedValue,
     high_cut_hz: SmoothedValue,
-    cut_shares: [SmoothedValue; 2],
+    cut_fractions: [SmoothedValue; 2],
     cuts: [Section; 2],
     /// Whether a parameter was set since the last control point.
     has_new_target: bool,
@@ -142,7 +142,7 @@ impl Convolution {
             output_gain: SmoothedValue::new(1.0),
             low_cut_hz: zero,
             high_cut_hz: zero,
-            cut_shares: [zero; 2],
+            cut_fractions: [zero; 2],
             cuts: [section.clone(), section],
             has_new_target: false,
             level: zero,
@@ -171,13 +171,13 @@ impl Convolution {
         const DAMPING: f64 = core::f64::consts::SQRT_2;
         let g = |smoothed: &SmoothedValue| warp(smoothed.value(), self.sample_rate_hz);
         [
-            Shape::high_pass(g(&self.low_cut_hz), DAMPING).share(self.cut_shares[0].value()),
-            Shape::low_pass(g(&self.high_cut_hz), DAMPING).share(self.cut_shares[1].value()),
+            Shape::high_pass(g(&self.low_cut_hz), DAMPING).blend(self.cut_fractions[0].value()),
+            Shape::low_pass(g(&self.high_cut_hz), DAMPING).blend(self.cut_fractions[1].value()),
         ]
     }
 
     fn cut_values(&mut self) -> impl Iterator<Item = &mut SmoothedValue> {
-        [&mut self.low_cut_hz, &mut self.high_cut_hz].into_iter().chain(&mut self.cut_shares)
+        [&mut self.low_cut_hz, &mut self.high_cut_hz].into_iter().chain(&mut self.cut_fractions)
     }
 
     /// Computes the values of the control point after `frame`.
@@ -242,11 +242,11 @@ impl Effect for Convolution {
             }
             ConvolutionParam::LowCutHz => {
                 self.low_cut_hz.set(value, ramp_frames);
-                self.cut_shares[0].set_if_new(if value > LOWEST_HZ { 1.0 } else { 0.0 }, switch_frames);
+                self.cut_fractions[0].set_if_new(if value > LOWEST_HZ { 1.0 } else { 0.0 }, switch_frames);
             }
             ConvolutionParam::HighCutHz => {
                 self.high_cut_hz.set(value, ramp_frames);
-                self.cut_shares[1].set_if_new(if value < HIGHEST_HZ { 1.0 } else { 0.0 }, switch_frames);
+                self.cut_fractions[1].set_if_new(if value < HIGHEST_HZ { 1.0 } else { 0.0 }, switch_frames);
             }
             ConvolutionParam::LevelDb => self.level.set(f64::from(gain::from_db(value)), ramp_frames),
             ConvolutionParam::Mix => self.mix.set(value, ramp_frames),

@@ -267,7 +267,7 @@ impl PartitionLevel {
     /// Multiplies some partitions with the blocks of input to which they belong.
     fn multiply(&mut self, parts: core::ops::Range<usize>) {
         for part in parts {
-            // Blocks behind `newest` exist only once the ring is full.
+            // Blocks after `newest` exist only when the ring is full.
             let index = if part <= self.newest { self.newest } else { self.newest + self.parts } - part;
             add_product(&mut self.sum, self.past.at(index), self.response.at(part));
         }

@@ -78,7 +78,7 @@ impl PreDelay {
         }
     }
 
-    /// Delays frames in write_index.
+    /// Delays frames in place.
     pub(super) fn process(&mut self, [left, right]: [&mut [f32]; 2]) {
         let mask = self.values.len() - 1;
         for (left, right) in left.iter_mut().zip(right) {
@@ -90,8 +90,8 @@ impl PreDelay {
             [*left, *right] = if self.fade.is_steady() {
                 new
             } else {
-                let share = self.fade.next() as f32;
-                [0, 1].map(|side| old[side] + (new[side] - old[side]) * share)
+                let fraction = self.fade.next() as f32;
+                [0, 1].map(|side| old[side] + (new[side] - old[side]) * fraction)
             };
         }
     }

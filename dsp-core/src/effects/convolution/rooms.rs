@@ -90,7 +90,7 @@ impl Side {
         let onset = [(1.0, 1.0), (-2.0, self.onset), (1.0, self.onset * self.onset)];
         let sum = |first: f64, ratio: f64| first * (1.0 - libm::pow(ratio, frames as f64)) / (1.0 - ratio);
         let products = terms.iter().flat_map(|(term, decay)| {
-            onset.map(|(share, missing)| sum(term * share * missing, decay * missing))
+            onset.map(|(factor, missing)| sum(term * factor * missing, decay * missing))
         });
         VARIANCE * products.sum::<f64>()
     }

@@ -106,7 +106,7 @@ pub(super) struct Band {
     /// Q of each section.
     qs: [SmoothedValue; CUT_SECTIONS],
     /// Proportion of each section's output.
-    shares: [SmoothedValue; CUT_SECTIONS],
+    fractions: [SmoothedValue; CUT_SECTIONS],
 }
 
 impl Band {
@@ -121,7 +121,7 @@ impl Band {
             frequency_hz: SmoothedValue::new(1_000.0),
             gain_db: SmoothedValue::new(0.0),
             qs: [SmoothedValue::new(FLAT_Q); CUT_SECTIONS],
-            shares: [SmoothedValue::new(0.0); CUT_SECTIONS],
+            fractions: [SmoothedValue::new(0.0); CUT_SECTIONS],
         }
     }
 
@@ -136,12 +136,12 @@ impl Band {
         match parameter {
             BandParam::On => {
                 self.is_on = value >= 0.5;
-                self.ramp_shares(switch_ramp_frames);
+                self.ramp_fractions(switch_ramp_frames);
             }
             BandParam::FrequencyHz => self.frequency_hz.set(value, ramp_frames),
             BandParam::Slope => {
                 self.active_sections = CutSlope::from_value(value).sections();
-                self.ramp_shares(switch_ramp_frames);
+                self.ramp_fractions(switch_ramp_frames);
                 self.ramp_qs(switch_ramp_frames);
             }
             BandParam::GainDb => self.gain_db.set(value, ramp_frames),
@@ -152,9 +152,9 @@ impl Band {
         }
     }
 
-    fn ramp_shares(&mut self, ramp_frames: u32) {
-        for (section, share) in self.shares.iter_mut().enumerate() {
-            share.set(if self.is_on && section < self.active_sections { 1.0 } else { 0.0 }, ramp_frames);
+    fn ramp_fractions(&mut self, ramp_frames: u32) {
+        for (section, fraction) in self.fractions.iter_mut().enumerate() {
+            fraction.set(if self.is_on && section < self.active_sections { 1.0 } else { 0.0 }, ramp_frames);
         }
     }
 
@@ -174,7 +174,7 @@ impl Band {
     }
 
     fn smoothed_values(&mut self) -> impl Iterator<Item = &mut SmoothedValue> {
-        [&mut self.frequency_hz, &mut self.gain_db].into_iter().chain(&mut self.qs).chain(&mut self.shares)
+        [&mut self.frequency_hz, &mut self.gain_db].into_iter().chain(&mut self.qs).chain(&mut self.fractions)
     }
 
     /// Whether no parameter has changed since the last control point, and none ramps.
@@ -182,7 +182,7 @@ impl Band {
         !self.has_new_target
             && self.frequency_hz.is_steady()
             && self.gain_db.is_steady()
-            && self.qs.iter().chain(&self.shares).all(SmoothedValue::is_steady)
+            && self.qs.iter().chain(&self.fractions).all(SmoothedValue::is_steady)
     }
 
     /// Advances to the next control point.
@@ -199,13 +199,13 @@ impl Band {
     /// The responses of the sections at the current parameters, one for each section of the type.
     pub(super) fn shapes(&self, sample_rate_hz: f64) -> impl Iterator<Item = Shape> {
         let g = warp(self.frequency_hz.value(), sample_rate_hz);
-        let a = libm::exp10(self.gain_db.value() * self.shares[0].value() / 40.0);
-        let sections = self.qs.iter().zip(&self.shares).take(self.kind.sections());
-        sections.map(move |(q, share)| {
-            let (q, share) = (q.value(), share.value());
+        let a = libm::exp10(self.gain_db.value() * self.fractions[0].value() / 40.0);
+        let sections = self.qs.iter().zip(&self.fractions).take(self.kind.sections());
+        sections.map(move |(q, fraction)| {
+            let (q, fraction) = (q.value(), fraction.value());
             match self.kind {
-                Kind::LowCut => Shape::high_pass(g, 1.0 / q).share(share),
-                Kind::HighCut => Shape::low_pass(g, 1.0 / q).share(share),
+                Kind::LowCut => Shape::high_pass(g, 1.0 / q).blend(fraction),
+                Kind::HighCut => Shape::low_pass(g, 1.0 / q).blend(fraction),
                 Kind::LowShelf => Shape::low_shelf(g, q, a),
                 Kind::Bell => Shape::bell(g, q, a),
                 Kind::HighShelf => Shape::high_shelf(g, q, a),

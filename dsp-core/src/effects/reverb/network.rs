@@ -118,8 +118,8 @@ impl Network {
     fn rotate(&mut self, phase: Phase, max_angle: f64) {
         for pair in 0..2 {
             let angles: [f32; 4] = core::array::from_fn(|lane| {
-                let share = (2 * lane + pair) as u64;
-                (max_angle * sine(phase.wrapping_add(share << 61))) as f32
+                let eighths = (2 * lane + pair) as u64;
+                (max_angle * sine(phase.wrapping_add(eighths << 61))) as f32
             });
             let angle = f32x4::new(angles);
             let square = angle * angle;

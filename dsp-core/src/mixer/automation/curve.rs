@@ -90,7 +90,7 @@ impl AutomationCurve {
     }
 
     /// Evaluates the curve at multiples of [`CONTROL_FRAMES`] of the delayed signal instead of the
-    /// clock: the parameter then moves in the same way whatever the latency is.
+    /// clock. The output is then the same at any latency.
     pub(crate) fn with_delayed_control_points(self) -> Self {
         Self { delays_control_points: true, ..self }
     }
@@ -117,7 +117,7 @@ impl AutomationCurve {
         core::mem::replace(&mut self.latency_frames, frames as i64) != frames as i64
     }
 
-    /// The points around a frame of the curve: the last one at or before it, and the one behind.
+    /// The points around a frame of the curve: the last one at or before it, and the next one.
     fn around(&self, frame: i64) -> (Option<&AutomationPoint>, Option<&AutomationPoint>) {
         let after = self.points.partition_point(|point| point.frame as i64 <= frame);
         (after.checked_sub(1).map(|before| &self.points[before]), self.points.get(after))

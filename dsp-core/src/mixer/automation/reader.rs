@@ -15,7 +15,7 @@ pub(crate) struct AutomationReader {
     approach_frames: u32,
 }
 
-/// Where the parameter is.
+/// The state of the parameter relative to its curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ReaderState {
     /// The parameter is not audible yet and may jump.
@@ -26,7 +26,7 @@ enum ReaderState {
     On(f64),
 }
 
-/// What a parameter does at a control point, in this order.
+/// The action of a parameter at a control point: the jump, then the ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RampStep {
     /// A value to jump to.
@@ -107,7 +107,7 @@ impl AutomationReader {
         self.next_control_point
     }
 
-    /// What is to be done at a frame of the clock; `None` before the next control point.
+    /// The action at a frame of the clock; `None` before the next control point.
     pub(crate) fn step(&mut self, clock: u64) -> Option<RampStep> {
         if clock < self.next_control_point {
             return None;

@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn automation_ramps_exactly_and_a_user_takes_over_on_the_way() {
+    fn automation_ramps_exactly_and_a_user_overrides_a_running_ramp() {
         let mut gain = SmoothedGain::new(1.0, 200);
         gain.follow(RampStep { jump: None, ramp: Some((0.5, 4)) }, |value| value as f32);
         let mut gains = [0.0; 6];

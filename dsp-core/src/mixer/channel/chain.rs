@@ -16,7 +16,7 @@ const PARAMETER_RAMP_SECS: f64 = 0.02;
 const BYPASS_FADE_SECS: f64 = 0.01;
 
 /// An effect that stays and gets another input receives the remains of the old one for this time,
-/// in seconds: the declicker at its input lets them decay to a thousandth.
+/// in seconds. The declicker at its input decays to a thousandth in this time.
 const INPUT_SETTLING_SECS: f64 = 0.01;
 
 /// Frames from `clock` to the next multiple of `frames`.
@@ -37,7 +37,7 @@ pub struct EffectChain {
     output_declicker: Declicker,
 }
 
-/// Where an effect of a changed chain comes from.
+/// The source of an effect of a changed chain.
 pub enum SlotSource {
     /// The slot of the chain at this index, which keeps its state.
     Kept(usize),
@@ -64,9 +64,9 @@ impl EffectChain {
     }
 
     /// Replaces the effects by these, in this order. Kept effects keep their state. The output is
-    /// silent until the latency of all effects has passed, 10 ms more if a kept effect gets another
-    /// input, then fades in over 10 ms. Indices that the chain does not have, or that come a second
-    /// time, are ignored.
+    /// silent until the latency of all effects has passed, then fades in over 10 ms. The silence is
+    /// 10 ms longer if a kept effect gets another input. Indices that do not exist or occur twice
+    /// are ignored.
     pub fn change(&mut self, sources: Vec<SlotSource>) {
         let mut old: Vec<Option<EffectSlot>> =
             core::mem::take(&mut self.slots).into_iter().map(Some).collect();
@@ -228,28 +228,28 @@ impl EffectChain {
     }
 
     /// Processes left and right in place, any number of frames. `sidechains` has an entry for each
-    /// effect, as long as `left`; effects behind its end have no side-chain.
+    /// effect, as long as `left`; effects without an entry have no side-chain.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32], sidechains: &[Option<[&[f32]; 2]>]) {
         let mut done = 0;
         while done < left.len() {
-            let part = done..left.len().min(done + frames_to_multiple(self.clock, LONGEST_FRAMES));
-            let (left, right) = (&mut left[part.clone()], &mut right[part.clone()]);
+            let chunk = done..left.len().min(done + frames_to_multiple(self.clock, LONGEST_FRAMES));
+            let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
             clamp_to_range([&mut *left, &mut *right]);
             for (index, slot) in self.slots.iter_mut().enumerate() {
                 let sidechain = sidechains.get(index).copied().flatten();
-                let sidechain = sidechain.map(|sides| sides.map(|values| &values[part.clone()]));
+                let sidechain = sidechain.map(|sides| sides.map(|values| &values[chunk.clone()]));
                 slot.process(self.clock, [&mut *left, &mut *right], sidechain);
             }
             if !self.output_gate.is_open() {
                 let mut gains = [0.0; LONGEST_FRAMES];
-                let gains = &mut gains[..part.len()];
+                let gains = &mut gains[..chunk.len()];
                 self.output_gate.fill(gains);
                 for values in [left, right] {
                     values.iter_mut().zip(&*gains).for_each(|(value, gain)| *value *= gain);
                 }
             }
-            self.clock = self.clock.wrapping_add(part.len() as u64);
-            done = part.end;
+            self.clock = self.clock.wrapping_add(chunk.len() as u64);
+            done = chunk.end;
         }
         self.output_declicker.process([left, right]);
     }

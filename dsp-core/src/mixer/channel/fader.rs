@@ -139,9 +139,10 @@ impl Fader {
         [left, right]: [&mut [f32]; 2],
         mut sends: Option<[&mut [f32]; 2]>,
     ) {
-        self.for_each_segment(context, |fader, part| {
-            let sends = sends.as_mut().map(|sends| sends.each_mut().map(|values| &mut values[part.clone()]));
-            fader.process_segment([&mut left[part.clone()], &mut right[part]], sends);
+        self.for_each_segment(context, |fader, segment| {
+            let sends =
+                sends.as_mut().map(|sends| sends.each_mut().map(|values| &mut values[segment.clone()]));
+            fader.process_segment([&mut left[segment.clone()], &mut right[segment]], sends);
         });
     }
 
@@ -172,8 +173,8 @@ impl Fader {
     /// Advances by frames of silence.
     pub(crate) fn skip(&mut self, context: ProcessContext) {
         if self.steady_gains().is_none() {
-            self.for_each_segment(context, |fader, part| {
-                fader.gains_mut().into_iter().for_each(|gain| gain.advance(part.len()));
+            self.for_each_segment(context, |fader, segment| {
+                fader.gains_mut().into_iter().for_each(|gain| gain.advance(segment.len()));
             });
         }
     }
@@ -186,12 +187,12 @@ impl Fader {
     ) {
         let mut done = 0;
         while done < context.frames {
-            let mut part = context.frames - done;
+            let mut segment_frames = context.frames - done;
             if context.is_playing && self.is_automated() {
-                part = self.follow_automation(context.clock + done as u64, part);
+                segment_frames = self.follow_automation(context.clock + done as u64, segment_frames);
             }
-            process(self, done..done + part);
-            done += part;
+            process(self, done..done + segment_frames);
+            done += segment_frames;
         }
     }
 }

@@ -239,8 +239,8 @@ impl EffectRack {
 
     /// Bypasses one effect, or no longer.
     pub(crate) fn set_effect_bypass(&mut self, effect: usize, bypass: bool) {
-        if let Some(own) = self.effect_bypass.get_mut(effect) {
-            *own = bypass;
+        if let Some(effect_bypass) = self.effect_bypass.get_mut(effect) {
+            *effect_bypass = bypass;
             self.chain.set_bypass(effect, self.bypass || bypass);
         }
     }
@@ -374,22 +374,22 @@ impl EffectRack {
         self.sidechains.iter_mut().for_each(|sidechain| sidechain.read(taps, frames));
         let mut done = 0;
         while done < frames {
-            let part = if is_playing { self.follow_automation(frames - done) } else { frames - done };
-            let part = done..done + part;
-            let (left, right) = (&mut left[part.clone()], &mut right[part.clone()]);
+            let chunk_frames = if is_playing { self.follow_automation(frames - done) } else { frames - done };
+            let chunk = done..done + chunk_frames;
+            let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
             if self.sidechains.is_empty() {
                 self.chain.process(left, right, &[]);
             } else {
                 let mut inputs = [None; MAX_EFFECTS];
                 for sidechain in &self.sidechains {
                     if let Some(input) = inputs.get_mut(sidechain.effect) {
-                        *input = Some(sidechain.audio().each_ref().map(|values| &values[part.clone()]));
+                        *input = Some(sidechain.audio().each_ref().map(|values| &values[chunk.clone()]));
                     }
                 }
                 self.chain.process(left, right, &inputs);
             }
-            self.clock = self.clock.wrapping_add(part.len() as u64);
-            done = part.end;
+            self.clock = self.clock.wrapping_add(chunk.len() as u64);
+            done = chunk.end;
         }
     }
 }

@@ -13,8 +13,8 @@ use crate::session::{AutomationLane, AutomationTarget};
 /// Crossfade of a delay that changes, in seconds.
 const DELAY_FADE_SECS: f64 = 0.01;
 
-/// A signal path from a strip into a sum: level, then the delay that aligns it with the other
-/// signals of that sum, then a gate.
+/// A signal path from a strip into a sum: a level, a delay that aligns it with the other signals,
+/// and a gate.
 pub(crate) struct Route {
     pub(crate) tap: Tap,
     pub(crate) to: Destination,
@@ -35,7 +35,7 @@ pub(crate) struct Route {
 }
 
 impl Route {
-    /// A route that is heard at once.
+    /// A route that is open at once.
     pub(crate) fn new(
         tap: Tap,
         to: Destination,
@@ -239,15 +239,16 @@ impl Route {
         let mut done = 0;
         while done < context.frames {
             let clock = context.clock + done as u64;
-            let mut part = context.frames - done;
+            let mut segment_frames = context.frames - done;
             if let (true, Some(reader)) = (context.is_playing, &mut self.level_db_reader) {
                 if let Some(step) = reader.step(clock) {
                     self.level.follow(step, gain::from_db);
                 }
-                part = part.min(usize::try_from(reader.next_control_point() - clock).unwrap_or(part));
+                segment_frames = segment_frames
+                    .min(usize::try_from(reader.next_control_point() - clock).unwrap_or(segment_frames));
             }
-            process(self, part);
-            done += part;
+            process(self, segment_frames);
+            done += segment_frames;
         }
     }
 }

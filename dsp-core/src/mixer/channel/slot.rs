@@ -180,11 +180,11 @@ impl EffectSlot {
         let mut done = 0;
         while done < left.len() {
             let longest = if self.effect.needs_no_control_points() { LONGEST_FRAMES } else { CONTROL_FRAMES };
-            let part = done..left.len().min(done + frames_to_multiple(clock, longest));
-            let sidechain = sidechain.map(|sides| sides.map(|values| &values[part.clone()]));
-            let (left, right) = (&mut left[part.clone()], &mut right[part.clone()]);
-            clock = clock.wrapping_add(part.len() as u64);
-            done = part.end;
+            let chunk = done..left.len().min(done + frames_to_multiple(clock, longest));
+            let sidechain = sidechain.map(|sides| sides.map(|values| &values[chunk.clone()]));
+            let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
+            clock = clock.wrapping_add(chunk.len() as u64);
+            done = chunk.end;
             let is_input_silent = may_skip
                 && is_silence(left)
                 && is_silence(right)

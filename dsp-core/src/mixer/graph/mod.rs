@@ -18,7 +18,7 @@ use super::tempo::Tempo;
 use crate::block::{BLOCK_FRAMES, SILENT_BLOCK, StereoBlock, TrackBlock, TrackSignal};
 use crate::session::Session;
 
-/// Where a block is in the session.
+/// The position of a block in the session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessContext {
     /// The frame of the clock at the start of the block.

@@ -8,7 +8,7 @@ use crate::effects::effect_kind;
 use crate::mixer::{MAX_EFFECTS, MixerError};
 use crate::session::{EffectSettings, SendSettings, Session, Track};
 
-/// Where a route takes its signal from a channel strip.
+/// The point of a channel strip from which a route takes its signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tap {
     /// All four outputs after the fader.

@@ -1,25 +1,25 @@
-//! What meets is in time, to the frame.
+//! Signals are latency-aligned before they are summed.
 
 use super::*;
 use crate::effects::test_kinds::{LATENT_FRAMES, LISTENER_FRAMES};
 
-/// What is heard of these tracks, to which the same noise comes with opposite signs, and of one of
-/// them alone.
-fn null_of(what: &str, tracks: &[Track]) {
+/// Checks that tracks with the same noise in opposite polarity cancel, relative to one of them
+/// alone.
+fn check_null(label: &str, tracks: &[Track]) {
     let both = render(&session(tracks.to_vec()));
     let mut alone = tracks.to_vec();
     alone.iter_mut().filter(|track| track.id == "b").for_each(|track| track.mute = true);
     let alone = render(&session(alone));
     let loudest = peak(&alone[0]).max(peak(&alone[1]));
-    assert!(loudest > 0.05, "{what}: nothing to compare with: {loudest}");
-    let rest = peak(&both[0]).max(peak(&both[1]));
-    std::println!("{what}: {:.1} dB", 20.0 * libm::log10(f64::from(rest.max(1e-30) / loudest)));
+    assert!(loudest > 0.05, "{label}: nothing to compare with: {loudest}");
+    let remaining = peak(&both[0]).max(peak(&both[1]));
+    std::println!("{label}: {:.1} dB", 20.0 * libm::log10(f64::from(remaining.max(1e-30) / loudest)));
     // -140 dB
-    assert!(rest <= 1e-7 * loudest, "{what}: {rest} is left of {loudest}");
+    assert!(remaining <= 1e-7 * loudest, "{label}: {remaining} remains of {loudest}");
 }
 
 #[test]
-fn opposite_tracks_cancel_whatever_their_effects_take() {
+fn opposite_tracks_cancel_at_any_latency_of_their_effects() {
     let with = |mut track: Track, effects: &[EffectSettings]| {
         track.effects = effects.to_vec();
         track
@@ -29,17 +29,17 @@ fn opposite_tracks_cancel_whatever_their_effects_take() {
         track
     };
     let late = |id, gain| with(noisy(id, gain), &[latent()]);
-    null_of("tracks", &[late("a", 1.0), noisy("b", -1.0)]);
+    check_null("tracks", &[late("a", 1.0), noisy("b", -1.0)]);
     let mut bypassed = late("a", 1.0);
     bypassed.bypass = true;
-    null_of("a bypassed chain", &[bypassed, noisy("b", -1.0)]);
+    check_null("a bypassed chain", &[bypassed, noisy("b", -1.0)]);
     let twice = [latent(), effect("second", "test_latent")];
-    null_of("through a group", &[to(with(noisy("a", 1.0), &twice), 2), to(noisy("b", -1.0), 2), bus("g")]);
-    null_of(
+    check_null("through a group", &[to(with(noisy("a", 1.0), &twice), 2), to(noisy("b", -1.0), 2), bus("g")]);
+    check_null(
         "a group against a track",
         &[to(noisy("a", 1.0), 2), noisy("b", -1.0), with(bus("g"), &[latent()])],
     );
-    null_of(
+    check_null(
         "a group in a group",
         &[to(late("a", 1.0), 2), late("b", -1.0), to(with(bus("g"), &[latent()]), 3), with(bus("h"), &twice)],
     );
@@ -48,7 +48,7 @@ fn opposite_tracks_cancel_whatever_their_effects_take() {
         track.output = Some(3);
         track
     };
-    // Half by each of two sends; the outputs end in a group that is muted.
+    // Each of two sends carries half; the outputs end in a muted group.
     let mut closed = bus("closed");
     closed.mute = true;
     for pre_fader in [false, true] {
@@ -59,38 +59,38 @@ fn opposite_tracks_cancel_whatever_their_effects_take() {
             bus,
             closed.clone(),
         ];
-        null_of("through sends", &tracks);
+        check_null("through sends", &tracks);
     }
-    null_of(
+    check_null(
         "a send against a track",
         &[sending(late("a", 1.0), 2, false), noisy("b", -1.0), with(bus("bus"), &[latent()]), closed],
     );
 }
 
 #[test]
-fn a_side_chain_hears_in_time() {
-    // What the listener takes away is what it hears itself.
+fn a_side_chain_is_latency_compensated() {
+    // The listener subtracts its side-chain, which is the same noise.
     let listening =
         |from: u32| EffectSettings { side_chain: Some(from), ..effect("listener", "test_listener") };
-    for (what, own, key) in [
-        ("both at once", vec![], vec![]),
-        ("a late key", vec![], vec![latent()]),
-        ("late sound", vec![latent()], vec![]),
+    for (label, own_effects, sidechain_effects) in [
+        ("no latency", vec![], vec![]),
+        ("a side-chain with latency", vec![], vec![latent()]),
+        ("an input with latency", vec![latent()], vec![]),
     ] {
         let mut listener = noisy("a", 1.0);
-        listener.effects = own;
+        listener.effects = own_effects;
         listener.effects.push(listening(1));
-        let mut heard = noisy("b", 1.0);
-        heard.effects = key;
-        // Its fader does not matter to who listens before it.
-        heard.gain = 0.0;
-        let rest = peak(&render(&session(vec![listener.clone(), heard.clone()]))[0]);
-        assert_eq!(rest, 0.0, "{what}");
+        let mut side_chain = noisy("b", 1.0);
+        side_chain.effects = sidechain_effects;
+        // Its fader does not affect a pre-fader side-chain.
+        side_chain.gain = 0.0;
+        let remaining = peak(&render(&session(vec![listener.clone(), side_chain.clone()]))[0]);
+        assert_eq!(remaining, 0.0, "{label}");
         listener.effects.pop();
-        let alone = peak(&render(&session(vec![listener, heard]))[0]);
-        assert!(alone > 0.05, "{what}: {alone}");
+        let alone = peak(&render(&session(vec![listener, side_chain]))[0]);
+        assert!(alone > 0.05, "{label}: {alone}");
     }
-    // The master listens, too: in time for two groups of which one is late.
+    // The side-chain of the master is aligned with two groups, of which one has latency.
     let mut late = bus("late");
     late.effects = vec![latent()];
     let mut fed = noisy("a", 1.0);
@@ -101,21 +101,21 @@ fn a_side_chain_hears_in_time() {
 }
 
 #[test]
-fn the_whole_lag_is_told_and_taken_out_of_renders() {
+fn the_total_latency_is_reported_and_removed_from_renders() {
     let plain = session(vec![noisy("a", 1.0)]);
     let expected = render(&plain);
-    let own_frames = mixer(&plain).latency_frames();
+    let mix_latency_frames = mixer(&plain).latency_frames();
     let mut late = session(vec![noisy("a", 1.0), bus("g")]);
     late.tracks[0].effects = vec![latent()];
-    late.tracks[0].output = Some(place(&late, "g"));
+    late.tracks[0].output = Some(index_of(&late, "g"));
     late.tracks[1].effects = vec![latent(), effect("listener", "test_listener")];
     late.master_effects = vec![latent()];
-    assert_eq!(mixer(&late).latency_frames(), own_frames + 3 * LATENT_FRAMES + LISTENER_FRAMES);
-    assert!(render(&late) == expected, "the render of late effects differs from that of none");
+    assert_eq!(mixer(&late).latency_frames(), mix_latency_frames + 3 * LATENT_FRAMES + LISTENER_FRAMES);
+    assert!(render(&late) == expected, "the render with latency differs from that without");
 }
 
 #[test]
-fn what_is_automated_moves_with_the_sound_it_belongs_to() {
+fn automation_is_delayed_with_the_signal() {
     use crate::session::{AutomationLane, AutomationPoint, AutomationTarget, Curve};
     let lane = |target| {
         let point = |frame, value, curve| AutomationPoint { frame, value, curve };
@@ -127,7 +127,7 @@ fn what_is_automated_moves_with_the_sound_it_belongs_to() {
         AutomationLane { target, points }
     };
     let gain = AutomationTarget::Effect { effect: 1, parameter: 0 };
-    for (what, targets) in [
+    for (label, targets) in [
         ("fader", vec![AutomationTarget::Volume]),
         ("effect", vec![gain]),
         ("send", vec![AutomationTarget::Send(0)]),
@@ -149,14 +149,14 @@ fn what_is_automated_moves_with_the_sound_it_belongs_to() {
         };
         let (late, plain) = (render(&build(true)), render(&build(false)));
         let difference: Vec<f32> = late[0].iter().zip(&plain[0]).map(|(late, plain)| late - plain).collect();
-        // The places between which a line goes straight lie elsewhere: that is all.
-        assert!(peak(&difference) < 2e-4 * peak(&plain[0]), "{what}: {}", peak(&difference));
-        assert!(late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01, "{what}");
+        // Only the control points differ, between which ramps are linear.
+        assert!(peak(&difference) < 2e-4 * peak(&plain[0]), "{label}: {}", peak(&difference));
+        assert!(late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01, "{label}");
     }
 }
 
 #[test]
-fn effects_are_told_the_time_of_the_sound_that_they_hear() {
+fn effects_get_the_musical_time_of_their_input() {
     use crate::session::TempoChange;
     let change = |frame, bpm, beat| TempoChange { frame, bpm, beat };
     let tempo = [change(0, 120.0, 0.0), change(4_801, 60.0, 0.2), change(9_600, 240.0, 0.3)];
@@ -164,8 +164,8 @@ fn effects_are_told_the_time_of_the_sound_that_they_hear() {
         let last = tempo.iter().rfind(|change| change.frame as i64 <= frame).unwrap_or(&tempo[0]);
         last.beat + (frame - last.frame as i64) as f64 * last.bpm / (60.0 * 48_000.0)
     };
-    // In a group that hears a late track: the beat of what it hears, counted below 0 before the
-    // start.
+    // An effect in a group after a track with latency gets the beat of its input, negative before
+    // the start.
     let mut late = session(vec![noisy("a", 1.0), bus("g")]);
     late.tracks[0].effects = vec![latent()];
     late.tracks[0].output = Some(1);
@@ -180,8 +180,8 @@ fn effects_are_told_the_time_of_the_sound_that_they_hear() {
         for (left, right) in left.chunks_mut(100).zip(right.chunks_mut(100)) {
             assert_no_alloc::assert_no_alloc(|| mixer.process(left, right));
         }
-        let own_lag = lag - LATENT_FRAMES;
-        for (frame, value) in (start as i64 - LATENT_FRAMES as i64..).zip(&left[own_lag..]) {
+        let clock_lag = lag - LATENT_FRAMES;
+        for (frame, value) in (start as i64 - LATENT_FRAMES as i64..).zip(&left[clock_lag..]) {
             let difference = f64::from(*value) * 1_000.0 - beat(frame);
             assert!(difference.abs() < 1e-4, "{value} at {frame} from {start}");
         }
@@ -189,7 +189,7 @@ fn effects_are_told_the_time_of_the_sound_that_they_hear() {
 }
 
 #[test]
-fn what_goes_to_the_shared_effects_is_as_late_as_the_track() {
+fn sends_to_the_shared_effects_have_the_latency_of_the_track() {
     let play = |effects: &[EffectSettings]| {
         let mut session = session(vec![bus("a"), bus("g")]);
         session.tracks[0].effects = effects.to_vec();
@@ -203,18 +203,18 @@ fn what_goes_to_the_shared_effects_is_as_late_as_the_track() {
             AudioSlot::Whole(audio) => audio.channels(),
             AudioSlot::Streamed { .. } => panic!("is whole"),
         };
-        let (mut heard, mut right) = (Vec::new(), [0.0; 100]);
+        let (mut output, mut right) = (Vec::new(), [0.0; 100]);
         for block in noise[..10_000].chunks_exact(100) {
             let input = mixer.track_input(0).expect("takes input");
-            // The chorus swings by the clock of the mix: it is left out.
+            // The chorus follows the clock of the mix, so its send is left out.
             input[..3].iter_mut().for_each(|output| output[..100].copy_from_slice(block));
             let mut left = [0.0; 100];
             mixer.process(&mut left, &mut right);
-            heard.extend(left);
+            output.extend(left);
         }
-        heard.split_off(lag)
+        output.split_off(lag)
     };
     let (plain, late) = (play(&[]), play(&[latent()]));
     assert!(peak(&plain) > 0.1);
-    assert!(late[..] == plain[..late.len()], "the room answers at another time");
+    assert!(late[..] == plain[..late.len()], "the reverb starts at a different time");
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A session of a slow sine on one track, and of a silent one.
+/// A session with a slow sine on one track and a silent track.
 fn sine_session() -> Session {
     let mut session = session(vec![noisy("a", 1.0), bus("g")]);
     session.tracks[0].clips[0].length_frames = 400_000;
@@ -28,11 +28,11 @@ fn steepest(values: &[f32]) -> f32 {
     values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
 }
 
-/// A step of the sine itself is 0.0033; a cut at its top 0.25.
+/// The largest step of the sine is 0.0033; a cut at its peak is 0.25.
 const STEP_MAX: f32 = 0.0125;
 
 #[test]
-fn no_edit_of_effects_or_ways_clicks() {
+fn no_edit_of_effects_or_routes_clicks() {
     type Before = dyn Fn(&mut Session);
     type Edit = fn(&mut Session);
     let gain = |session: &mut Session, gain_db: f64| {
@@ -41,57 +41,63 @@ fn no_edit_of_effects_or_ways_clicks() {
         session.tracks[0].effects.push(utility);
     };
     let edits: [(&str, &Before, Edit); 14] = [
-        ("a late effect comes", &|_| {}, |session| session.tracks[0].effects.push(latent())),
-        ("a late effect goes", &|session| session.tracks[0].effects.push(latent()), |session| {
-            session.tracks[0].effects.clear();
-        }),
-        ("the master becomes late", &|_| {}, |session| session.master_effects.push(latent())),
-        ("another track becomes late", &|_| {}, |session| session.tracks[1].effects.push(latent())),
-        ("another track is late no more", &|session| session.tracks[1].effects.push(latent()), |session| {
+        ("an effect with latency is added", &|_| {}, |session| session.tracks[0].effects.push(latent())),
+        (
+            "an effect with latency is removed",
+            &|session| session.tracks[0].effects.push(latent()),
+            |session| {
+                session.tracks[0].effects.clear();
+            },
+        ),
+        ("the master gets latency", &|_| {}, |session| session.master_effects.push(latent())),
+        ("another track gets latency", &|_| {}, |session| session.tracks[1].effects.push(latent())),
+        ("another track loses its latency", &|session| session.tracks[1].effects.push(latent()), |session| {
             session.tracks[1].effects.clear();
         }),
-        ("an effect comes", &|_| {}, |session| {
+        ("an effect is added", &|_| {}, |session| {
             let mut quiet = effect("u", "utility");
             quiet.values = vec![-60.0];
             session.tracks[0].effects.push(quiet);
         }),
-        ("an effect goes", &move |session| gain(session, -60.0), |session| session.tracks[0].effects.clear()),
+        ("an effect is removed", &move |session| gain(session, -60.0), |session| {
+            session.tracks[0].effects.clear();
+        }),
         ("a value changes", &move |session| gain(session, -60.0), |session| {
             session.tracks[0].effects[0].values[0] = 0.0;
         }),
         ("a bypass", &move |session| gain(session, -60.0), |session| session.tracks[0].bypass = true),
         ("another output", &|_| {}, |session| session.tracks[0].output = Some(1)),
-        ("a send comes", &|_| {}, |session| session.tracks[0].sends = vec![send(1, 1.0, true)]),
+        ("a send is added", &|_| {}, |session| session.tracks[0].sends = vec![send(1, 1.0, true)]),
         ("a muted group", &|session| session.tracks[0].output = Some(1), |session| {
             session.tracks[1].mute = true;
         }),
-        ("a group goes", &|session| session.tracks[0].output = Some(1), |session| {
+        ("a group is removed", &|session| session.tracks[0].output = Some(1), |session| {
             session.tracks.pop();
             session.tracks[0].output = None;
         }),
-        ("a clip goes", &|_| {}, |session| session.tracks[0].clips.clear()),
+        ("a clip is removed", &|_| {}, |session| session.tracks[0].clips.clear()),
     ];
-    for (what, before, edit) in edits {
+    for (label, before, edit) in edits {
         let audio = [Some(sine())];
         let slots = Slots { banks: &[], audio: &audio };
-        // At eight places of a period, so that one is near the top.
-        for part in 0..8 {
+        // At eight phases of the sine, so that one is near its peak.
+        for eighth in 0..8 {
             let mut session = sine_session();
             before(&mut session);
             let mut mixer = Mixer::new(&session, slots).expect("a mixer");
             mixer.play();
-            play(&mut mixer, 9_600 + part * 61);
+            play(&mut mixer, 9_600 + eighth * 61);
             edit(&mut session);
-            mixer.set_session(&session, slots).expect("goes on");
-            let heard = play(&mut mixer, 9_600);
-            let step = steepest(&heard);
-            assert!(step < STEP_MAX, "{what}: a step of {step}");
+            mixer.set_session(&session, slots).expect("a valid session");
+            let output = play(&mut mixer, 9_600);
+            let step = steepest(&output);
+            assert!(step < STEP_MAX, "{label}: a step of {step}");
         }
     }
 }
 
 #[test]
-fn after_an_edit_everything_is_in_time_again() {
+fn signals_are_aligned_again_after_an_edit() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut edited = session(vec![noisy("a", 1.0), noisy("b", -1.0)]);
@@ -100,15 +106,15 @@ fn after_an_edit_everything_is_in_time_again() {
     play(&mut mixer, 4_000);
     for effects in [vec![latent()], vec![], vec![latent(), effect("other", "test_listener")]] {
         edited.tracks[0].effects = effects;
-        mixer.set_session(&edited, slots).expect("goes on");
+        mixer.set_session(&edited, slots).expect("a valid session");
         play(&mut mixer, 3_000);
-        let rest = peak(&play(&mut mixer, 1_000));
-        assert!(rest < 1e-6, "{rest}");
+        let remaining = peak(&play(&mut mixer, 1_000));
+        assert!(remaining < 1e-6, "{remaining}");
     }
 }
 
 #[test]
-fn the_same_session_again_changes_no_sample() {
+fn setting_the_same_session_changes_no_sample() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut session = session(vec![noisy("a", 1.0)]);
@@ -119,16 +125,16 @@ fn the_same_session_again_changes_no_sample() {
     unedited.play();
     play(&mut mixer, 5_000);
     play(&mut unedited, 5_000);
-    mixer.set_session(&session, slots).expect("goes on");
+    mixer.set_session(&session, slots).expect("a valid session");
     assert!(play(&mut mixer, 1_000) == play(&mut unedited, 1_000));
 }
 
 #[test]
-fn effects_keep_their_state_in_another_order_or_beside_others() {
+fn effects_keep_their_state_when_others_are_moved_added_or_removed() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut echo = effect("echo", "delay");
-    // Not synchronised, 375 ms.
+    // Without sync, 375 ms.
     echo.values = vec![0.0, 375.0];
     let (utility, other) = (effect("u", "utility"), effect("v", "utility"));
     let build = |effects: &[&EffectSettings]| {
@@ -138,7 +144,7 @@ fn effects_keep_their_state_in_another_order_or_beside_others() {
         session
     };
     let before = build(&[&echo, &utility]);
-    // Only the delay has heard the clip, which ends at frame 4,000; its echo begins at 19,000.
+    // Only the delay has processed the clip, which ends at frame 4,000; its echo begins at 19,000.
     for after in [build(&[&utility, &echo]), build(&[&echo]), build(&[&utility, &echo, &other])] {
         let mut mixer = Mixer::new(&before, slots).expect("a mixer");
         let mut unedited = Mixer::new(&before, slots).expect("a mixer");
@@ -146,17 +152,17 @@ fn effects_keep_their_state_in_another_order_or_beside_others() {
         unedited.play();
         play(&mut mixer, 10_000);
         play(&mut unedited, 10_000);
-        mixer.set_session(&after, slots).expect("goes on");
-        let (heard, expected) = (play(&mut mixer, 15_000), play(&mut unedited, 15_000));
+        mixer.set_session(&after, slots).expect("a valid session");
+        let (output, expected) = (play(&mut mixer, 15_000), play(&mut unedited, 15_000));
         assert!(peak(&expected) > 0.02, "no echo");
         let difference: Vec<f32> =
-            heard.iter().zip(&expected).map(|(heard, expected)| heard - expected).collect();
+            output.iter().zip(&expected).map(|(output, expected)| output - expected).collect();
         assert!(peak(&difference) < 1e-6, "{}", peak(&difference));
     }
 }
 
 #[test]
-fn a_track_whose_effects_change_is_heard_again_after_its_latency_and_20_ms() {
+fn a_track_with_changed_effects_is_audible_after_its_latency_and_20_ms() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let build = |ids: &[&str]| {
@@ -170,11 +176,14 @@ fn a_track_whose_effects_change_is_heard_again_after_its_latency_and_20_ms() {
     unedited.play();
     play(&mut mixer, 5_000);
     play(&mut unedited, 5_000);
-    mixer.set_session(&build(&["y", "x"]), slots).expect("goes on");
-    let (heard, expected) = (play(&mut mixer, 4_000), play(&mut unedited, 4_000));
+    mixer.set_session(&build(&["y", "x"]), slots).expect("a valid session");
+    let (output, expected) = (play(&mut mixer, 4_000), play(&mut unedited, 4_000));
     let audible = mixer.latency_frames() + 960;
     assert!(peak(&expected[audible..]) > 0.05, "no noise");
-    let difference: Vec<f32> =
-        heard[audible..].iter().zip(&expected[audible..]).map(|(heard, expected)| heard - expected).collect();
+    let difference: Vec<f32> = output[audible..]
+        .iter()
+        .zip(&expected[audible..])
+        .map(|(output, expected)| output - expected)
+        .collect();
     assert!(peak(&difference) < 1e-6, "{}", peak(&difference));
 }

@@ -1,4 +1,4 @@
-//! Sessions of clips and of effects that only tests have.
+//! Tests of sessions with clips and test-only effects.
 
 mod compensation;
 mod latency_changes;
@@ -13,7 +13,7 @@ use crate::session::{Audio, AudioSlot, Clip, EffectSettings, SendSettings, Sessi
 /// Frames of the noise that clips play.
 const NOISE_FRAMES: usize = 20_000;
 
-/// Low noise that is always the same, different on the two sides.
+/// Low-level noise, the same on every call and different in the channels.
 fn noise() -> AudioSlot {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -26,7 +26,7 @@ fn noise() -> AudioSlot {
     AudioSlot::Whole(Audio::from_channels(&side[0], Some(&side[1])))
 }
 
-/// A track that plays the noise from frame 1000 on with a gain.
+/// A track that plays the noise from frame 1000 on, with a gain.
 fn noisy(id: &str, gain: f32) -> Track {
     let clip = Clip {
         frame: 1_000,
@@ -76,19 +76,19 @@ fn mixer(session: &Session) -> Mixer {
 fn render(session: &Session) -> [Vec<f32>; 2] {
     let slots = Slots { banks: &[], audio: &[Some(noise())] };
     let mut render = OfflineRender::new(session, slots, TailConfig::default()).expect("a render");
-    let mut heard = [Vec::new(), Vec::new()];
+    let mut output = [Vec::new(), Vec::new()];
     while let Some((left, right)) = render.next_block() {
-        heard[0].extend_from_slice(left);
-        heard[1].extend_from_slice(right);
+        output[0].extend_from_slice(left);
+        output[1].extend_from_slice(right);
     }
-    heard
+    output
 }
 
 fn peak(values: &[f32]) -> f32 {
     values.iter().fold(0.0, |peak, value| peak.max(value.abs()))
 }
 
-/// The place of a track.
-fn place(session: &Session, id: &str) -> u32 {
+/// The index of a track.
+fn index_of(session: &Session, id: &str) -> u32 {
     session.tracks.iter().position(|track| track.id == id).expect("a track of that id") as u32
 }

@@ -45,7 +45,7 @@ impl ExternalInput {
     }
 }
 
-/// The next frame of an input that has ended: it decays to a hundredth in 300 frames, then to
+/// The next frame of an input that has ended. It decays to a hundredth in 300 frames, then to
 /// silence, so that stopping does not click.
 fn decayed(value: f32) -> f32 {
     if value.abs() < 1e-6 { 0.0 } else { value * 0.985 }

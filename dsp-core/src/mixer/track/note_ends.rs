@@ -39,8 +39,8 @@ impl NoteEnds {
 /// A note that has not been released.
 #[derive(Debug, Clone, Copy)]
 struct Note {
-    /// Index of the event that struck it.
-    struck_by: usize,
+    /// Index of its note-on event.
+    note_on: usize,
     key: u8,
     key_down: bool,
     /// Whether the sostenuto pedal holds it.
@@ -52,7 +52,7 @@ struct Note {
 struct Notes {
     ends: Vec<u64>,
     sounding: Vec<Note>,
-    /// Keys that are held, in the order in which they were struck.
+    /// Keys that are held, in the order of their note-ons.
     down: Vec<u8>,
     sustain: bool,
     sostenuto: bool,
@@ -67,29 +67,29 @@ impl Notes {
             Event::NoteOn { key, .. } => {
                 self.down.retain(|down| *down != key & 127);
                 self.down.push(key & 127);
-                self.strike(key & 127, frame);
+                self.start_note(key & 127, frame);
             }
             Event::Controller { controller, value } => self.control(controller & 127, value, frame),
             _ => {}
         }
     }
 
-    /// Strikes a note. It ends an earlier note of its key, in mono mode any note, whatever the
+    /// Starts a note. It ends an earlier note of its key, in mono mode any note, whatever the
     /// pedals.
-    fn strike(&mut self, key: u8, frame: u64) {
-        let struck_by = self.ends.len() - 1;
-        self.ends[struck_by] = NEVER;
+    fn start_note(&mut self, key: u8, frame: u64) {
+        let note_on = self.ends.len() - 1;
+        self.ends[note_on] = NEVER;
         let mono = self.mono;
         self.end_where(frame, |note| mono || note.key == key);
-        self.sounding.push(Note { struck_by, key, key_down: true, sostenuto: false });
+        self.sounding.push(Note { note_on, key, key_down: true, sostenuto: false });
     }
 
     fn lift(&mut self, key: u8, frame: u64) {
         let was_last = self.down.last() == Some(&key);
         self.down.retain(|down| *down != key);
-        // In mono mode the key struck before this one sounds again.
+        // In mono mode the key pressed before this one sounds again.
         if let (true, true, Some(held)) = (self.mono, was_last, self.down.last()) {
-            return self.strike(*held, frame);
+            return self.start_note(*held, frame);
         }
         self.sounding.iter_mut().filter(|note| note.key == key).for_each(|note| note.key_down = false);
         self.release_free(frame);
@@ -133,7 +133,7 @@ impl Notes {
 
     fn end_where(&mut self, frame: u64, ends: impl Fn(&Note) -> bool) {
         for note in self.sounding.extract_if(.., |note| ends(note)) {
-            self.ends[note.struck_by] = frame;
+            self.ends[note.note_on] = frame;
         }
     }
 }
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_note_ends_with_its_key_or_when_it_is_struck_again() {
+    fn a_note_ends_with_its_key_or_at_the_next_note_of_the_key() {
         check(&[on(1, 60), on(2, 64), off(5, 60), on(6, 64)], &[5, 6, NONE, NEVER]);
         let silent = TrackEvent { frame: 4, event: Event::NoteOn { key: 60, velocity: 0 } };
         check(&[on(1, 60), silent], &[4, NONE]);

@@ -36,8 +36,8 @@ enum SeekNotes {
     Sounding,
 }
 
-/// Plays the notes of a track on its instrument: the outputs before effects, fader, pan and mute,
-/// and the sends to the shared reverb and chorus.
+/// Plays the notes of a track on its instrument. Its outputs are before effects, fader, pan and
+/// mute, and include the sends to the shared reverb and chorus.
 ///
 /// Its position advances only with [`Self::process`]; live events play in any case.
 pub struct TrackPlayer {
@@ -104,9 +104,9 @@ impl TrackPlayer {
 
     /// Continues with edited events at its position.
     ///
-    /// Program and controllers get the values that the new events give them up to here, whatever
-    /// was played live. Notes that the new events do not hold here end, unless a pedal holds them.
-    /// Notes that both hold continue; notes that only the new events hold are not struck. While the
+    /// Program and controllers get the values of the new events up to this position, whatever was
+    /// played live. Notes that the new events do not hold here end, unless a pedal holds them.
+    /// Notes that both hold continue; notes that only the new events hold do not start. While the
     /// session is stopped, the pedals stay up, so that live notes end with their keys.
     pub(crate) fn replace_events(&mut self, events: &[TrackEvent], is_playing: bool) {
         if events == self.events {
@@ -129,11 +129,10 @@ impl TrackPlayer {
     /// state that playing from the start leads to; the notes fade in. Returns the number of
     /// computed steps of voices ([`SynthProcessor::steps`]).
     ///
-    /// To reach that state, the player silently plays the notes that are held at the frame, or were
-    /// released shortly before, from where they were struck, with all notes in between. If that
-    /// takes more than a third of `max_steps`, it leaves out the notes that have ended by then. If
-    /// that exceeds the remaining steps, it strikes the held keys at the frame, in their order,
-    /// without portamento and with the presets that they were played with.
+    /// To reach that state, the player silently plays all notes from the first one that is held at
+    /// the frame or was released shortly before. If that takes more than a third of `max_steps`, it
+    /// leaves out the notes that have ended by then. If that exceeds the remaining steps, it starts
+    /// the held keys at the frame, in their order, with their presets and without portamento.
     pub(crate) fn seek(&mut self, frame: u64, max_steps: u64) -> u64 {
         let end = self.events.partition_point(|event| event.frame < frame);
         let mut steps = 0;
@@ -148,12 +147,12 @@ impl TrackPlayer {
                 }
             }
         }
-        self.strike_held(end, frame);
+        self.start_held_notes(end, frame);
         steps
     }
 
     /// Moves to a frame, before the event at an index, and strikes the notes of the held keys.
-    fn strike_held(&mut self, next_event: usize, frame: u64) {
+    fn start_held_notes(&mut self, next_event: usize, frame: u64) {
         let past = &self.events[..next_event];
         self.position = frame;
         self.next_event = next_event;
@@ -162,7 +161,7 @@ impl TrackPlayer {
         synth.reset(frame);
         let held = &self.held;
         let past = past.iter().enumerate();
-        synth.restore(past.map(|(index, event)| (event.event, held.is_struck_by(index, event.event))));
+        synth.restore(past.map(|(index, event)| (event.event, held.is_held_note_on(index, event.event))));
     }
 
     /// Moves to a frame by playing events before it silently. Returns whether `max_steps` steps
@@ -174,7 +173,7 @@ impl TrackPlayer {
         notes: SeekNotes,
         max_steps: u64,
     ) -> (bool, u64) {
-        self.strike_held(events.start, self.events[events.start].frame);
+        self.start_held_notes(events.start, self.events[events.start].frame);
         for index in events {
             let TrackEvent { frame: due, event } = self.events[index];
             self.skip_to(due, frame, max_steps);
@@ -193,7 +192,7 @@ impl TrackPlayer {
         (synth.steps() <= max_steps, synth.steps())
     }
 
-    /// Advances silently to a frame, at most `max_steps` steps, on the way to `seek_frame`.
+    /// Advances silently to a frame before or at `seek_frame`, by at most `max_steps` steps.
     fn skip_to(&mut self, frame: u64, seek_frame: u64, max_steps: u64) {
         let filters_from = seek_frame.saturating_sub(u64::from(self.config.frames(FILTER_SETTLE_SECS)));
         let unfiltered = filters_from.clamp(self.position, frame);
@@ -265,19 +264,20 @@ impl TrackPlayer {
         let frames = outputs[0].len();
         let (mut done, mut active) = (0, [false; TRACK_OUTPUTS]);
         while done < frames {
-            let mut part = frames - done;
+            let mut chunk_frames = frames - done;
             if mode != PlayerMode::Stopped {
                 self.apply_due_events(mode);
                 if let Some(next) = self.events.get(self.next_event) {
-                    part = part.min(usize::try_from(next.frame - self.position).unwrap_or(part));
+                    chunk_frames =
+                        chunk_frames.min(usize::try_from(next.frame - self.position).unwrap_or(chunk_frames));
                 }
-                self.position += part as u64;
+                self.position += chunk_frames as u64;
             }
             if let Some(synth) = &mut self.synth {
-                let outputs = outputs.each_mut().map(|output| &mut output[..done + part]);
+                let outputs = outputs.each_mut().map(|output| &mut output[..done + chunk_frames]);
                 synth.render(outputs, done, &mut active);
             }
-            done += part;
+            done += chunk_frames;
         }
         active
     }

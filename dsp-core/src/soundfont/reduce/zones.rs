@@ -168,14 +168,14 @@ impl ZonesWriter {
     }
 }
 
-/// Generators that have a value of their own.
+/// The generators that have a value.
 fn values() -> impl Iterator<Item = Generator> {
     (0..Generator::COUNT as u16)
         .filter_map(Generator::from_number)
         .filter(|it| it.kind() != GeneratorKind::Structure)
 }
 
-/// What a global zone should hold so that the fewest records are needed.
+/// The values of a global zone with which the fewest records are needed.
 fn common(zones: &[WrittenZone<'_>], defaults: &ZoneValues) -> ZoneValues {
     let mut saved = 0;
     let mut generators = defaults.generators;
@@ -189,7 +189,7 @@ fn common(zones: &[WrittenZone<'_>], defaults: &ZoneValues) -> ZoneValues {
     let (velocities, velocity_records) =
         shared_value(zones.iter().map(|zone| zone.velocities), defaults.velocities);
     saved += key_records + velocity_records;
-    // The global zone takes records of its own.
+    // The global zone itself takes records.
     if saved < 2 {
         let ZoneValues { keys, velocities, generators } = *defaults;
         return ZoneValues { keys, velocities, generators };

@@ -14,8 +14,8 @@ impl SynthProcessor {
         self.apply_event(event, true);
     }
 
-    /// [`Self::apply`]. Unless `starts_voices`, a note that starts has no voices, but still ends the
-    /// notes that it replaces.
+    /// [`Self::apply`]. Unless `starts_voices`, a note that starts has no voices, but still ends
+    /// the notes that it replaces.
     pub(crate) fn apply_event(&mut self, event: Event, starts_voices: bool) {
         self.steps += EVENT_STEPS;
         match event {

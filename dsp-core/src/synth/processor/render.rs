@@ -23,41 +23,41 @@ impl SynthProcessor {
     ) {
         let frames = block[0].len();
         while done < frames {
-            let part = self.begin_part(frames - done, CHUNK_FRAMES);
+            let chunk_frames = self.begin_chunk(frames - done, CHUNK_FRAMES);
             let written = if self.voices.is_empty() {
                 [false; TRACK_OUTPUTS]
             } else {
-                let mut outputs = block.each_mut().map(|output| &mut output[done..done + part]);
+                let mut outputs = block.each_mut().map(|output| &mut output[done..done + chunk_frames]);
                 self.voices.render(&self.bank, &self.kernel, &mut outputs)
             };
             for ((output, active), written) in block.iter_mut().zip(&mut *active).zip(written) {
                 match (*active, written) {
-                    (true, false) => output[done..done + part].fill(0.0),
+                    (true, false) => output[done..done + chunk_frames].fill(0.0),
                     (false, true) => output[..done].fill(0.0),
                     _ => {}
                 }
                 *active |= written;
             }
-            done += part;
-            self.clock += part as u64;
+            done += chunk_frames;
+            self.clock += chunk_frames as u64;
         }
     }
 
-    /// Advances by some frames without output. The voices get the same state as with output, except
-    /// for the past inputs and outputs of their filters: these are computed only if `runs_filters`,
-    /// which takes longer. Stops early after `max_steps` steps.
+    /// Advances by some frames without output. The voices get the same state as with output; the
+    /// past inputs and outputs of their filters are computed only if `runs_filters`, which takes
+    /// longer. Stops early after `max_steps` steps.
     pub(crate) fn skip(&mut self, mut frames: u64, runs_filters: bool, max_steps: u64) {
         let longest = if runs_filters { CHUNK_FRAMES } else { usize::MAX };
         while frames > 0 && self.steps <= max_steps {
-            let part = self.begin_part(usize::try_from(frames).unwrap_or(usize::MAX), longest);
+            let chunk_frames = self.begin_chunk(usize::try_from(frames).unwrap_or(usize::MAX), longest);
             if runs_filters {
-                self.voices.skip_with_filters(&self.bank, &self.kernel, part);
+                self.voices.skip_with_filters(&self.bank, &self.kernel, chunk_frames);
                 self.steps += FILTER_STEPS * self.active_voices() as u64;
             } else {
-                self.voices.skip(&self.bank, part);
+                self.voices.skip(&self.bank, chunk_frames);
             }
-            frames -= part as u64;
-            self.clock += part as u64;
+            frames -= chunk_frames as u64;
+            self.clock += chunk_frames as u64;
         }
     }
 
@@ -68,7 +68,7 @@ impl SynthProcessor {
 
     /// Processes a control point if one is due. Returns the number of frames to compute next: at
     /// most `frames`, and if there are voices at most `longest` and up to the next control point.
-    fn begin_part(&mut self, frames: usize, longest: usize) -> usize {
+    fn begin_chunk(&mut self, frames: usize, longest: usize) -> usize {
         if self.segment_frames == 0 {
             self.start_segments();
         }
@@ -76,9 +76,9 @@ impl SynthProcessor {
             self.segment_frames = 0;
             return frames;
         }
-        let part = (self.segment_frames as usize).min(frames).min(longest);
-        self.segment_frames -= part as u32;
-        part
+        let chunk_frames = (self.segment_frames as usize).min(frames).min(longest);
+        self.segment_frames -= chunk_frames as u32;
+        chunk_frames
     }
 
     /// Starts new segments of the voices whose segments are over. After events and on the coarse

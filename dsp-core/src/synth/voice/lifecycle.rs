@@ -71,7 +71,7 @@ impl Voice {
     }
 
     /// Whether the voice is 96 dB below full scale and no controller could make it audible again.
-    /// This counts key and velocity, the envelope, the rest of the sample and the range of the
+    /// This counts key and velocity, the envelope, the remaining sample and the range of the
     /// modulators.
     pub(in crate::synth) fn is_inaudible(&mut self, bank: &Bank) -> bool {
         let Some(envelope_cb) = self.state.vol_env.falling_attenuation_cb() else { return false };

@@ -13,7 +13,7 @@ pub(super) struct ModulationState {
     pub(super) mod_env: ModulationEnvelope,
     pub(super) vib_lfo: Lfo,
     pub(super) mod_lfo: Lfo,
-    // Frames by which the last three are behind. They advance only while they change something.
+    // Frames by which the last three lag. They advance only while they change something.
     mod_env_lag: f32,
     vib_lfo_lag: f32,
     mod_lfo_lag: f32,

@@ -300,8 +300,8 @@ impl Voice {
     }
 }
 
-/// A full fall by 96 dB in less time uses the fine grid, in less than twice the time the middle
-/// grid, and in less than a fifth of it the finest grid.
+/// Falls by 96 dB in less than this time use the fine grid. Those in less than twice the time use
+/// the middle grid, those in less than a fifth the finest.
 const FAST_FALL_SECS: f32 = 0.25;
 
 /// Time in which a voice that must end falls by 96 dB, in seconds.

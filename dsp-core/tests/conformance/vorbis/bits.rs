@@ -1,4 +1,4 @@
-//! Numbers from the lowest bit of each byte on (Vorbis I specification, section 2.1.4).
+//! A writer of bits, from the lowest bit of each byte on (Vorbis I specification, section 2.1.4).
 
 #[derive(Default)]
 pub(super) struct BitWriter {
@@ -7,7 +7,7 @@ pub(super) struct BitWriter {
 }
 
 impl BitWriter {
-    /// A number of so many bits, the lowest first.
+    /// Writes a number of `count` bits, the lowest first.
     pub(super) fn write(&mut self, number: u32, count: u32) {
         for bit in 0..count {
             if self.bits.is_multiple_of(8) {
@@ -18,7 +18,7 @@ impl BitWriter {
         }
     }
 
-    /// A codebook's word of so many bits, the highest first (section 3.2.1).
+    /// Writes a codeword of `count` bits, the highest first (section 3.2.1).
     pub(super) fn write_word(&mut self, word: u32, count: u32) {
         (0..count).rev().for_each(|bit| self.write(word >> bit, 1));
     }

@@ -1,6 +1,5 @@
-//! A writer of Ogg Vorbis streams that keeps samples to 16 bits: one size of block, a floor of 1,
-//! and three codebooks of a byte each that spell a coefficient out (Vorbis I specification; RFC
-//! 3533).
+//! A writer of Ogg Vorbis streams with 16-bit accuracy (Vorbis I specification; RFC 3533). It uses
+//! one block size, floor 1 and three codebooks of a byte each for a coefficient.
 
 use std::f64::consts::{FRAC_PI_2, PI};
 use std::sync::LazyLock;
@@ -11,11 +10,11 @@ use super::bits::BitWriter;
 const BLOCK_FRAMES: usize = 256;
 const HALF: usize = BLOCK_FRAMES / 2;
 
-/// Steps of the three codebooks, as powers of two: each covers half a step of the one before to
+/// Steps of the three codebooks, as powers of two. Each covers half a step of the one before to
 /// either side.
 const STEP_EXPONENTS: [i32; 3] = [-6, -14, -22];
 
-/// Entries of each, and the one that means 0.
+/// Number of entries of each, and the entry that means 0.
 const ENTRIES: u32 = 256;
 const MIDDLE: i32 = 128;
 
@@ -27,7 +26,7 @@ pub(crate) fn stream(frames: &[i16]) -> Vec<u8> {
     let packets: Vec<Vec<u8>> = (0..=frames.len().div_ceil(HALF)).map(|block| audio(frames, block)).collect();
     let last = (packets.len() - 1) / PACKETS_PER_PAGE;
     for (number, packets) in packets.chunks(PACKETS_PER_PAGE).enumerate() {
-        // The first packet only lays the ground for the next.
+        // The first packet only prepares the overlap of the next.
         let complete = (number * PACKETS_PER_PAGE + packets.len() - 1) * HALF;
         pages.add(packets, complete.min(frames.len()), if number == last { ENDS } else { 0 });
     }
@@ -65,13 +64,13 @@ fn comments() -> Vec<u8> {
 fn setup() -> Vec<u8> {
     let mut bits = header(5);
     bits.write(STEP_EXPONENTS.len() as u32, 8);
-    // Of classes, of which there is one, with a word of one bit.
+    // One class, with a codeword of one bit.
     codebook(&mut bits, 2, 1);
     bits.write(0, 4);
     for exponent in STEP_EXPONENTS {
         codebook(&mut bits, ENTRIES, 8);
         bits.write(1, 4);
-        // The least value is 128 steps below 0.
+        // The minimum value is 128 steps below 0.
         bits.write(1 << 31 | power_of_two(exponent + 7), 32);
         bits.write(power_of_two(exponent), 32);
         bits.write(7, 4);
@@ -81,7 +80,7 @@ fn setup() -> Vec<u8> {
     // The placeholder of time-domain transforms.
     bits.write(0, 6);
     bits.write(0, 16);
-    // One floor of type 1 without partitions: a line from its first to its last place.
+    // One floor of type 1 without partitions: a line between its first and last x coordinates.
     bits.write(0, 6);
     bits.write(1, 16);
     bits.write(0, 5);
@@ -113,7 +112,7 @@ fn setup() -> Vec<u8> {
     bits.bytes()
 }
 
-/// Section 3.2.1, as far as the lookup: one dimension, all words of one length.
+/// Section 3.2.1, up to the lookup: one dimension, all codewords of one length.
 fn codebook(bits: &mut BitWriter, entries: u32, length: u32) {
     bits.write(0x56_4342, 24);
     bits.write(1, 16);
@@ -131,16 +130,16 @@ fn power_of_two(exponent: i32) -> u32 {
 fn audio(frames: &[i16], block: usize) -> Vec<u8> {
     let mut bits = BitWriter::default();
     bits.write(0, 1);
-    // The floor is there, and at the last of its 256 steps, which is 1, at both ends.
+    // A used floor, with the last of its 256 steps, which is 1, at both ends.
     bits.write(1, 1);
     (0..2).for_each(|_| bits.write(255, 8));
-    let mut rest = coefficients(frames, block);
+    let mut remaining = coefficients(frames, block);
     for (pass, exponent) in STEP_EXPONENTS.into_iter().enumerate() {
         if pass == 0 {
             bits.write(0, 1);
         }
         let step = libm::exp2(f64::from(exponent));
-        for coefficient in &mut rest {
+        for coefficient in &mut remaining {
             let steps = (libm::round(*coefficient / step) as i32).clamp(-MIDDLE, MIDDLE - 1);
             *coefficient -= f64::from(steps) * step;
             bits.write_word((steps + MIDDLE) as u32, 8);
@@ -149,12 +148,11 @@ fn audio(frames: &[i16], block: usize) -> Vec<u8> {
     bits.bytes()
 }
 
-/// The modified discrete cosine transform of a block under Vorbis's window (sections 1.3.2 and
-/// 4.3.7).
+/// The MDCT of a block with the Vorbis window (sections 1.3.2 and 4.3.7).
 fn coefficients(frames: &[i16], block: usize) -> [f64; HALF] {
     let windowed: [f64; BLOCK_FRAMES] = std::array::from_fn(|n| {
         let sine = libm::sin(PI * (n as f64 + 0.5) / BLOCK_FRAMES as f64);
-        let frame = (block * HALF + n).checked_sub(HALF).and_then(|place| frames.get(place));
+        let frame = (block * HALF + n).checked_sub(HALF).and_then(|index| frames.get(index));
         libm::sin(FRAC_PI_2 * sine * sine) * f64::from(frame.copied().unwrap_or(0)) / 32_768.0
     });
     std::array::from_fn(|k| {
@@ -164,11 +162,11 @@ fn coefficients(frames: &[i16], block: usize) -> [f64; HALF] {
     })
 }
 
-/// A turn in the steps of the transform.
+/// A full circle in steps of the transform.
 static COSINES: LazyLock<[f64; 4 * BLOCK_FRAMES]> =
     LazyLock::new(|| std::array::from_fn(|step| libm::cos(PI * step as f64 / (2 * BLOCK_FRAMES) as f64)));
 
-/// So many packets that their segments fit on a page: two each.
+/// Packets on a page, so that their segments fit: two each.
 const PACKETS_PER_PAGE: usize = 100;
 
 /// Flags of the first and of the last page.
@@ -181,7 +179,7 @@ struct Pages {
 }
 
 impl Pages {
-    /// RFC 3533, section 6. `granule` counts the frames that are complete with this page.
+    /// RFC 3533, section 6. `granule` is the number of frames complete with this page.
     fn add(&mut self, packets: &[Vec<u8>], granule: usize, flags: u8) {
         let mut lengths = Vec::new();
         for packet in packets {

@@ -1,5 +1,5 @@
-//! SF3: samples that are Ogg Vorbis streams. Their type has the flag 0x10; start and end of the
-//! header are bytes of the sample data, and loops count from the first decoded frame.
+//! SF3: samples that are Ogg Vorbis streams. Their type has the flag 0x10. Start and end in the
+//! header are byte offsets of the sample data; loops count from the first decoded frame.
 
 mod bits;
 mod encoder;
@@ -15,19 +15,19 @@ const RIGHT: u16 = 2;
 const LEFT: u16 = 4;
 const VORBIS: u16 = 0x10;
 
-/// An SF3 bank without anything in it.
+/// An empty SF3 bank.
 fn empty() -> Tables {
     Tables { version: (3, 0), ..Tables::new() }
 }
 
-/// Adds a compressed sample at an odd place of the sample data; returns its number.
+/// Adds a compressed sample at an odd offset of the sample data; returns its index.
 fn add_stream(tables: &mut Tables, frames: &[i16], loops: core::ops::Range<u32>) -> u16 {
     let sample = tables.add_sample(&[], loops.clone());
     tables.wave.push(0x55);
     let start = tables.wave.len() as u32;
     tables.wave.extend(encoder::stream(frames));
     let end = tables.wave.len() as u32;
-    // What follows is PCM again, from a whole frame on.
+    // PCM data follows from a whole frame on.
     tables.wave.resize(tables.wave.len().next_multiple_of(2), 0);
     let header = &mut tables.samples[usize::from(sample)];
     (header.start, header.end, header.kind) = (start, end, MONO | VORBIS);
@@ -43,7 +43,7 @@ fn add_preset(tables: &mut Tables, program: u16, generators: &[(u16, i16)], samp
     tables.add_preset_zone((&[], &[]), Some(instrument));
 }
 
-/// A bank of one compressed sample behind a PCM sample of full scale.
+/// A bank of one compressed sample after a PCM sample of full scale.
 fn compressed(frames: &[i16], generators: &[(u16, i16)]) -> Rig {
     let mut tables = empty();
     tables.add_sample(&[i16::MAX; 1_000], 0..0);
@@ -52,8 +52,8 @@ fn compressed(frames: &[i16], generators: &[(u16, i16)]) -> Rig {
     Rig::of(&tables)
 }
 
-/// The frame of the ramp that is heard at a frame of the output; it is known to two frames.
-fn heard(sound: &Sound, output_frame: usize) -> f64 {
+/// The frame of the ramp that plays at an output frame, with an error of up to two frames.
+fn source_frame(sound: &Sound, output_frame: usize) -> f64 {
     let full = Rig::level(&[]).hold(60, 127, 0.1).left[frame(0.05)] / 32_767.0;
     2.0 * sound.left[output_frame] / full
 }
@@ -63,8 +63,13 @@ const ONCE: i16 = 0;
 #[test]
 fn a_compressed_sample_is_played_frame_by_frame_to_its_last() {
     let sound = compressed(&ramp(), &[(SAMPLE_MODES, ONCE)]).hold(60, 127, 1.3);
-    for place in [10, 127, 128, 5_000, 30_001, 59_000] {
-        assert_near(&format!("frame {place}"), heard(&sound, place), place as f64, 3.0);
+    for position_frames in [10, 127, 128, 5_000, 30_001, 59_000] {
+        assert_near(
+            &format!("frame {position_frames}"),
+            source_frame(&sound, position_frames),
+            position_frames as f64,
+            3.0,
+        );
     }
     let last = sound.left.iter().rposition(|value| *value != 0.0).expect("a sound");
     assert_near("the end in seconds", last as f64 / RATE_HZ, 1.25, 0.0002);
@@ -74,12 +79,12 @@ fn a_compressed_sample_is_played_frame_by_frame_to_its_last() {
 fn a_loop_counts_from_the_first_decoded_frame() {
     let sound = compressed(&ramp(), &[]).hold(60, 127, 0.1);
     let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.9).expect("a loop");
-    assert_near("the last frame", heard(&sound, jump - 1), f64::from(LOOP.end - 1), 3.0);
-    assert_near("the first frame", heard(&sound, jump), f64::from(LOOP.start), 3.0);
+    assert_near("the last frame", source_frame(&sound, jump - 1), f64::from(LOOP.end - 1), 3.0);
+    assert_near("the first frame", source_frame(&sound, jump), f64::from(LOOP.start), 3.0);
 }
 
 #[test]
-fn a_zone_moves_places_by_decoded_frames() {
+fn address_offsets_of_a_zone_count_decoded_frames() {
     let cases = [
         (&[(START_ADDRS_OFFSET, 500)][..], 500.0),
         (&[(START_ADDRS_COARSE_OFFSET, 1)], 32_768.0),
@@ -88,7 +93,7 @@ fn a_zone_moves_places_by_decoded_frames() {
     for (generators, first) in cases {
         let generators = [&[(SAMPLE_MODES, ONCE)], generators].concat();
         let sound = compressed(&ramp(), &generators).hold(60, 127, 0.1);
-        assert_near("the first frame", heard(&sound, 40) - 40.0, first, 3.0);
+        assert_near("the first frame", source_frame(&sound, 40) - 40.0, first, 3.0);
     }
     let shorter = compressed(&ramp(), &[(SAMPLE_MODES, ONCE), (END_ADDRS_OFFSET, -12_000)]);
     let sound = shorter.hold(60, 127, 1.3);
@@ -97,13 +102,13 @@ fn a_zone_moves_places_by_decoded_frames() {
     let sound = compressed(&ramp(), &[(STARTLOOP_ADDRS_OFFSET, 400), (ENDLOOP_ADDRS_OFFSET, 1_100)])
         .hold(60, 127, 0.1);
     let jump = (1..sound.left.len()).find(|&n| sound.left[n] < sound.left[n - 1] * 0.9).expect("a loop");
-    assert_near("the loop's last frame", heard(&sound, jump - 1), 2_999.0, 3.0);
-    assert_near("the loop's first frame", heard(&sound, jump), 500.0, 3.0);
+    assert_near("the loop's last frame", source_frame(&sound, jump - 1), 2_999.0, 3.0);
+    assert_near("the loop's first frame", source_frame(&sound, jump), 500.0, 3.0);
 }
 
 #[test]
-fn a_compressed_loop_is_as_clean_as_sixteen_bits() {
-    // A sine of 16000 of 32768: what 16 bits add lies 95 dB below it.
+fn a_compressed_loop_has_16_bit_noise() {
+    // A sine of 16000 of 32768: the noise of 16 bits is 95 dB below it.
     for key in [48_u8, 60, 67] {
         let sound = compressed(&sine(), &[]).hold(key, 127, 2.0);
         let ratio = libm::exp2((f64::from(key) - 60.0) / 12.0);
@@ -117,7 +122,7 @@ fn a_compressed_loop_is_as_clean_as_sixteen_bits() {
 
 #[test]
 fn compressed_and_plain_samples_mix() {
-    // The same sine twice in each way, and in one note: plain to the left, compressed to the right.
+    // The same sine twice in each form, and in one note: PCM on the left, compressed on the right.
     let mut tables = empty();
     let first = add_stream(&mut tables, &sine(), LOOP);
     let second = tables.add_sample(&sine(), LOOP);
@@ -147,9 +152,8 @@ fn compressed_and_plain_samples_mix() {
 }
 
 #[test]
-fn each_stream_lies_between_its_own_bytes() {
-    // Three streams one behind another, of different lengths: 20, 40 and 60 ms of 480, 960 and 1440
-    // Hz.
+fn each_stream_is_delimited_by_its_header() {
+    // Three consecutive streams of different lengths: 20, 40 and 60 ms of 480, 960 and 1440 Hz.
     let mut tables = empty();
     for number in 1..=3_u32 {
         let angle = |n: u32| f64::from(n * number) * std::f64::consts::TAU / 100.0;
@@ -170,7 +174,7 @@ fn each_stream_lies_between_its_own_bytes() {
 
 #[test]
 fn the_header_of_a_compressed_sample_tunes_it() {
-    // The rate is that of the header; the stream says 48 kHz. A compressed stereo pair is tied as
+    // The header's rate applies, not the stream's 48 kHz. A compressed stereo pair is linked like
     // any other.
     let mut tables = empty();
     let sample = add_stream(&mut tables, &sine(), LOOP);
@@ -199,8 +203,8 @@ fn the_header_of_a_compressed_sample_tunes_it() {
 }
 
 #[test]
-fn a_compressed_loop_is_left_by_the_release() {
-    // Let go after half a second; the rest of 60,000 frames from where the loop is then.
+fn a_release_leaves_a_compressed_loop() {
+    // Released after half a second; then the remaining frames of 60,000 play.
     let rig = compressed(&ramp(), &[(SAMPLE_MODES, 3), (RELEASE_VOL_ENV, 3_600)]);
     let sound = rig.play(&[(0.0, on(60, 127)), (0.5, off(60))], 2.5);
     let at_release = 100 + (24_000 - 100) % 1_800;

@@ -1,4 +1,4 @@
-//! Effects, ways, automation and audio of a project.
+//! Effects, routes, automation and audio of a project.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, TempoChange};
@@ -6,8 +6,8 @@ use serde_json::json;
 
 use super::*;
 
-/// File `f` is in slot 4 and has 96,000 frames at 48 kHz; items count by its own 24 kHz.
-/// `half a minute` and `longer` are in slots 5 and 6, the second a frame longer than that.
+/// File `f` is in slot 4 and has 96,000 frames at 48 kHz; items count at its rate of 24 kHz. `half
+/// a minute` and `longer` are in slots 5 and 6; the latter is a frame longer.
 struct Files;
 
 impl Sounds for Files {
@@ -39,7 +39,7 @@ fn utility(id: &str, params: Value) -> Value {
 }
 
 #[test]
-fn effects_come_with_their_values_and_what_is_unknown_is_said() {
+fn effects_have_their_values_and_unknown_parts_are_reported() {
     let params = json!({"gain_db": -6, "invert_left": true, "invert_right": 1, "channels": "Mono",
                         "gone/by": 3, "balance": "left"});
     let (session, left_out) = compiled(json!({
@@ -57,17 +57,17 @@ fn effects_come_with_their_values_and_what_is_unknown_is_said() {
     let values: Vec<(&str, &[f64])> =
         track.effects.iter().map(|effect| (&*effect.id, &*effect.values)).collect();
     let kind = effect_kind("utility").expect("the effect");
-    let place = |id| kind.parameter_index(id).expect("the parameter");
+    let index = |id| kind.parameter_index(id).expect("the parameter");
     assert_eq!((values[0].0, values.len()), ("u", 2));
     for (id, value) in
         [("gain_db", -6.0), ("invert_left", 1.0), ("invert_right", 1.0), ("channels", 4.0), ("balance", 0.0)]
     {
-        assert_eq!(values[0].1[place(id)], value, "{id}");
+        assert_eq!(values[0].1[index(id)], value, "{id}");
     }
-    assert_eq!(values[1].1[place("gain_db")], 36.0);
+    assert_eq!(values[1].1[index("gain_db")], 36.0);
     let last = &track.effects[1];
     assert_eq!((last.bypass, last.side_chain, last.impulse), (true, Some(1), Some(4)));
-    assert_eq!(session.master_effects[0].values[place("channels")], 2.0);
+    assert_eq!(session.master_effects[0].values[index("channels")], 2.0);
     let expected = [
         ("/tracks/0/effects/0", "plugins are not part of what the engine plays"),
         ("/tracks/0/effects/1", "there is no built-in effect \"no such effect\""),
@@ -80,7 +80,7 @@ fn effects_come_with_their_values_and_what_is_unknown_is_said() {
 }
 
 #[test]
-fn what_cannot_be_a_response_is_said() {
+fn invalid_impulse_responses_are_reported() {
     let with = |id: &str, name: &str, impulse: &str| json!({"id": id, "type": "builtin", "name": name, "impulse": impulse});
     let (session, left_out) = compiled(json!({"tracks": [{"id": "t", "kind": "audio", "effects": [
         with("a", "convolution", "half a minute"), with("b", "convolution", "longer"),
@@ -99,7 +99,7 @@ fn what_cannot_be_a_response_is_said() {
 }
 
 #[test]
-fn ways_lead_to_places() {
+fn routes_refer_to_track_indices() {
     let (session, left_out) = compiled(json!({"tracks": [
         {"id": "g", "kind": "group"},
         {"id": "t", "kind": "instrument", "output": "g", "sends": [
@@ -114,7 +114,7 @@ fn ways_lead_to_places() {
 }
 
 #[test]
-fn automation_finds_what_it_moves() {
+fn automation_targets_are_resolved() {
     let lane = |target: &str| json!({"target": target, "points": [{"tick": 960, "value": 1}]});
     let targets =
         ["volume_db", "pan", "send/b", "send/gain_db", "a/b/balance", "send/none", "x/gain_db", "mute"];
@@ -134,14 +134,14 @@ fn automation_finds_what_it_moves() {
     assert_eq!(found, [Volume, Pan, Send(0), effect(0, 0), effect(1, 1)]);
     assert_eq!(session.tracks[0].automation[0].points[0].frame, 24_000);
     let pointers: Vec<&str> = left_out.iter().map(|(pointer, _)| &**pointer).collect();
-    let lanes = [5, 6, 7].map(|place| format!("/tracks/0/automation/{place}"));
+    let lanes = [5, 6, 7].map(|index| format!("/tracks/0/automation/{index}"));
     assert_eq!(pointers, ["/tracks/0/sends/0/to", &lanes[0], &lanes[1], &lanes[2]]);
     let curves: Vec<Curve> = session.master_automation[0].points.iter().map(|point| point.curve).collect();
     assert_eq!(curves, [Curve::Step, Curve::Arc(0.5), Curve::Linear]);
 }
 
 #[test]
-fn what_lies_outside_its_range_is_held_and_said() {
+fn values_out_of_range_are_clamped_and_reported() {
     let lane = |target: &str, values: &[f64]| {
         let points: Vec<Value> = values.iter().map(|value| json!({"tick": 0, "value": value})).collect();
         json!({"target": target, "points": points})

@@ -1,5 +1,4 @@
-//! SoundFonts: changes that leave the sizes of chunks right, so that they reach the tables behind
-//! them.
+//! SoundFonts: mutations that keep the sizes of chunks correct, so that they reach the tables.
 
 use crate::choices::Choices;
 use crate::maker::file::{Chunk, File, List};
@@ -18,12 +17,12 @@ const RECORD_BYTES: [(&[u8; 4], usize); 9] = [
     (b"shdr", 46),
 ];
 
-/// Changes a table, a name or sample data.
+/// Mutates a table, a name or sample data.
 pub(crate) fn tables(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut file = parse(bytes)?;
     let chunks = file.lists.iter_mut().flat_map(|list| &mut list.chunks);
     let mut chunks: Vec<&mut Chunk> = chunks.collect();
-    // The last list holds the tables: rather these than names and sample data.
+    // The last list holds the tables, which are preferred to names and sample data.
     let first = if choices.below(8) == 0 { 0 } else { chunks.len().saturating_sub(RECORD_BYTES.len()) };
     let index = first + choices.below(chunks.len().checked_sub(first)?.max(1));
     let Chunk { id, body, .. } = chunks.get_mut(index)?;
@@ -36,7 +35,7 @@ pub(crate) fn tables(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     Some(file.bytes())
 }
 
-/// Changes the first Ogg stream of the sample data; the size of the data stays.
+/// Mutates the first Ogg stream of the sample data; the size of the data stays.
 pub(crate) fn stream(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut file = parse(bytes)?;
     let mut chunks = file.lists.iter_mut().flat_map(|list| &mut list.chunks);

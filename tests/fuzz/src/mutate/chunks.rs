@@ -1,9 +1,9 @@
-//! Files of chunks with a name of four letters and a size: RIFF, AIFF, MIDI.
+//! Files of chunks with a four-letter name and a size: RIFF, AIFF, MIDI.
 
 use crate::choices::Choices;
 use crate::mutate::{any, in_place, word};
 
-/// How the sizes stand in the file.
+/// Byte order of the sizes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Order {
     Little,
@@ -14,7 +14,7 @@ pub(crate) enum Order {
 pub(crate) struct Chunk {
     pub(crate) id: [u8; 4],
     pub(crate) body: Vec<u8>,
-    /// What its header says of its size, if that is wrong.
+    /// The size in the header, if it is wrong.
     size: Option<u32>,
 }
 
@@ -24,8 +24,7 @@ impl Chunk {
     }
 }
 
-/// The chunks of a file, as far as they are whole; one that is cut short goes to the end of the
-/// file.
+/// The whole chunks of a file; a truncated one extends to the end of the file.
 pub(crate) fn parse(mut bytes: &[u8], order: Order, is_padded: bool) -> Vec<Chunk> {
     let mut chunks = Vec::new();
     while let Some((id, rest)) = bytes.split_first_chunk::<4>()
@@ -53,7 +52,7 @@ pub(crate) fn write(chunks: &[Chunk], order: Order, is_padded: bool) -> Vec<u8> 
     out
 }
 
-/// Changes a chunk within a RIFF, RF64 or AIFF file.
+/// Mutates a chunk within a RIFF, RF64 or AIFF file.
 pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let order = if bytes.starts_with(b"FORM") { Order::Big } else { Order::Little };
     let (head, inner) = bytes.split_at_checked(12)?;
@@ -77,7 +76,7 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     }
     let inner = write(&chunks, order, true);
     let mut out = head.to_vec();
-    // Sizes that are no sizes stay as they are.
+    // Sizes that are placeholders stay unchanged.
     if ![0, u32::MAX].contains(&u32::from_le_bytes([head[4], head[5], head[6], head[7]])) {
         let size = inner.len() as u32 + 4;
         out[4..8].copy_from_slice(&if order == Order::Little {

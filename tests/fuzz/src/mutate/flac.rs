@@ -1,9 +1,9 @@
-//! FLAC: changes within a frame, whose checksum is made right again (RFC 9639, section 9.3).
+//! FLAC: mutations within a frame with a correct checksum (RFC 9639, section 9.3).
 
 use crate::choices::Choices;
 use crate::mutate::in_place;
 
-/// Longest header of a frame, with its own checksum (section 9.1).
+/// Maximum length of a frame header with its checksum (section 9.1).
 const HEADER_MAX_BYTES: usize = 16;
 
 pub(crate) fn checksum(bytes: &[u8]) -> u16 {
@@ -17,7 +17,7 @@ pub(crate) fn checksum(bytes: &[u8]) -> u16 {
     })
 }
 
-/// Changes the body of a frame; `None` where there is no whole one.
+/// Mutates the body of a frame; `None` without a whole frame.
 pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let is_start = |at: &usize| bytes[*at] == 0xff && bytes[*at + 1] & 0xfe == 0xf8;
     let mut starts: Vec<usize> = (0..bytes.len().saturating_sub(1)).filter(is_start).collect();
@@ -33,8 +33,8 @@ pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let frame = choices.among(&frames);
     let (start, end) = (frame[0], frame[1]);
     let mut out = bytes.to_vec();
-    // The first subframe's header is among the first bytes behind the frame's own, which has four
-    // at least.
+    // The header of the first subframe is among the first bytes after the frame header, which has
+    // at least four.
     let body = start + 5 + choices.below(HEADER_MAX_BYTES - 4)..end - 2;
     in_place(&mut out[body]);
     let checksum = checksum(&out[start..end - 2]);

@@ -1,4 +1,4 @@
-//! JSON: changes to the tree of values, with the words of the project schema.
+//! JSON: mutations of the tree of values, with words of the project schema.
 
 use std::sync::LazyLock;
 
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 use crate::choices::Choices;
 use crate::mutate::any;
 
-/// Names of fields and texts that mean something somewhere in a project.
+/// Field names and texts with a meaning in a project.
 static WORDS: LazyLock<Vec<String>> = LazyLock::new(|| {
     let schema: Value = serde_json::from_str(schemas::PROJECT_SCHEMA).expect("the schema is JSON");
     let mut words = Vec::new();
@@ -42,7 +42,7 @@ fn collect(schema: &Value, words: &mut Vec<String>) {
     }
 }
 
-/// Numbers at which something changes: ends of ranges, and what does not fit into them.
+/// Numbers at the limits of ranges, and just outside of them.
 const NUMBERS: [f64; 24] = [
     0.0,
     -0.0,
@@ -70,10 +70,10 @@ const NUMBERS: [f64; 24] = [
     1.8446744073709552e19,
 ];
 
-/// Most bytes of a part that is doubled.
+/// Maximum bytes of a value that is duplicated.
 const COPY_MAX_BYTES: usize = 4_096;
 
-/// Changes one to four values of a document.
+/// Mutates one to four values of a document.
 pub(crate) fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut root: Value = serde_json::from_slice(bytes).ok()?;
     for _ in 0..=choices.below(4) {
@@ -183,7 +183,7 @@ fn simple(choices: &mut Choices) -> Value {
     }
 }
 
-/// A whole number where it is one, as documents have them.
+/// An integer if possible, as in documents.
 fn number(value: f64) -> Value {
     if value.fract() == 0.0 && value.abs() < 1e15 {
         Value::Number((value as i64).into())

@@ -1,4 +1,4 @@
-//! Changes to inputs that keep checksums and sizes right.
+//! Mutations of inputs that keep checksums and sizes correct.
 
 pub(crate) mod bank;
 pub(crate) mod chunks;
@@ -13,10 +13,10 @@ use crate::choices::Choices;
 /// Words at which the meaning of a field changes.
 const WORDS: [u16; 12] = [0, 1, 2, 3, 0x7f, 0x80, 0xff, 0x7fff, 0x8000, 0x8001, 0xfffe, 0xffff];
 
-/// Bytes that one step may add.
+/// Maximum number of bytes that one step adds.
 const GROWTH_BYTES: usize = 64;
 
-/// Changes bytes in any way; they may grow by some.
+/// Mutates bytes arbitrarily; their number may grow.
 pub(crate) fn any(bytes: &mut Vec<u8>) {
     let size = bytes.len();
     bytes.resize(size + GROWTH_BYTES, 0);
@@ -24,7 +24,7 @@ pub(crate) fn any(bytes: &mut Vec<u8>) {
     bytes.truncate(size);
 }
 
-/// Changes bytes in any way and keeps their number.
+/// Mutates bytes arbitrarily and keeps their number.
 pub(crate) fn in_place(bytes: &mut [u8]) {
     let size = bytes.len();
     if size > 0 {
@@ -32,7 +32,7 @@ pub(crate) fn in_place(bytes: &mut [u8]) {
     }
 }
 
-/// Changes one word of 16 bits, little-endian.
+/// Mutates one little-endian 16-bit word.
 pub(crate) fn word(bytes: &mut [u8], choices: &mut Choices) {
     if bytes.len() < 2 {
         return;
@@ -48,7 +48,7 @@ pub(crate) fn word(bytes: &mut [u8], choices: &mut Choices) {
     bytes[at..at + 2].copy_from_slice(&word.to_le_bytes());
 }
 
-/// Doubles, removes or swaps records of `record_bytes` bytes.
+/// Duplicates, removes or swaps records of `record_bytes` bytes.
 pub(crate) fn records(bytes: &mut Vec<u8>, record_bytes: usize, choices: &mut Choices) {
     let count = bytes.len() / record_bytes;
     if count == 0 {

@@ -1,4 +1,4 @@
-//! Ogg streams: changes to pages, whose checksums are made right again (RFC 3533, section 6).
+//! Ogg streams: mutations of pages with correct checksums (RFC 3533, section 6).
 
 use crate::choices::Choices;
 use crate::mutate::{in_place, word};
@@ -6,7 +6,7 @@ use crate::mutate::{in_place, word};
 /// Bytes of a page's header before its segment table.
 const HEADER_BYTES: usize = 27;
 
-/// Pages that hold the headers of a Vorbis stream, which say how everything else is decoded.
+/// Number of pages with the headers of a Vorbis stream, which control all decoding.
 const HEADER_PAGES: usize = 2;
 
 struct Page {
@@ -48,7 +48,7 @@ fn checksum(page: &[u8]) -> u32 {
     })
 }
 
-/// Changes a page of a stream; what follows the last whole page stays.
+/// Mutates a page of a stream; bytes after the last whole page stay.
 pub(crate) fn mutate(mut bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
     let mut pages: Vec<Page> = core::iter::from_fn(|| Page::read(&mut bytes)).collect();
     if pages.is_empty() {

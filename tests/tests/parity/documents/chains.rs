@@ -1,4 +1,4 @@
-//! Every kind of effect, one behind the other, on tracks, a group, a bus and the master.
+//! All kinds of effects in series, on tracks, a group, a bus and the master.
 
 use dsp_core::effects::{EFFECTS, EffectKind};
 use serde_json::{Value, json};
@@ -48,8 +48,8 @@ pub(super) fn document() -> Document {
 fn all(side_chain: Option<&str>) -> Vec<Value> {
     let one = |kind: &&EffectKind| {
         let mut one = effect(kind.id, json!({"impulse": "room"}));
-        if let Some(heard) = side_chain.filter(|_| kind.has_side_chain) {
-            one["side_chain"] = heard.into();
+        if let Some(source) = side_chain.filter(|_| kind.has_side_chain) {
+            one["side_chain"] = source.into();
         }
         one
     };

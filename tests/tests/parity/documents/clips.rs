@@ -1,5 +1,5 @@
 //! Recorded audio at 44.1 kHz: mono and stereo, files of other rates, gains, fades, offsets, loops,
-//! overlaps, ends of files, through groups and latent effects.
+//! overlaps and ends of files. It passes groups and effects with latency.
 
 use serde_json::{Value, json};
 
@@ -11,7 +11,7 @@ pub(super) fn document() -> Document {
     Document::new("recorded audio", 44_100, tempo_map, vec![beat(), strings(), voices(), group()], master)
 }
 
-/// Mono; one over the other.
+/// Mono; items overlap.
 fn beat() -> Value {
     let items = [
         audio(
@@ -24,7 +24,7 @@ fn beat() -> Value {
             QUARTER + 13,
             json!({"gain_db": 2.5, "fades": {"in_frames": 300, "out_frames": 20_000}}),
         ),
-        // A few frames again and again: many rounds in one block.
+        // A short loop: many rounds in one block.
         audio(
             "taps",
             5 * QUARTER,
@@ -35,7 +35,7 @@ fn beat() -> Value {
     track("beat", "audio", json!({"output": "group", "items": items}))
 }
 
-/// Stereo, to the end of the file and behind it; fades that overlap.
+/// Stereo, to the end of the file and after it; fades that overlap.
 fn strings() -> Value {
     let items = [
         audio(
@@ -59,7 +59,7 @@ fn strings() -> Value {
     track("strings", "audio", fields)
 }
 
-/// A file of 32 kHz: items count by that.
+/// A file of 32 kHz, in whose frames items count.
 fn voices() -> Value {
     let items = [
         audio(

@@ -1,5 +1,5 @@
-//! Latent effects at 96 kHz, in unlike numbers on ways that meet: in groups, buses, side-chains and
-//! the master.
+//! Effects with latency at 96 kHz, in different numbers on routes that are summed: in groups,
+//! buses, side-chains and the master.
 
 use serde_json::{Value, json};
 
@@ -71,13 +71,13 @@ fn plain(id: &str, fields: Value) -> Value {
     with(track(id, "audio", json!({"volume_db": -6, "items": items})), fields)
 }
 
-fn saturated(place: usize) -> Value {
+fn saturated(index: usize) -> Value {
     with(
         effect("saturator", json!({"params": {"drive_db": 6, "type": "Soft"}})),
-        json!({"id": place.to_string()}),
+        json!({"id": index.to_string()}),
     )
 }
 
-fn limited(place: usize) -> Value {
-    with(effect("limiter", json!({"params": {"input_gain_db": 3}})), json!({"id": place.to_string()}))
+fn limited(index: usize) -> Value {
+    with(effect("limiter", json!({"params": {"input_gain_db": 3}})), json!({"id": index.to_string()}))
 }

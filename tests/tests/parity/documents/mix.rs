@@ -1,5 +1,5 @@
-//! A song with a band: instruments, a group, buses, sends, side-chains, changes of tempo, and lines
-//! on everything.
+//! A song with a band: instruments, a group, buses, sends, side-chains, tempo changes, and
+//! automation of all kinds.
 
 use serde_json::{Value, json};
 
@@ -29,7 +29,7 @@ pub(super) fn document() -> Document {
     Document::new("a song with a band", 48_000, tempo_map, tracks, master)
 }
 
-/// Notes every so many ticks, their pitches in turn.
+/// Notes every `step_ticks` ticks, with cycling pitches.
 fn pattern(step_ticks: u32, pitches: &[u8]) -> Vec<(u32, u8)> {
     (0..BEATS * QUARTER / step_ticks)
         .map(|step| (step * step_ticks, pitches[step as usize % pitches.len()]))
@@ -97,7 +97,7 @@ fn lead() -> Value {
     instrument("lead", [0, 81], &pattern(QUARTER * 3 / 2, &[76, 79, 74, 83]), QUARTER, fields)
 }
 
-/// Muted, and its sends with it.
+/// A muted track, whose sends are muted too.
 fn silenced() -> Value {
     let fields = json!({"mute": true, "sends": [{"to": "room", "pre_fader": true}]});
     instrument("silenced", [0, 48], &pattern(2 * QUARTER, &[48, 55]), QUARTER, fields)

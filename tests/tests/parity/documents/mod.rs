@@ -1,4 +1,4 @@
-//! Project documents in which everything that a project can say about sound is at work.
+//! Project documents that use all features of a project that affect the audio.
 
 mod chains;
 mod clips;
@@ -12,14 +12,14 @@ use serde_json::{Value, json};
 /// Ticks of a quarter note.
 const QUARTER: u32 = 960;
 
-/// A project and what it is called in reports.
+/// A project and its name in reports.
 pub(super) struct Document {
     pub(super) name: String,
     pub(super) sample_rate_hz: u32,
     pub(super) project: Value,
 }
 
-/// All documents; every kind of effect has one to itself.
+/// All documents, including one for each kind of effect.
 pub(super) fn documents() -> Vec<Document> {
     let whole =
         [mix::document(), clips::document(), solo::document(), delays::document(), chains::document()];
@@ -36,12 +36,12 @@ impl Document {
     }
 }
 
-/// A track with some more fields.
+/// A track with additional fields.
 fn track(id: &str, kind: &str, fields: Value) -> Value {
     with(json!({"id": id, "kind": kind}), fields)
 }
 
-/// An effect at its defaults, with some more fields; its id is its kind's.
+/// An effect at its defaults with additional fields; its id is its kind.
 fn effect(kind: &str, fields: Value) -> Value {
     with(json!({"id": kind, "type": "builtin", "name": kind}), fields)
 }
@@ -52,7 +52,7 @@ fn lane(target: &str, points: &[(u32, f64, Value)]) -> Value {
     json!({"target": target, "points": points.iter().map(point).collect::<Vec<_>>()})
 }
 
-/// An item of an audio file, with some more fields.
+/// An item of an audio file with additional fields.
 fn audio(file_id: &str, start_tick: u32, fields: Value) -> Value {
     let id = format!("{file_id} at {start_tick}");
     let item =
@@ -60,8 +60,8 @@ fn audio(file_id: &str, start_tick: u32, fields: Value) -> Value {
     with(item, fields)
 }
 
-/// A track that plays notes: its preset, then start and pitch of notes that last for `length_ticks`
-/// each.
+/// A track that plays notes on a preset. `notes` are start and pitch; each note lasts for
+/// `length_ticks`.
 fn instrument(
     id: &str,
     [bank, program]: [u8; 2],
@@ -69,8 +69,8 @@ fn instrument(
     length_ticks: u32,
     fields: Value,
 ) -> Value {
-    let note = |(place, (tick, pitch)): (usize, &(u32, u8))| {
-        let velocity = [0.75, 0.5, 1.0, 0.25][place % 4];
+    let note = |(index, (tick, pitch)): (usize, &(u32, u8))| {
+        let velocity = [0.75, 0.5, 1.0, 0.25][index % 4];
         json!({"tick": tick, "length_ticks": length_ticks, "pitch": pitch, "velocity": velocity})
     };
     let end = notes.last().map_or(0, |(tick, _)| tick + length_ticks);

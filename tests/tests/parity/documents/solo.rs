@@ -10,7 +10,7 @@ pub(super) fn document() -> Document {
     let keyed =
         effect("compressor", json!({"side_chain": "unheard", "params": {"threshold_db": -40, "ratio": 8}}));
     let tracks = vec![
-        // Solo: heard through its group and its buses.
+        // Soloed: audible through its group and its buses.
         instrument(
             "solo",
             [0, 11],
@@ -21,13 +21,13 @@ pub(super) fn document() -> Document {
                 "automation": [lane("pan", &[(0, -1.0, json!("linear")), (8 * QUARTER, 1.0, json!("linear"))])],
             }),
         ),
-        // Not heard for it, but for what it sends to the bus that is solo, and as a key.
+        // Not soloed; audible through the soloed bus that it feeds, and used as a side-chain.
         sounding("unheard", "drums", json!({"output": "group", "sends": to_room})),
-        // Solo and muted: silent.
+        // Soloed and muted: silent.
         sounding("both", "strings", json!({"solo": true, "mute": true, "sends": to_room})),
-        // Muted, though it feeds a bus that is solo.
+        // Muted, though it feeds a soloed bus.
         sounding("muted", "voice", json!({"mute": true, "sends": to_room})),
-        // Feeds a group that is solo.
+        // Feeds a soloed group.
         sounding("fed", "strings", json!({"output": "chosen", "volume_db": -6})),
         track("group", "group", json!({"output": "outer", "effects": [effect("limiter", json!({}))]})),
         track("outer", "group", json!({"volume_db": -2})),

@@ -13,8 +13,8 @@ pub(super) struct OldClips {
 }
 
 impl OldClips {
-    /// Fills an empty ring with the available audio of a voice's source: from the frame `read` of
-    /// the clip on, which is played next, and directly before it.
+    /// Fills an empty ring with the available audio of a voice's source, around the frame `read` of
+    /// the clip, which is played next.
     pub(super) fn carry_over(&self, voice: &Voice, ring: &mut Ring, read: u64) {
         let behind = self.sources(voice, read).map(|(old, from, frame)| {
             (frame - from.start()).min(old.round_frame(frame)).min(voice.round_frame(read))
@@ -34,8 +34,8 @@ impl OldClips {
         voice.repeat(ring, read);
     }
 
-    /// The old voices and rings that hold the audio of a frame of a clip, and the frame of the old
-    /// clip at which they hold it.
+    /// The old voices and rings that hold the audio of a frame of a clip, with the frame of the old
+    /// clip.
     fn sources(&self, voice: &Voice, clip_frame: u64) -> impl Iterator<Item = (&Voice, &Ring, u64)> {
         let (source_frame, _) = voice.source(clip_frame);
         let source = voice.source_id();

@@ -15,12 +15,12 @@ use carry_over::OldClips;
 use ring::Ring;
 use voice::Voice;
 
-/// A clip of streamed audio requests blocks this many frames ahead of the playhead, and from this
-/// many frames before its start: two thirds of a second at 48 kHz.
+/// A clip of streamed audio requests blocks this many frames ahead of the playhead, and before its
+/// start: two thirds of a second at 48 kHz.
 const AHEAD_FRAMES: u64 = 32_768;
 
-/// Frames behind the playhead that are kept, for clips that a user moves to the right: more than a
-/// sixteenth note at 100 beats a minute and 48 kHz.
+/// Frames before the playhead that are kept, for clips that a user moves to the right. This is more
+/// than a sixteenth note at 100 beats a minute and 48 kHz.
 const BEHIND_FRAMES: u64 = 8_192;
 
 /// A block of streamed audio that a clip needs.
@@ -279,8 +279,8 @@ impl ClipPlayer {
         Some(self.sum.each_ref().map(|sum| &sum[..frames]))
     }
 
-    /// The number of frames, at most `max_frames`, before an underrun begins or ends. Where one
-    /// begins or ends now, removes the click.
+    /// The number of frames, at most `max_frames`, before an underrun begins or ends. Removes the
+    /// click of an underrun that begins or ends at the position.
     fn segment_frames(&mut self, max_frames: usize) -> usize {
         let mut segment = max_frames as u64;
         for ring in &mut self.rings {
@@ -311,9 +311,9 @@ impl ClipPlayer {
         while frame < end {
             let clip_frame = frame - voice.clip.frame;
             let (source_frame, to_end) = voice.source(clip_frame);
-            let part = (end - frame).min(to_end);
+            let chunk_frames = (end - frame).min(to_end);
             let into = segment.start + (frame - block.start) as usize;
-            let [left, right] = self.scratch.each_mut().map(|values| &mut values[..part as usize]);
+            let [left, right] = self.scratch.each_mut().map(|values| &mut values[..chunk_frames as usize]);
             match &voice.audio {
                 Some(audio) => audio.read(source_frame, [&mut *left, &mut *right]),
                 None => {
@@ -321,16 +321,17 @@ impl ClipPlayer {
                     missing += match ring {
                         Some(ring) => {
                             let missing = ring.read(clip_frame, [&mut *left, &mut *right]);
-                            voice.repeat(ring, clip_frame + part);
+                            voice.repeat(ring, clip_frame + chunk_frames);
                             missing
                         }
-                        None => part,
+                        None => chunk_frames,
                     };
                 }
             }
-            let [sum_left, sum_right] = self.sum.each_mut().map(|sum| &mut sum[into..into + part as usize]);
+            let [sum_left, sum_right] =
+                self.sum.each_mut().map(|sum| &mut sum[into..into + chunk_frames as usize]);
             voice.add(clip_frame, [left, right], [sum_left, sum_right]);
-            frame += part;
+            frame += chunk_frames;
         }
         missing
     }

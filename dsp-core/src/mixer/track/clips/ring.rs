@@ -20,7 +20,7 @@ pub(super) struct Ring {
 }
 
 impl Ring {
-    /// A ring for `ahead_frames` frames ahead of the playhead and `behind_frames` behind it.
+    /// A ring for `ahead_frames` frames after the playhead and `behind_frames` before it.
     pub(super) fn new(ahead_frames: u64, behind_frames: u64) -> Self {
         let frames = (ahead_frames + behind_frames) as usize;
         let values = [vec![0.0; frames], vec![0.0; frames]];

@@ -1,4 +1,4 @@
-//! Audio items that continue one another.
+//! Audio items that continue each other.
 
 use dsp_core::session::Clip;
 use serde_json::json;
@@ -8,7 +8,8 @@ use super::*;
 /// Tempi in quarter notes a minute: even, odd, slow and fast.
 const TEMPI: [f64; 6] = [120.0, 97.3, 140.0, 61.7, 33.333, 287.9];
 
-/// Every file is ten minutes long and has this rate, in hertz.
+/// All files are ten minutes long. The fields are the sample rates of the session and of the files,
+/// in hertz.
 struct Files(u32, u32);
 
 impl Sounds for Files {
@@ -37,31 +38,31 @@ fn clips(bpm: f64, rates_hz: (u32, u32), items: &[Value]) -> Vec<Clip> {
     compile(&project, rates_hz.0, files).expect("a session").session.tracks.remove(0).clips
 }
 
-/// Frames of a file from the start of the song to a tick, as the page counts them.
+/// Frames of a file from the start of the song to a tick, calculated as on the page.
 fn file_frame(bpm: f64, file_rate_hz: u32, tick: u64) -> u64 {
     (tick as f64 / 960.0 * 60.0 / bpm * f64::from(file_rate_hz)).round() as u64
 }
 
-/// Rates of a session with files of other rates, and of the same.
+/// All pairs of a session's and a file's sample rate.
 fn rates_hz() -> impl Iterator<Item = (u32, u32)> {
     let files = [44_100, 48_000, 96_000];
     files.into_iter().flat_map(move |rate_hz| files.map(|file_rate_hz| (rate_hz, file_rate_hz)))
 }
 
-/// Whether clips play what one would: each begins where the one before ends, in the session and in
-/// the source.
-fn assert_play_as(parts: &[Clip], whole: Clip, what: &str) {
+/// Checks that clips play like a single one: each starts at the end of the one before, in the
+/// session and in the source.
+fn assert_play_as(clips: &[Clip], whole: Clip, label: &str) {
     let mut end = Clip { length_frames: 0, ..whole };
-    for part in parts {
+    for clip in clips {
         let start = (end.frame + end.length_frames, end.offset_frames + end.length_frames);
-        assert_eq!((part.frame, part.offset_frames), start, "{what}");
-        end = *part;
+        assert_eq!((clip.frame, clip.offset_frames), start, "{label}");
+        end = *clip;
     }
-    assert_eq!(end.frame + end.length_frames, whole.frame + whole.length_frames, "{what}");
+    assert_eq!(end.frame + end.length_frames, whole.frame + whole.length_frames, "{label}");
 }
 
 #[test]
-fn the_halves_of_a_split_item_play_as_the_whole() {
+fn the_halves_of_a_split_item_play_like_the_whole() {
     for (bpm, rates_hz) in TEMPI.into_iter().flat_map(|bpm| rates_hz().map(move |rates| (bpm, rates))) {
         let at = |tick| file_frame(bpm, rates_hz.1, tick);
         let (start, offset, length) = (317, 1_001, at(2_000));
@@ -69,7 +70,7 @@ fn the_halves_of_a_split_item_play_as_the_whole() {
         for tick in start + 1..start + 1_000 {
             let cut = at(tick) - at(start);
             let (first, second) = (item(start, offset, cut), item(tick, offset + cut, length - cut));
-            // The order of items is not that of the song.
+            // Items need not be in the order of the song.
             let [second, first] = clips(bpm, rates_hz, &[second, first])[..] else { panic!("two clips") };
             assert_play_as(&[first, second], whole, &format!("{bpm} bpm, {rates_hz:?} Hz, tick {tick}"));
         }
@@ -77,7 +78,7 @@ fn the_halves_of_a_split_item_play_as_the_whole() {
 }
 
 #[test]
-fn pieces_play_as_the_whole_wherever_they_are_moved() {
+fn pieces_play_like_the_whole_after_any_move() {
     for (bpm, rates_hz) in TEMPI.into_iter().flat_map(|bpm| rates_hz().map(move |rates| (bpm, rates))) {
         let at = |tick| file_frame(bpm, rates_hz.1, tick);
         for moved in 0..100 {
@@ -87,14 +88,14 @@ fn pieces_play_as_the_whole_wherever_they_are_moved() {
                 .map(|cut| item(cut[0] + moved, at(cut[0]), at(cut[1]) - at(cut[0])))
                 .collect();
             let whole = clips(bpm, rates_hz, &[item(moved, 0, at(9_600))])[0];
-            let what = format!("{bpm} bpm, {rates_hz:?} Hz, moved by {moved} ticks");
-            assert_play_as(&clips(bpm, rates_hz, &pieces), whole, &what);
+            let label = format!("{bpm} bpm, {rates_hz:?} Hz, moved by {moved} ticks");
+            assert_play_as(&clips(bpm, rates_hz, &pieces), whole, &label);
         }
     }
 }
 
 #[test]
-fn a_trimmed_item_stands_within_half_a_frame_of_its_place() {
+fn a_trimmed_item_is_within_half_a_frame_of_its_position() {
     for (bpm, rates_hz) in TEMPI.into_iter().flat_map(|bpm| rates_hz().map(move |rates| (bpm, rates))) {
         let (rate_hz, file_rate_hz) = (f64::from(rates_hz.0), f64::from(rates_hz.1));
         for tick in 0..1_000 {
@@ -109,7 +110,7 @@ fn a_trimmed_item_stands_within_half_a_frame_of_its_place() {
 }
 
 #[test]
-fn items_that_do_not_continue_one_another_stay_where_they_are() {
+fn items_that_do_not_continue_each_other_are_not_moved() {
     let check = |second: Value| {
         let rates_hz = (48_000, 44_100);
         let pair = clips(120.0, rates_hz, &[item(0, 0, 22_045), second.clone()]);
@@ -121,14 +122,14 @@ fn items_that_do_not_continue_one_another_stay_where_they_are() {
         item[field] = value;
         item
     };
-    // The first one ends at frame 23,995, five before tick 960.
+    // The first item ends at frame 23,995, five before tick 960.
     assert_eq!(check(item(960, 22_045, 1_000)).frame, 24_000);
     check(item(960, 22_050, 1_000));
     check(with("source", json!({"server_file_id": "another"})));
     check(with("loop", json!(true)));
     let joined = |offset| clips(120.0, (48_000, 44_100), &[item(0, 0, 22_049), item(960, offset, 1_000)])[1];
-    let place = |clip: Clip| (clip.frame, clip.offset_frames);
-    assert_eq!(place(joined(22_049)), (23_999, 23_999));
-    assert_eq!(place(joined(22_050)), (23_999, 23_999));
-    assert_eq!(place(joined(22_051)), (24_000, 24_001));
+    let frames_of = |clip: Clip| (clip.frame, clip.offset_frames);
+    assert_eq!(frames_of(joined(22_049)), (23_999, 23_999));
+    assert_eq!(frames_of(joined(22_050)), (23_999, 23_999));
+    assert_eq!(frames_of(joined(22_051)), (24_000, 24_001));
 }
