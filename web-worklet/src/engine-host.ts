@@ -11,6 +11,7 @@ const BLOCK_BYTES = 4 * BLOCK_FRAMES;
 const REPORT_FRAMES = 1536;
 /** Meter reports per second. */
 const METER_REPORTS_PER_SECOND = 10;
+
 /** A channel of a track with external input, and the engine's buffer for it. */
 type Input = { audio: Float32Array; buffer: Float32Array };
 
@@ -188,13 +189,14 @@ export class EngineHost {
   /** Creates the views of the engine's buffers: growing memory detaches the old ones. */
   #updateViews(): void {
     if (this.#hasFailed) return;
+    // Before the views: passing an id may grow the memory, too.
+    const inputs = [...this.#audioOf].map(([id, audio]) => ({ id, audio, address: this.#engine.trackInput(id) }));
     const { buffer } = this.#memory;
     const block = (address: number): Float32Array<ArrayBuffer> => new Float32Array(buffer as ArrayBuffer, address, BLOCK_FRAMES);
     this.#left = block(this.#engine.outputLeft());
     this.#right = block(this.#engine.outputRight());
     this.#inputs = [];
-    for (const [id, audio] of this.#audioOf) {
-      const address = this.#engine.trackInput(id);
+    for (const { id, audio, address } of inputs) {
       if (address === 0) {
         // The session no longer has the track.
         this.#audioOf.delete(id);
