@@ -189,7 +189,7 @@ mod tests {
         let check = |changes: &[(u64, f64)], expected: &str| {
             assert_eq!(TempoMap::from_bpm(changes).unwrap_err().to_string(), expected);
         };
-        check(&[(5, 120.0)], "the first tempo must stand at tick 0, not at tick 5");
+        check(&[(5, 120.0)], "the first tempo must be at tick 0, not at tick 5");
         check(&[(0, 120.0), (0, 90.0)], "tempo changes must ascend: tick 0 follows tick 0");
         check(&[(0, f64::NAN)], "the tempo at tick 0 is NaN bpm; it must be 1 to 100000");
         check(&[(0, 0.5)], "the tempo at tick 0 is 0.5 bpm; it must be 1 to 100000");

@@ -12,6 +12,11 @@ pub const CONTROL_FRAMES: usize = 32;
 /// number on the clock.
 pub(crate) const LONGEST_FRAMES: usize = 128;
 
+/// Frames from `clock` to the next multiple of `frames`.
+pub(crate) fn frames_to_multiple(clock: u64, frames: usize) -> usize {
+    frames - (clock % frames as u64) as usize
+}
+
 /// A position on the clock.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ControlClock {

@@ -23,8 +23,8 @@ mod transition;
 #[cfg(test)]
 mod tests;
 
+pub use channel::chain::MAX_EFFECTS;
 pub(crate) use channel::rack::EffectRack;
-pub use channel::rack::MAX_EFFECTS;
 pub use channel::{EffectChain, EffectSlot, SlotSource};
 pub use commands::EffectOwner;
 pub(crate) use graph::MixGraph;

@@ -209,7 +209,7 @@ fn a_broken_tempo_map_is_an_error() {
     let mut project = project(json!([]));
     project.tempo_map[0].tick = 5;
     let error = build(&project, 48_000, |_| None).unwrap_err().to_string();
-    assert_eq!(error, "the tempo map cannot be used: the first tempo must stand at tick 0, not at tick 5");
+    assert_eq!(error, "the tempo map cannot be used: the first tempo must be at tick 0, not at tick 5");
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn ascending(document: View<'_>, field: &str, what: &str, found: &mut Violations
         }
         let tick = entry.get("tick").and_then(View::as_number).unwrap_or(0.0);
         let detail = match previous {
-            None if tick != 0.0 => Some(format!("the first {what} must stand at tick 0, not at tick {tick}")),
+            None if tick != 0.0 => Some(format!("the first {what} must be at tick 0, not at tick {tick}")),
             Some(previous) if tick <= previous => {
                 Some(format!("a {what} at tick {tick} follows one at tick {previous}; ticks must ascend"))
             }

@@ -4,6 +4,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use super::slot::EffectSlot;
+use crate::dsp::control::frames_to_multiple;
 use crate::dsp::declicker::Declicker;
 use crate::dsp::gate::Gate;
 use crate::effects::{CurveSum, LONGEST_FRAMES, MusicalTime, clamp_to_range};
@@ -19,10 +20,8 @@ const BYPASS_FADE_SECS: f64 = 0.01;
 /// in seconds. The declicker at its input decays to a thousandth in this time.
 const INPUT_SETTLING_SECS: f64 = 0.01;
 
-/// Frames from `clock` to the next multiple of `frames`.
-pub(super) fn frames_to_multiple(clock: u64, frames: usize) -> usize {
-    frames - (clock % frames as u64) as usize
-}
+/// Most effects of one track.
+pub const MAX_EFFECTS: usize = 64;
 
 /// Effects in series.
 ///

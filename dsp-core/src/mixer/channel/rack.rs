@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::chain::{EffectChain, SlotSource};
+use super::chain::{EffectChain, MAX_EFFECTS, SlotSource};
 use super::sidechain::Sidechain;
 use super::slot::{EffectSlot, impulse_of};
 use crate::block::{ActiveOutputs, StereoBlock, TRACK_OUTPUTS};
@@ -15,9 +15,6 @@ use crate::mixer::automation::{AutomationCurve, AutomationReader};
 use crate::mixer::tempo::Tempo;
 use crate::mixer::transition::EffectsPlan;
 use crate::session::{Audio, AudioSlot, AutomationLane, AutomationTarget, EffectSettings};
-
-/// Most effects of one track.
-pub const MAX_EFFECTS: usize = 64;
 
 /// Crossfade of a delay that changes, in seconds.
 const DELAY_FADE_SECS: f64 = 0.01;

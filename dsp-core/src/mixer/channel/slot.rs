@@ -4,7 +4,7 @@ use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::chain::frames_to_multiple;
+use crate::dsp::control::frames_to_multiple;
 use crate::dsp::declicker::Declicker;
 use crate::dsp::delay_line::DelayLine;
 use crate::dsp::lanes::LANES;

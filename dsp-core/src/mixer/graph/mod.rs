@@ -1,5 +1,6 @@
 //! The mix: channel strips in the order of the signal, their sums, and the master.
 
+mod buffers;
 pub(crate) mod latency;
 pub(crate) mod order;
 pub(crate) mod routing;
@@ -9,54 +10,15 @@ mod tail;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
+pub(crate) use buffers::{MixBuffers, ProcessContext, Sums};
 pub(crate) use routing::{Destination, Routing, SidechainSettings, Tap};
 
 use super::channel::rack::EffectRack;
 use super::channel::strip::ChannelStrip;
 use super::master::Master;
 use super::tempo::Tempo;
-use crate::block::{BLOCK_FRAMES, SILENT_BLOCK, StereoBlock, TrackBlock, TrackSignal};
+use crate::block::{BLOCK_FRAMES, SILENT_BLOCK, TrackSignal};
 use crate::session::Session;
-
-/// The position of a block in the session.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ProcessContext {
-    /// The frame of the clock at the start of the block.
-    pub(crate) clock: u64,
-    /// Whether the session plays: the clock, automation and tempo advance.
-    pub(crate) is_playing: bool,
-    /// Frames of the block.
-    pub(crate) frames: usize,
-}
-
-/// The sums that routes add to.
-pub(crate) struct Sums {
-    pub(crate) master: Box<TrackBlock>,
-    /// The inputs of the strips that others feed.
-    pub(crate) strips: Vec<Option<Box<TrackBlock>>>,
-}
-
-impl Sums {
-    fn clear(&mut self, frames: usize) {
-        let sums = self.strips.iter_mut().flatten().chain([&mut self.master]);
-        sums.flat_map(|sum| sum.iter_mut()).for_each(|values| values[..frames].fill(0.0));
-    }
-
-    pub(crate) fn get_mut(&mut self, to: Destination) -> Option<&mut TrackBlock> {
-        match to {
-            Destination::Master => Some(&mut self.master),
-            Destination::Strip(index) => self.strips.get_mut(index)?.as_deref_mut(),
-        }
-    }
-}
-
-/// The buffers of the mix.
-pub(crate) struct MixBuffers {
-    pub(crate) sums: Sums,
-    /// The signal of each strip that feeds a side-chain: after its effects, before its fader.
-    pub(crate) taps: Vec<Option<Box<StereoBlock>>>,
-    pub(crate) scratch: Box<[TrackBlock; 2]>,
-}
 
 /// Mixes the signals of the tracks.
 pub(crate) struct MixGraph {
