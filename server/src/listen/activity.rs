@@ -56,9 +56,14 @@ impl Activity {
         self.last_ms.store(now_ms, Ordering::Relaxed);
     }
 
+    /// Time of the client's last activity, or of the opening.
+    pub(super) fn last_active_at(&self) -> Instant {
+        self.opened_at + Duration::from_millis(self.last_ms.load(Ordering::Relaxed))
+    }
+
     /// How long the client has done nothing.
     pub(super) fn quiet(&self) -> Duration {
-        self.opened_at.elapsed().saturating_sub(Duration::from_millis(self.last_ms.load(Ordering::Relaxed)))
+        self.last_active_at().elapsed()
     }
 
     /// Whether no request is open.

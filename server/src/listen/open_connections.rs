@@ -1,6 +1,5 @@
 //! How many connections are open: in all, and from each address.
 
-use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::net::IpAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -104,7 +103,7 @@ impl Counts {
     fn evict(&mut self, network: &str) -> bool {
         let connections = self.by_network.get(network).into_iter().flatten();
         let idle = connections.filter(|(_, counted)| counted.activity.is_idle());
-        let longest_idle = idle.max_by_key(|(id, counted)| (counted.activity.quiet(), Reverse(**id)));
+        let longest_idle = idle.min_by_key(|(id, counted)| (counted.activity.last_active_at(), **id));
         let Some(id) = longest_idle.map(|(id, _)| *id) else { return false };
         if let Some(counted) = self.remove(network, id) {
             counted.evicted.cancel();
