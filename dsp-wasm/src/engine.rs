@@ -267,7 +267,8 @@ impl WasmEngine {
         self.mixer.latency_frames()
     }
 
-    /// Lets these tracks play their input buffers instead of their notes, and all others their notes.
+    /// Lets these tracks play their input buffers instead of their notes, and all others their
+    /// notes.
     #[wasm_bindgen(js_name = setExternalInputs)]
     pub fn set_external_inputs(&mut self, track_ids: Vec<String>) {
         for track in 0..self.mixer.track_count() {

@@ -4,8 +4,8 @@ use dsp_core::meters::MasterReadings;
 use serde::{Deserialize, Serialize};
 use tsify::Tsify;
 
-/// A command to the engine. Names of tracks, sends, effects and parameters that the session does not
-/// have are ignored. Gains are linear.
+/// A command to the engine. Names of tracks, sends, effects and parameters that the session does
+/// not have are ignored. Gains are linear.
 #[derive(Debug, Clone, PartialEq, Deserialize, Tsify)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
 pub enum ControlCommand {
@@ -142,8 +142,8 @@ pub struct WantedAudio {
     pub ahead_frames: u64,
 }
 
-/// Measurements of the master. Silence is -Infinity. Integrated loudness and peaks are measured since
-/// the page watches the meters, the song played from its start, or the meters were reset.
+/// Measurements of the master. Silence is -Infinity. Integrated loudness and peaks are measured
+/// since the page watches the meters, the song played from its start, or the meters were reset.
 #[derive(Debug, Clone, PartialEq, Serialize, Tsify)]
 #[serde(rename_all = "camelCase")]
 pub struct MasterMeters {
@@ -161,8 +161,8 @@ pub struct MasterMeters {
     pub correlation: f64,
     /// RMS of left and right over the last 300 ms in decibels: a sine of full scale has -3.01.
     pub rms_db: [f64; 2],
-    /// Levels of the 31 third octaves from 20 Hz to 20 kHz in decibels, mean of both channels: a sine
-    /// of full scale has 0.
+    /// Levels of the 31 third octaves from 20 Hz to 20 kHz in decibels, mean of both channels: a
+    /// sine of full scale has 0.
     pub spectrum_db: Vec<f64>,
 }
 

@@ -102,10 +102,10 @@ impl ActiveRequests {
         Ok(ActiveRequest { requests: self.clone(), sender, evicted: CancellationToken::new() })
     }
 
-    /// Begins a request without a log-in. A connection may have a quarter as many active requests as
-    /// its address may still begin, so that one connection leaves room for others. If the address has
-    /// no room, its oldest request whose body has not arrived gives way: who sends
-    /// a body slowly keeps nobody else out.
+    /// Begins a request without a log-in. A connection may have a quarter as many active requests
+    /// as its address may still begin, so that one connection leaves room for others. If the
+    /// address has no room, its oldest request whose body has not arrived gives way: who sends a
+    /// body slowly keeps nobody else out.
     ///
     /// # Errors
     /// 503 `busy` if the address or the connection has too many active requests.

@@ -57,8 +57,8 @@ pub(super) fn with(kind: &str, changed: &[(&str, f64)]) -> anyhow::Result<Effect
     let described = effect_kind(kind).with_context(|| format!("no effect {kind:?}"))?;
     let mut values: Vec<f64> = described.parameters.iter().map(|parameter| parameter.default).collect();
     for (id, value) in changed {
-        let place = described.parameter_index(id).with_context(|| format!("{kind} has no {id:?}"))?;
-        values[place] = *value;
+        let parameter = described.parameter_index(id).with_context(|| format!("{kind} has no {id:?}"))?;
+        values[parameter] = *value;
     }
     Ok(EffectSettings {
         id: kind.into(),

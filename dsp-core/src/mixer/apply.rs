@@ -84,8 +84,8 @@ impl Mixer {
         session.tracks.iter().zip(&plan.tracks).map(new_player).collect()
     }
 
-    /// A new player at the mixer's position. Held notes are struck again: a user who chooses another
-    /// sound wants to hear it.
+    /// A new player at the mixer's position. Held notes are struck again: a user who chooses
+    /// another sound wants to hear it.
     fn at_position(
         &self,
         player: Result<TrackPlayer, SynthError>,

@@ -64,9 +64,10 @@ impl OpenConnections {
         Self { max, max_per_address: limits.max_per_address, proxies: proxies.into(), counts: Arc::default() }
     }
 
-    /// Counts a connection from `peer`; `None` if there are too many. An address that has connections
-    /// may have a quarter as many as are free in all, so that several addresses leave room for others.
-    /// If it has as many as it may, its connection that has been idle for longest gives way.
+    /// Counts a connection from `peer`; `None` if there are too many. An address that has
+    /// connections may have a quarter as many as are free in all, so that several addresses leave
+    /// room for others. If it has as many as it may, its connection that has been idle for longest
+    /// gives way.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<OpenConnection> {
         let peer = peer.to_canonical();
         let network = (!self.proxies.contains(&peer)).then(|| network_of(peer));

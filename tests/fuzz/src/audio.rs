@@ -16,16 +16,14 @@ use crate::choices::Choices;
 use crate::{Seed, mutate, within};
 
 #[path = "../../../server/src/audio/decode/mod.rs"]
-#[allow(dead_code, reason = "the service uses more of it")]
 mod decode;
 #[path = "../../../server/src/audio/float_wav.rs"]
-#[allow(dead_code, reason = "the service uses more of it")]
 mod float_wav;
 #[path = "../../../server/src/audio/peaks_file.rs"]
-#[allow(dead_code, reason = "the service uses more of it")]
+#[expect(dead_code, reason = "the service uses more of it")]
 mod peaks_file;
 #[path = "../../../server/src/audio/test_files.rs"]
-#[allow(dead_code, reason = "the tests of the service use more of it")]
+#[expect(dead_code, reason = "the tests of the service use more of it")]
 mod test_files;
 
 use decode::{Job, Limits, Refusal, Report};

@@ -22,7 +22,6 @@ mod archive;
 #[path = "../../../server/src/bundles/audio_ids.rs"]
 mod audio_ids;
 #[path = "../../../server/src/bundles/manifest.rs"]
-#[allow(dead_code, reason = "the service uses more of it")]
 mod manifest;
 
 use archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, PROJECT};

@@ -13,7 +13,6 @@ use crate::mutate::chunks::{Chunk, Order, parse, write};
 use crate::{Seed, mutate, within};
 
 #[path = "../../../server/src/multitrack/midi/mod.rs"]
-#[allow(dead_code, unused_imports, reason = "the service uses more of it")]
 mod parser;
 
 use parser::{ImportOptions, Imported, MidiError, import};

@@ -17,7 +17,8 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Passes the signal unchanged; crossfades to another shape start with this frequency and damping.
+    /// Passes the signal unchanged; crossfades to another shape start with this frequency and
+    /// damping.
     pub(crate) fn passthrough(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 1.0, band: 0.0, low: 0.0 }
     }

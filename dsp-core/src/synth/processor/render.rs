@@ -13,8 +13,8 @@ const FILTER_STEPS: u64 = 3;
 
 impl SynthProcessor {
     /// Renders left, right, reverb send and chorus send of a block from frame `done` on. Writes
-    /// only outputs that are `active`. An output on which a voice becomes audible becomes active; its
-    /// frames before `done` are filled with silence.
+    /// only outputs that are `active`. An output on which a voice becomes audible becomes active;
+    /// its frames before `done` are filled with silence.
     pub(crate) fn render(
         &mut self,
         mut block: [&mut [f32]; TRACK_OUTPUTS],

@@ -49,7 +49,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens a file as `repair` says.
+    /// Opens a file; reads the pieces that `repair` lists in place of the whole file.
     pub(super) fn open(path: &Path, repair: Repair) -> Result<Self, Refusal> {
         let input = Input::open(path, repair.pieces).map_err(disk)?;
         let (size_bytes, reached) = (input.size_bytes(), input.reached());
