@@ -1,4 +1,4 @@
-//! Imports received files as a task: the files of a form, or a whole resumable upload.
+//! Imports received files as a task: the files of a form, or a complete resumable upload.
 
 use std::io::Seek as _;
 
@@ -21,14 +21,15 @@ pub(crate) const IMPORT: Kind = Kind { name: "audio-upload", run, discard: Some(
 /// Extension of files that wait for their task.
 pub(super) const WAITING: &str = "waiting";
 
-/// What to decode.
+/// Input of the task.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Input {
     /// The files of a form.
     Form(Vec<WaitingFile>),
-    /// A resumable upload by its id.
-    Whole(String),
+    /// A complete resumable upload by its id.
+    #[serde(rename = "whole")]
+    Resumable(String),
 }
 
 /// A received file that waits for its task.
@@ -46,7 +47,7 @@ impl WaitingFile {
         BlobKey::new(FOLDER, &self.id, WAITING).map_err(ApiError::internal)
     }
 
-    /// Opens its bytes like a new upload; they stay stored.
+    /// Copies its bytes to a temporary file, as for a new upload.
     fn received(&self, blobs: &Blobs) -> ApiResult<Received> {
         let mut writer = blobs.unnamed_copy(&self.key()?, FOLDER)?;
         writer.seek(std::io::SeekFrom::End(0))?;
@@ -55,7 +56,7 @@ impl WaitingFile {
     }
 }
 
-/// Keeps the files of a form for a task, and starts it.
+/// Stores the files of a form for a task, and starts it.
 pub(super) async fn start_form(
     state: &AppState,
     owner_id: &str,
@@ -63,7 +64,7 @@ pub(super) async fn start_form(
 ) -> ApiResult<String> {
     let (state, owner_id, runtime) = (state.clone(), owner_id.to_owned(), Handle::current());
     let begin = move || -> ApiResult<String> {
-        // Until the task is there, the files look left over.
+        // Without this lock a clean-up could take the files for orphans before the task exists.
         let _contents = lock_contents(&state, &runtime)?;
         let mut waiting = Vec::new();
         for Received { name, writer, sha256, size_bytes } in received {
@@ -82,8 +83,8 @@ pub(super) async fn start_form(
 }
 
 /// Starts the task of a resumable upload.
-pub(super) async fn start_whole(state: &AppState, owner_id: &str, upload_id: &str) -> ApiResult<String> {
-    start(state, owner_id, &Input::Whole(upload_id.to_owned())).await
+pub(super) async fn start_resumable(state: &AppState, owner_id: &str, upload_id: &str) -> ApiResult<String> {
+    start(state, owner_id, &Input::Resumable(upload_id.to_owned())).await
 }
 
 async fn start(state: &AppState, owner_id: &str, input: &Input) -> ApiResult<String> {
@@ -91,11 +92,11 @@ async fn start(state: &AppState, owner_id: &str, input: &Input) -> ApiResult<Str
     state.tasks.start_uncounted(owner_id, IMPORT.name, &input).await
 }
 
-/// Removes the files of a form. The bytes of a resumable upload stay: the upload can be sent on.
+/// Removes the files of a form. A resumable upload keeps its bytes, so that the client can retry.
 fn discard(blobs: &Blobs, input: Value) -> ApiResult<()> {
     match serde_json::from_value(input).map_err(ApiError::internal)? {
         Input::Form(waiting) => remove(blobs, &waiting),
-        Input::Whole(_) => Ok(()),
+        Input::Resumable(_) => Ok(()),
     }
 }
 
@@ -105,12 +106,12 @@ fn remove(blobs: &Blobs, files: &[WaitingFile]) -> ApiResult<()> {
 
 fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let input = serde_json::from_value(input).map_err(ApiError::internal)?;
-    let observer = &mut |share| {
-        task.progress(share, "Decoding");
+    let observer = &mut |fraction| {
+        task.progress(fraction, "Decoding");
         !task.is_cancelled()
     };
     match input {
-        Input::Whole(upload_id) => {
+        Input::Resumable(upload_id) => {
             let answer = resumable::finish(state, task, &upload_id, observer)?;
             JsonText::write(&answer).map_err(ApiError::internal)
         }
@@ -119,13 +120,13 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
                 waiting.iter().map(|file| file.received(&state.blobs)).collect();
             let outcome = received
                 .and_then(|received| import_all(state, task.runtime(), task.owner_id(), received, observer));
-            let is_over = match &outcome {
+            let has_ended = match &outcome {
                 Ok(_) => true,
                 // Another process, or the next start, continues a task that this process stops.
                 Err(_) if state.stop.is_cancelled() => false,
                 Err(error) => task.is_cancelled() || !task.is_tried_again_after(error),
             };
-            if is_over && task.holds()? {
+            if has_ended && task.holds()? {
                 remove(&state.blobs, &waiting)?;
             }
             JsonText::write(&outcome?).map_err(ApiError::internal)

@@ -109,7 +109,7 @@ pub struct Audio {
     peaks: Permits,
     /// One copy at another rate is made at a time: the next one may be the same.
     making: Permits,
-    busy_uploads: resumable::Busy,
+    upload_leases: resumable::UploadLeases,
 }
 
 impl Audio {
@@ -132,7 +132,7 @@ impl Audio {
             )),
             peaks: Permits::counted("waveforms", 4 * processors(), waiting_max),
             making: Permits::counted("conversions to another rate", 1, waiting_max),
-            busy_uploads: resumable::Busy::default(),
+            upload_leases: resumable::UploadLeases::default(),
         })
     }
 

@@ -1,4 +1,4 @@
-//! When uploads that are not continued go away.
+//! Expiry of unfinished uploads.
 
 use super::{key, store};
 use crate::clock;
@@ -6,15 +6,15 @@ use crate::error::ApiResult;
 use crate::state::AppState;
 use crate::storage::quarantine_deleted;
 
-/// When an upload expires that receives bytes now.
+/// Expiry time of an upload that receives bytes now.
 pub(super) fn expires_secs(state: &AppState) -> i64 {
     let kept_secs = state.config.limits.audio.unfinished_upload_secs;
     clock::now_unix_secs().saturating_add(i64::try_from(kept_secs).unwrap_or(i64::MAX))
 }
 
-/// Removes uploads whose time is over, unless a task decodes them, and moves their bytes to the
-/// quarantine: in a restored database that time may be over although the upload went on. Bytes of
-/// which this database knows nothing are left alone; they go to the quarantine as orphans.
+/// Removes expired uploads, unless a task decodes them, and moves their bytes to the quarantine: a
+/// restored database may hold an expiry time that was extended later. Files without a database row
+/// stay; they go to the quarantine as orphans.
 ///
 /// # Errors
 /// When the database or the storage refuses.

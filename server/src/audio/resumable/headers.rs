@@ -17,20 +17,20 @@ pub(super) const UPLOAD_METADATA: HeaderName = HeaderName::from_static("upload-m
 pub(super) const UPLOAD_EXPIRES: HeaderName = HeaderName::from_static("upload-expires");
 pub(super) const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
 
-/// Names of the checksums that are understood.
+/// Supported checksums.
 pub(super) const CHECKSUMS: &str = "sha1,sha256";
 
 /// Longest metadata, in bytes.
 const METADATA_MAX_BYTES: usize = 4_096;
 
-/// 412 unless the request speaks version 1.0.0.
+/// 412 unless the request names version 1.0.0.
 pub(super) fn require_version(headers: &HeaderMap) -> ApiResult<()> {
     if headers.get(TUS_RESUMABLE) == Some(&TUS_VERSION) {
         return Ok(());
     }
     Err(ApiError::PreconditionFailed {
         code: "tus_version",
-        detail: "Resumable uploads speak tus 1.0.0: send `Tus-Resumable: 1.0.0`.".to_owned(),
+        detail: "Resumable uploads use tus 1.0.0: send `Tus-Resumable: 1.0.0`.".to_owned(),
     })
 }
 
@@ -48,12 +48,12 @@ pub(super) fn number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option
     }
 }
 
-/// The same, which must be there.
-pub(super) fn needed_number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<u64> {
+/// The same for a required header.
+pub(super) fn required_number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<u64> {
     number(headers, name)?.ok_or_else(|| bad(format!("{name} is missing.")))
 }
 
-/// `Upload-Metadata` as it came, and the file name in it.
+/// The file name in `Upload-Metadata`, and the unchanged header.
 pub(super) fn metadata(headers: &HeaderMap) -> ApiResult<(String, String)> {
     let text = match headers.get(UPLOAD_METADATA) {
         Some(value) => value.to_str().map_err(|_| bad("upload-metadata must be ASCII."))?,
@@ -75,12 +75,12 @@ pub(super) fn metadata(headers: &HeaderMap) -> ApiResult<(String, String)> {
     Ok((clean_name(&name), text.to_owned()))
 }
 
-/// 415 unless the body is what an upload goes on with.
+/// 415 unless the media type is that of upload bytes.
 pub(super) fn require_offset_octets(headers: &HeaderMap) -> ApiResult<()> {
     body_kind::require(headers, &["application/offset+octet-stream"])
 }
 
-/// A checksum that a part should have.
+/// The expected checksum of a request body.
 #[derive(Debug)]
 pub(super) struct Checksum {
     hash: Hash,
@@ -94,7 +94,7 @@ enum Hash {
 }
 
 impl Checksum {
-    /// The one in the request's header, if there is one.
+    /// The checksum in the request's headers, if there is one.
     pub(super) fn of(headers: &HeaderMap) -> ApiResult<Option<Self>> {
         let Some(value) = headers.get(UPLOAD_CHECKSUM) else { return Ok(None) };
         let (name, text) = value.to_str().ok().and_then(|text| text.split_once(' ')).unwrap_or_default();
@@ -117,7 +117,7 @@ impl Checksum {
         }
     }
 
-    /// Whether the bytes were those that were meant.
+    /// Whether the received bytes have this checksum.
     pub(super) fn matches(self) -> bool {
         match self.hash {
             Hash::Sha1(hash) => hash.finalize()[..] == self.expected,

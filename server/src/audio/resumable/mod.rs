@@ -1,14 +1,13 @@
 //! Resumable uploads by the tus protocol 1.0.0, at `/audio/uploads`.
 //!
-//! Extensions: creation, expiration, termination, checksum. The bytes lie in a file of their own;
-//! how many of them count stands in the database and is written after they are on the disk, so that
-//! an upload goes on after any kind of end of the service. When the last byte is there a task
-//! decodes the file; `GET /audio/uploads/{id}` says what came of it.
+//! Extensions: creation, expiration, termination, checksum. Each upload has a file. The database
+//! stores its offset after the bytes are on the disk, so an upload can resume after a crash. After
+//! the last byte a task decodes the file; `GET /audio/uploads/{id}` shows the result.
 
-mod busy;
 mod expiry;
 mod finish;
 mod headers;
+mod lease;
 mod part;
 mod store;
 mod verbs;
@@ -19,10 +18,10 @@ use axum::response::Response;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
-pub(super) use busy::Busy;
-use busy::BusyGuard;
 pub(crate) use expiry::remove_expired;
-pub(super) use finish::{finish, take_up_again};
+pub(super) use finish::{finish, resume_decoding};
+use lease::UploadLease;
+pub(super) use lease::UploadLeases;
 pub(super) use store::parts;
 
 use crate::config::Config;
@@ -32,10 +31,10 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::BlobKey;
 
-/// Folder of the store that unfinished uploads are in.
+/// Folder of unfinished uploads in the store.
 pub(super) const FOLDER: &str = "audio-uploads";
 
-/// The one version of the protocol that is spoken.
+/// The only supported version of the protocol.
 const TUS_VERSION: HeaderValue = HeaderValue::from_static("1.0.0");
 const TUS_RESUMABLE: HeaderName = HeaderName::from_static("tus-resumable");
 const TUS_VERSIONS: HeaderName = HeaderName::from_static("tus-version");
@@ -49,7 +48,7 @@ pub(super) fn routes(config: &Config) -> OpenApiRouter<AppState> {
     with_body_limit(routes, limit).layer(middleware::map_response(name_version))
 }
 
-/// Every answer names the version, refusals too.
+/// Adds the version to every response, also to errors.
 async fn name_version(mut response: Response) -> Response {
     response.headers_mut().insert(TUS_RESUMABLE, TUS_VERSION);
     response.headers_mut().insert(TUS_VERSIONS, TUS_VERSION);

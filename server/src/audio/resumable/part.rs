@@ -1,5 +1,5 @@
-//! Appending to the file of an upload. A part holds a thread only while it writes: senders may be
-//! slow, and there may be many.
+//! Appends to the file of an upload. A request occupies a thread only while it writes, because
+//! there may be many slow senders.
 
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};
@@ -11,86 +11,87 @@ use tokio::sync::mpsc;
 use super::expiry::expires_secs;
 use super::headers::Checksum;
 use super::store::UploadRow;
-use super::{BusyGuard, finish, key, store};
+use super::{UploadLease, finish, key, store};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 use crate::storage::ensure_room;
 
-/// Bytes after which those that have come are put on the disk and counted.
-const COUNT_EVERY_BYTES: u64 = 8 * 1024 * 1024;
+/// Received bytes after which the file is synced and the offset stored.
+const SYNC_EVERY_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Pieces of a body that may wait for the disk.
-pub(super) const PIECES_WAITING_MAX: usize = 16;
+/// Capacity of the queue of body chunks that wait for the disk.
+pub(super) const QUEUED_CHUNKS_MAX: usize = 16;
 
-/// What a part left.
+/// The state of an upload after an append.
 #[derive(Debug)]
 pub(super) struct Appended {
     pub(super) offset_bytes: u64,
     pub(super) expires_secs: i64,
-    /// The task that decodes the file, if this was its last part.
+    /// The task that decodes the file, if the upload is complete.
     pub(super) task_id: Option<String>,
 }
 
-/// Writes what comes through `pieces` behind what is there. As a task of its own, it goes on to its
-/// end and counts what has come even if nobody waits for it any more.
+/// Appends the bytes from `chunks` to the file. Run as a separate task, so that it stores the
+/// offset even if the caller hangs up.
 pub(super) async fn append(
     state: AppState,
     row: UploadRow,
     checksum: Option<Checksum>,
-    pieces: mpsc::Receiver<Bytes>,
-    mut busy: BusyGuard,
+    chunks: mpsc::Receiver<Bytes>,
+    mut lease: UploadLease,
 ) -> ApiResult<Appended> {
-    let appended = append_held(state, row, checksum, pieces, &mut busy).await;
-    // Before the answer, because the client may then send the next part to another process.
-    busy.let_go().await;
+    let appended = append_leased(state, row, checksum, chunks, &mut lease).await;
+    // Before the response, because the client may send the next part to another process.
+    lease.release().await;
     appended
 }
 
-async fn append_held(
+async fn append_leased(
     state: AppState,
     row: UploadRow,
     checksum: Option<Checksum>,
-    mut pieces: mpsc::Receiver<Bytes>,
-    busy: &mut BusyGuard,
+    mut chunks: mpsc::Receiver<Bytes>,
+    lease: &mut UploadLease,
 ) -> ApiResult<Appended> {
     if row.offset_bytes == row.length_bytes {
-        // Everything was there before; with object storage it is no longer on this machine.
+        // The upload was complete before; with object storage its file is no longer on this
+        // machine.
         return tokio::task::spawn_blocking(move || {
             let task_id = Some(finish::start(&state, &Handle::current(), &row)?);
             Ok(Appended { offset_bytes: row.offset_bytes, expires_secs: expires_secs(&state), task_id })
         })
         .await?;
     }
-    let begin = move || Part::begin(state, row, checksum);
-    let mut part = tokio::task::spawn_blocking(begin).await??;
-    let mut waiting = Vec::with_capacity(PIECES_WAITING_MAX);
+    let open = move || Appender::open(state, row, checksum);
+    let mut appender = tokio::task::spawn_blocking(open).await??;
+    let mut received = Vec::with_capacity(QUEUED_CHUNKS_MAX);
     let mut written = Ok(());
-    while written.is_ok() && pieces.recv_many(&mut waiting, PIECES_WAITING_MAX).await > 0 {
-        let batch = std::mem::replace(&mut waiting, Vec::with_capacity(PIECES_WAITING_MAX));
-        written = match busy.keep().await {
+    while written.is_ok() && chunks.recv_many(&mut received, QUEUED_CHUNKS_MAX).await > 0 {
+        let batch = std::mem::replace(&mut received, Vec::with_capacity(QUEUED_CHUNKS_MAX));
+        written = match lease.renew_if_due().await {
             Ok(()) => {
                 let add = move || {
-                    let added = batch.iter().try_for_each(|piece| part.add(piece));
-                    (part, added)
+                    let added = batch.iter().try_for_each(|chunk| appender.add(chunk));
+                    (appender, added)
                 };
                 let added;
-                (part, added) = tokio::task::spawn_blocking(add).await?;
+                (appender, added) = tokio::task::spawn_blocking(add).await?;
                 added
             }
             Err(error) => Err(error),
         };
     }
     // Tells the sender that no more bytes are read.
-    drop(pieces);
+    drop(chunks);
     let written = match written {
-        // The file is another process's now.
-        Err(error) if busy.is_lost() => return Err(error),
+        // Another process writes to the file now.
+        Err(error) if lease.is_lost() => return Err(error),
         other => other,
     };
-    tokio::task::spawn_blocking(move || part.finish(written)).await?
+    tokio::task::spawn_blocking(move || appender.finish(written)).await?
 }
 
-/// Opens the file and drops what was written and never counted.
+/// Opens the file and truncates bytes beyond the stored offset.
 fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
     let path = state.blobs.local().path(&key(&row.id)?);
     let mut file = match File::options().write(true).open(path) {
@@ -98,86 +99,91 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
             return Err(ApiError::Conflict {
                 code: "upload_elsewhere",
                 detail:
-                    "Another server has the bytes of this upload so far; send the rest there, or begin anew."
+                    "Another server has the first bytes of this upload; send the rest there, or start a new upload."
                         .to_owned(),
             });
         }
         opened => opened?,
     };
     if file.metadata()?.len() < row.offset_bytes {
-        return Err(ApiError::internal(anyhow::anyhow!("an upload has lost bytes that were counted")));
+        return Err(ApiError::internal(anyhow::anyhow!(
+            "the file of an upload is shorter than its stored offset"
+        )));
     }
     file.set_len(row.offset_bytes)?;
     file.seek(SeekFrom::End(0))?;
     Ok(file)
 }
 
-/// The file of an upload while a part of it comes. For threads that may block.
-struct Part {
+/// The file of an upload during an append. For threads that may block.
+struct Appender {
     state: AppState,
     row: UploadRow,
     checksum: Option<Checksum>,
     file: File,
     offset_bytes: u64,
-    counted_bytes: u64,
+    stored_offset_bytes: u64,
 }
 
-impl Part {
-    fn begin(state: AppState, row: UploadRow, checksum: Option<Checksum>) -> ApiResult<Self> {
-        let ahead_bytes = COUNT_EVERY_BYTES.min(row.length_bytes - row.offset_bytes);
+impl Appender {
+    fn open(state: AppState, row: UploadRow, checksum: Option<Checksum>) -> ApiResult<Self> {
+        let ahead_bytes = SYNC_EVERY_BYTES.min(row.length_bytes - row.offset_bytes);
         ensure_room(&state, &Handle::current(), state.blobs.root(), ahead_bytes)?;
         let file = open(&state, &row)?;
         let offset_bytes = row.offset_bytes;
-        Ok(Self { state, row, checksum, file, offset_bytes, counted_bytes: offset_bytes })
+        Ok(Self { state, row, checksum, file, offset_bytes, stored_offset_bytes: offset_bytes })
     }
 
-    fn add(&mut self, piece: &[u8]) -> ApiResult<()> {
-        if piece.len() as u64 > self.row.length_bytes - self.offset_bytes {
+    fn add(&mut self, chunk: &[u8]) -> ApiResult<()> {
+        if chunk.len() as u64 > self.row.length_bytes - self.offset_bytes {
             return Err(ApiError::bad_request(
                 "upload_too_long",
-                format!("The upload was announced with {} bytes, and more came.", self.row.length_bytes),
+                format!(
+                    "The upload has {} bytes by its Upload-Length, and the request sent more.",
+                    self.row.length_bytes
+                ),
             ));
         }
         if let Some(checksum) = &mut self.checksum {
-            checksum.update(piece);
+            checksum.update(chunk);
         }
-        self.file.write_all(piece)?;
-        self.offset_bytes += piece.len() as u64;
-        // Bytes that must be checked count only when all of them are there.
-        if self.checksum.is_none() && self.offset_bytes - self.counted_bytes >= COUNT_EVERY_BYTES {
+        self.file.write_all(chunk)?;
+        self.offset_bytes += chunk.len() as u64;
+        // With a checksum, the offset is stored only after the whole body has been checked.
+        if self.checksum.is_none() && self.offset_bytes - self.stored_offset_bytes >= SYNC_EVERY_BYTES {
             let (state, runtime) = (&self.state, Handle::current());
-            ensure_room(state, &runtime, state.blobs.root(), COUNT_EVERY_BYTES)?;
-            self.count()?;
+            ensure_room(state, &runtime, state.blobs.root(), SYNC_EVERY_BYTES)?;
+            self.store_offset()?;
         }
         Ok(())
     }
 
-    /// Counts the received bytes, drops those that may not count, and starts decoding a complete
-    /// upload.
+    /// Stores the offset, or truncates the file to the stored one after an error. Starts decoding a
+    /// complete upload.
     fn finish(mut self, written: ApiResult<()>) -> ApiResult<Appended> {
         let checked = written.and_then(|()| match self.checksum.take().is_none_or(Checksum::matches) {
             true => Ok(()),
             false => Err(ApiError::ChecksumMismatch),
         });
         if checked.is_err() {
-            // Removes the uncounted bytes, so that the upload can be resumed.
-            self.file.set_len(self.counted_bytes)?;
+            self.file.set_len(self.stored_offset_bytes)?;
         } else {
-            self.count()?;
+            self.store_offset()?;
         }
         checked?;
-        let whole = self.offset_bytes == self.row.length_bytes;
-        let task_id = whole.then(|| finish::start(&self.state, &Handle::current(), &self.row)).transpose()?;
+        let is_complete = self.offset_bytes == self.row.length_bytes;
+        let task_id =
+            is_complete.then(|| finish::start(&self.state, &Handle::current(), &self.row)).transpose()?;
         Ok(Appended { offset_bytes: self.offset_bytes, expires_secs: expires_secs(&self.state), task_id })
     }
 
-    /// Puts the bytes on the disk and then counts them.
-    fn count(&mut self) -> ApiResult<()> {
+    /// Syncs the file, then stores the offset.
+    fn store_offset(&mut self) -> ApiResult<()> {
         self.file.sync_data()?;
         let expires_secs = expires_secs(&self.state);
-        let counting = store::set_offset(&self.state.db, &self.row.id, self.offset_bytes, expires_secs);
-        Handle::current().block_on(counting)?;
-        self.counted_bytes = self.offset_bytes;
+        let storing = store::set_offset(&self.state.db, &self.row.id, self.offset_bytes, expires_secs);
+        Handle::current().block_on(storing)?;
+        self.stored_offset_bytes = self.offset_bytes;
         Ok(())
     }
 }

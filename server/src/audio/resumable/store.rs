@@ -9,17 +9,17 @@ use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::paging::Position;
 
-/// Where an upload stands.
+/// State of an upload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum UploadState {
     /// Bytes are missing.
     Receiving,
-    /// All bytes are there; a task decodes them.
+    /// All bytes have been received; a task decodes them.
     Decoding,
-    /// The file is there.
+    /// The audio file is stored.
     Done,
-    /// The file was not taken; the task says why.
+    /// The file was refused; the task says why.
     Refused,
 }
 
@@ -105,8 +105,8 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Up
     row.as_ref().map(upload).transpose()
 }
 
-/// The same, expired or not: a whole upload does not expire while a task decodes it.
-pub(super) async fn by_id_at_any_time(
+/// The same, expired or not: a complete upload does not expire while a task decodes it.
+pub(super) async fn by_id_even_expired(
     db: &Db,
     owner_id: &str,
     id: &str,
@@ -119,7 +119,7 @@ pub(super) async fn by_id_at_any_time(
     row.as_ref().map(upload).transpose()
 }
 
-/// Uploads of a user that lack bytes, by how long they are kept.
+/// Incomplete uploads of a user, those that expire last first.
 ///
 /// # Errors
 /// 400 `bad_cursor` for a position of another list; when the database refuses.
@@ -133,7 +133,10 @@ pub(super) async fn page(
         None => i64::MAX,
         Some(Ok(expires_secs)) => expires_secs,
         Some(Err(_)) => {
-            return Err(ApiError::bad_request("bad_cursor", "`cursor` is not one that this list gave out."));
+            return Err(ApiError::bad_request(
+                "bad_cursor",
+                "`cursor` does not come from this list; start without it.",
+            ));
         }
     };
     let rows = sqlx::query(
@@ -151,7 +154,7 @@ pub(super) async fn page(
     Ok(rows.iter().map(upload).collect::<Result<_, _>>()?)
 }
 
-/// How many uploads of a user lack bytes.
+/// Number of incomplete uploads of a user.
 pub(super) async fn unfinished(db: &Db, owner_id: &str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT COUNT(*) FROM audio_uploads WHERE owner_id = $1 AND state = 'receiving'")
         .bind(owner_id)
@@ -159,13 +162,13 @@ pub(super) async fn unfinished(db: &Db, owner_id: &str) -> Result<i64, sqlx::Err
         .await
 }
 
-/// All uploads whose file is still to be decoded.
+/// All uploads that are still to be decoded.
 pub(super) async fn to_decode(db: &Db) -> Result<Vec<UploadRow>, sqlx::Error> {
     let rows = sqlx::query("SELECT * FROM audio_uploads WHERE state = 'decoding'").fetch_all(db).await?;
     rows.iter().map(upload).collect()
 }
 
-/// Stores how many bytes count, and until when the upload is kept.
+/// Stores the offset and the expiry time.
 pub(super) async fn set_offset(
     db: &Db,
     id: &str,
@@ -181,7 +184,7 @@ pub(super) async fn set_offset(
     Ok(())
 }
 
-/// Stores where an upload stands, and what came of it.
+/// Stores the state of an upload and the id of its audio file.
 pub(super) async fn set_state(
     db: &Db,
     id: &str,
@@ -207,27 +210,26 @@ pub(super) async fn set_task(db: &Db, id: &str, task_id: &str) -> Result<(), sql
     Ok(())
 }
 
-/// Leases an upload to a process, or extends its lease; false while another process holds it. A
-/// lease that ends later than twice `held_ms` from now dates from before the clock was set back, so
-/// it is ignored.
-pub(super) async fn hold(db: &Db, id: &str, process: &str, held_ms: i64) -> Result<bool, sqlx::Error> {
+/// Leases an upload to a process, or extends its lease; false while another process holds it.
+/// Ignores a lease that ends later than twice `lease_ms` from now: the clock was set back since.
+pub(super) async fn lease(db: &Db, id: &str, process: &str, lease_ms: i64) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let done = sqlx::query(
         "UPDATE audio_uploads SET held_by = $1, held_until_ms = $2 \
          WHERE id = $3 AND (held_by = $1 OR held_until_ms < $4 OR held_until_ms > $5)",
     )
     .bind(process)
-    .bind(now_ms + held_ms)
+    .bind(now_ms + lease_ms)
     .bind(id)
     .bind(now_ms)
-    .bind(now_ms + 2 * held_ms)
+    .bind(now_ms + 2 * lease_ms)
     .execute(db)
     .await?;
     Ok(done.rows_affected() > 0)
 }
 
-/// Gives an upload free for other processes.
-pub(super) async fn let_go(db: &Db, id: &str, process: &str) -> Result<(), sqlx::Error> {
+/// Releases a lease.
+pub(super) async fn release_lease(db: &Db, id: &str, process: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE audio_uploads SET held_until_ms = 0 WHERE id = $1 AND held_by = $2")
         .bind(id)
         .bind(process)
@@ -242,7 +244,7 @@ pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Ids of all uploads whose bytes are needed still, and how many bytes of each count.
+/// Ids and offsets of all uploads whose bytes are still needed.
 pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT id, offset_bytes FROM audio_uploads WHERE state IN ('receiving', 'decoding')")
@@ -256,7 +258,7 @@ pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx:
         .collect()
 }
 
-/// Removes the rows of uploads whose time is over, unless a task decodes them. Answers their ids.
+/// Deletes the rows of expired uploads, unless a task decodes them. Returns their ids.
 pub(super) async fn delete_expired(db: &Db, now_secs: i64) -> Result<Vec<String>, sqlx::Error> {
     sqlx::query_scalar(
         "DELETE FROM audio_uploads WHERE expires_secs <= $1 AND (state <> 'decoding' OR NOT EXISTS \

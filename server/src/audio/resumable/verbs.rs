@@ -15,10 +15,10 @@ use utoipa::ToSchema;
 
 use super::expiry::expires_secs;
 use super::headers::{
-    CHECKSUMS, Checksum, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET, metadata,
-    needed_number, number, require_offset_octets, require_version,
+    CHECKSUMS, Checksum, UPLOAD_EXPIRES, UPLOAD_LENGTH, UPLOAD_METADATA, UPLOAD_OFFSET, metadata, number,
+    require_offset_octets, require_version, required_number,
 };
-use super::part::{Appended, PIECES_WAITING_MAX, append as append_part};
+use super::part::{Appended, QUEUED_CHUNKS_MAX, append as append_part};
 use super::store::{UploadRow, UploadState};
 use super::{key, remove_expired, store};
 use crate::auth::CurrentUser;
@@ -30,7 +30,7 @@ use crate::reserve;
 use crate::state::AppState;
 use crate::storage::{Allowance, ensure_room};
 
-/// Uploads that a user may have begun and not ended.
+/// Maximum number of unfinished uploads of a user.
 const UNFINISHED_MAX: i64 = 100;
 
 const TUS_EXTENSION: HeaderName = HeaderName::from_static("tus-extension");
@@ -52,22 +52,22 @@ enum TusVersion {
     One,
 }
 
-/// Where a resumable upload stands.
+/// State of a resumable upload.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UploadStatus {
     /// Id of the upload.
     id: String,
-    /// Where it goes on.
+    /// Address of the upload.
     location: String,
     /// Name of the file.
     name: String,
     /// Announced size in bytes.
     length_bytes: u64,
-    /// Bytes that have come.
+    /// Bytes received so far.
     offset_bytes: u64,
-    /// Until when it is kept, RFC 3339; every part that comes makes it later.
+    /// When it expires, RFC 3339; every received part extends this.
     expires_at: String,
-    /// Where it stands.
+    /// Its state.
     state: UploadState,
     /// The task that decodes the file, once all bytes are there.
     task_id: Option<String>,
@@ -91,7 +91,7 @@ impl UploadStatus {
     }
 }
 
-/// Where an upload is reached.
+/// The path of an upload in the API.
 fn location(id: &str) -> String {
     format!("/api/v1/audio/uploads/{id}")
 }
@@ -109,7 +109,7 @@ async fn find(state: &AppState, user: &CurrentUser, id: &str) -> ApiResult<Uploa
     store::by_id(&state.db, &user.id, id).await?.ok_or_else(|| ApiError::not_found("upload", id))
 }
 
-/// Says what of the tus protocol is spoken here.
+/// Returns the supported version, extensions and limits of the tus protocol.
 #[utoipa::path(options, path = "/audio/uploads", tag = "audio",
     responses((status = 204, description = "See the headers", headers(("Tus-Version" = String),
         ("Tus-Extension" = String), ("Tus-Max-Size" = u64), ("Tus-Checksum-Algorithm" = String))), CommonErrors))]
@@ -140,11 +140,14 @@ pub(super) async fn create(
     headers: HeaderMap,
 ) -> ApiResult<Response> {
     require_version(&headers)?;
-    let length_bytes = needed_number(&headers, &UPLOAD_LENGTH)?;
+    let length_bytes = required_number(&headers, &UPLOAD_LENGTH)?;
     let (name, metadata) = metadata(&headers)?;
     let limit_bytes = state.config.limits.upload_max_bytes;
     if length_bytes == 0 {
-        return Err(ApiError::bad_request("bad_upload_header", "A file of no bytes holds no sound."));
+        return Err(ApiError::bad_request(
+            "bad_upload_header",
+            "The file is empty (upload-length is 0); send a file with audio.",
+        ));
     }
     if length_bytes > limit_bytes {
         return Err(ApiError::TooLarge { what: "An upload", limit_bytes });
@@ -153,7 +156,9 @@ pub(super) async fn create(
     if store::unfinished(&state.db, &user.id).await? >= UNFINISHED_MAX {
         return Err(ApiError::Conflict {
             code: "too_many_uploads",
-            detail: format!("{UNFINISHED_MAX} uploads are begun and not ended; end or delete some first."),
+            detail: format!(
+                "You have {UNFINISHED_MAX} unfinished uploads, the maximum; finish or delete some first."
+            ),
         });
     }
     Allowance::of(&state, &user.id).await?.check_at_least(length_bytes)?;
@@ -180,7 +185,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, fields).into_response())
 }
 
-/// Says how many bytes of an upload have come (tus 1.0.0).
+/// Returns how many bytes of an upload have been received (tus 1.0.0).
 #[utoipa::path(head, path = "/audio/uploads/{id}", tag = "audio",
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
     responses((status = 200, description = "See the headers", headers(("Upload-Offset" = u64),
@@ -205,7 +210,7 @@ pub(super) async fn head(
     Ok((StatusCode::OK, fields).into_response())
 }
 
-/// Lists the caller's uploads that lack bytes, those first that will be kept the longest.
+/// Lists the caller's incomplete uploads, those that expire last first.
 #[utoipa::path(get, path = "/audio/uploads", tag = "audio", params(PageQuery),
     responses((status = 200, body = Page<UploadStatus>), CommonErrors))]
 pub(super) async fn list(
@@ -221,7 +226,7 @@ pub(super) async fn list(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(page)).into_response())
 }
 
-/// Says where an upload stands, and which file came of it.
+/// Returns the state of an upload and the id of the resulting file.
 #[utoipa::path(get, path = "/audio/uploads/{id}", tag = "audio", params(("id", description = "Id of the upload")),
     responses((status = 200, body = UploadStatus), CommonErrors))]
 pub(super) async fn describe(
@@ -233,9 +238,9 @@ pub(super) async fn describe(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(status)).into_response())
 }
 
-/// Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. Where that
-/// fails for want of room or of a database, the upload keeps its bytes and is `receiving` again: a
-/// request without bytes, at the offset of its length, decodes once more.
+/// Appends bytes to an upload (tus 1.0.0). After the last byte a task decodes the file. If the disk
+/// is full or the database does not answer, the upload keeps its bytes and is `receiving` again. A
+/// request without bytes, at the offset of its length, retries.
 #[utoipa::path(patch, path = "/audio/uploads/{id}", tag = "audio",
     request_body(content = String, content_type = "application/offset+octet-stream"),
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header),
@@ -261,14 +266,14 @@ pub(super) async fn append(
     let headers = request.headers();
     require_version(headers)?;
     require_offset_octets(headers)?;
-    let offset_bytes = needed_number(headers, &UPLOAD_OFFSET)?;
+    let offset_bytes = required_number(headers, &UPLOAD_OFFSET)?;
     let announced_bytes = number(headers, &header::CONTENT_LENGTH)?;
     let checksum = Checksum::of(headers)?;
     find(&state, &user, &id).await?;
-    let busy = state.audio.busy_uploads.take(&state.db, &id).await?;
-    // Only now is the offset certain.
+    let lease = state.audio.upload_leases.acquire(&state.db, &id).await?;
+    // Without the lease the offset could still change.
     let row = find(&state, &user, &id).await?;
-    if row.state != UploadState::Receiving && !is_left_undecoded(&state, &row).await? {
+    if row.state != UploadState::Receiving && !has_no_decoder_task(&state, &row).await? {
         let detail = format!("The upload is finished: all of its {} bytes are there.", row.length_bytes);
         return Err(ApiError::Conflict { code: "upload_finished", detail });
     }
@@ -279,11 +284,14 @@ pub(super) async fn append(
     if announced_bytes.is_some_and(|bytes| bytes > row.length_bytes - offset_bytes) {
         return Err(ApiError::bad_request(
             "upload_too_long",
-            format!("The upload was announced with {} bytes, and more are to come.", row.length_bytes),
+            format!(
+                "The upload has {} bytes by its Upload-Length; this request would exceed them.",
+                row.length_bytes
+            ),
         ));
     }
-    let (sender, pieces) = mpsc::channel(PIECES_WAITING_MAX);
-    let writing = tokio::spawn(append_part(state.clone(), row, checksum, pieces, busy));
+    let (sender, chunks) = mpsc::channel(QUEUED_CHUNKS_MAX);
+    let writing = tokio::spawn(append_part(state.clone(), row, checksum, chunks, lease));
     let sent = send_body(request.into_body(), sender, state.config.limits.upload_max_bytes).await;
     let Appended { offset_bytes, expires_secs, task_id } = writing.await??;
     sent?;
@@ -296,32 +304,32 @@ pub(super) async fn append(
     Ok((StatusCode::NO_CONTENT, fields).into_response())
 }
 
-/// Whether an upload is whole, and no task decodes it or will say what came of it.
-async fn is_left_undecoded(state: &AppState, row: &UploadRow) -> ApiResult<bool> {
+/// Whether an upload is complete but no task decodes it, so that the client must retry.
+async fn has_no_decoder_task(state: &AppState, row: &UploadRow) -> ApiResult<bool> {
     Ok(match (row.state, &row.task_id) {
         (UploadState::Decoding, Some(task_id)) => !state.tasks.is_unfinished(task_id).await?,
-        // Starting a task holds the upload, as the caller does now: nobody is about to start one.
+        // Starting a task needs the lease, which the caller holds, so nobody else starts one now.
         (UploadState::Decoding, None) => true,
         _ => false,
     })
 }
 
-/// Hands the body to the thread that writes, until it ends, breaks off or is refused.
+/// Sends the body to the writing thread until the body ends or fails, or the thread stops.
 async fn send_body(body: Body, sender: mpsc::Sender<axum::body::Bytes>, limit_bytes: u64) -> ApiResult<()> {
-    let mut pieces = body.into_data_stream();
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| match is_length_limit(&error) {
+    let mut chunks = body.into_data_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| match is_length_limit(&error) {
             true => ApiError::TooLarge { what: "An upload", limit_bytes },
             false => ApiError::BodyIncomplete,
         })?;
-        if sender.send(piece).await.is_err() {
+        if sender.send(chunk).await.is_err() {
             break;
         }
     }
     Ok(())
 }
 
-/// Gives up an upload and its bytes (tus 1.0.0, termination).
+/// Deletes an upload and its bytes (tus 1.0.0, termination).
 #[utoipa::path(delete, path = "/audio/uploads/{id}", tag = "audio",
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
     responses((status = 204, description = "Deleted"),
@@ -336,10 +344,10 @@ pub(super) async fn terminate(
 ) -> ApiResult<StatusCode> {
     require_version(&headers)?;
     find(&state, &user, &id).await?;
-    let _busy = state.audio.busy_uploads.take(&state.db, &id).await?;
+    let _lease = state.audio.upload_leases.acquire(&state.db, &id).await?;
     let row = find(&state, &user, &id).await?;
-    if row.state == UploadState::Decoding && !is_left_undecoded(&state, &row).await? {
-        let detail = "All of the upload is there and being decoded; cancel its task instead.".to_owned();
+    if row.state == UploadState::Decoding && !has_no_decoder_task(&state, &row).await? {
+        let detail = "The upload is complete and being decoded; cancel its task instead.".to_owned();
         return Err(ApiError::Conflict { code: "upload_decoding", detail });
     }
     let deleting = || async { Ok::<_, ApiError>(store::delete(&state.db, &id).await?) };

@@ -382,13 +382,13 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's uploads that lack bytes, those first that will be kept the longest. */
+        /** Lists the caller's incomplete uploads, those that expire last first. */
         get: operations["get_audio_uploads"];
         put?: never;
         /** Begins a resumable upload (tus 1.0.0, creation). */
         post: operations["post_audio_uploads"];
         delete?: never;
-        /** Says what of the tus protocol is spoken here. */
+        /** Returns the supported version, extensions and limits of the tus protocol. */
         options: operations["options_audio_uploads"];
         head?: never;
         patch?: never;
@@ -401,19 +401,19 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says where an upload stands, and which file came of it. */
+        /** Returns the state of an upload and the id of the resulting file. */
         get: operations["get_audio_uploads_id"];
         put?: never;
         post?: never;
-        /** Gives up an upload and its bytes (tus 1.0.0, termination). */
+        /** Deletes an upload and its bytes (tus 1.0.0, termination). */
         delete: operations["delete_audio_uploads_id"];
         options?: never;
-        /** Says how many bytes of an upload have come (tus 1.0.0). */
+        /** Returns how many bytes of an upload have been received (tus 1.0.0). */
         head: operations["head_audio_uploads_id"];
         /**
-         * Goes on with an upload (tus 1.0.0). After the last byte a task decodes the file. Where that
-         *     fails for want of room or of a database, the upload keeps its bytes and is `receiving` again: a
-         *     request without bytes, at the offset of its length, decodes once more.
+         * Appends bytes to an upload (tus 1.0.0). After the last byte a task decodes the file. If the disk
+         *     is full or the database does not answer, the upload keeps its bytes and is `receiving` again. A
+         *     request without bytes, at the offset of its length, retries.
          */
         patch: operations["patch_audio_uploads_id"];
         trace?: never;
@@ -2853,7 +2853,7 @@ export interface components {
             items: {
                 /** @description Id of the upload. */
                 id: string;
-                /** @description Where it goes on. */
+                /** @description Address of the upload. */
                 location: string;
                 /** @description Name of the file. */
                 name: string;
@@ -2864,12 +2864,12 @@ export interface components {
                 length_bytes: number;
                 /**
                  * Format: int64
-                 * @description Bytes that have come.
+                 * @description Bytes received so far.
                  */
                 offset_bytes: number;
-                /** @description Until when it is kept, RFC 3339; every part that comes makes it later. */
+                /** @description When it expires, RFC 3339; every received part extends this. */
                 expires_at: string;
-                /** @description Where it stands. */
+                /** @description Its state. */
                 state: components["schemas"]["UploadState"];
                 /** @description The task that decodes the file, once all bytes are there. */
                 task_id: string | null;
@@ -3899,15 +3899,15 @@ export interface components {
             file: string[];
         };
         /**
-         * @description Where an upload stands.
+         * @description State of an upload.
          * @enum {string}
          */
         UploadState: "receiving" | "decoding" | "done" | "refused";
-        /** @description Where a resumable upload stands. */
+        /** @description State of a resumable upload. */
         UploadStatus: {
             /** @description Id of the upload. */
             id: string;
-            /** @description Where it goes on. */
+            /** @description Address of the upload. */
             location: string;
             /** @description Name of the file. */
             name: string;
@@ -3918,12 +3918,12 @@ export interface components {
             length_bytes: number;
             /**
              * Format: int64
-             * @description Bytes that have come.
+             * @description Bytes received so far.
              */
             offset_bytes: number;
-            /** @description Until when it is kept, RFC 3339; every part that comes makes it later. */
+            /** @description When it expires, RFC 3339; every received part extends this. */
             expires_at: string;
-            /** @description Where it stands. */
+            /** @description Its state. */
             state: components["schemas"]["UploadState"];
             /** @description The task that decodes the file, once all bytes are there. */
             task_id: string | null;

@@ -1,0 +1,120 @@
+//! One writer at a time for each upload, across all processes that share the database.
+
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Handle;
+
+use super::store;
+use crate::db::{Db, Kind, kind};
+use crate::error::{ApiError, ApiResult};
+
+/// How long a lease lasts, and how often its holder renews it.
+const LEASE: Duration = Duration::from_secs(20);
+const RENEW_EVERY: Duration = Duration::from_secs(5);
+
+/// The leases that this process holds.
+#[derive(Debug, Clone)]
+pub(in crate::audio) struct UploadLeases {
+    ids: Arc<Mutex<HashSet<String>>>,
+    /// Identifies this process in the database.
+    process: Arc<str>,
+}
+
+impl Default for UploadLeases {
+    fn default() -> Self {
+        Self { ids: Arc::default(), process: uuid::Uuid::new_v4().to_string().into() }
+    }
+}
+
+impl UploadLeases {
+    /// Leases an upload until the lease is dropped; 409 while another request holds it.
+    pub(super) async fn acquire(&self, db: &Db, id: &str) -> ApiResult<UploadLease> {
+        if !self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned()) {
+            return Err(upload_busy());
+        }
+        let mut lease = UploadLease {
+            leases: self.clone(),
+            id: id.to_owned(),
+            db: db.clone(),
+            runtime: Handle::current(),
+            renewed_at: None,
+            is_lost: false,
+        };
+        lease.renew().await?;
+        Ok(lease)
+    }
+}
+
+/// The right to write to an upload. Dropping it releases the upload.
+#[derive(Debug)]
+pub(super) struct UploadLease {
+    leases: UploadLeases,
+    id: String,
+    db: Db,
+    runtime: Handle,
+    /// When the database was last updated; `None` with SQLite, which one process uses alone.
+    renewed_at: Option<Instant>,
+    /// Whether another process holds the lease now, so that this one must not write.
+    is_lost: bool,
+}
+
+impl UploadLease {
+    /// Whether another process leased the upload meanwhile.
+    pub(super) fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// Renews the lease if that is due. Call this before each write.
+    pub(super) async fn renew_if_due(&mut self) -> ApiResult<()> {
+        if self.renewed_at.is_some_and(|renewed_at| renewed_at.elapsed() >= RENEW_EVERY) {
+            self.renew().await?;
+        }
+        Ok(())
+    }
+
+    /// Releases the upload at once; dropping the lease releases it in the background.
+    pub(super) async fn release(mut self) {
+        if self.renewed_at.take().is_some() {
+            release(&self.db, &self.id, &self.leases.process).await;
+        }
+    }
+
+    async fn renew(&mut self) -> ApiResult<()> {
+        if kind(&self.db) == Kind::Sqlite {
+            return Ok(());
+        }
+        let lease_ms = i64::try_from(LEASE.as_millis()).unwrap_or(i64::MAX);
+        if !store::lease(&self.db, &self.id, &self.leases.process, lease_ms).await? {
+            self.is_lost = true;
+            return Err(upload_busy());
+        }
+        self.renewed_at = Some(Instant::now());
+        Ok(())
+    }
+}
+
+impl Drop for UploadLease {
+    fn drop(&mut self) {
+        self.leases.ids.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.id);
+        if self.renewed_at.is_some() {
+            let (db, id, process) = (self.db.clone(), self.id.clone(), Arc::clone(&self.leases.process));
+            self.runtime.spawn(async move { release(&db, &id, &process).await });
+        }
+    }
+}
+
+async fn release(db: &Db, id: &str, process: &str) {
+    if let Err(error) = store::release_lease(db, id, process).await {
+        tracing::warn!(%error, "cannot release an upload; other processes can write to it when its lease ends");
+    }
+}
+
+fn upload_busy() -> ApiError {
+    ApiError::Conflict {
+        code: "upload_busy",
+        detail: "Another request is writing to this upload; ask for its offset again in a few seconds."
+            .to_owned(),
+    }
+}
