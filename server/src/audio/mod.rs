@@ -46,7 +46,7 @@ use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
 pub(crate) use analyze::ANALYSIS;
-pub(crate) use decode::Facts;
+pub(crate) use decode::HeaderInfo;
 pub(crate) use deleted::{bring_back_named, forget_old as forget_deleted, make_room};
 pub(crate) use import::{import_content, undo_import};
 pub(crate) use import_task::{IMPORT, waiting};
@@ -145,7 +145,7 @@ impl Audio {
         &self,
         files: &[PathBuf],
         is_wanted: &mut dyn FnMut() -> bool,
-    ) -> std::io::Result<Vec<Option<Facts>>> {
+    ) -> std::io::Result<Vec<Option<HeaderInfo>>> {
         self.decoder.inspect(files, is_wanted)
     }
 }
@@ -156,7 +156,7 @@ impl Audio {
 /// # Errors
 /// When the database or the storage refuses.
 pub async fn resume(state: &AppState) -> anyhow::Result<()> {
-    resumable::take_up_again(state).await?;
+    resumable::resume_decoding(state).await?;
     remove_expired(state).await?;
     Ok(())
 }

@@ -194,7 +194,7 @@ test('files of other formats are refused in one sentence, and add nothing', asyn
   await dropFiles(page, { 'empty.wav': Buffer.alloc(0) }, 100, 20);
   await refusal('empty.wav cannot be used: it is empty.');
   await dropFiles(page, { 'letter.wav': Buffer.from('Dear Sir or Madam, '.repeat(20)) }, 100, 20);
-  await refusal('letter.wav cannot be used: it is no kind of audio file that is read here.');
+  await refusal('letter.wav cannot be used: it is not a supported kind of audio file.');
   await dropFiles(page, { 'cut.wav': toneWav(RATE_HZ, 100).subarray(0, 30) }, 100, 20);
   await refusal('cut.wav cannot be used: it ends in the middle of its header.');
   await expect(page.getByText('`')).toHaveCount(0);

@@ -283,7 +283,7 @@ test('a convolution has an audio file, which makes no clip', async ({ page, serv
     await (await picker).setFiles({ name, mimeType: 'audio/wav', buffer });
   };
   await pick('cave.wav', Buffer.from('no sound'));
-  await expect(page.getByRole('alert')).toContainText('cave.wav cannot be used: it is no kind of audio file');
+  await expect(page.getByRole('alert')).toContainText('cave.wav cannot be used: it is not a supported kind of audio file');
   await pick('Cave.wav', toneWav(48_000, 4_800));
   const files = page.getByRole('combobox', { name: 'Response file of Convolution' });
   await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');

@@ -1,4 +1,4 @@
-//! The bytes that `symphonia` reads: a file, or what a [`super::repair`] makes of it.
+//! The bytes that `symphonia` reads: a file, or its repaired form from [`super::repair`].
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -8,31 +8,31 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use symphonia::core::io::MediaSource;
 
-/// A part of what is read.
+/// A part of the input.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Piece {
-    /// So many bytes of the file.
+    /// `length` bytes of the file from `start`.
     File { start: u64, length: u64 },
-    /// So many bytes that are not in the file: `pattern`, again and again.
-    Made { pattern: Vec<u8>, length: u64 },
+    /// `length` bytes of `pattern`, repeated.
+    Repeated { pattern: Vec<u8>, length: u64 },
 }
 
 impl Piece {
     fn length(&self) -> u64 {
         match self {
-            Self::File { length, .. } | Self::Made { length, .. } => *length,
+            Self::File { length, .. } | Self::Repeated { length, .. } => *length,
         }
     }
 }
 
-/// Pieces one after another, which say how far they were read.
+/// Concatenated pieces that report how far they were read.
 pub(super) struct Input {
     file: File,
-    /// Each piece with the place where it begins.
+    /// Each piece with its start in the input.
     pieces: Vec<(u64, Piece)>,
     size_bytes: u64,
     position: u64,
-    reached: Arc<AtomicU64>,
+    shared_position: Arc<AtomicU64>,
 }
 
 impl Input {
@@ -43,23 +43,23 @@ impl Input {
             pieces.push(Piece::File { start: 0, length: file.metadata()?.len() });
         }
         let mut size_bytes = 0;
-        let mut placed = Vec::with_capacity(pieces.len());
+        let mut with_starts = Vec::with_capacity(pieces.len());
         for piece in pieces {
             let begin = size_bytes;
             size_bytes += piece.length();
-            placed.push((begin, piece));
+            with_starts.push((begin, piece));
         }
-        Ok(Self { file, pieces: placed, size_bytes, position: 0, reached: Arc::default() })
+        Ok(Self { file, pieces: with_starts, size_bytes, position: 0, shared_position: Arc::default() })
     }
 
-    /// How many bytes there are.
+    /// Length of the input.
     pub(super) fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// Where reading has come to, in bytes.
-    pub(super) fn reached(&self) -> Arc<AtomicU64> {
-        Arc::clone(&self.reached)
+    /// The read position in bytes, for progress.
+    pub(super) fn shared_position(&self) -> Arc<AtomicU64> {
+        Arc::clone(&self.shared_position)
     }
 }
 
@@ -70,35 +70,35 @@ impl Read for Input {
             return Ok(0);
         };
         let within = self.position - begin;
-        let most = piece.length().saturating_sub(within).min(buffer.len() as u64) as usize;
-        let buffer = &mut buffer[..most];
+        let available = piece.length().saturating_sub(within).min(buffer.len() as u64) as usize;
+        let buffer = &mut buffer[..available];
         let count = match piece {
             Piece::File { start, .. } => {
                 self.file.seek(SeekFrom::Start(start + within))?;
                 self.file.read(buffer)?
             }
-            Piece::Made { pattern, .. } => {
+            Piece::Repeated { pattern, .. } => {
                 let phase = (within % pattern.len().max(1) as u64) as usize;
-                for (byte, made) in buffer.iter_mut().zip(pattern.iter().cycle().skip(phase)) {
-                    *byte = *made;
+                for (byte, value) in buffer.iter_mut().zip(pattern.iter().cycle().skip(phase)) {
+                    *byte = *value;
                 }
-                most
+                available
             }
         };
         self.position += count as u64;
-        self.reached.store(self.position, Ordering::Relaxed);
+        self.shared_position.store(self.position, Ordering::Relaxed);
         Ok(count)
     }
 }
 
 impl Seek for Input {
     fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
-        let place = match to {
-            SeekFrom::Start(place) => Some(place),
+        let position = match to {
+            SeekFrom::Start(position) => Some(position),
             SeekFrom::End(distance) => self.size_bytes.checked_add_signed(distance),
             SeekFrom::Current(distance) => self.position.checked_add_signed(distance),
         };
-        self.position = place.ok_or(io::ErrorKind::InvalidInput)?;
+        self.position = position.ok_or(io::ErrorKind::InvalidInput)?;
         Ok(self.position)
     }
 }
@@ -124,7 +124,7 @@ mod tests {
         std::fs::write(&path, b"0123456789").expect("writes");
         let pieces = vec![
             Piece::File { start: 2, length: 3 },
-            Piece::Made { pattern: b"ab".to_vec(), length: 5 },
+            Piece::Repeated { pattern: b"ab".to_vec(), length: 5 },
             Piece::File { start: 8, length: 2 },
         ];
         let mut input = Input::open(&path, pieces).expect("opens");

@@ -1,9 +1,9 @@
-//! Audio files of others as samples.
+//! Decodes uploaded audio files to samples.
 //!
-//! [`repair`] looks for damage first, [`source`] reads and decodes [`packets`], [`sink`] writes,
-//! and [`reader`] joins them; [`mp4_edit`] finds where the sound of an M4A file begins. Nothing
-//! here knows the service: [`super::decoder`] runs it in a process of its own, and `tests/fuzz`
-//! compiles it by itself.
+//! [`repair`] scans for damage, [`source`] reads and decodes [`packets`], [`sink`] writes the
+//! outputs, and [`reader`] runs them in turn; [`mp4_edit`] finds where the audio of an M4A file
+//! begins. This module does not depend on the service: [`super::decoder`] runs it in a separate
+//! process, and `tests/fuzz` compiles it alone.
 
 mod input;
 mod mp4_edit;
@@ -20,12 +20,12 @@ use std::path::PathBuf;
 pub(super) use reader::{decode, inspect};
 use serde::{Deserialize, Serialize};
 
-/// Lowest and highest sample rate that is taken, in hertz.
+/// Lowest and highest accepted sample rate, in hertz.
 const SAMPLE_RATES_HZ: std::ops::RangeInclusive<u32> = 8_000..=192_000;
 
-/// What the header of an audio file says.
+/// Properties from the header of an audio file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Facts {
+pub(crate) struct HeaderInfo {
     /// Kind of file: `wave`, `flac`, `mp3` and so on.
     pub(crate) container: String,
     /// How its samples are coded.
@@ -34,36 +34,36 @@ pub(crate) struct Facts {
     pub(crate) sample_rate_hz: u32,
     /// Channels.
     pub(crate) channels: u32,
-    /// Length in frames, if the header says it.
+    /// Length in frames, if the header holds it.
     pub(crate) frames: Option<u64>,
 }
 
-/// What is to be decoded. In a child, paths are relative to its folder.
+/// A file to decode. In a child process, paths are relative to its folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Job {
     /// The file to read.
     pub(super) input: PathBuf,
-    /// Where the samples go; see [`super::float_wav`].
+    /// Output for the samples; see [`super::float_wav`].
     pub(super) samples: PathBuf,
-    /// Where the peaks go; see [`super::peaks_file`].
+    /// Output for the peaks; see [`super::peaks_file`].
     pub(super) peaks: PathBuf,
     pub(super) limits: Limits,
 }
 
-/// How far decoding may go.
+/// Limits of decoding.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(super) struct Limits {
     /// Longest audio, in seconds.
     pub(super) max_secs: u64,
-    /// Most channels.
+    /// Maximum number of channels.
     pub(super) max_channels: u64,
-    /// Most bytes that may be written.
+    /// Maximum size of the decoded copy, in bytes.
     pub(super) max_output_bytes: u64,
-    /// Longest time, in seconds.
+    /// Maximum time to decode, in seconds.
     pub(super) wall_secs: u64,
 }
 
-/// What was decoded.
+/// Properties of a decoded file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Report {
     /// Kind of file: `wave`, `flac`, `mp3` and so on.
@@ -78,23 +78,23 @@ pub(super) struct Report {
     pub(super) channels: u32,
     /// Length in frames.
     pub(super) frames: u64,
-    /// What was found wrong with the file and passed over, in sentences.
+    /// Faults of the file that did not prevent decoding, as sentences.
     pub(super) warnings: Vec<String>,
 }
 
-/// Why a file is not taken. The texts complete the sentence "`name` cannot be used: it ...".
+/// Why a file is refused. The texts complete the sentence "`name` cannot be used: it ...".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Refusal {
-    /// A kind of file or a coding that is not read here.
+    /// The format or codec is not supported.
     Unsupported(String),
-    /// The file is damaged or lies about itself.
+    /// The file is damaged or contradicts its header.
     Malformed(String),
-    /// It is longer or wider than is accepted.
+    /// The file exceeds a limit.
     Limit(String),
-    /// Decoding took longer than it may, in seconds: a busy machine can be the cause.
+    /// Decoding exceeded this limit in seconds; a busy machine can be the cause.
     TooSlow(u64),
-    /// The decoded copy is larger than there is room for.
+    /// The decoded copy exceeds the available space.
     NoRoom,
     /// The disk failed; for the log.
     Io(String),

@@ -1,41 +1,45 @@
-//! Which part of an MP4 file's sound is meant to be heard.
+//! Finds the audible part of an MP4 file.
 //!
-//! AAC encoders begin with silence of their own, about a thousand frames; the edit list of the
-//! track says where the sound begins and how long it is (ISO/IEC 14496-12, 8.6.6), or a tag of
-//! iTunes does. `symphonia` leaves that to whoever decodes.
+//! AAC encoders prepend about a thousand frames of silence. The edit list of the track (ISO/IEC
+//! 14496-12, 8.6.6) or an iTunes tag holds where the audio begins and how long it is. `symphonia`
+//! does not apply either.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
-/// Boxes that are looked at before it is given up.
+/// Maximum number of boxes to read before giving up.
 const BOXES_MAX: usize = 10_000;
 
-/// What is to be heard, in frames at the sample rate.
+/// The audible part, in frames at the sample rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Edit {
-    /// Frames before it.
+    /// Frames to drop from the start.
     pub(super) skip_frames: u64,
-    /// Its length.
+    /// Frames to keep after these.
     pub(super) keep_frames: u64,
 }
 
-/// Longest text of iTunes that is read, in bytes.
+/// Maximum bytes to read of an iTunes tag.
 const TEXT_MAX_BYTES: u64 = 256;
 
-/// What is to be heard of the first sound track: by its edit list if that has one edit with a
-/// start, or by what iTunes notes, which says more where a file is in fragments. Anything unusual
-/// is no edit.
+/// Finds the audible part of the first audio track: from its edit list if that has a single edit,
+/// or from the iTunes tag, which also holds the length of a fragmented file. `None` for anything
+/// else.
 pub(super) fn find(mut file: impl Read + Seek, sample_rate_hz: u32) -> Option<Edit> {
     let end = file.seek(SeekFrom::End(0)).ok()?;
-    let mut reader = Boxes { file, left: BOXES_MAX };
+    let mut reader = BoxReader { file, boxes_left: BOXES_MAX };
     let moov = reader.child(0..end, b"moov").ok()??;
-    let listed = by_edit_list(&mut reader, &moov, sample_rate_hz);
-    match listed {
-        Some(Edit { keep_frames, .. }) if keep_frames < u64::MAX => listed,
-        _ => by_itunes(&mut reader, moov).or(listed),
+    let edit_list = from_edit_list(&mut reader, &moov, sample_rate_hz);
+    match edit_list {
+        Some(Edit { keep_frames, .. }) if keep_frames < u64::MAX => edit_list,
+        _ => from_itunes_tag(&mut reader, moov).or(edit_list),
     }
 }
 
-fn by_edit_list(reader: &mut Boxes<impl Read + Seek>, moov: &Span, sample_rate_hz: u32) -> Option<Edit> {
+fn from_edit_list(
+    reader: &mut BoxReader<impl Read + Seek>,
+    moov: &Span,
+    sample_rate_hz: u32,
+) -> Option<Edit> {
     let movie_scale = reader.time_scale(moov.clone(), b"mvhd").ok()??;
     let mut from = moov.start;
     loop {
@@ -49,7 +53,7 @@ fn by_edit_list(reader: &mut Boxes<impl Read + Seek>, moov: &Span, sample_rate_h
         let media_scale = reader.time_scale(media, b"mdhd").ok()??;
         let edits = reader.child(track, b"edts").ok()??;
         let list = reader.child(edits, b"elst").ok()??;
-        let (duration, start) = reader.only_edit(list.start).ok()??;
+        let (duration, start) = reader.single_edit(list.start).ok()??;
         let frames = |time: u64, scale: u32| {
             let frames = u128::from(time) * u128::from(sample_rate_hz) / u128::from(scale.max(1));
             u64::try_from(frames).ok()
@@ -59,9 +63,9 @@ fn by_edit_list(reader: &mut Boxes<impl Read + Seek>, moov: &Span, sample_rate_h
     }
 }
 
-/// The note `iTunSMPB` among the tags of iTunes: hexadecimal numbers, of which the second is the
-/// silence before the sound, the third that behind it, and the fourth the length, in frames.
-fn by_itunes(reader: &mut Boxes<impl Read + Seek>, moov: Span) -> Option<Edit> {
+/// Reads the iTunes tag `iTunSMPB`: hexadecimal numbers, of which the second is the silence before
+/// the audio, the third the silence after it, and the fourth the length, in frames.
+fn from_itunes_tag(reader: &mut BoxReader<impl Read + Seek>, moov: Span) -> Option<Edit> {
     let user = reader.child(moov, b"udta").ok()??;
     let meta = reader.child(user, b"meta").ok()??;
     // Version and flags come first.
@@ -77,7 +81,7 @@ fn by_itunes(reader: &mut Boxes<impl Read + Seek>, moov: Span) -> Option<Edit> {
         let data = reader.child(tag, b"data").ok()??;
         let text = reader.text(data.start + 8..data.end).ok()?;
         let number =
-            |place| text.split_whitespace().nth(place).and_then(|text| u64::from_str_radix(text, 16).ok());
+            |index| text.split_whitespace().nth(index).and_then(|text| u64::from_str_radix(text, 16).ok());
         let edit = Edit { skip_frames: number(1)?, keep_frames: number(3)? };
         return Some(edit).filter(|edit| edit.keep_frames > 0);
     }
@@ -85,12 +89,12 @@ fn by_itunes(reader: &mut Boxes<impl Read + Seek>, moov: Span) -> Option<Edit> {
 
 type Span = std::ops::Range<u64>;
 
-struct Boxes<R> {
+struct BoxReader<R> {
     file: R,
-    left: usize,
+    boxes_left: usize,
 }
 
-impl<R: Read + Seek> Boxes<R> {
+impl<R: Read + Seek> BoxReader<R> {
     fn bytes<const N: usize>(&mut self, at: u64) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
         self.file.seek(SeekFrom::Start(at))?;
@@ -106,7 +110,7 @@ impl<R: Read + Seek> Boxes<R> {
     fn child(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<Span>> {
         let mut at = span.start;
         while at.saturating_add(8) <= span.end {
-            self.left = self.left.checked_sub(1).ok_or(ErrorKind::InvalidData)?;
+            self.boxes_left = self.boxes_left.checked_sub(1).ok_or(ErrorKind::InvalidData)?;
             let [a, b, c, d, found @ ..] = self.bytes::<8>(at)?;
             let (size, head) = match u32::from_be_bytes([a, b, c, d]) {
                 0 => (span.end - at, 8),
@@ -123,7 +127,7 @@ impl<R: Read + Seek> Boxes<R> {
         Ok(None)
     }
 
-    /// A short text.
+    /// Reads a short text.
     fn text(&mut self, span: Span) -> io::Result<String> {
         let mut text = String::new();
         self.file.seek(SeekFrom::Start(span.start))?;
@@ -132,25 +136,25 @@ impl<R: Read + Seek> Boxes<R> {
         Ok(text)
     }
 
-    /// Units a second of a `mvhd` or `mdhd` box.
+    /// Reads the units per second of a `mvhd` or `mdhd` box.
     fn time_scale(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<u32>> {
         let Some(header) = self.child(span, kind)? else { return Ok(None) };
-        let wide = self.bytes::<1>(header.start)?[0] == 1;
-        self.u32(header.start + if wide { 20 } else { 12 }).map(Some)
+        let is_64_bit = self.bytes::<1>(header.start)?[0] == 1;
+        self.u32(header.start + if is_64_bit { 20 } else { 12 }).map(Some)
     }
 
-    /// Duration and start of the edit of a list that has one.
-    fn only_edit(&mut self, list: u64) -> io::Result<Option<(u64, u64)>> {
-        let wide = self.bytes::<1>(list)?[0] == 1;
+    /// Reads duration and start of the edit, if the list has exactly one.
+    fn single_edit(&mut self, list: u64) -> io::Result<Option<(u64, u64)>> {
+        let is_64_bit = self.bytes::<1>(list)?[0] == 1;
         if self.u32(list + 4)? != 1 {
             return Ok(None);
         }
-        let (duration, start) = if wide {
+        let (duration, start) = if is_64_bit {
             (u64::from_be_bytes(self.bytes(list + 8)?), i64::from_be_bytes(self.bytes(list + 16)?))
         } else {
             (u64::from(self.u32(list + 8)?), i64::from(i32::from_be_bytes(self.bytes(list + 12)?)))
         };
-        // Below zero it is a pause before the sound.
+        // A negative start is a pause before the audio.
         Ok(u64::try_from(start).ok().map(|start| (duration, start)))
     }
 }
@@ -163,13 +167,13 @@ mod tests {
     use crate::audio::test_files::{M4A, MP3};
 
     #[test]
-    fn the_encoders_silence_is_known() {
+    fn the_edit_list_skips_the_silence_of_the_encoder() {
         let edit = find(Cursor::new(M4A), 44_100);
         assert_eq!(edit, Some(Edit { skip_frames: 1_024, keep_frames: 22_050 }));
         assert_eq!(find(Cursor::new(MP3), 44_100), None);
         assert_eq!(find(Cursor::new(b""), 44_100), None);
         for cut in 0..M4A.len() / 8 {
-            // However little is there, it comes to an end.
+            // Must terminate for every truncated file.
             find(Cursor::new(&M4A[M4A.len() - 8 * cut..]), 44_100);
         }
     }
@@ -179,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn what_itunes_notes_is_known() {
+    fn the_itunes_tag_skips_the_silence_of_the_encoder() {
         let tag = |name: &[u8], text: &[u8]| {
             let parts = [
                 boxed(b"mean", b"\0\0\0\0com.apple.iTunes"),
@@ -201,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn boxes_without_end_are_given_up() {
+    fn a_file_of_too_many_boxes_has_no_edit() {
         let small: Vec<u8> = b"\0\0\0\x08free".repeat(2 * BOXES_MAX);
         assert_eq!(find(Cursor::new(&small), 44_100), None);
     }

@@ -1,4 +1,4 @@
-//! The packets of a file in their time: where some are missing, so many frames are.
+//! Reads the packets of a file and reports the frames that are missing between them.
 
 use std::collections::VecDeque;
 
@@ -8,33 +8,33 @@ use symphonia::core::packet::Packet;
 use symphonia::core::units::Duration;
 
 use super::Refusal;
-use super::refusal::{is_of_the_file, refusal};
-use super::repair::Missing;
+use super::refusal::{is_content_error, refusal};
+use super::repair::Gaps;
 
-/// Longest gap that is believed where the header does not say how long the file is, in frames.
+/// Longest plausible gap, in frames, if the header does not hold the length of the file.
 const GAP_MAX_FRAMES: i64 = 1 << 22;
 
-/// Most packets that end on a page of Ogg (RFC 3533, section 6): one for each of its segments.
+/// Maximum number of packets that end on an Ogg page: one per segment (RFC 3533, section 6).
 const PAGE_PACKETS_MAX: usize = 255;
 
-/// How the end of the packets came.
+/// How the packets ended.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     #[default]
     Regular,
-    /// The file stops in the middle of something.
+    /// The file is truncated.
     Early,
     /// Another stream follows.
     Chained,
 }
 
-/// What comes next.
-pub(super) enum Found {
+/// The next packet, gap or end.
+pub(super) enum PacketEvent {
     /// A packet of the track.
     Packet(Packet),
-    /// Sound of so many frames is missing; the packet behind it does not follow that before it.
+    /// This number of frames is missing before the next packet.
     Lost(u64),
-    /// Nothing any more.
+    /// There are no more packets.
     Ended(End),
     /// The file cannot be used.
     Failed(Refusal),
@@ -44,31 +44,32 @@ pub(super) enum Found {
 pub(super) struct Packets {
     format: Box<dyn FormatReader>,
     track_id: u32,
-    promised_frames: Option<i64>,
-    missing: Missing,
-    /// Where the next packet belongs, once there was one.
-    expected: Option<i64>,
-    /// Packets that were read.
+    declared_frames: Option<i64>,
+    gaps: Gaps,
+    /// Timestamp that the next packet should have, after the first one.
+    expected_start: Option<i64>,
+    /// Packets read so far.
     count: u64,
-    waiting: VecDeque<Found>,
-    /// Read ahead, and not yet looked at.
-    unread: Option<Found>,
+    /// Events to return before reading on.
+    queue: VecDeque<PacketEvent>,
+    /// Read ahead, and not yet processed.
+    lookahead: Option<PacketEvent>,
 }
 
 impl Packets {
-    pub(super) fn new(format: Box<dyn FormatReader>, track_id: u32, missing: Missing) -> Self {
+    pub(super) fn new(format: Box<dyn FormatReader>, track_id: u32, gaps: Gaps) -> Self {
         let track = format.tracks().iter().find(|track| track.id == track_id);
-        let promised_frames =
+        let declared_frames =
             track.and_then(|track| track.num_frames).and_then(|frames| i64::try_from(frames).ok());
         Self {
             format,
             track_id,
-            promised_frames,
-            missing,
-            expected: None,
+            declared_frames,
+            gaps,
+            expected_start: None,
             count: 0,
-            waiting: VecDeque::new(),
-            unread: None,
+            queue: VecDeque::new(),
+            lookahead: None,
         }
     }
 
@@ -76,29 +77,29 @@ impl Packets {
         &*self.format
     }
 
-    /// The next packet, or what is missing before it.
-    pub(super) fn next(&mut self) -> Found {
-        if let Some(found) = self.waiting.pop_front() {
+    /// Returns the next packet, or the gap before it.
+    pub(super) fn next(&mut self) -> PacketEvent {
+        if let Some(found) = self.queue.pop_front() {
             return found;
         }
         let packet = match self.read() {
-            Found::Packet(packet) => packet,
+            PacketEvent::Packet(packet) => packet,
             other => return other,
         };
-        match &mut self.missing {
-            Missing::Unknown => Found::Packet(packet),
-            Missing::ByTime => self.by_time(packet),
-            Missing::Packets(lost) => {
+        match &mut self.gaps {
+            Gaps::Unknown => PacketEvent::Packet(packet),
+            Gaps::ByTimestamp => self.with_gap_by_timestamp(packet),
+            Gaps::Packets(lost) => {
                 let number = self.count - 1;
                 while lost.front().is_some_and(|lost| lost.end <= number) {
                     lost.pop_front();
                 }
                 match lost.front().is_some_and(|lost| lost.contains(&number)) {
-                    true => Found::Lost(packet.dur.get()),
-                    false => Found::Packet(packet),
+                    true => PacketEvent::Lost(packet.dur.get()),
+                    false => PacketEvent::Packet(packet),
                 }
             }
-            Missing::Pages { holes, end } => {
+            Gaps::Pages { holes, end } => {
                 let (start, end) = (packet.pts.get(), *end);
                 let is_first = self.count == 1;
                 let known = holes.len();
@@ -106,105 +107,108 @@ impl Packets {
                     holes.pop_front();
                 }
                 match (holes.len() < known, is_first) {
-                    (false, _) => Found::Packet(packet),
-                    // Nothing was read before it, and so it lies where it belongs; but its own
-                    // start is not heard.
+                    (false, _) => PacketEvent::Packet(packet),
+                    // Nothing was read before it, so its timestamp is right; but its own start is
+                    // trimmed.
                     (true, true) => {
-                        self.later(start.saturating_add_unsigned(packet.trim_start.get()), packet)
+                        self.after_gap(start.saturating_add_unsigned(packet.trim_start.get()), packet)
                     }
-                    (true, false) => self.behind_lost_pages(packet, end),
+                    (true, false) => self.after_lost_pages(packet, end),
                 }
             }
         }
     }
 
-    fn read(&mut self) -> Found {
-        if let Some(found) = self.unread.take() {
+    fn read(&mut self) -> PacketEvent {
+        if let Some(found) = self.lookahead.take() {
             return found;
         }
         loop {
             match self.format.next_packet() {
                 Ok(Some(packet)) if packet.track_id == self.track_id => {
                     self.count += 1;
-                    return Found::Packet(packet);
+                    return PacketEvent::Packet(packet);
                 }
                 Ok(Some(_)) => {}
-                Ok(None) => return Found::Ended(End::Regular),
-                Err(Error::IoError(error)) if is_of_the_file(&error) => return Found::Ended(End::Early),
-                Err(Error::ResetRequired) => return Found::Ended(End::Chained),
-                // The frame of the file itself is broken: nothing behind it can be found.
-                Err(Error::DecodeError(_)) => return Found::Ended(End::Early),
-                Err(other) => return Found::Failed(refusal(other)),
+                Ok(None) => return PacketEvent::Ended(End::Regular),
+                Err(Error::IoError(error)) if is_content_error(&error) => {
+                    return PacketEvent::Ended(End::Early);
+                }
+                Err(Error::ResetRequired) => return PacketEvent::Ended(End::Chained),
+                // The container itself is damaged, so nothing after this can be found.
+                Err(Error::DecodeError(_)) => return PacketEvent::Ended(End::Early),
+                Err(other) => return PacketEvent::Failed(refusal(other)),
             }
         }
     }
 
-    /// A packet that says where it belongs.
-    fn by_time(&mut self, packet: Packet) -> Found {
+    /// Compares the timestamp of a packet with the end of the one before it.
+    fn with_gap_by_timestamp(&mut self, packet: Packet) -> PacketEvent {
         let start = packet.pts.get();
         let end = start.saturating_add_unsigned(packet.dur.get());
-        let gap = start.saturating_sub(self.expected.unwrap_or(0));
+        let gap = start.saturating_sub(self.expected_start.unwrap_or(0));
         if gap < 0 {
-            // It begins anew.
-            return Found::Ended(End::Chained);
+            // Timestamps start again: another stream follows.
+            return PacketEvent::Ended(End::Chained);
         }
-        self.expected = Some(end);
-        let is_believed = match self.promised_frames {
-            Some(promised) => end <= promised,
+        self.expected_start = Some(end);
+        let is_plausible = match self.declared_frames {
+            Some(declared) => end <= declared,
             None => gap <= GAP_MAX_FRAMES && self.count > 1,
         };
-        if is_believed { self.later(gap, packet) } else { Found::Packet(packet) }
+        if is_plausible { self.after_gap(gap, packet) } else { PacketEvent::Packet(packet) }
     }
 
-    /// A packet after so many frames that are missing.
-    fn later(&mut self, gap: i64, packet: Packet) -> Found {
+    /// Reports a gap of this number of frames, then the packet.
+    fn after_gap(&mut self, gap: i64, packet: Packet) -> PacketEvent {
         match u64::try_from(gap) {
             Ok(gap) if gap > 0 => {
-                self.waiting.push_back(Found::Packet(packet));
-                Found::Lost(gap)
+                self.queue.push_back(PacketEvent::Packet(packet));
+                PacketEvent::Lost(gap)
             }
-            _ => Found::Packet(packet),
+            _ => PacketEvent::Packet(packet),
         }
     }
 
-    /// The packets of a page behind lost ones. A page says where its last packet ends; the reader
-    /// puts the first one where the page before ended. So the next page tells how much is missing.
-    /// The first packet needs the one before it to be whole, which is lost.
-    fn behind_lost_pages(&mut self, first: Packet, last_end: i64) -> Found {
+    /// Reads the page after lost pages. A page holds only the end position of its last packet, and
+    /// the reader places the first packet at the end of the page before. So the start of the next
+    /// page shows how much is missing. The first packet is lost too, because it needs the one
+    /// before it.
+    fn after_lost_pages(&mut self, first: Packet, last_end: i64) -> PacketEvent {
         let mut lost = decoded_frames(&first);
         let mut end = first.pts.get().saturating_add_unsigned(lost);
         let mut page = vec![first];
         let next = loop {
             match self.read() {
-                Found::Packet(packet) if page.len() <= PAGE_PACKETS_MAX && packet.pts.get() == end => {
+                PacketEvent::Packet(packet) if page.len() <= PAGE_PACKETS_MAX && packet.pts.get() == end => {
                     end = end.saturating_add_unsigned(decoded_frames(&packet));
                     page.push(packet);
                 }
                 other => break other,
             }
         };
-        let is_last = !matches!(next, Found::Packet(_));
-        let true_end = match &next {
-            Found::Packet(packet) => packet.pts.get(),
+        let is_last = !matches!(next, PacketEvent::Packet(_));
+        let actual_end = match &next {
+            PacketEvent::Packet(packet) => packet.pts.get(),
             _ => last_end,
         };
-        let mut gap = u64::try_from(true_end.saturating_sub(end)).unwrap_or(0);
+        let mut gap = u64::try_from(actual_end.saturating_sub(end)).unwrap_or(0);
         if let Some(last) = page.last_mut().filter(|_| is_last) {
-            // The last page leaves out the end of its last packet, nobody says how much: what is
-            // lost has whole packets.
-            let whole = gap.next_multiple_of(decoded_frames(last).max(1));
-            last.trim_end = last.trim_end.saturating_add(Duration::from(whole - gap));
-            last.dur = last.dur.saturating_sub(Duration::from(whole - gap));
-            gap = whole;
+            // The last page trims the end of its last packet by an unknown amount, so the gap is
+            // rounded up to complete packets.
+            let rounded = gap.next_multiple_of(decoded_frames(last).max(1));
+            last.trim_end = last.trim_end.saturating_add(Duration::from(rounded - gap));
+            last.dur = last.dur.saturating_sub(Duration::from(rounded - gap));
+            gap = rounded;
         }
         lost += gap;
-        self.waiting.extend(page.into_iter().map(Found::Packet));
-        self.unread = Some(next);
-        Found::Lost(lost)
+        self.queue.extend(page.into_iter().map(PacketEvent::Packet));
+        self.lookahead = Some(next);
+        PacketEvent::Lost(lost)
     }
 }
 
-/// How many frames a packet comes to before any of them are left out.
+/// Number of frames of a packet before trimming.
 fn decoded_frames(packet: &Packet) -> u64 {
     packet.dur.get().saturating_add(packet.trim_start.get()).saturating_add(packet.trim_end.get())
 }

@@ -1,4 +1,4 @@
-//! Why a file is not taken, in plain words: what the libraries say is for those who know them.
+//! Translates errors of the decoding library into reasons for users.
 
 use std::io;
 
@@ -13,8 +13,8 @@ use symphonia::core::errors::Error;
 
 use super::Refusal;
 
-/// Codings that are not read here, by name.
-const NOT_READ: [(AudioCodecId, &str); 18] = [
+/// Unsupported codecs, by name.
+const UNSUPPORTED_CODECS: [(AudioCodecId, &str); 18] = [
     (CODEC_ID_OPUS, "Opus"),
     (CODEC_ID_SPEEX, "Speex"),
     (CODEC_ID_ADPCM_MS, "ADPCM (Microsoft)"),
@@ -35,16 +35,16 @@ const NOT_READ: [(AudioCodecId, &str); 18] = [
     (CODEC_ID_WMA, "WMA"),
 ];
 
-/// Most channels of AAC that are read.
+/// Maximum number of AAC channels.
 const AAC_CHANNELS_MAX: usize = 2;
 
-/// No kind of file that is known.
-pub(super) fn unknown() -> Refusal {
-    Refusal::Unsupported("is no kind of audio file that is read here".to_owned())
+/// The refusal of an unknown format.
+pub(super) fn unknown_format() -> Refusal {
+    Refusal::Unsupported("is not a supported kind of audio file".to_owned())
 }
 
-/// The disk failed.
-pub(super) fn disk(error: io::Error) -> Refusal {
+/// The refusal for a failed read or write.
+pub(super) fn disk_error(error: io::Error) -> Refusal {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
             Refusal::NoRoom
@@ -53,39 +53,39 @@ pub(super) fn disk(error: io::Error) -> Refusal {
     }
 }
 
-/// What an error while reading comes to.
+/// The refusal for an error while reading.
 pub(super) fn refusal(error: Error) -> Refusal {
     match error {
-        Error::IoError(error) if is_of_the_file(&error) => {
+        Error::IoError(error) if is_content_error(&error) => {
             Refusal::Malformed("ends in the middle of its header".to_owned())
         }
-        Error::IoError(error) => disk(error),
-        Error::Unsupported(what) if what.contains("no suitable format reader") => unknown(),
-        Error::Unsupported(what) if what.contains("missing moov") => Refusal::Malformed(
-            "is cut off or damaged: the part that says where its sound lies (moov) is missing".to_owned(),
-        ),
+        Error::IoError(error) => disk_error(error),
+        Error::Unsupported(what) if what.contains("no suitable format reader") => unknown_format(),
+        Error::Unsupported(what) if what.contains("missing moov") => {
+            Refusal::Malformed("is cut off or damaged: the index of its audio (moov) is missing".to_owned())
+        }
         Error::Unsupported(what) if what.contains("missing data chunk") => {
-            Refusal::Malformed("has no part with samples".to_owned())
+            Refusal::Malformed("has no chunk with samples".to_owned())
         }
         Error::Unsupported(_) => {
-            Refusal::Unsupported("is built or coded in a way that is not read here".to_owned())
+            Refusal::Unsupported("has a structure or coding that is not supported".to_owned())
         }
-        Error::LimitError(_) => Refusal::Limit("has parts that are larger than is read here".to_owned()),
+        Error::LimitError(_) => Refusal::Limit("has parts that are larger than supported".to_owned()),
         _ => Refusal::Malformed("is damaged".to_owned()),
     }
 }
 
-/// Why there is no decoder for a coding.
-pub(super) fn not_decoded(params: &AudioCodecParameters, error: Error) -> Refusal {
+/// The refusal of a file whose codec has no decoder.
+pub(super) fn no_decoder(params: &AudioCodecParameters, error: Error) -> Refusal {
     let channels = params.channels.as_ref().map_or(0, |channels| channels.count());
-    match NOT_READ.iter().find(|(codec, _)| *codec == params.codec) {
-        Some((_, name)) => Refusal::Unsupported(format!("is coded as {name}, which is not read here")),
+    match UNSUPPORTED_CODECS.iter().find(|(codec, _)| *codec == params.codec) {
+        Some((_, name)) => Refusal::Unsupported(format!("is coded as {name}, which is not supported")),
         None if params.codec == CODEC_ID_AAC && channels > AAC_CHANNELS_MAX => Refusal::Unsupported(format!(
-            "is coded as AAC with {channels} channels; AAC is read with one or two"
+            "is coded as AAC with {channels} channels; AAC is supported with one or two"
         )),
         None if params.codec == CODEC_ID_AAC && matches!(error, Error::Unsupported(_)) => {
             Refusal::Unsupported(
-                "is coded as a kind of AAC that is not read here; AAC-LC with one or two channels is"
+                "is coded as an unsupported kind of AAC; AAC-LC with one or two channels is supported"
                     .to_owned(),
             )
         }
@@ -93,8 +93,8 @@ pub(super) fn not_decoded(params: &AudioCodecParameters, error: Error) -> Refusa
     }
 }
 
-/// Whether an error says something of the file's content rather than of the disk: the end of a file
-/// or of a packet's bits, which no system call reports.
-pub(super) fn is_of_the_file(error: &io::Error) -> bool {
+/// Whether an error concerns the content (the end of a file or of a packet) and not the disk: no
+/// system call reported it.
+pub(super) fn is_content_error(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }

@@ -1,4 +1,4 @@
-//! The two files that a decoder makes: samples and peaks.
+//! Writes the two outputs of a decoder: samples and peaks.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -8,17 +8,17 @@ use dsp_core::downmix::Downmix;
 use symphonia::core::audio::AudioSpec;
 
 use super::mp4_edit::{self, Edit};
-use super::refusal::disk;
+use super::refusal::disk_error;
 use super::source::Source;
 use super::speakers::speakers;
 use super::{Job, Limits, Refusal, Report, SAMPLE_RATES_HZ};
 use crate::audio::float_wav::{self, FloatWavWriter};
 use crate::audio::peaks_file::PeaksWriter;
 
-/// Frames of silence that are written at a time.
+/// Frames of silence per write.
 const SILENCE_FRAMES: u64 = 65_536;
 
-/// The two files that are made.
+/// The two outputs.
 pub(super) struct Sink {
     limits: Limits,
     spec: AudioSpec,
@@ -27,12 +27,12 @@ pub(super) struct Sink {
     samples: FloatWavWriter<BufWriter<File>>,
     peaks: PeaksWriter<BufWriter<File>>,
     mixed: Vec<f32>,
-    /// Frames that were decoded, heard or not.
+    /// Frames that were decoded, trimmed or not.
     pub(super) decoded_frames: u64,
-    /// What of them is to be heard.
-    heard: Edit,
+    /// The audible part of them.
+    edit: Edit,
     pub(super) packets: u64,
-    pub(super) bad_values: u64,
+    pub(super) invalid_samples: u64,
 }
 
 impl Sink {
@@ -41,44 +41,46 @@ impl Sink {
         if !SAMPLE_RATES_HZ.contains(&rate) {
             let (low, high) = (SAMPLE_RATES_HZ.start(), SAMPLE_RATES_HZ.end());
             return Err(Refusal::Limit(format!(
-                "has a sample rate of {rate} Hz; {low} to {high} Hz are read"
+                "has a sample rate of {rate} Hz; {low} to {high} Hz are supported"
             )));
         }
         if channels == 0 {
             return Err(Refusal::Malformed("has no channels".to_owned()));
         }
         if channels as u64 > job.limits.max_channels {
-            let most = job.limits.max_channels;
-            return Err(Refusal::Limit(format!("has {channels} channels; at most {most} are read")));
+            let max = job.limits.max_channels;
+            return Err(Refusal::Limit(format!("has {channels} channels; at most {max} are supported")));
         }
-        let heard = if is_mp4 { mp4_edit::find(File::open(&job.input).map_err(disk)?, rate) } else { None };
+        let edit =
+            if is_mp4 { mp4_edit::find(File::open(&job.input).map_err(disk_error)?, rate) } else { None };
         let downmix = Downmix::new(&speakers(spec.channels()));
         let out_channels = downmix.channels() as u32;
-        let create = |path: &Path| File::options().write(true).open(path).map(BufWriter::new).map_err(disk);
+        let create =
+            |path: &Path| File::options().write(true).open(path).map(BufWriter::new).map_err(disk_error);
         Ok(Self {
             limits: job.limits,
             spec: spec.clone(),
             sample_rate_hz: rate,
-            samples: FloatWavWriter::new(create(&job.samples)?, out_channels, rate).map_err(disk)?,
+            samples: FloatWavWriter::new(create(&job.samples)?, out_channels, rate).map_err(disk_error)?,
             peaks: PeaksWriter::new(create(&job.peaks)?, out_channels, rate),
             downmix,
             mixed: Vec::new(),
             decoded_frames: 0,
-            heard: heard.unwrap_or(Edit { skip_frames: 0, keep_frames: u64::MAX }),
+            edit: edit.unwrap_or(Edit { skip_frames: 0, keep_frames: u64::MAX }),
             packets: 0,
-            bad_values: 0,
+            invalid_samples: 0,
         })
     }
 
     /// Adds decoded frames.
     pub(super) fn write(&mut self, spec: &AudioSpec, interleaved: &mut [f32]) -> Result<(), Refusal> {
         if *spec != self.spec {
-            let what = "changes its sample rate or channels in the middle";
-            return Err(Refusal::Unsupported(what.to_owned()));
+            let why = "changes its sample rate or channels in the middle";
+            return Err(Refusal::Unsupported(why.to_owned()));
         }
         for value in interleaved.iter_mut().filter(|value| !value.is_finite()) {
             *value = 0.0;
-            self.bad_values += 1;
+            self.invalid_samples += 1;
         }
         self.mixed.clear();
         self.downmix.mix(interleaved, &mut self.mixed);
@@ -105,13 +107,13 @@ impl Sink {
     }
 
     fn push(&mut self) -> Result<(), Refusal> {
-        self.leave_unheard();
+        self.trim_to_edit();
         self.check_limits((self.mixed.len() / self.downmix.channels()) as u64)?;
         self.peaks.add(&self.mixed);
-        self.samples.write(&self.mixed).map_err(disk)
+        self.samples.write(&self.mixed).map_err(disk_error)
     }
 
-    /// Refuses so many frames more if they are too many.
+    /// Refuses `more_frames` if they would exceed a limit.
     fn check_limits(&self, more_frames: u64) -> Result<(), Refusal> {
         let frames = self.samples.frames().saturating_add(more_frames);
         let max_secs = self.limits.max_secs;
@@ -124,13 +126,13 @@ impl Sink {
         Ok(())
     }
 
-    /// Takes out of `mixed` what is not to be heard.
-    fn leave_unheard(&mut self) {
+    /// Removes the frames outside the edit from `mixed`.
+    fn trim_to_edit(&mut self) {
         let channels = self.downmix.channels() as u64;
         let start = self.decoded_frames;
         let count = self.mixed.len() as u64 / channels;
         self.decoded_frames += count;
-        let Edit { skip_frames, keep_frames } = self.heard;
+        let Edit { skip_frames, keep_frames } = self.edit;
         let within = |frame: u64| (frame.saturating_sub(start)).min(count) * channels;
         let (first, end) = (within(skip_frames), within(skip_frames.saturating_add(keep_frames)));
         self.mixed.truncate(end as usize);
@@ -140,8 +142,8 @@ impl Sink {
     /// Completes both files.
     pub(super) fn finish(self, source: &Source, warnings: Vec<String>) -> Result<Report, Refusal> {
         let frames = self.samples.frames();
-        self.samples.finish().map_err(disk)?;
-        self.peaks.finish(frames).map_err(disk)?;
+        self.samples.finish().map_err(disk_error)?;
+        self.peaks.finish(frames).map_err(disk_error)?;
         Ok(Report {
             container: source.container().to_owned(),
             codec: source.codec().to_owned(),

@@ -1,9 +1,9 @@
-//! From the places that a file gives its channels to those that the mix to stereo knows.
+//! Maps the channel positions of a file to the speakers of the stereo downmix.
 
 use dsp_core::downmix::Speaker;
 use symphonia::core::audio::{ChannelLabel, Channels, Position};
 
-/// Where the channels are heard from, in the order of their samples.
+/// The speaker of each channel, in the order of the samples.
 pub(super) fn speakers(channels: &Channels) -> Vec<Speaker> {
     match channels {
         Channels::Positioned(positions) => positions.iter().map(speaker).collect(),

@@ -12,7 +12,7 @@ use crate::audio::test_files::*;
 fn heals(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
     let (whole, healed) = (decode(whole), decode(broken));
     assert_eq!(healed.report.frames, whole.report.frames, "{name}");
-    assert_eq!(healed.report.warnings, ["1 damaged place is silent."], "{name}");
+    assert_eq!(healed.report.warnings, ["1 damaged section was replaced by silence."], "{name}");
     let differing = differing_frames(&whole, &healed);
     assert!(
         lost.start <= differing.start && differing.end <= lost.end && !differing.is_empty(),
@@ -69,7 +69,7 @@ fn a_lost_page_of_ogg_is_silent() {
     let healed = decode(&broken);
     assert_eq!(
         (healed.report.frames, &healed.report.warnings[..]),
-        (24_000, &["2 damaged places are silent.".to_owned()][..])
+        (24_000, &["2 damaged sections were replaced by silence.".to_owned()][..])
     );
     let differing = differing_frames(&decode(OGG_PAGES), &healed);
     assert!(pages[3].1 <= differing.start && differing.end <= pages[6].1 + 1_024, "{differing:?}");
@@ -101,7 +101,11 @@ fn a_lost_frame_of_mp3_is_silent() {
         broken[head..head + broken_bytes].fill(0x11);
         let healed = decode(&broken);
         assert_eq!(healed.report.frames, whole.report.frames, "{broken_bytes} bytes");
-        assert_eq!(healed.report.warnings, ["1 damaged place is silent."], "{broken_bytes} bytes");
+        assert_eq!(
+            healed.report.warnings,
+            ["1 damaged section was replaced by silence."],
+            "{broken_bytes} bytes"
+        );
         // Frames borrow bytes from those before them.
         let differing = differing_frames(&whole, &healed);
         assert!(differing.len() <= 1_152 * (broken_bytes / frame_bytes + 5), "{broken_bytes}: {differing:?}");
@@ -114,7 +118,7 @@ fn what_follows_the_end_of_a_stream_is_named() {
         let (one, both) = (decode(bytes), decode(&[bytes, bytes].concat()));
         assert_eq!(both.report.frames, one.report.frames, "{name}");
         assert!(both.samples == one.samples, "{name}: other samples");
-        let expected = "Only the first of several streams one after another was read.";
+        let expected = "The file holds several streams; only the first one was read.";
         assert_eq!(both.report.warnings, [expected], "{name}");
     }
 }
@@ -133,7 +137,7 @@ fn damage_within_an_m4a_file_is_silent() {
         let healed = decode(&broken);
         assert_eq!(healed.report.frames, whole.report.frames, "{count} bytes from {from}");
         let warnings = &healed.report.warnings;
-        assert!(warnings.len() == 1 && warnings[0].contains("damaged place"), "{warnings:?}");
+        assert!(warnings.len() == 1 && warnings[0].contains("damaged section"), "{warnings:?}");
     }
 }
 
@@ -145,14 +149,12 @@ fn refusals_are_in_plain_words() {
     fmt.extend([2, 0, 0xF9, 1]);
     let adpcm = riff(&[riff_chunk(b"fmt ", &fmt), riff_chunk(b"data", &[0; 512])]);
     for (name, bytes, expected) in [
-        ("opus", OPUS, Refusal::Unsupported("is coded as Opus, which is not read here".to_owned())),
-        ("adpcm", &adpcm, Refusal::Unsupported("is coded as ADPCM (IMA), which is not read here".to_owned())),
+        ("opus", OPUS, Refusal::Unsupported("is coded as Opus, which is not supported".to_owned())),
+        ("adpcm", &adpcm, Refusal::Unsupported("is coded as ADPCM (IMA), which is not supported".to_owned())),
         (
             "m4a without its end",
             &M4A[..M4A.len() / 2],
-            Refusal::Malformed(
-                "is cut off or damaged: the part that says where its sound lies (moov) is missing".to_owned(),
-            ),
+            Refusal::Malformed("is cut off or damaged: the index of its audio (moov) is missing".to_owned()),
         ),
     ] {
         assert_eq!(refusal(bytes, LIMITS), expected, "{name}");
@@ -169,7 +171,7 @@ fn headers_that_were_never_completed_are_read_to_the_end() {
     stale[data + 4..data + 8].fill(0);
     let healed = decode(&stale);
     assert_eq!(healed.samples, samples);
-    let expected = "The header was never completed; all that follows it was read as sound.";
+    let expected = "The header was never completed; everything after it was read as audio.";
     assert_eq!(healed.report.warnings, [expected]);
     // As written before the sound: the header alone.
     stale[4..8].copy_from_slice(&(data as u32).to_le_bytes());
@@ -188,7 +190,7 @@ fn headers_that_were_never_completed_are_read_to_the_end() {
         riff_chunk(b"data", &[]),
         riff_chunk(b"junk", &[0; 64]),
     ]);
-    assert_eq!(refusal(&empty, LIMITS), Refusal::Malformed("holds no sound".to_owned()));
+    assert_eq!(refusal(&empty, LIMITS), Refusal::Malformed("holds no audio data".to_owned()));
 }
 
 #[test]

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 pub(super) use program::{Decoder, Failure};
 use serde::{Deserialize, Serialize};
 
-use super::decode::{Facts, Job, Refusal, Report};
+use super::decode::{HeaderInfo, Job, Refusal, Report};
 
 /// What a child is told.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -42,7 +42,7 @@ enum Message {
     Refused(Refusal),
     /// What is in the next of the files to look into; null if it is no audio file that is read
     /// here.
-    Inspected(Option<Facts>),
+    Inspected(Option<HeaderInfo>),
 }
 
 #[cfg(test)]

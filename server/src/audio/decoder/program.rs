@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use super::child::{INSPECTION_SECS, TIME_IS_OVER};
 use super::{Message, Order};
-use crate::audio::decode::{Facts, Job, Refusal, Report};
+use crate::audio::decode::{HeaderInfo, Job, Refusal, Report};
 use crate::helper_processes::{Helpers, Registered};
 
 /// How often it is asked whether the work is still wanted.
@@ -93,7 +93,7 @@ impl Decoder {
         &self,
         files: &[PathBuf],
         is_wanted: &mut dyn FnMut() -> bool,
-    ) -> std::io::Result<Vec<Option<Facts>>> {
+    ) -> std::io::Result<Vec<Option<HeaderInfo>>> {
         let mut found = Vec::with_capacity(files.len());
         let deadline = Instant::now() + Duration::from_secs(INSPECTION_SECS);
         while found.len() < files.len() && Instant::now() < deadline && is_wanted() {

@@ -147,7 +147,7 @@ fn more_channels_become_two() {
 fn values_that_are_no_numbers_become_silence() {
     let decoded = decode(&float_wav(1, 48_000, &[0.5, f32::NAN, f32::INFINITY, f32::NEG_INFINITY]));
     assert_eq!(decoded.samples, [0.5, 0.0, 0.0, 0.0]);
-    assert!(decoded.report.warnings[0].starts_with("3 values"), "{:?}", decoded.report.warnings);
+    assert!(decoded.report.warnings[0].starts_with("3 samples"), "{:?}", decoded.report.warnings);
 }
 
 #[test]

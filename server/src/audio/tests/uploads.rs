@@ -108,7 +108,10 @@ async fn a_bad_file_is_named_with_its_reason_and_leaves_nothing() {
     let app = TestApp::start().await;
     let detail =
         upload(&app, &[("notes.txt", b"no sound at all")]).await.problem(415, "unsupported_media_type");
-    assert!(detail.starts_with("`notes.txt` cannot be used: it is no kind of audio file"), "{detail}");
+    assert!(
+        detail.starts_with("`notes.txt` cannot be used: it is not a supported kind of audio file"),
+        "{detail}"
+    );
     let cut = &sine_wav(440.0, 48_000, 0.1)[..40];
     let detail = upload(&app, &[("cut.wav", cut)]).await.problem(422, "audio_damaged");
     assert!(detail.starts_with("`cut.wav` cannot be used: it "), "{detail}");

@@ -1,10 +1,9 @@
-//! What is wrong with a file that its reader would pass over without a word, found before it is
-//! read.
+//! Scans a file for damage that its reader would skip silently.
 //!
-//! Readers of streams look for the next whole frame or page behind damage and go on from there:
-//! what follows comes too early, and nobody is told. And they read over the end of one stream into
-//! the next. So the file is looked through first: [`flac`], [`mp3`] and [`ogg`] find where sound is
-//! missing and where a second stream begins, [`wav`] mends headers.
+//! After damage, readers resume at the next intact frame or page: the audio after it comes too
+//! early, without an error. They also read past the end of one stream into the next. So the file is
+//! scanned first: [`flac`], [`mp3`] and [`ogg`] find gaps and the start of a second stream, [`wav`]
+//! repairs headers.
 
 mod flac;
 mod mp3;
@@ -22,51 +21,51 @@ use std::path::Path;
 use super::input::Piece;
 use window::Window;
 
-/// How a file is to be read.
+/// How to read a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Repair {
-    /// What is read instead of the file; empty: all of it.
+    /// Pieces to read instead of the file; if empty, the complete file.
     pub(super) pieces: Vec<Piece>,
-    /// Where sound is missing.
-    pub(super) missing: Missing,
-    /// Another stream follows that is not read.
+    /// Where audio is missing.
+    pub(super) gaps: Gaps,
+    /// Whether another stream follows, which is not read.
     pub(super) is_chained: bool,
-    /// Its header does not know how long it is.
+    /// Whether the header holds a wrong length.
     pub(super) has_stale_size: bool,
 }
 
-/// How it is known where sound is missing.
+/// How gaps in the audio are found.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) enum Missing {
-    /// Nothing is known.
+pub(super) enum Gaps {
+    /// They are not found.
     #[default]
     Unknown,
-    /// Packets say where they belong.
-    ByTime,
-    /// The packets with these numbers stand for lost ones.
+    /// Packets have timestamps.
+    ByTimestamp,
+    /// The packets with these numbers replace lost ones.
     Packets(VecDeque<Range<u64>>),
-    /// Pages are lost behind these positions, in frames; `end` is the position of the last page.
+    /// Pages are lost after these positions, in frames; `end` is the position of the last page.
     Pages { holes: VecDeque<i64>, end: i64 },
 }
 
-/// Looks through a whole file.
-pub(super) fn thorough(path: &Path) -> io::Result<Repair> {
+/// Scans a complete file.
+pub(super) fn scan_file(path: &Path) -> io::Result<Repair> {
     let mut file = Window::new(File::open(path)?)?;
     let start = after_tags(&mut file)?;
     match file.array::<4>(start)? {
-        Some([b'f', b'L', b'a', b'C']) => flac::look(&mut file, start),
-        Some([b'O', b'g', b'g', b'S']) => ogg::look(&mut file),
-        Some([0xFF, ..]) => mp3::look(&mut file, start),
-        _ => wav::look(&mut file),
+        Some([b'f', b'L', b'a', b'C']) => flac::scan(&mut file, start),
+        Some([b'O', b'g', b'g', b'S']) => ogg::scan(&mut file),
+        Some([0xFF, ..]) => mp3::scan(&mut file, start),
+        _ => wav::scan(&mut file),
     }
 }
 
-/// Looks at the header only.
-pub(super) fn of_header(path: &Path) -> io::Result<Repair> {
-    wav::look(&mut Window::new(File::open(path)?)?)
+/// Scans only the header.
+pub(super) fn scan_header(path: &Path) -> io::Result<Repair> {
+    wav::scan(&mut Window::new(File::open(path)?)?)
 }
 
-/// Where the sound begins behind ID3v2 tags (ID3v2.4.0, section 3.1).
+/// Where the audio begins after ID3v2 tags (ID3v2.4.0, section 3.1).
 fn after_tags(file: &mut Window<File>) -> io::Result<u64> {
     let mut at = 0;
     while let Some(size_bytes) = tag_bytes(file, at)? {
@@ -75,7 +74,7 @@ fn after_tags(file: &mut Window<File>) -> io::Result<u64> {
     Ok(at)
 }
 
-/// Size of the ID3v2 tag at a place, if there is one.
+/// Size of the ID3v2 tag at `at`, if there is one.
 fn tag_bytes(file: &mut Window<File>, at: u64) -> io::Result<Option<u64>> {
     let Some([b'I', b'D', b'3', _, _, flags, size @ ..]) = file.array::<10>(at)? else { return Ok(None) };
     let size = size.iter().fold(0_u64, |size, byte| size << 7 | u64::from(byte & 0x7F));

@@ -1,58 +1,59 @@
-//! MP3: a chain of frames, each as long as its head says. Where the chain is broken, silent frames
-//! take the place of lost ones.
+//! MP3: a chain of frames, each as long as its header says. Where the chain is broken, silent
+//! frames replace the lost ones.
 
 use std::fs::File;
 use std::io;
 
-use super::mpeg_frame::{Frame, HEAD_BYTES};
+use super::mpeg_frame::{Frame, HEADER_BYTES};
 use super::window::Window;
-use super::{Missing, Repair};
+use super::{Gaps, Repair};
 use crate::audio::decode::input::Piece;
 
-/// Heads one behind another that make a place believable.
-const BELIEVED_HEADS: usize = 3;
+/// Consecutive frame headers that confirm a frame.
+const CONFIRMING_HEADERS: usize = 3;
 
-/// What may stand behind the last frame: ID3v1, APEv2, ID3v2, Lyrics3.
+/// Tags that may follow the last frame: ID3v1, APEv2, ID3v2, Lyrics3.
 const TAGS: [&[u8; 3]; 4] = [b"TAG", b"APE", b"ID3", b"LYR"];
 
-/// A place where the chain is broken, and goes on.
-struct Hole {
+/// A gap in the chain.
+struct Gap {
     start: u64,
     end: u64,
-    /// Number of the first packet behind it.
+    /// Number of the first packet after it.
     packets_before: u64,
     lost_frames: u64,
 }
 
-/// What the first frame says of the others, in place of sound.
+/// Metadata in the first frame, in place of audio.
 #[derive(Debug, Clone, Copy, Default)]
 struct Info {
     frames: Option<u64>,
     size_bytes: Option<u64>,
 }
 
-pub(super) fn look(file: &mut Window<File>, start: u64) -> io::Result<Repair> {
-    let Some(first) = believed(file, start, None)? else { return Ok(Repair::default()) };
+pub(super) fn scan(file: &mut Window<File>, start: u64) -> io::Result<Repair> {
+    let Some(first) = confirmed_frame(file, start, None)? else { return Ok(Repair::default()) };
     let info = info(file, start, &first)?;
-    let mut chain = Chain { first, packets: 0, holes: Vec::new(), end: start, is_chained: false };
+    let mut chain = Chain { first, packets: 0, gaps: Vec::new(), end: start, is_chained: false };
     chain.follow(file, start, info.is_some())?;
-    let sound_bytes = chain.end - start;
-    // A file that was cut off lacks frames at its end too.
-    let told = info.filter(|info| info.size_bytes.is_some_and(|told| told <= sound_bytes));
-    chain.count_lost(sound_bytes, told.and_then(|info| info.frames));
+    let audio_bytes = chain.end - start;
+    // The count also includes frames that a truncated file lacks at its end, so it is ignored
+    // there.
+    let complete = info.filter(|info| info.size_bytes.is_some_and(|size_bytes| size_bytes <= audio_bytes));
+    chain.count_lost(audio_bytes, complete.and_then(|info| info.frames));
     Ok(chain.repair())
 }
 
 struct Chain {
     first: Frame,
     packets: u64,
-    holes: Vec<Hole>,
+    gaps: Vec<Gap>,
     end: u64,
     is_chained: bool,
 }
 
 impl Chain {
-    /// Goes from frame to frame, to the end of the file or of the stream.
+    /// Follows the chain to the end of the file or of the stream.
     fn follow(&mut self, file: &mut Window<File>, start: u64, has_info: bool) -> io::Result<()> {
         let mut at = start;
         while let Some(frame) = frame(file, at)?.filter(|frame| frame.is_like(&self.first)) {
@@ -62,7 +63,7 @@ impl Chain {
             }
             let mut next = at + frame.size_bytes;
             if next > file.size_bytes() {
-                // Its end is missing, and so it is not read.
+                // The frame is truncated, so it is not read.
                 return Ok(());
             }
             let is_packet = at > start || !has_info;
@@ -74,11 +75,11 @@ impl Chain {
                     self.is_chained = true;
                     return Ok(());
                 }
-                // Either the next head is damaged, or the size in this one.
+                // Either the next header is damaged, or the size in this one.
                 let from = if found < next { at } else { next };
                 self.packets -= u64::from(is_packet && from == at);
                 let packets_before = self.packets;
-                self.holes.push(Hole { start: from, end: found, packets_before, lost_frames: 0 });
+                self.gaps.push(Gap { start: from, end: found, packets_before, lost_frames: 0 });
                 next = found;
             }
             at = next;
@@ -87,10 +88,10 @@ impl Chain {
         Ok(())
     }
 
-    /// The next place from which the chain goes on.
+    /// Finds where the chain resumes.
     fn resume(&self, file: &mut Window<File>, mut at: u64) -> io::Result<Option<u64>> {
         while at < file.size_bytes() {
-            if believed(file, at, Some(&self.first))?.is_some() {
+            if confirmed_frame(file, at, Some(&self.first))?.is_some() {
                 return Ok(Some(at));
             }
             at += 1;
@@ -98,63 +99,58 @@ impl Chain {
         Ok(None)
     }
 
-    /// How many frames each hole stands for: by the count that the file names, otherwise by the
-    /// mean size of a frame.
-    fn count_lost(&mut self, sound_bytes: u64, told_frames: Option<u64>) {
-        let hole_bytes: u64 = self.holes.iter().map(|hole| hole.end - hole.start).sum();
-        if hole_bytes == 0 {
+    /// Estimates the lost frames of each gap, from the frame count of the file or the mean frame
+    /// size.
+    fn count_lost(&mut self, audio_bytes: u64, declared_frames: Option<u64>) {
+        let gap_bytes: u64 = self.gaps.iter().map(|gap| gap.end - gap.start).sum();
+        if gap_bytes == 0 {
             return;
         }
-        let mean_bytes = (sound_bytes.saturating_sub(hole_bytes) / self.packets.max(1)).max(1);
-        let by_size = (hole_bytes + mean_bytes / 2) / mean_bytes;
-        // A lost frame has at least a head.
-        let most = hole_bytes / HEAD_BYTES as u64;
-        let lost = told_frames.map_or(by_size, |told| told.saturating_sub(self.packets)).min(most);
-        let (mut bytes, mut given) = (0, 0);
-        for hole in &mut self.holes {
-            bytes += hole.end - hole.start;
-            let upto =
-                (lost as u128 * u128::from(bytes) + u128::from(hole_bytes / 2)) / u128::from(hole_bytes);
-            hole.lost_frames = upto as u64 - given;
-            given = upto as u64;
+        let mean_bytes = (audio_bytes.saturating_sub(gap_bytes) / self.packets.max(1)).max(1);
+        let by_size = (gap_bytes + mean_bytes / 2) / mean_bytes;
+        // A lost frame has at least a header.
+        let max = gap_bytes / HEADER_BYTES as u64;
+        let lost = declared_frames.map_or(by_size, |declared| declared.saturating_sub(self.packets)).min(max);
+        let (mut bytes, mut assigned) = (0, 0);
+        for gap in &mut self.gaps {
+            bytes += gap.end - gap.start;
+            let up_to_here =
+                (lost as u128 * u128::from(bytes) + u128::from(gap_bytes / 2)) / u128::from(gap_bytes);
+            gap.lost_frames = up_to_here as u64 - assigned;
+            assigned = up_to_here as u64;
         }
     }
 
     fn repair(self) -> Repair {
-        if self.holes.is_empty() && !self.is_chained {
+        if self.gaps.is_empty() && !self.is_chained {
             return Repair::default();
         }
-        let (mut pieces, mut lost, mut packets_made, mut from) = (Vec::new(), Vec::new(), 0, 0);
-        for hole in self.holes {
-            pieces.push(Piece::File { start: from, length: hole.start - from });
+        let (mut pieces, mut lost, mut packets_inserted, mut from) = (Vec::new(), Vec::new(), 0, 0);
+        for gap in self.gaps {
+            pieces.push(Piece::File { start: from, length: gap.start - from });
             let pattern = self.first.silent();
-            pieces.push(Piece::Made { length: pattern.len() as u64 * hole.lost_frames, pattern });
-            let number = hole.packets_before + packets_made;
-            lost.push(number..number + hole.lost_frames);
-            packets_made += hole.lost_frames;
-            from = hole.end;
+            pieces.push(Piece::Repeated { length: pattern.len() as u64 * gap.lost_frames, pattern });
+            let number = gap.packets_before + packets_inserted;
+            lost.push(number..number + gap.lost_frames);
+            packets_inserted += gap.lost_frames;
+            from = gap.end;
         }
         pieces.push(Piece::File { start: from, length: self.end.saturating_sub(from) });
-        Repair {
-            pieces,
-            missing: Missing::Packets(lost.into()),
-            is_chained: self.is_chained,
-            ..Repair::default()
-        }
+        Repair { pieces, gaps: Gaps::Packets(lost.into()), is_chained: self.is_chained, ..Repair::default() }
     }
 }
 
 fn frame(file: &mut Window<File>, at: u64) -> io::Result<Option<Frame>> {
-    Ok(file.array(at)?.and_then(Frame::of))
+    Ok(file.array(at)?.and_then(Frame::parse))
 }
 
-/// The frame at a place if others follow it, all like `like`.
-fn believed(file: &mut Window<File>, at: u64, like: Option<&Frame>) -> io::Result<Option<Frame>> {
+/// The frame at `at` if others of the same stream (as `like`) follow it.
+fn confirmed_frame(file: &mut Window<File>, at: u64, like: Option<&Frame>) -> io::Result<Option<Frame>> {
     let Some(first) = frame(file, at)?.filter(|frame| like.is_none_or(|like| frame.is_like(like))) else {
         return Ok(None);
     };
     let mut next = at + first.size_bytes;
-    for _ in 1..BELIEVED_HEADS {
+    for _ in 1..CONFIRMING_HEADERS {
         match frame(file, next)? {
             Some(frame) if frame.is_like(&first) => next += frame.size_bytes,
             _ => return Ok((next == file.size_bytes() || is_tag(file, next)?).then_some(first)),
@@ -163,10 +159,10 @@ fn believed(file: &mut Window<File>, at: u64, like: Option<&Frame>) -> io::Resul
     Ok(Some(first))
 }
 
-/// Whether the stream goes on or ends well at a place.
+/// Whether a frame follows at `at`, or the file ends there.
 fn continues(file: &mut Window<File>, at: u64, like: &Frame) -> io::Result<bool> {
-    let goes_on = frame(file, at)?.is_some_and(|frame| frame.is_like(like));
-    Ok(goes_on || at + HEAD_BYTES as u64 > file.size_bytes())
+    let has_frame = frame(file, at)?.is_some_and(|frame| frame.is_like(like));
+    Ok(has_frame || at + HEADER_BYTES as u64 > file.size_bytes())
 }
 
 fn is_tag(file: &mut Window<File>, at: u64) -> io::Result<bool> {
@@ -174,14 +170,14 @@ fn is_tag(file: &mut Window<File>, at: u64) -> io::Result<bool> {
     Ok(mark.is_some_and(|mark| TAGS.contains(&&mark)))
 }
 
-/// What a frame says of the others, if it is one of those that encoders put first: Xing's (`Xing`,
-/// `Info`) behind empty side information, or Fraunhofer's (`VBRI`) 32 bytes behind the head.
+/// Reads the metadata that encoders put into the first frame: Xing's (`Xing`, `Info`) after empty
+/// side information, or Fraunhofer's (`VBRI`) 32 bytes after the header.
 fn info(file: &mut Window<File>, at: u64, frame: &Frame) -> io::Result<Option<Info>> {
-    let mark = HEAD_BYTES + frame.side_bytes();
+    let mark = HEADER_BYTES + frame.side_bytes();
     let bytes = file.bytes(at, mark + 16)?;
     let Some((before, xing)) = bytes.split_at_checked(mark) else { return Ok(None) };
-    // A checksum may follow the head.
-    let is_empty = before[HEAD_BYTES + 2..].iter().all(|byte| *byte == 0);
+    // A checksum may follow the header.
+    let is_empty = before[HEADER_BYTES + 2..].iter().all(|byte| *byte == 0);
     if !is_empty {
         return Ok(None);
     }
@@ -195,6 +191,6 @@ fn info(file: &mut Window<File>, at: u64, frame: &Frame) -> io::Result<Option<In
         let size_bytes = field(if flags & 1 != 0 { 12 } else { 8 }).filter(|_| flags & 2 != 0);
         return Ok(Some(Info { frames, size_bytes }));
     }
-    let fraunhofer = file.bytes(at + HEAD_BYTES as u64 + 32, 4)? == b"VBRI";
+    let fraunhofer = file.bytes(at + HEADER_BYTES as u64 + 32, 4)? == b"VBRI";
     Ok(fraunhofer.then(Info::default))
 }

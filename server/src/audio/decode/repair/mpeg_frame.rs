@@ -1,4 +1,4 @@
-//! Heads of MPEG audio frames of layer III (ISO/IEC 11172-3, section 2.4.1.3; ISO/IEC 13818-3,
+//! Headers of MPEG audio frames of layer III (ISO/IEC 11172-3, section 2.4.1.3; ISO/IEC 13818-3,
 //! section 2.4.2.3).
 
 /// Bit rates by their index, in kbit/s: MPEG-1, and MPEG-2 with its extension to lower rates.
@@ -8,25 +8,24 @@ const KBITS_MPEG_2: [u32; 14] = [8, 16, 24, 32, 40, 48, 56, 64, 80, 96, 112, 128
 /// Sample rates of MPEG-1, in hertz; MPEG-2 halves them, its extension halves them again.
 const RATES_HZ: [u32; 3] = [44_100, 48_000, 32_000];
 
-/// Bytes of a head.
-pub(super) const HEAD_BYTES: usize = 4;
+/// Size of a frame header.
+pub(super) const HEADER_BYTES: usize = 4;
 
-/// What the head of a frame says.
+/// A parsed frame header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Frame {
-    /// The head itself.
-    pub(super) head: [u8; HEAD_BYTES],
-    /// Size of the frame with its head.
+    /// The header itself.
+    pub(super) header: [u8; HEADER_BYTES],
+    /// Size of the frame with its header.
     pub(super) size_bytes: u64,
-    /// What all frames of a stream have in common: version, sample rate, and whether there is one
-    /// channel.
+    /// Constant within a stream: version, sample rate, and whether the frame is mono.
     kind: (u8, u8, bool),
 }
 
 impl Frame {
-    /// What a head says; `None` if it is none, or one of a free bit rate.
-    pub(super) fn of(head: [u8; HEAD_BYTES]) -> Option<Self> {
-        let [sync, version, rates, mode] = head;
+    /// Parses a header; `None` if it is invalid or has a free bit rate.
+    pub(super) fn parse(header: [u8; HEADER_BYTES]) -> Option<Self> {
+        let [sync, version, rates, mode] = header;
         let is_layer_3 = version & 0b0000_0110 == 0b0000_0010;
         if sync != 0xFF || version & 0b1110_0000 != 0b1110_0000 || !is_layer_3 {
             return None;
@@ -44,15 +43,15 @@ impl Frame {
         let rate_hz = RATES_HZ.get(usize::from(rate_index))? >> halves;
         let padding = u32::from(rates >> 1 & 1);
         let size_bytes = u64::from(slots * kbits * 1_000 / rate_hz + padding);
-        Some(Self { head, size_bytes, kind: (version, rate_index, mode >> 6 == 3) })
+        Some(Self { header, size_bytes, kind: (version, rate_index, mode >> 6 == 3) })
     }
 
-    /// Whether both can belong to one stream.
+    /// Whether both frames can belong to one stream.
     pub(super) fn is_like(&self, other: &Self) -> bool {
         self.kind == other.kind
     }
 
-    /// Bytes between the head and the sound: side information (ISO/IEC 11172-3, section 2.4.1.7).
+    /// Bytes between the header and the audio: side information (ISO/IEC 11172-3, section 2.4.1.7).
     pub(super) fn side_bytes(&self) -> usize {
         match self.kind {
             (3, _, false) => 32,
@@ -61,10 +60,10 @@ impl Frame {
         }
     }
 
-    /// A frame of this size without sound.
+    /// A silent frame of this size.
     pub(super) fn silent(&self) -> Vec<u8> {
         let mut bytes = vec![0; self.size_bytes as usize];
-        bytes[..HEAD_BYTES].copy_from_slice(&self.head);
+        bytes[..HEADER_BYTES].copy_from_slice(&self.header);
         // It has no checksum.
         bytes[1] |= 1;
         bytes
@@ -76,15 +75,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn heads_say_how_long_their_frames_are() {
-        let size = |head| Frame::of(head).map(|frame| frame.size_bytes);
+    fn headers_determine_the_frame_size() {
+        let size = |header| Frame::parse(header).map(|frame| frame.size_bytes);
         // 128 kbit/s at 44.1 kHz, without and with padding.
         assert_eq!(size([0xFF, 0xFB, 0x90, 0x00]), Some(417));
         assert_eq!(size([0xFF, 0xFB, 0x92, 0x00]), Some(418));
         // MPEG-2: 64 kbit/s at 24 kHz; its extension: 8 kbit/s at 8 kHz.
         assert_eq!(size([0xFF, 0xF3, 0x84, 0xC0]), Some(192));
         assert_eq!(size([0xFF, 0xE3, 0x18, 0xC0]), Some(72));
-        for none in [
+        for invalid in [
             [0xFF, 0xFB, 0x00, 0x00],
             [0xFF, 0xFB, 0xF0, 0x00],
             [0xFF, 0xFB, 0x9C, 0x00],
@@ -92,7 +91,7 @@ mod tests {
             [0xFF, 0xF1, 0x50, 0x80],
             [0xFE, 0xFB, 0x90, 0x00],
         ] {
-            assert_eq!(size(none), None, "{none:?}");
+            assert_eq!(size(invalid), None, "{invalid:?}");
         }
     }
 }

@@ -1,11 +1,10 @@
-//! Ogg (RFC 3533): pages whose checksum is wrong are left out, and the numbers of those around them
-//! say where.
+//! Ogg (RFC 3533): drops pages with a wrong checksum; the sequence numbers around them show where.
 
 use std::fs::File;
 use std::io;
 
 use super::window::Window;
-use super::{Missing, Repair};
+use super::{Gaps, Repair};
 use crate::audio::decode::input::Piece;
 
 /// Bytes of a page before its table of segments (RFC 3533, section 6).
@@ -14,24 +13,24 @@ const HEAD_BYTES: usize = 27;
 /// Position of a page on which no packet ends.
 const NO_POSITION: i64 = -1;
 
-/// Bytes that are searched for the next page at a time.
+/// Bytes to search at a time for the next page.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 const CAPTURE: &[u8; 4] = b"OggS";
 
-/// A page whose checksum is right.
+/// A page with a correct checksum.
 struct Page {
     size_bytes: u64,
     position: i64,
     serial: u32,
     number: u32,
-    begins: bool,
+    starts_stream: bool,
 }
 
-pub(super) fn look(file: &mut Window<File>) -> io::Result<Repair> {
+pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {
     let table = checksum_table();
     let (mut holes, mut end) = (Vec::new(), 0);
-    let mut before: Option<(u32, u32)> = None;
+    let mut last_page: Option<(u32, u32)> = None;
     let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
     while at < file.size_bytes() {
         let Some(page) = page(file, at, &table)? else {
@@ -43,15 +42,15 @@ pub(super) fn look(file: &mut Window<File>) -> io::Result<Repair> {
             continue;
         };
         at += page.size_bytes;
-        match before {
-            // A new stream: nothing of it is read.
-            Some(_) if page.begins => break,
-            // Another stream among the pages of the first.
+        match last_page {
+            // A second stream begins, which is not read.
+            Some(_) if page.starts_stream => break,
+            // A page of another, interleaved stream.
             Some((serial, _)) if page.serial != serial => continue,
             Some((_, number)) if page.number != number.wrapping_add(1) => holes.push(end),
             _ => {}
         }
-        before = Some((page.serial, page.number));
+        last_page = Some((page.serial, page.number));
         if page.position != NO_POSITION {
             end = page.position;
         }
@@ -59,10 +58,10 @@ pub(super) fn look(file: &mut Window<File>) -> io::Result<Repair> {
     if !pieces.is_empty() {
         pieces.push(Piece::File { start: from, length: file.size_bytes().saturating_sub(from) });
     }
-    Ok(Repair { pieces, missing: Missing::Pages { holes: holes.into(), end }, ..Repair::default() })
+    Ok(Repair { pieces, gaps: Gaps::Pages { holes: holes.into(), end }, ..Repair::default() })
 }
 
-/// The page at a place, if there is a whole one.
+/// The page at `at`, if it is complete and correct.
 fn page(file: &mut Window<File>, at: u64, table: &[u32; 256]) -> io::Result<Option<Page>> {
     let Some(head) = file.array::<HEAD_BYTES>(at)? else { return Ok(None) };
     if !head.starts_with(CAPTURE) || head[4] != 0 {
@@ -78,7 +77,7 @@ fn page(file: &mut Window<File>, at: u64, table: &[u32; 256]) -> io::Result<Opti
     }
     let field =
         |from: usize| u32::from_le_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
-    // The checksum is made while its own place holds zeros.
+    // The checksum field counts as zeros.
     let sum = checksum(0, &bytes[..22], table);
     let sum = checksum(checksum(sum, &[0; 4], table), &bytes[26..], table);
     let position = i64::from(field(10)) << 32 | i64::from(field(6));
@@ -87,7 +86,7 @@ fn page(file: &mut Window<File>, at: u64, table: &[u32; 256]) -> io::Result<Opti
         position,
         serial: field(14),
         number: field(18),
-        begins: head[5] & 2 != 0,
+        starts_stream: head[5] & 2 != 0,
     };
     Ok((sum == field(22)).then_some(page))
 }
@@ -96,8 +95,8 @@ fn page(file: &mut Window<File>, at: u64, table: &[u32; 256]) -> io::Result<Opti
 fn next_capture(file: &mut Window<File>, mut at: u64) -> io::Result<u64> {
     while at < file.size_bytes() {
         let bytes = file.bytes(at, CHUNK_BYTES)?;
-        if let Some(place) = bytes.windows(CAPTURE.len()).position(|bytes| bytes == CAPTURE) {
-            return Ok(at + place as u64);
+        if let Some(offset) = bytes.windows(CAPTURE.len()).position(|bytes| bytes == CAPTURE) {
+            return Ok(at + offset as u64);
         }
         at += (CHUNK_BYTES - (CAPTURE.len() - 1)) as u64;
     }

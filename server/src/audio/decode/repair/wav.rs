@@ -8,21 +8,21 @@ use super::Repair;
 use super::window::Window;
 use crate::audio::decode::input::Piece;
 
-/// What a size of 32 bits says when it is not the one to believe.
-const ELSEWHERE: u32 = u32::MAX;
+/// A 32-bit size that stands for the 64-bit size in `ds64`, or for an unknown one.
+const SIZE_IN_DS64: u32 = u32::MAX;
 
-/// Longest header that is mended, in bytes.
+/// Longest header that is repaired, in bytes.
 const HEADER_MAX_BYTES: u64 = 64 * 1024;
 
-/// Most chunks before the samples.
+/// Maximum number of chunks before the samples.
 const CHUNKS_MAX: usize = 1_000;
 
-pub(super) fn look(file: &mut Window<File>) -> io::Result<Repair> {
-    Ok(mended(file)?.unwrap_or_default())
+pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {
+    Ok(repaired_header(file)?.unwrap_or_default())
 }
 
 /// The repair of a header that needs one.
-fn mended(file: &mut Window<File>) -> io::Result<Option<Repair>> {
+fn repaired_header(file: &mut Window<File>) -> io::Result<Option<Repair>> {
     let Some([a, b, c, d, size @ .., w, x, y, z]) = file.array::<12>(0)? else { return Ok(None) };
     let is_wide = [*b"RF64", *b"BW64"].contains(&[a, b, c, d]);
     if !(is_wide || [a, b, c, d] == *b"RIFF") || [w, x, y, z] != *b"WAVE" {
@@ -30,28 +30,30 @@ fn mended(file: &mut Window<File>) -> io::Result<Option<Repair>> {
     }
     let Some(data) = data_chunk(file)? else { return Ok(None) };
     let left_bytes = file.size_bytes() - data.start;
-    // A header that was written before the sound holds the size of itself, or nothing.
+    // A header written before the samples holds only its own size, or zero.
     let is_unfinished = left_bytes > 0 && u64::from(u32::from_le_bytes(size)) + 8 <= data.start;
-    let told = match data.size {
-        ELSEWHERE if is_wide => data.wide_size.unwrap_or(0),
+    let declared_bytes = match data.size {
+        SIZE_IN_DS64 if is_wide => data.wide_size.unwrap_or(0),
         size => u64::from(size),
     };
-    // A size of the samples that goes beyond both the file and what the file says of itself: all
-    // that is there is read.
+    // If the size of the samples exceeds both the file and its RIFF size, the complete file is
+    // read.
     let file_bytes = u64::from(u32::from_le_bytes(size)) + 8;
-    let is_beyond = !is_wide && left_bytes > 0 && told > left_bytes && data.start + told > file_bytes;
-    let has_stale_size = is_beyond || (told == 0 && left_bytes > 0 && (is_unfinished || is_wide));
+    let is_too_large =
+        !is_wide && left_bytes > 0 && declared_bytes > left_bytes && data.start + declared_bytes > file_bytes;
+    let has_stale_size =
+        is_too_large || (declared_bytes == 0 && left_bytes > 0 && (is_unfinished || is_wide));
     if !(is_wide || has_stale_size || is_unfinished) {
         return Ok(None);
     }
-    let data_bytes = if has_stale_size { left_bytes } else { told };
+    let data_bytes = if has_stale_size { left_bytes } else { declared_bytes };
     let mut header = file.bytes(0, data.start as usize)?.to_vec();
     header[..4].copy_from_slice(b"RIFF");
-    header[4..8].copy_from_slice(&ELSEWHERE.to_le_bytes());
-    let place = header.len() - 4;
-    header[place..].copy_from_slice(&u32::try_from(data_bytes).unwrap_or(ELSEWHERE).to_le_bytes());
+    header[4..8].copy_from_slice(&SIZE_IN_DS64.to_le_bytes());
+    let size_offset = header.len() - 4;
+    header[size_offset..].copy_from_slice(&u32::try_from(data_bytes).unwrap_or(SIZE_IN_DS64).to_le_bytes());
     let pieces = vec![
-        Piece::Made { length: header.len() as u64, pattern: header },
+        Piece::Repeated { length: header.len() as u64, pattern: header },
         Piece::File { start: data.start, length: left_bytes },
     ];
     Ok(Some(Repair { pieces, has_stale_size: has_stale_size || is_unfinished, ..Repair::default() }))
@@ -61,7 +63,7 @@ struct Data {
     /// Where the samples begin.
     start: u64,
     size: u32,
-    /// What a chunk `ds64` before it says of its size.
+    /// Its size by a chunk `ds64` before it.
     wide_size: Option<u64>,
 }
 
