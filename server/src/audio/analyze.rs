@@ -29,13 +29,13 @@ const ANALYSIS_VERSION: u32 = 2;
 
 /// A stored analysis.
 #[derive(Serialize, Deserialize)]
-struct Kept {
+struct StoredAnalysis {
     version: u32,
     analysis: AudioAnalysis,
 }
 
-/// Measures an audio file: length, loudness, peaks, spectrum, tempo and key. Kept, so that asking
-/// again is quick.
+/// Measures an audio file: length, loudness, peaks, spectrum, tempo and key. The result is stored,
+/// so that later requests are quick.
 #[utoipa::path(post, path = "/audio/{id}/analyze", tag = "audio",
     params(("id", description = "Id of the file"), AnalyzeQuery),
     responses((status = 200, body = AudioAnalysis), (status = 202, body = StartedTask), CommonErrors))]
@@ -62,7 +62,7 @@ pub(super) async fn analyze(
 /// An analysis as a task.
 pub(crate) const ANALYSIS: Kind = Kind { name: "audio-analysis", run: analysis_task, discard: None };
 
-/// What to measure.
+/// Input of the task.
 #[derive(Serialize, Deserialize)]
 struct AnalysisInput {
     file_id: String,
@@ -70,8 +70,8 @@ struct AnalysisInput {
 
 fn analysis_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText> {
     let AnalysisInput { file_id } = serde_json::from_value(input).map_err(ApiError::internal)?;
-    let answer = analysis(state, task.runtime(), task.owner_id(), &file_id, &mut |share| {
-        task.progress(share, "Measuring");
+    let answer = analysis(state, task.runtime(), task.owner_id(), &file_id, &mut |fraction| {
+        task.progress(fraction, "Measuring");
         !task.is_cancelled()
     })?;
     JsonText::write(&answer).map_err(ApiError::internal)
@@ -87,16 +87,16 @@ fn analysis(
 ) -> ApiResult<AudioAnalysis> {
     let found = runtime.block_on(find(state, owner_id, file_id))?;
     let content = &found.content;
-    let kept = runtime.block_on(store::analysis(&state.db, &content.sha256))?;
-    let kept = kept.and_then(|text| serde_json::from_str::<Kept>(&text).ok());
-    if let Some(kept) = kept.filter(|kept| kept.version == ANALYSIS_VERSION) {
-        return Ok(kept.analysis);
+    let stored = runtime.block_on(store::analysis(&state.db, &content.sha256))?;
+    let stored = stored.and_then(|text| serde_json::from_str::<StoredAnalysis>(&text).ok());
+    if let Some(stored) = stored.filter(|stored| stored.version == ANALYSIS_VERSION) {
+        return Ok(stored.analysis);
     }
     let samples = ContentKeys::new(&content.sha256)?.samples;
     let samples = runtime.block_on(download::open(state, samples, file_id))?;
     let analysis = measure(BufReader::new(samples), &content.report, observer)?;
-    let kept = Kept { version: ANALYSIS_VERSION, analysis };
-    let text = serde_json::to_string(&kept).map_err(ApiError::internal)?;
+    let stored = StoredAnalysis { version: ANALYSIS_VERSION, analysis };
+    let text = serde_json::to_string(&stored).map_err(ApiError::internal)?;
     runtime.block_on(store::set_analysis(&state.db, &content.sha256, &text))?;
-    Ok(kept.analysis)
+    Ok(stored.analysis)
 }

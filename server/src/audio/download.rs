@@ -1,4 +1,4 @@
-//! `GET /audio/{id}/file`: a file as it came, or its samples.
+//! `GET /audio/{id}/file`: the uploaded file, or its samples.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -36,7 +36,7 @@ pub(super) async fn read(
     let found = find(&state, &user.id, &id).await?;
     let answer = match query.format {
         FileFormat::Original if query.sample_rate_hz.is_some() => {
-            let detail = "sample_rate_hz needs format=wav32f: a file as it came has its own rate.";
+            let detail = "`sample_rate_hz` needs `format=wav32f`: the original file keeps its rate.";
             return Err(ApiError::bad_request("bad_query", detail));
         }
         FileFormat::Original => original(&state, &found).await?,
@@ -61,13 +61,13 @@ async fn samples(
     found: &Stored,
     rate_hz: Option<u32>,
 ) -> ApiResult<FileAnswer> {
-    let own_hz = found.content.report.sample_rate_hz;
-    let rate_hz = rate_hz.unwrap_or(own_hz);
-    if rate_hz != own_hz && AudioFormat::Wav.check_rate(rate_hz).is_err() {
+    let file_rate_hz = found.content.report.sample_rate_hz;
+    let rate_hz = rate_hz.unwrap_or(file_rate_hz);
+    if rate_hz != file_rate_hz && AudioFormat::Wav.check_rate(rate_hz).is_err() {
         let rates_hz: Vec<String> =
             AudioFormat::Wav.sample_rates_hz().iter().map(ToString::to_string).collect();
         let detail = format!(
-            "sample_rate_hz is {rate_hz}; expected {} or the file's own {own_hz}.",
+            "`sample_rate_hz` is {rate_hz}; expected {}, or {file_rate_hz} as in the file.",
             rates_hz.join(", ")
         );
         return Err(ApiError::bad_request("bad_query", detail));
@@ -80,7 +80,7 @@ async fn samples(
     })
 }
 
-/// Opens a stored part of a file; it may have been deleted just now.
+/// Opens a stored file of a content; 404 if it was just deleted.
 pub(super) async fn open(
     state: &AppState,
     key: crate::storage::BlobKey,

@@ -1,9 +1,9 @@
-//! The decoded copies: WAV files of 32-bit floats with one fixed layout, so that their frames can
-//! be found without reading the header.
+//! The format of decoded copies: WAV files of 32-bit floats with a fixed layout, so that readers
+//! need not parse the header.
 //!
 //! `RIFF`, room for sizes (`JUNK`, or `ds64` above 4 GiB: EBU Tech 3306), `fmt ` as
 //! `WAVE_FORMAT_EXTENSIBLE`, `fact`, `data`. The samples begin at byte 116, which is divisible by
-//! four: a page may look at them in place.
+//! four, so a page can view them as an array without copying.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -14,9 +14,9 @@ pub(super) const HEADER_BYTES: u64 = 116;
 pub(super) const SAMPLE_BYTES: u64 = 4;
 
 /// Largest size in a plain WAV file; RF64 files store it in place of larger sizes.
-const SIZE_ELSEWHERE: u32 = u32::MAX;
+const SIZE_IN_DS64: u32 = u32::MAX;
 
-/// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT as it stands in a file.
+/// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT in file byte order.
 const FLOAT_SUBTYPE: [u8; 16] = [3, 0, 0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71];
 
 /// The header of a file.
@@ -24,8 +24,8 @@ fn header(channels: u32, sample_rate_hz: u32, frames: u64) -> Vec<u8> {
     let frame_bytes = u64::from(channels) * SAMPLE_BYTES;
     let data_bytes = frames * frame_bytes;
     let riff_bytes = HEADER_BYTES - 8 + data_bytes;
-    let large = riff_bytes >= u64::from(SIZE_ELSEWHERE);
-    let size = |bytes: u64| u32::try_from(bytes).ok().filter(|_| !large).unwrap_or(SIZE_ELSEWHERE);
+    let large = riff_bytes >= u64::from(SIZE_IN_DS64);
+    let size = |bytes: u64| u32::try_from(bytes).ok().filter(|_| !large).unwrap_or(SIZE_IN_DS64);
     let mut out = Vec::with_capacity(HEADER_BYTES as usize);
     out.extend(if large { b"RF64" } else { b"RIFF" });
     out.extend(size(riff_bytes).to_le_bytes());
@@ -62,7 +62,7 @@ pub(super) fn file_bytes(channels: u32, frames: u64) -> u64 {
     HEADER_BYTES + frames * u64::from(channels) * SAMPLE_BYTES
 }
 
-/// Writes a file, frames in any portions.
+/// Writes a file from frames in chunks of any size.
 #[derive(Debug)]
 pub(super) struct FloatWavWriter<W> {
     destination: W,
@@ -107,21 +107,21 @@ impl<W: Write + Seek> FloatWavWriter<W> {
 pub(super) struct FloatWavReader<R> {
     source: R,
     channels: u32,
-    left: u64,
+    remaining_frames: u64,
     bytes: Vec<u8>,
 }
 
 impl<R: Read + Seek> FloatWavReader<R> {
-    /// For the frames from `start`, at most `frames` of them.
+    /// Reads at most `frames` frames from `start`.
     pub(super) fn new(mut source: R, channels: u32, start: u64, frames: u64) -> io::Result<Self> {
         source.seek(SeekFrom::Start(file_bytes(channels, start)))?;
-        Ok(Self { source, channels, left: frames, bytes: Vec::new() })
+        Ok(Self { source, channels, remaining_frames: frames, bytes: Vec::new() })
     }
 
-    /// Replaces `out` by the next interleaved frames, at most `frames` of them; none at the end.
+    /// Replaces `out` with the next interleaved frames, at most `frames` of them; none at the end.
     pub(super) fn read(&mut self, frames: u64, out: &mut Vec<f32>) -> io::Result<()> {
-        let frames = frames.min(self.left);
-        self.left -= frames;
+        let frames = frames.min(self.remaining_frames);
+        self.remaining_frames -= frames;
         self.bytes.resize((frames * u64::from(self.channels) * SAMPLE_BYTES) as usize, 0);
         self.source.read_exact(&mut self.bytes)?;
         out.clear();
@@ -141,7 +141,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn others_read_what_is_written() {
+    fn other_readers_accept_the_format() {
         for channels in [1_u32, 2] {
             let samples: Vec<f32> = (0..600).map(|n| n as f32 / 300.0 - 1.0).collect();
             let mut writer = FloatWavWriter::new(Cursor::new(Vec::new()), channels, 44_100).expect("starts");
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn above_four_gibibytes_the_sizes_stand_in_ds64() {
+    fn files_above_four_gibibytes_store_their_sizes_in_ds64() {
         let frames = 3_u64 << 30;
         let bytes = header(2, 48_000, frames);
         assert_eq!(bytes.len() as u64, HEADER_BYTES);

@@ -24,7 +24,7 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// Receives the progress, 0 to 1, and returns whether to continue.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(f64) -> bool;
 
-/// A file that is there now.
+/// A stored file.
 #[derive(Debug)]
 pub(super) struct Imported {
     pub(super) file: AudioFile,

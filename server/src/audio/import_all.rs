@@ -1,5 +1,4 @@
-//! Imports all files of an upload: the answer names those that are there now and those that were
-//! refused.
+//! Imports all files of an upload; the answer lists the stored and the refused ones.
 
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -11,32 +10,32 @@ use crate::error::{ApiResult, Problem};
 use crate::state::AppState;
 use crate::storage::Received;
 
-/// What became of the files of an upload.
+/// Result of an upload.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UploadAnswer {
-    /// The files that are there now, in the order in which they came.
+    /// The stored files, in the order of the upload.
     pub files: Vec<UploadedFile>,
-    /// The files that were not taken, and why.
+    /// The refused files, with the reasons.
     pub refused: Vec<RefusedFile>,
 }
 
-/// A file that is there now.
+/// A stored file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UploadedFile {
     /// The file.
     #[serde(flatten)]
     pub file: AudioFile,
-    /// Whether the user had a file of this content already; it is then the one that is answered.
+    /// Whether the user already had a file with this content; then this is that file.
     pub already_there: bool,
 }
 
 impl From<Imported> for UploadedFile {
-    fn from(done: Imported) -> Self {
-        Self { file: done.file, already_there: done.known }
+    fn from(imported: Imported) -> Self {
+        Self { file: imported.file, already_there: imported.already_there }
     }
 }
 
-/// A file that was not taken.
+/// A refused file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RefusedFile {
     /// Its name.
@@ -56,11 +55,11 @@ pub(super) fn import_all(
     let count = received.len() as f64;
     let mut answer = UploadAnswer { files: Vec::new(), refused: Vec::new() };
     let mut first_error = None;
-    for (number, one) in received.into_iter().enumerate() {
-        let name = one.name.clone();
-        let mut part = |share: f64| observer((number as f64 + share) / count);
-        match import(state, runtime, owner_id, one, &mut part) {
-            Ok(done) => answer.files.push(done.into()),
+    for (index, file) in received.into_iter().enumerate() {
+        let name = file.name.clone();
+        let mut observe_file = |fraction: f64| observer((index as f64 + fraction) / count);
+        match import(state, runtime, owner_id, file, &mut observe_file) {
+            Ok(imported) => answer.files.push(imported.into()),
             // The error does not concern this file, so the client can send all files again.
             Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {

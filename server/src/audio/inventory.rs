@@ -1,20 +1,20 @@
-//! Which files of audio must be there.
+//! Lists the files that the audio tables refer to.
 
 use super::{ContentKeys, FOLDER, import_task, renditions, resumable, store};
 use crate::db::Db;
 use crate::error::ApiResult;
 use crate::storage::{BlobKey, Expected, FileKind};
 
-/// Files of contents: as they came, samples, peaks. What waits for a task is no part of it.
+/// Files of contents: originals, samples, peaks. Files that wait for a task are not included.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &super::EXTENSIONS };
 
-/// Files of forms that wait for their task.
+/// Uploaded files that wait for their task.
 pub(crate) const WAITING: FileKind = FileKind { folder: FOLDER, extensions: &[import_task::WAITING] };
 
-/// Files of uploads under way.
+/// Files of unfinished resumable uploads.
 pub(crate) const PARTS: FileKind = FileKind { folder: resumable::FOLDER, extensions: &["part"] };
 
-/// Every file that the database speaks of.
+/// Every file that the database refers to.
 ///
 /// # Errors
 /// When the database refuses.
@@ -22,13 +22,13 @@ pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     let mut expected = Vec::new();
     for content in store::contents(db).await? {
         let keys = ContentKeys::new(&content.sha256)?;
-        expected.push(whole(keys.original, content.size_bytes, content.sha256));
-        expected.push(whole(keys.samples, content.samples_bytes, content.samples_sha256));
-        expected.push(whole(keys.peaks, content.peaks_bytes, content.peaks_sha256));
+        expected.push(complete(keys.original, content.size_bytes, content.sha256));
+        expected.push(complete(keys.samples, content.samples_bytes, content.samples_sha256));
+        expected.push(complete(keys.peaks, content.peaks_bytes, content.peaks_sha256));
     }
     for copy in store::all_renditions(db).await? {
         let key = renditions::key(&copy.sha256, copy.sample_rate_hz)?;
-        expected.push(whole(key, copy.size_bytes, copy.file_sha256));
+        expected.push(complete(key, copy.size_bytes, copy.file_sha256));
     }
     for (id, offset_bytes) in resumable::parts(db).await? {
         let key = resumable::key(&id)?;
@@ -37,7 +37,7 @@ pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     Ok(expected)
 }
 
-/// A file that is not written to any more. `sha256` is empty where it is not known.
-fn whole(key: BlobKey, size_bytes: u64, sha256: String) -> Expected {
+/// A complete file. `sha256` is empty if it is unknown.
+fn complete(key: BlobKey, size_bytes: u64, sha256: String) -> Expected {
     Expected { key, size_bytes, is_growing: false, sha256: Some(sha256).filter(|sha256| !sha256.is_empty()) }
 }

@@ -18,7 +18,7 @@ const READ_FRAMES: u64 = 16_384;
 /// Names of the pitch classes from C upwards.
 const TONICS: [&str; 12] = ["C", "C#", "D", "D#", "E", "F", "F#", "G", "G#", "A", "A#", "B"];
 
-/// What an audio file measures.
+/// Measurements of an audio file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct AudioAnalysis {
     /// Length in seconds.
@@ -26,8 +26,8 @@ pub(super) struct AudioAnalysis {
     /// Sample rate in hertz.
     pub(super) sample_rate_hz: u32,
     /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and
-    /// below 400 ms. A mono file counts as it is played here, from both loudspeakers: 3 LU more
-    /// than meters say that take it for one channel.
+    /// below 400 ms. A mono file counts as played from both loudspeakers: 3 LU more than on meters
+    /// that treat it as one channel.
     pub(super) lufs: Option<f64>,
     /// Loudness range in LU (EBU Tech 3342).
     pub(super) loudness_range_lu: f64,

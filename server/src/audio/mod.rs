@@ -1,13 +1,12 @@
 //! Audio files: uploads, their decoded copies, waveforms and measurements.
 //!
-//! A file that is uploaded is stored as it came, named by its SHA-256, together with a decoded copy
-//! (32-bit float WAV at the file's own rate, mono or stereo) and its peaks. Identical content is
-//! stored once, whoever sends it; a user has at most one file of it. What a user may store is
-//! counted as it lies on the disk, decoded copies included, each content once; SoundFonts that the
-//! user has uploaded count along.
+//! An uploaded file is stored unchanged, named by its SHA-256, together with a decoded copy (32-bit
+//! float WAV at the rate of the file, mono or stereo) and its peaks. Identical content is stored
+//! once for all users; a user has at most one file of it. The quota counts the size on disk,
+//! decoded copies included, each content once, and the SoundFonts that the user uploaded.
 //!
 //! A file that a current project or the autosave of its owner names cannot be deleted (409); older
-//! revisions of a project do not hold it. A deleted file comes back when a project that names it is
+//! revisions of a project do not count. A deleted file is restored when a project that names it is
 //! saved ([`deleted`]).
 
 mod analyze;
@@ -69,10 +68,10 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::{BlobKey, FORM_EXTRA_BYTES};
 
-/// Kinds of files that are taken.
+/// Supported formats.
 pub const FORMATS: &[&str] = &["wav", "aiff", "flac", "mp3", "ogg", "m4a", "aac"];
 
-/// Folder of the store that everything of audio is in.
+/// Folder of audio files in the store.
 pub(crate) const FOLDER: &str = "audio";
 
 /// The routes of this slice, relative to `/api/v1`.
@@ -81,10 +80,10 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         form_max_bytes: FORM_EXTRA_BYTES,
         ..BodyLimit::of(config.limits.upload_max_bytes, "An upload")
     };
-    let taking_files =
+    let upload_routes =
         OpenApiRouter::new().routes(routes!(upload::upload)).routes(routes!(reference::reference));
     OpenApiRouter::new()
-        .merge(with_body_limit(taking_files, upload_limit))
+        .merge(with_body_limit(upload_routes, upload_limit))
         .routes(routes!(files::list))
         .routes(routes!(files::read, files::delete))
         .routes(routes!(tags::set_tags))
@@ -94,36 +93,35 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .merge(resumable::routes(config))
 }
 
-/// Files that are decoded for direct answers at a time, for each processor.
-const DECODED_PER_PROCESSOR: u32 = 4;
+/// Number of files decoded at a time for direct answers, per processor.
+const DECODERS_PER_PROCESSOR: u32 = 4;
 
-/// What this slice keeps in memory.
+/// State of this slice in memory.
 #[derive(Debug)]
 pub struct Audio {
     decoder: decoder::Decoder,
-    /// Files that are decoded or measured at a time for direct answers. A long one takes minutes:
-    /// so there may be more than processors, which share the time, and few accounts cannot hold up
-    /// the short ones of all others.
+    /// Permits to decode or measure files for direct answers. A long file takes minutes, so there
+    /// are more permits than processors: a few accounts cannot block the short files of all others.
     pub(crate) decoding: Arc<Permits>,
-    /// Answers that are made of peaks at a time.
+    /// Permits to answer with peaks.
     peaks: Permits,
-    /// One copy at another rate is made at a time: the next one may be the same.
-    making: Permits,
+    /// One conversion to another rate at a time, because the next request may want the same copy.
+    conversions: Permits,
     upload_leases: resumable::UploadLeases,
 }
 
 impl Audio {
-    /// Nothing is opened yet. At most `waiting_max` requests wait for each kind of work.
+    /// At most `waiting_max` requests wait for each kind of work.
     ///
     /// # Errors
-    /// When the system does not say which program this is.
+    /// When the path of this executable is unknown.
     pub fn new(helpers: &Helpers, waiting_max: u64) -> std::io::Result<Self> {
         Ok(Self {
             decoder: decoder::Decoder::of_this_program(helpers.clone())?,
             decoding: Arc::new(Permits::weighted(
                 "audio files",
                 Bounds {
-                    running: DECODED_PER_PROCESSOR * processors(),
+                    running: DECODERS_PER_PROCESSOR * processors(),
                     least: 1,
                     of_one_user: processors().saturating_sub(1).max(1),
                     waiting: u64::MAX,
@@ -131,13 +129,13 @@ impl Audio {
                 },
             )),
             peaks: Permits::counted("waveforms", 4 * processors(), waiting_max),
-            making: Permits::counted("conversions to another rate", 1, waiting_max),
+            conversions: Permits::counted("conversions to another rate", 1, waiting_max),
             upload_leases: resumable::UploadLeases::default(),
         })
     }
 
-    /// What the headers of files say, in their order; `None` for what is no audio file that is read
-    /// here. Blocks, as long as `is_wanted`.
+    /// Reads the headers of files, in their order; `None` for files that are not supported audio.
+    /// Blocks until `is_wanted` returns false.
     ///
     /// # Errors
     /// When the process that reads them cannot be started.
@@ -150,8 +148,8 @@ impl Audio {
     }
 }
 
-/// Goes on with uploads that were whole, and removes those whose time is over. For the start,
-/// before anybody uploads.
+/// Resumes decoding complete uploads and removes expired ones. Call it at the start, before the
+/// first request.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -161,7 +159,7 @@ pub async fn resume(state: &AppState) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Forgets contents that no user has, because their owner is gone.
+/// Deletes contents whose owners were deleted.
 ///
 /// # Errors
 /// When the database refuses.
@@ -169,10 +167,10 @@ pub(crate) async fn forget_unowned(db: &Db) -> ApiResult<()> {
     Ok(store::delete_unowned(db).await?)
 }
 
-/// Extensions of the stored files: as it came, samples, peaks.
+/// Extensions of the stored files: original, samples, peaks.
 const EXTENSIONS: [&str; 3] = ["original", "wav", "peaks"];
 
-/// Where the parts of a content are stored.
+/// Keys of the stored files of a content.
 struct ContentKeys {
     original: BlobKey,
     samples: BlobKey,
@@ -198,13 +196,13 @@ pub struct AudioFile {
     pub sha256: String,
     /// Media type of the file.
     pub media_type: &'static str,
-    /// Kind of file.
+    /// Container format.
     pub container: String,
-    /// How its samples are coded.
+    /// Codec of its samples.
     pub codec: String,
     /// Size of the file in bytes.
     pub size_bytes: u64,
-    /// What counts of the quota: the file with its decoded copies and its peaks, in bytes.
+    /// Bytes that count toward the quota: the file, its decoded copies and its peaks.
     pub stored_bytes: u64,
     /// Sample rate in hertz.
     pub sample_rate_hz: u32,
@@ -216,13 +214,13 @@ pub struct AudioFile {
     pub frames: u64,
     /// Length in seconds.
     pub duration_secs: f64,
-    /// What was found wrong with the file and passed over, in sentences.
+    /// Faults of the file that did not prevent decoding, as sentences.
     pub warnings: Vec<String>,
     /// Tags, in alphabetical order.
     pub tags: Vec<String>,
     /// When it was uploaded, RFC 3339.
     pub created_at: String,
-    /// Where the file is.
+    /// Path of the file.
     pub file_url: String,
 }
 
@@ -257,7 +255,7 @@ impl AudioFile {
     }
 }
 
-/// The media type of a kind of file, by the name that its reader gives it.
+/// The media type of a container, by the name that `symphonia` gives it.
 fn media_type(container: &str) -> &'static str {
     match container {
         "wave" => "audio/wav",

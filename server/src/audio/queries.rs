@@ -1,16 +1,16 @@
-//! What may stand in the queries of this slice's addresses.
+//! Query parameters of this slice.
 
 use serde::Deserialize;
 use utoipa::{IntoParams, ToSchema};
 
 use crate::any_case;
 
-/// How the answer comes.
+/// How to answer an upload.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct UploadQuery {
-    /// `true`: 202 with a task as soon as the bytes are there; the task decodes, and its result is
-    /// this answer.
+    /// `true`: 202 with a task once the bytes have been received; the task decodes, and its result
+    /// is this answer.
     #[serde(default, rename = "async")]
     pub(super) asynchronous: bool,
 }
@@ -25,7 +25,7 @@ pub(super) struct ListQuery {
     pub(super) tag: Option<String>,
 }
 
-/// In which form a file is sent.
+/// Format in which a file is sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FileFormat {
@@ -36,21 +36,21 @@ pub(super) enum FileFormat {
     Wav32f,
 }
 
-/// In which form a file is sent, and at which rate.
+/// Format and rate in which a file is sent.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct FileQuery {
-    /// `original`, the default, or `wav32f`: the samples that browser and service both play, as a
-    /// 32-bit float WAV file.
+    /// `original`, the default, or `wav32f`: the samples that the browser and the service play, as
+    /// a 32-bit float WAV file.
     #[serde(default, deserialize_with = "any_case::word")]
     #[param(inline)]
     pub(super) format: FileFormat,
-    /// With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's
-    /// own, the default.
+    /// With `wav32f`: sample rate in hertz, one that a project can have (44100, 48000, 96000) or
+    /// that of the file, the default.
     pub(super) sample_rate_hz: Option<u32>,
 }
 
-/// In which form peaks are sent.
+/// Format in which peaks are sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum PeaksFormat {
@@ -61,7 +61,7 @@ pub(super) enum PeaksFormat {
     Json,
 }
 
-/// Which peaks are wanted.
+/// The requested peaks.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct PeaksQuery {
@@ -71,17 +71,17 @@ pub(super) struct PeaksQuery {
     pub(super) format: PeaksFormat,
     /// Width of the values: 8 or 16 (the default).
     pub(super) bits: Option<u32>,
-    /// Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and
-    /// `pixels` the next of 512 to 65536 at which one answer has room for the whole file.
+    /// Frames per pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels`
+    /// the finest of 256 to 65536 at which the complete file fits into one answer.
     pub(super) samples_per_pixel: Option<u64>,
     /// First pixel, 0 by default.
     pub(super) start: Option<u64>,
-    /// How many pixels; by default all that follow. At most 1048576, below 256 frames a
-    /// pixel 65536.
+    /// Number of pixels; by default all from `start`. At most 1048576, below 256 frames per pixel
+    /// 65536.
     pub(super) pixels: Option<u64>,
 }
 
-/// How an analysis comes.
+/// How to answer an analysis.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct AnalyzeQuery {

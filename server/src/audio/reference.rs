@@ -29,7 +29,7 @@ struct ReferenceRequest {
     audio_id: String,
 }
 
-/// What a reference measures, for comparing.
+/// Measurements of a reference.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ReferenceAnswer {
     /// Name of the file.
@@ -39,8 +39,7 @@ pub(super) struct ReferenceAnswer {
     /// Sample rate in hertz.
     sample_rate_hz: u32,
     /// Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts
-    /// as it is played here, from both loudspeakers: 3 LU more than meters say that take it for one
-    /// channel.
+    /// as played from both loudspeakers: 3 LU more than on meters that treat it as one channel.
     lufs: Option<f64>,
     /// True peak in dBTP; null for silence.
     true_peak_db: Option<f64>,
@@ -50,11 +49,11 @@ pub(super) struct ReferenceAnswer {
     spectral_centroid_hz: Option<f64>,
     /// Levels in thirds of an octave from 25 Hz to 20 kHz.
     third_octaves: Vec<BandLevel>,
-    /// What was found wrong with the file and passed over, in sentences.
+    /// Faults of the file that did not prevent decoding, as sentences.
     warnings: Vec<String>,
 }
 
-/// Measures a reference: a stored file by its id, or a file that comes as a form and is not kept.
+/// Measures a reference: a stored file by its id, or an uploaded file that is not stored.
 #[utoipa::path(post, path = "/audio/reference", tag = "audio",
     request_body(content((ReferenceRequest = "application/json"), (UploadForm = "multipart/form-data"))),
     responses((status = 200, body = ReferenceAnswer),
@@ -74,9 +73,9 @@ pub(super) async fn reference(
 ) -> ApiResult<Json<ReferenceAnswer>> {
     if form::is_form(request.headers()) {
         let received = receive_one(&state, request).await?;
-        return of_received(&state, &user.id, received).await.map(Json);
+        return measure_received(&state, &user.id, received).await.map(Json);
     }
-    // The limit of this path is that of a file; JSON is read into memory.
+    // The body limit of this path fits files, but JSON is read into memory.
     request.extensions_mut().insert(BodyLimit::default());
     let Json(ReferenceRequest { audio_id }) = Json::from_request(request, &state).await?;
     let found = find(&state, &user.id, &audio_id).await?;
@@ -103,7 +102,7 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
     Err(ApiError::bad_request("no_file", "The form has no part with a file name."))
 }
 
-async fn of_received(state: &AppState, user_id: &str, received: Received) -> ApiResult<ReferenceAnswer> {
+async fn measure_received(state: &AppState, user_id: &str, received: Received) -> ApiResult<ReferenceAnswer> {
     let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
         let (state, observer) = (&work_state, &mut |_| !caller.has_gone());

@@ -48,7 +48,7 @@ pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_
             let runtime = Handle::current();
             let work =
                 move |caller: &Caller| make(&work_state, &runtime, &owner_id, &found, rate_hz, &key, caller);
-            state.audio.making.run(work).await
+            state.audio.conversions.run(work).await
         }
     }
 }

@@ -19,21 +19,21 @@ use crate::state::AppState;
 use crate::storage::{Allowance, Received, form_error, receive_field};
 use crate::tasks::StartedTask;
 
-/// Most files in one request.
+/// Maximum number of files in one request.
 const FILES_MAX: usize = 100;
 
 /// Files as a form, for the API's description.
 #[derive(ToSchema)]
 pub(super) struct UploadForm {
-    /// The files, as many parts as there are.
+    /// The files, one form part each.
     #[expect(dead_code, reason = "only its description is used")]
     #[schema(min_items = 1, max_items = 100, format = Binary, content_media_type = "application/octet-stream")]
     file: Vec<String>,
 }
 
-/// Stores audio files: each as it came, with a decoded copy and its peaks.
+/// Stores audio files: each unchanged, with a decoded copy and its peaks.
 ///
-/// If none of the files can be used, the answer is the problem of the first.
+/// If all files are refused, the answer is the problem of the first.
 #[utoipa::path(post, path = "/audio/upload", tag = "audio", params(UploadQuery),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, body = UploadAnswer), (status = 202, body = StartedTask),
@@ -70,7 +70,8 @@ async fn receive_form(state: &AppState, user: &CurrentUser, request: Request) ->
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
         if received.len() == FILES_MAX {
-            let detail = format!("One upload takes at most {FILES_MAX} files.");
+            let detail =
+                format!("One upload may have at most {FILES_MAX} files; send the others in another request.");
             return Err(ApiError::bad_request("too_many_files", detail));
         }
         let allowance = Allowance::of(state, &user.id).await?;

@@ -33,7 +33,7 @@ pub(super) struct MediaImport {
 pub(super) struct ImportedMedia {
     /// The files that are among the caller's audio now.
     files: Vec<ImportedFile>,
-    /// The files that were not taken, and why.
+    /// The refused files, with the reasons.
     refused: Vec<RefusedMedia>,
 }
 
@@ -48,7 +48,7 @@ pub(super) struct ImportedFile {
     file: AudioFile,
 }
 
-/// A file that was not taken.
+/// A refused file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RefusedMedia {
     /// Its path, as it was asked for.

@@ -34,7 +34,7 @@ pub(super) struct MediaFile {
     /// Kind of file, such as `wave`; null if its content is none that is read here. The same holds
     /// for what follows.
     container: Option<String>,
-    /// How its samples are coded.
+    /// Codec of its samples.
     codec: Option<String>,
     /// Sample rate in hertz.
     sample_rate_hz: Option<u32>,

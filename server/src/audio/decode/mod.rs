@@ -28,7 +28,7 @@ const SAMPLE_RATES_HZ: std::ops::RangeInclusive<u32> = 8_000..=192_000;
 pub(crate) struct HeaderInfo {
     /// Kind of file: `wave`, `flac`, `mp3` and so on.
     pub(crate) container: String,
-    /// How its samples are coded.
+    /// Codec of its samples.
     pub(crate) codec: String,
     /// Sample rate in hertz.
     pub(crate) sample_rate_hz: u32,
@@ -68,7 +68,7 @@ pub(super) struct Limits {
 pub(super) struct Report {
     /// Kind of file: `wave`, `flac`, `mp3` and so on.
     pub(super) container: String,
-    /// How its samples are coded.
+    /// Codec of its samples.
     pub(super) codec: String,
     /// Sample rate in hertz.
     pub(super) sample_rate_hz: u32,

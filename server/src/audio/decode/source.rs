@@ -84,7 +84,7 @@ impl Source {
         self.packets.format().format_info().short_name
     }
 
-    /// How its samples are coded.
+    /// Codec of its samples.
     pub(super) fn codec(&self) -> &'static str {
         self.decoder.codec_info().short_name
     }

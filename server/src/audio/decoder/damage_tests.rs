@@ -1,4 +1,4 @@
-//! Damaged files: what is lost is silent, and what follows stays in its place.
+//! Damaged files: lost audio becomes silence, and later audio keeps its position.
 
 use std::ops::Range;
 
@@ -6,10 +6,10 @@ use super::tests::{Decoded, LIMITS, decode, refusal};
 use crate::audio::decode::Refusal;
 use crate::audio::test_files::*;
 
-/// Checks that frames outside `lost` are those of the whole file, that there is silence within, and
-/// one warning.
+/// Checks that only frames within `lost` differ from the intact file, with silence among them, and
+/// that there is one warning.
 #[track_caller]
-fn heals(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
+fn check_repair(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
     let (whole, healed) = (decode(whole), decode(broken));
     assert_eq!(healed.report.frames, whole.report.frames, "{name}");
     assert_eq!(healed.report.warnings, ["1 damaged section was replaced by silence."], "{name}");
@@ -23,7 +23,7 @@ fn heals(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
     assert!(healed.samples[middle..middle + 64].iter().all(|value| *value == 0.0), "{name}: no silence");
 }
 
-/// From the first to the last frame that is another.
+/// The range from the first to the last differing frame.
 fn differing_frames(one: &Decoded, other: &Decoded) -> Range<usize> {
     let channels = one.report.channels as usize;
     let differs = |(one, other): (&[f32], &[f32])| one != other;
@@ -32,40 +32,40 @@ fn differing_frames(one: &Decoded, other: &Decoded) -> Range<usize> {
     first..pairs().rposition(differs).map_or(first, |last| last + 1)
 }
 
-fn with_byte_changed(bytes: &[u8], place: usize) -> Vec<u8> {
+fn with_changed_byte(bytes: &[u8], index: usize) -> Vec<u8> {
     let mut broken = bytes.to_vec();
-    broken[place] ^= 0x55;
+    broken[index] ^= 0x55;
     broken
 }
 
-/// Places where `mark` stands.
-fn places(bytes: &[u8], mark: &[u8]) -> Vec<usize> {
-    (0..bytes.len()).filter(|place| bytes[*place..].starts_with(mark)).collect()
+/// All indices at which `mark` occurs.
+fn indices_of(bytes: &[u8], mark: &[u8]) -> Vec<usize> {
+    (0..bytes.len()).filter(|index| bytes[*index..].starts_with(mark)).collect()
 }
 
 /// Where each page of an Ogg file begins, and the position at its end.
 fn pages(bytes: &[u8]) -> Vec<(usize, usize)> {
     let position = |page: usize| u64::from_le_bytes(bytes[page + 6..page + 14].try_into().expect("eight"));
-    places(bytes, b"OggS").into_iter().map(|page| (page, position(page) as usize)).collect()
+    indices_of(bytes, b"OggS").into_iter().map(|page| (page, position(page) as usize)).collect()
 }
 
 #[test]
 fn a_lost_page_of_ogg_is_silent() {
     let pages = pages(OGG_PAGES);
-    // The first two hold headers; without the last one nobody knows how long the file was.
+    // The first two pages hold headers; without the last one the length of the file is unknown.
     for lost in 2..pages.len() - 1 {
         let from = if lost == 2 { 0 } else { pages[lost - 1].1 };
         // A packet needs the one before it.
         let range = from..pages[lost].1 + 1_024;
-        for place in [pages[lost].0 + 8, pages[lost].0 + 60, pages[lost + 1].0 - 3] {
-            let broken = with_byte_changed(OGG_PAGES, place);
-            heals(&format!("page {lost}, byte {place}"), OGG_PAGES, &broken, range.clone());
+        for index in [pages[lost].0 + 8, pages[lost].0 + 60, pages[lost + 1].0 - 3] {
+            let broken = with_changed_byte(OGG_PAGES, index);
+            check_repair(&format!("page {lost}, byte {index}"), OGG_PAGES, &broken, range.clone());
         }
     }
-    // Two together, and two apart.
-    let broken = with_byte_changed(&with_byte_changed(OGG_PAGES, pages[4].0 + 60), pages[5].0 + 60);
-    heals("two pages", OGG_PAGES, &broken, pages[3].1..pages[5].1 + 1_024);
-    let broken = with_byte_changed(&with_byte_changed(OGG_PAGES, pages[4].0 + 60), pages[6].0 + 60);
+    // Two adjacent pages, and two separate ones.
+    let broken = with_changed_byte(&with_changed_byte(OGG_PAGES, pages[4].0 + 60), pages[5].0 + 60);
+    check_repair("two pages", OGG_PAGES, &broken, pages[3].1..pages[5].1 + 1_024);
+    let broken = with_changed_byte(&with_changed_byte(OGG_PAGES, pages[4].0 + 60), pages[6].0 + 60);
     let healed = decode(&broken);
     assert_eq!(
         (healed.report.frames, &healed.report.warnings[..]),
@@ -77,12 +77,12 @@ fn a_lost_page_of_ogg_is_silent() {
 
 #[test]
 fn a_lost_frame_of_flac_is_silent() {
-    // Frames of a fixed length, the first byte of whose head is the same.
-    let heads = places(FLAC, &[0xFF, 0xF8]);
+    // Frames of a fixed length begin with the same two bytes.
+    let heads = indices_of(FLAC, &[0xFF, 0xF8]);
     let (whole, block) = (decode(FLAC).report.frames as usize, 4_608);
-    for place in [FLAC.len() / 4, FLAC.len() / 2, 2 * FLAC.len() / 3] {
-        let broken = with_byte_changed(FLAC, place);
-        heals(&format!("byte {place} of {heads:?}"), FLAC, &broken, 0..whole);
+    for index in [FLAC.len() / 4, FLAC.len() / 2, 2 * FLAC.len() / 3] {
+        let broken = with_changed_byte(FLAC, index);
+        check_repair(&format!("byte {index} of {heads:?}"), FLAC, &broken, 0..whole);
         let differing = differing_frames(&decode(FLAC), &decode(&broken));
         assert!(differing.len() <= 2 * block, "{differing:?}");
     }
@@ -93,10 +93,10 @@ fn a_lost_frame_of_mp3_is_silent() {
     let whole = decode(MP3);
     // At a constant bit rate of 96 kbit/s a frame has 313 bytes, or 314.
     let frame_bytes = 144 * 96_000 / 44_100;
-    let first = places(MP3, &[0xFF, 0xFB])[0];
+    let first = indices_of(MP3, &[0xFF, 0xFB])[0];
     for broken_bytes in [4, 100, 313, 700] {
         let mut broken = MP3.to_vec();
-        let heads = places(MP3, &[0xFF, 0xFB]);
+        let heads = indices_of(MP3, &[0xFF, 0xFB]);
         let head = *heads.iter().find(|head| **head > first + 8 * frame_bytes).expect("a frame");
         broken[head..head + broken_bytes].fill(0x11);
         let healed = decode(&broken);
@@ -113,7 +113,7 @@ fn a_lost_frame_of_mp3_is_silent() {
 }
 
 #[test]
-fn what_follows_the_end_of_a_stream_is_named() {
+fn a_second_stream_is_ignored_with_a_warning() {
     for (name, bytes) in [("flac", FLAC), ("mp3", MP3), ("ogg", OGG)] {
         let (one, both) = (decode(bytes), decode(&[bytes, bytes].concat()));
         assert_eq!(both.report.frames, one.report.frames, "{name}");
@@ -124,9 +124,9 @@ fn what_follows_the_end_of_a_stream_is_named() {
 }
 
 #[test]
-fn damage_within_an_m4a_file_is_silent() {
+fn damaged_frames_of_an_m4a_file_are_silent() {
     let whole = decode(M4A);
-    let data = places(M4A, b"mdat")[0];
+    let data = indices_of(M4A, b"mdat")[0];
     for (from, count) in [(1_000, 300), (500, 2_000), (3_000, 900)] {
         let mut broken = M4A.to_vec();
         let mut random = 1_u32;
@@ -142,9 +142,9 @@ fn damage_within_an_m4a_file_is_silent() {
 }
 
 #[test]
-fn refusals_are_in_plain_words() {
+fn refusals_name_the_codec_or_the_damage() {
     let mut fmt = Format { tag: 0x11, bits: 4, ..Format::PCM16 }.body();
-    // Blocks of 256 bytes, and how many samples are in one.
+    // Block size of 256 bytes, and samples per block.
     fmt[12..14].copy_from_slice(&256_u16.to_le_bytes());
     fmt.extend([2, 0, 0xF9, 1]);
     let adpcm = riff(&[riff_chunk(b"fmt ", &fmt), riff_chunk(b"data", &[0; 512])]);
@@ -162,10 +162,10 @@ fn refusals_are_in_plain_words() {
 }
 
 #[test]
-fn headers_that_were_never_completed_are_read_to_the_end() {
+fn a_wav_file_with_an_incomplete_header_is_read_to_its_end() {
     let samples: Vec<f32> = (0..400).map(|index| index as f32 / 400.0).collect();
     let whole = float_wav(2, 48_000, &samples);
-    let data = places(&whole, b"data")[0];
+    let data = indices_of(&whole, b"data")[0];
     let mut stale = whole;
     stale[4..8].fill(0);
     stale[data + 4..data + 8].fill(0);
@@ -173,18 +173,18 @@ fn headers_that_were_never_completed_are_read_to_the_end() {
     assert_eq!(healed.samples, samples);
     let expected = "The header was never completed; everything after it was read as audio.";
     assert_eq!(healed.report.warnings, [expected]);
-    // As written before the sound: the header alone.
+    // As written before the samples: the size of the header alone.
     stale[4..8].copy_from_slice(&(data as u32).to_le_bytes());
     assert_eq!(decode(&stale).samples, samples);
-    // The size of the file is right, that of the samples is wild.
-    for wild in [0x7FFF_FFFF_u32, 0xFFFF_FFF0, u32::MAX, stale.len() as u32] {
+    // The size of the file is right, that of the samples is wrong.
+    for wrong_size in [0x7FFF_FFFF_u32, 0xFFFF_FFF0, u32::MAX, stale.len() as u32] {
         let file_bytes = stale.len() as u32 - 8;
         stale[4..8].copy_from_slice(&file_bytes.to_le_bytes());
-        stale[data + 4..data + 8].copy_from_slice(&wild.to_le_bytes());
+        stale[data + 4..data + 8].copy_from_slice(&wrong_size.to_le_bytes());
         let healed = decode(&stale);
-        assert_eq!((healed.samples, healed.report.warnings.len()), (samples.clone(), 1), "{wild:#x}");
+        assert_eq!((healed.samples, healed.report.warnings.len()), (samples.clone(), 1), "{wrong_size:#x}");
     }
-    // Truly without samples.
+    // No samples.
     let empty = riff(&[
         riff_chunk(b"fmt ", &Format::FLOAT.body()),
         riff_chunk(b"data", &[]),
@@ -194,7 +194,7 @@ fn headers_that_were_never_completed_are_read_to_the_end() {
 }
 
 #[test]
-fn wide_wav_files_are_read() {
+fn rf64_and_bw64_files_are_read() {
     let samples: Vec<f32> = (0..400).map(|index| index as f32 / 400.0).collect();
     let data: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
     let fmt = riff_chunk(b"fmt ", &Format::FLOAT.body());

@@ -1,14 +1,13 @@
 //! Decodes each audio file in a separate process.
 //!
 //! Containers and codecs are the largest parsers of hostile bytes in the service. They run in a
-//! child of the same program (`songfoundry decode`, hidden) that gets three open-ended things only:
-//! the file, and two empty files for samples and peaks. It has no settings, no secrets and no
-//! sockets; its memory, processor time and file size are limited by the system; and whatever
-//! happens to it (an abort for want of memory, an endless loop, a bug in a codec) is an ordinary
-//! refusal of one file. A thread with `catch_unwind` would be cheaper by some milliseconds, but
-//! could neither be stopped nor be limited.
+//! child of the same program (`songfoundry decode`, hidden). It gets the file and two empty files
+//! for samples and peaks, but no settings, secrets or sockets. The system limits its memory,
+//! processor time and file size. Whatever happens to it (out of memory, an endless loop, a bug in a
+//! codec) refuses only this file. A thread with `catch_unwind` would save some milliseconds, but
+//! could neither be stopped nor limited.
 //!
-//! [`child`] is the process, [`program`] starts it, and [`super::decode`] is what it does.
+//! [`child`] is the process, [`program`] starts it, and [`super::decode`] decodes.
 
 pub(crate) mod child;
 mod program;
@@ -20,13 +19,13 @@ use serde::{Deserialize, Serialize};
 
 use super::decode::{HeaderInfo, Job, Refusal, Report};
 
-/// What a child is told.
+/// A request to a child.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Order {
+enum Request {
     /// Decode a file.
     Decode(Job),
-    /// Read the headers of these files, and say of each what is in it.
+    /// Read the headers of these files.
     Inspect(Vec<PathBuf>),
 }
 
@@ -34,14 +33,13 @@ enum Order {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Message {
-    /// Share of the file that is read, 0 to 1.
+    /// Fraction of the file read so far, 0 to 1.
     Progress(f64),
-    /// The end.
+    /// The file was decoded.
     Done(Report),
-    /// The other end.
+    /// The file was refused.
     Refused(Refusal),
-    /// What is in the next of the files to look into; null if it is no audio file that is read
-    /// here.
+    /// The header of the next file; null if it is not supported audio.
     Inspected(Option<HeaderInfo>),
 }
 

@@ -1,4 +1,4 @@
-//! Starting the process that decodes, listening to it, and ending it.
+//! Starts, supervises and ends the decoder process.
 
 use std::io::{BufRead as _, BufReader, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -6,29 +6,29 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use super::child::{INSPECTION_SECS, TIME_IS_OVER};
-use super::{Message, Order};
+use super::child::{EXIT_TIMED_OUT, INSPECTION_SECS};
+use super::{Message, Request};
 use crate::audio::decode::{HeaderInfo, Job, Refusal, Report};
 use crate::helper_processes::{Helpers, Registered};
 
-/// How often it is asked whether the work is still wanted.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often to check whether the caller still waits.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a process that watches its own time gets beyond it.
+/// Time beyond its limit until a process that did not exit by itself is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Why nothing was decoded.
 #[derive(Debug)]
 pub(in crate::audio) enum Failure {
-    /// The file is not taken.
+    /// The file is refused.
     Refused(Refusal),
-    /// The observer said that it is not wanted any more.
+    /// The observer cancelled the work.
     Cancelled,
-    /// The process could not be started or heard, or something other than the file ended it.
+    /// The process could not be started or read, or something other than the file ended it.
     Io(std::io::Error),
 }
 
-/// The program that decodes: this one, with the command for it.
+/// The decoder program: this executable with the `decode` command.
 #[derive(Debug, Clone)]
 pub(in crate::audio) struct Decoder {
     program: PathBuf,
@@ -38,7 +38,7 @@ pub(in crate::audio) struct Decoder {
 }
 
 impl Decoder {
-    /// This very program, even if its file was replaced since it started.
+    /// This executable, even if its file was replaced since it started.
     #[cfg(not(test))]
     pub(in crate::audio) fn of_this_program(helpers: Helpers) -> std::io::Result<Self> {
         let running = PathBuf::from("/proc/self/exe");
@@ -46,7 +46,7 @@ impl Decoder {
         Ok(Self { program, arguments: &["decode"], environment: &[], helpers })
     }
 
-    /// The test program, which one of its tests turns into a decoder.
+    /// The test executable, which one of its tests turns into a decoder.
     #[cfg(test)]
     pub(in crate::audio) fn of_this_program(helpers: Helpers) -> std::io::Result<Self> {
         Ok(Self {
@@ -57,27 +57,27 @@ impl Decoder {
         })
     }
 
-    /// Does `job`, whose paths are relative to `folder`. Blocks; `observer` receives the progress
-    /// and returns whether to continue.
+    /// Executes `job`, whose paths are relative to `folder`. Blocks; `observer` receives the
+    /// progress and returns whether to continue.
     pub(in crate::audio) fn run(
         &self,
         folder: &Path,
         job: &Job,
         observer: &mut dyn FnMut(f64) -> bool,
     ) -> Result<Report, Failure> {
-        let order = Order::Decode(job.clone());
-        let (mut process, messages) = Process::start(self, folder, &order).map_err(Failure::Io)?;
+        let request = Request::Decode(job.clone());
+        let (mut process, messages) = Process::start(self, folder, &request).map_err(Failure::Io)?;
         let deadline = Instant::now() + Duration::from_secs(job.limits.wall_secs) + GRACE;
-        let mut share = 0.0;
+        let mut fraction = 0.0;
         loop {
-            match messages.recv_timeout(LOOK_EVERY) {
-                Ok(Message::Progress(now)) => share = now,
+            match messages.recv_timeout(POLL_INTERVAL) {
+                Ok(Message::Progress(read)) => fraction = read,
                 Ok(Message::Done(report)) => return Ok(report),
                 Ok(Message::Refused(refusal)) => return Err(Failure::Refused(refusal)),
                 Ok(Message::Inspected(_)) | Err(RecvTimeoutError::Timeout) => {}
-                Err(RecvTimeoutError::Disconnected) => return Err(process.gave_up(job)),
+                Err(RecvTimeoutError::Disconnected) => return Err(process.failure(job)),
             }
-            if !observer(share) || process.registered.is_to_end() {
+            if !observer(fraction) || process.registered.is_to_end() {
                 return Err(Failure::Cancelled);
             }
             if Instant::now() > deadline {
@@ -86,23 +86,23 @@ impl Decoder {
         }
     }
 
-    /// What the headers of files say, in their order; `None` for what is no audio file that is read
-    /// here. A file that ends its process is none of them, and the next process goes on behind it.
-    /// Blocks, as long as `is_wanted`.
+    /// Reads the headers of files, in their order; `None` for files that are not supported audio,
+    /// and for a file that crashes its process: the next process continues after it. Blocks until
+    /// `is_wanted` returns false.
     pub(in crate::audio) fn inspect(
         &self,
         files: &[PathBuf],
         is_wanted: &mut dyn FnMut() -> bool,
     ) -> std::io::Result<Vec<Option<HeaderInfo>>> {
-        let mut found = Vec::with_capacity(files.len());
+        let mut headers = Vec::with_capacity(files.len());
         let deadline = Instant::now() + Duration::from_secs(INSPECTION_SECS);
-        while found.len() < files.len() && Instant::now() < deadline && is_wanted() {
-            let rest = &files[found.len()..];
-            let (process, messages) = Process::start(self, Path::new("/"), &Order::Inspect(rest.to_vec()))?;
-            let wanted = files.len();
-            while found.len() < wanted {
-                match messages.recv_timeout(LOOK_EVERY) {
-                    Ok(Message::Inspected(facts)) => found.push(facts),
+        while headers.len() < files.len() && Instant::now() < deadline && is_wanted() {
+            let remaining = &files[headers.len()..];
+            let (process, messages) =
+                Process::start(self, Path::new("/"), &Request::Inspect(remaining.to_vec()))?;
+            while headers.len() < files.len() {
+                match messages.recv_timeout(POLL_INTERVAL) {
+                    Ok(Message::Inspected(header)) => headers.push(header),
                     Ok(_) => {}
                     Err(RecvTimeoutError::Timeout) if Instant::now() < deadline => {
                         if process.registered.is_to_end() || !is_wanted() {
@@ -112,51 +112,55 @@ impl Decoder {
                     Err(_) => break,
                 }
             }
-            if found.len() < wanted {
-                found.push(None);
+            if headers.len() < files.len() {
+                headers.push(None);
             }
         }
-        found.resize(files.len(), None);
-        Ok(found)
+        headers.resize(files.len(), None);
+        Ok(headers)
     }
 }
 
-/// A running decoder. Dropped, it is ended.
+/// A running decoder. Dropping it kills the process.
 struct Process {
     child: Child,
     registered: Registered,
 }
 
 impl Process {
-    /// Starts a process and sends its order. The channel receives its messages and closes when it
-    /// ends.
-    fn start(decoder: &Decoder, folder: &Path, order: &Order) -> std::io::Result<(Self, Receiver<Message>)> {
+    /// Starts a process and sends the request. The channel receives its messages and closes when
+    /// the process ends.
+    fn start(
+        decoder: &Decoder,
+        folder: &Path,
+        request: &Request,
+    ) -> std::io::Result<(Self, Receiver<Message>)> {
         let mut command = Command::new(&decoder.program);
         command
             .args(decoder.arguments)
-            // Nothing of the service's settings, least of all its secrets.
+            // Hides the settings and secrets of the service.
             .env_clear()
             .envs(decoder.environment.iter().copied())
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // Ctrl-C in a terminal goes to the whole process group. The service ends its decoders
-        // itself; one that a signal ended first would look like one that its file ended.
+        // Ctrl-C in a terminal signals the whole process group. The service ends its decoders
+        // itself; one that the signal killed would look as if its file had crashed it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.spawn()?;
         let registered = decoder.helpers.register("decoder", child.id());
         let mut process = Self { child, registered };
-        let text = serde_json::to_string(order)?;
-        // The pipe stays open: its end tells the process that nobody waits any more.
+        let text = serde_json::to_string(request)?;
+        // The pipe stays open, because the process exits when it closes.
         let input = process.child.stdin.as_mut().ok_or(ErrorKind::BrokenPipe)?;
         writeln!(input, "{text}")?;
-        let messages = process.listen()?;
+        let messages = process.read_messages()?;
         Ok((process, messages))
     }
 
-    fn listen(&mut self) -> std::io::Result<Receiver<Message>> {
+    fn read_messages(&mut self) -> std::io::Result<Receiver<Message>> {
         let (sender, messages) = mpsc::channel();
         let output = self.child.stdout.take();
         std::thread::Builder::new().name("decoder-output".to_owned()).spawn(move || {
@@ -174,48 +178,48 @@ impl Process {
         Ok(messages)
     }
 
-    /// Why there is no outcome.
-    fn gave_up(&mut self, job: &Job) -> Failure {
+    /// The reason why the process ended without an outcome.
+    fn failure(&mut self, job: &Job) -> Failure {
         let status = match self.child.wait() {
             Ok(status) => status,
             Err(error) => return Failure::Io(error),
         };
-        tracing::warn!(?status, "a decoder ended without an outcome");
-        if status.code() == Some(TIME_IS_OVER) {
+        tracing::warn!(?status, "a decoder exited without an outcome");
+        if status.code() == Some(EXIT_TIMED_OUT) {
             return Failure::Refused(too_slow(job));
         }
-        match Ending::of(status) {
-            Ending::OutOfTime => Failure::Refused(too_slow(job)),
-            Ending::OutOfRoom => Failure::Refused(Refusal::NoRoom),
-            Ending::Crash => Failure::Refused(Refusal::Malformed(
-                "is damaged, or needs more memory than a file may have".to_owned(),
+        match ExitCause::of(status) {
+            ExitCause::OutOfTime => Failure::Refused(too_slow(job)),
+            ExitCause::OutOfRoom => Failure::Refused(Refusal::NoRoom),
+            ExitCause::Crash => Failure::Refused(Refusal::Malformed(
+                "is damaged, or needs more memory than the decoder may use".to_owned(),
             )),
-            Ending::FromOutside => {
+            ExitCause::External => {
                 Failure::Io(std::io::Error::other(format!("the decoder was ended: {status}")))
             }
         }
     }
 }
 
-/// The reason why a process ended without an outcome.
-enum Ending {
-    /// Its limit of processor time, or of time.
+/// What ended a process.
+enum ExitCause {
+    /// The limit of time or processor time.
     OutOfTime,
-    /// Its limit of the size of a file.
+    /// The limit of the file size.
     OutOfRoom,
-    /// Itself. An allocation above its limit of memory ends so too.
+    /// A crash, also by an allocation above the memory limit.
     Crash,
-    /// Anything but the file: a signal of somebody or of a system short of memory, or a limit that
-    /// could not be set.
-    FromOutside,
+    /// Not the file: a signal from outside (such as the OOM killer), or a limit that could not be
+    /// set.
+    External,
 }
 
-impl Ending {
+impl ExitCause {
     #[cfg(unix)]
     fn of(status: ExitStatus) -> Self {
         use std::os::unix::process::ExitStatusExt as _;
         match (status.code(), status.signal()) {
-            (Some(TIME_IS_OVER), _) | (_, Some(libc::SIGXCPU)) => Self::OutOfTime,
+            (Some(EXIT_TIMED_OUT), _) | (_, Some(libc::SIGXCPU)) => Self::OutOfTime,
             (_, Some(libc::SIGXFSZ)) => Self::OutOfRoom,
             (
                 _,
@@ -228,17 +232,17 @@ impl Ending {
                     | libc::SIGABRT,
                 ),
             ) => Self::Crash,
-            _ => Self::FromOutside,
+            _ => Self::External,
         }
     }
 
     #[cfg(not(unix))]
     fn of(status: ExitStatus) -> Self {
         match status.code() {
-            Some(TIME_IS_OVER) => Self::OutOfTime,
-            // The codes of exceptions have their highest bit set.
+            Some(EXIT_TIMED_OUT) => Self::OutOfTime,
+            // Exception codes have the highest bit set.
             Some(..0) => Self::Crash,
-            _ => Self::FromOutside,
+            _ => Self::External,
         }
     }
 }
@@ -249,7 +253,7 @@ fn too_slow(job: &Job) -> Refusal {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // It may have ended by itself.
+        // Errors mean that it has exited already.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -347,7 +347,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Measures a reference: a stored file by its id, or a file that comes as a form and is not kept. */
+        /** Measures a reference: a stored file by its id, or an uploaded file that is not stored. */
         post: operations["post_audio_reference"];
         delete?: never;
         options?: never;
@@ -365,8 +365,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stores audio files: each as it came, with a decoded copy and its peaks.
-         * @description If none of the files can be used, the answer is the problem of the first.
+         * Stores audio files: each unchanged, with a decoded copy and its peaks.
+         * @description If all files are refused, the answer is the problem of the first.
          */
         post: operations["post_audio_upload"];
         delete?: never;
@@ -449,8 +449,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Measures an audio file: length, loudness, peaks, spectrum, tempo and key. Kept, so that asking
-         *     again is quick.
+         * Measures an audio file: length, loudness, peaks, spectrum, tempo and key. The result is stored,
+         *     so that later requests are quick.
          */
         post: operations["post_audio_id_analyze"];
         delete?: never;
@@ -1735,7 +1735,7 @@ export interface components {
              */
             most: number;
         };
-        /** @description What an audio file measures. */
+        /** @description Measurements of an audio file. */
         AudioAnalysis: {
             /**
              * Format: double
@@ -1750,8 +1750,8 @@ export interface components {
             /**
              * Format: double
              * @description Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and
-             *     below 400 ms. A mono file counts as it is played here, from both loudspeakers: 3 LU more
-             *     than meters say that take it for one channel.
+             *     below 400 ms. A mono file counts as played from both loudspeakers: 3 LU more than on meters
+             *     that treat it as one channel.
              */
             lufs: number | null;
             /**
@@ -1804,9 +1804,9 @@ export interface components {
             sha256: string;
             /** @description Media type of the file. */
             media_type: string;
-            /** @description Kind of file. */
+            /** @description Container format. */
             container: string;
-            /** @description How its samples are coded. */
+            /** @description Codec of its samples. */
             codec: string;
             /**
              * Format: int64
@@ -1815,7 +1815,7 @@ export interface components {
             size_bytes: number;
             /**
              * Format: int64
-             * @description What counts of the quota: the file with its decoded copies and its peaks, in bytes.
+             * @description Bytes that count toward the quota: the file, its decoded copies and its peaks.
              */
             stored_bytes: number;
             /**
@@ -1843,13 +1843,13 @@ export interface components {
              * @description Length in seconds.
              */
             duration_secs: number;
-            /** @description What was found wrong with the file and passed over, in sentences. */
+            /** @description Faults of the file that did not prevent decoding, as sentences. */
             warnings: string[];
             /** @description Tags, in alphabetical order. */
             tags: string[];
             /** @description When it was uploaded, RFC 3339. */
             created_at: string;
-            /** @description Where the file is. */
+            /** @description Path of the file. */
             file_url: string;
         };
         /** @description The instruments that the caller has. */
@@ -2151,7 +2151,7 @@ export interface components {
         ImportedMedia: {
             /** @description The files that are among the caller's audio now. */
             files: components["schemas"]["ImportedFile"][];
-            /** @description The files that were not taken, and why. */
+            /** @description The refused files, with the reasons. */
             refused: components["schemas"]["RefusedMedia"][];
         };
         /**
@@ -2359,7 +2359,7 @@ export interface components {
              *     for what follows.
              */
             container: string | null;
-            /** @description How its samples are coded. */
+            /** @description Codec of its samples. */
             codec: string | null;
             /**
              * Format: int32
@@ -2533,9 +2533,9 @@ export interface components {
                 sha256: string;
                 /** @description Media type of the file. */
                 media_type: string;
-                /** @description Kind of file. */
+                /** @description Container format. */
                 container: string;
-                /** @description How its samples are coded. */
+                /** @description Codec of its samples. */
                 codec: string;
                 /**
                  * Format: int64
@@ -2544,7 +2544,7 @@ export interface components {
                 size_bytes: number;
                 /**
                  * Format: int64
-                 * @description What counts of the quota: the file with its decoded copies and its peaks, in bytes.
+                 * @description Bytes that count toward the quota: the file, its decoded copies and its peaks.
                  */
                 stored_bytes: number;
                 /**
@@ -2572,13 +2572,13 @@ export interface components {
                  * @description Length in seconds.
                  */
                 duration_secs: number;
-                /** @description What was found wrong with the file and passed over, in sentences. */
+                /** @description Faults of the file that did not prevent decoding, as sentences. */
                 warnings: string[];
                 /** @description Tags, in alphabetical order. */
                 tags: string[];
                 /** @description When it was uploaded, RFC 3339. */
                 created_at: string;
-                /** @description Where the file is. */
+                /** @description Path of the file. */
                 file_url: string;
             }[];
             /** @description Where the next page starts; null on the last one. */
@@ -2656,7 +2656,7 @@ export interface components {
                  *     for what follows.
                  */
                 container: string | null;
-                /** @description How its samples are coded. */
+                /** @description Codec of its samples. */
                 codec: string | null;
                 /**
                  * Format: int32
@@ -3212,7 +3212,7 @@ export interface components {
             /** @description The banks that were played, as `soundfont_id` or file name. */
             soundfonts: string[];
         };
-        /** @description What a reference measures, for comparing. */
+        /** @description Measurements of a reference. */
         ReferenceAnswer: {
             /** @description Name of the file. */
             name: string;
@@ -3229,8 +3229,7 @@ export interface components {
             /**
              * Format: double
              * @description Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts
-             *     as it is played here, from both loudspeakers: 3 LU more than meters say that take it for one
-             *     channel.
+             *     as played from both loudspeakers: 3 LU more than on meters that treat it as one channel.
              */
             lufs: number | null;
             /**
@@ -3250,7 +3249,7 @@ export interface components {
             spectral_centroid_hz: number | null;
             /** @description Levels in thirds of an octave from 25 Hz to 20 kHz. */
             third_octaves: components["schemas"]["BandLevel"][];
-            /** @description What was found wrong with the file and passed over, in sentences. */
+            /** @description Faults of the file that did not prevent decoding, as sentences. */
             warnings: string[];
         };
         /** @description A stored file to compare with. */
@@ -3258,14 +3257,14 @@ export interface components {
             /** @description Id of the audio file. */
             audio_id: string;
         };
-        /** @description A file that was not taken. */
+        /** @description A refused file. */
         RefusedFile: {
             /** @description Its name. */
             name: string;
             /** @description Why. */
             problem: components["schemas"]["Problem"];
         };
-        /** @description A file that was not taken. */
+        /** @description A refused file. */
         RefusedMedia: {
             /** @description Its path, as it was asked for. */
             path: string;
@@ -3886,16 +3885,16 @@ export interface components {
             /** @description Why it is not known. */
             reason: string;
         };
-        /** @description What became of the files of an upload. */
+        /** @description Result of an upload. */
         UploadAnswer: {
-            /** @description The files that are there now, in the order in which they came. */
+            /** @description The stored files, in the order of the upload. */
             files: components["schemas"]["UploadedFile"][];
-            /** @description The files that were not taken, and why. */
+            /** @description The refused files, with the reasons. */
             refused: components["schemas"]["RefusedFile"][];
         };
         /** @description Files as a form, for the API's description. */
         UploadForm: {
-            /** @description The files, as many parts as there are. */
+            /** @description The files, one form part each. */
             file: string[];
         };
         /**
@@ -3930,9 +3929,9 @@ export interface components {
             /** @description The audio file, once it is there. */
             audio_id: string | null;
         };
-        /** @description A file that is there now. */
+        /** @description A stored file. */
         UploadedFile: components["schemas"]["AudioFile"] & {
-            /** @description Whether the user had a file of this content already; it is then the one that is answered. */
+            /** @description Whether the user already had a file with this content; then this is that file. */
             already_there: boolean;
         };
         /** @description A file that was sent. */
@@ -4767,8 +4766,8 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `true`: 202 with a task as soon as the bytes are there; the task decodes, and its result is
-                 *     this answer.
+                 * @description `true`: 202 with a task once the bytes have been received; the task decodes, and its result
+                 *     is this answer.
                  */
                 async?: boolean;
             };
@@ -5066,13 +5065,13 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `original`, the default, or `wav32f`: the samples that browser and service both play, as a
-                 *     32-bit float WAV file.
+                 * @description `original`, the default, or `wav32f`: the samples that the browser and the service play, as
+                 *     a 32-bit float WAV file.
                  */
                 format?: "original" | "wav32f";
                 /**
-                 * @description With `wav32f`: sample rate in hertz, one of a project's (44100, 48000, 96000) or the file's
-                 *     own, the default.
+                 * @description With `wav32f`: sample rate in hertz, one that a project can have (44100, 48000, 96000) or
+                 *     that of the file, the default.
                  */
                 sample_rate_hz?: number;
             };
@@ -5112,15 +5111,15 @@ export interface operations {
                 /** @description Width of the values: 8 or 16 (the default). */
                 bits?: number;
                 /**
-                 * @description Frames under one pixel: a power of two from 1 to 65536. Default: 256; without `start` and
-                 *     `pixels` the next of 512 to 65536 at which one answer has room for the whole file.
+                 * @description Frames per pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels`
+                 *     the finest of 256 to 65536 at which the complete file fits into one answer.
                  */
                 samples_per_pixel?: number;
                 /** @description First pixel, 0 by default. */
                 start?: number;
                 /**
-                 * @description How many pixels; by default all that follow. At most 1048576, below 256 frames a
-                 *     pixel 65536.
+                 * @description Number of pixels; by default all from `start`. At most 1048576, below 256 frames per pixel
+                 *     65536.
                  */
                 pixels?: number;
             };
