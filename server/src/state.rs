@@ -180,7 +180,7 @@ impl AppState {
             passwords: Passwords::new(config.limits.work_waiting_max)?,
             tasks: Tasks::open(db.clone(), &config.storage, config.tasks, document_quota, KINDS).await?,
             document_quota,
-            project_saved: |state, owner_id, text| Box::pin(audio::bring_back_named(state, owner_id, text)),
+            project_saved: |state, owner_id, text| Box::pin(audio::restore_named(state, owner_id, text)),
             soundfonts: SoundFonts::new(&config, &db, plugins::soundfont_files(&config)),
             exports: Exports::new(&config),
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),

@@ -26,18 +26,22 @@ pub(super) async fn list(
     Query(query): Query<ListQuery>,
 ) -> ApiResult<Json<Page<AudioFile>>> {
     let limit = page.limit()?;
-    let (search, tag) = (wanted("search", query.search.as_deref())?, wanted("tag", query.tag.as_deref())?);
+    let (search, tag) =
+        (search_term("search", query.search.as_deref())?, search_term("tag", query.tag.as_deref())?);
     let filter = Filter { search: search.as_deref(), tag: tag.as_deref() };
     let found = store::page(&state.db, &user.id, &filter, page.position()?.as_ref(), limit + 1).await?;
-    let position = |one: &AudioFile| Position { time: one.created_at.clone(), id: one.id.clone() };
+    let position = |file: &AudioFile| Position { time: file.created_at.clone(), id: file.id.clone() };
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
-/// The search term in its comparison form; `None` if there is none.
-fn wanted(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
+/// A search term in its comparison form; `None` if it is empty.
+fn search_term(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
     if text.chars().any(char::is_control) {
-        return Err(ApiError::bad_request("bad_query", format!("`{name}` holds a control character.")));
+        return Err(ApiError::bad_request(
+            "bad_query",
+            format!("`{name}` contains a control character; remove it."),
+        ));
     }
     Ok(Some(search_key(text)))
 }
@@ -53,8 +57,8 @@ pub(super) async fn read(
     Ok(Json(find(&state, &user.id, &id).await?.file))
 }
 
-/// Deletes an audio file. One that a project or the autosave names stays, so that no song loses its
-/// sound. For a while it comes back when a project that names it is saved.
+/// Deletes an audio file, unless a project or the autosave names it. For a while it is restored
+/// when a project that names it is saved.
 #[utoipa::path(delete, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
     responses((status = 204, description = "Deleted"),
         (status = 409, description = "`audio_in_use`: a project names it", body = Problem,

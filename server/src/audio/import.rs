@@ -1,5 +1,4 @@
-//! Makes received bytes an audio file of a user: known content is used as it is, new content is
-//! decoded.
+//! Makes received bytes an audio file of a user: decodes new content and reuses stored content.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -24,12 +23,12 @@ const CHUNK_BYTES: usize = 64 * 1024;
 /// Receives the progress, 0 to 1, and returns whether to continue.
 pub(super) type Observer<'o> = &'o mut dyn FnMut(f64) -> bool;
 
-/// A stored file.
+/// An imported file.
 #[derive(Debug)]
 pub(super) struct Imported {
     pub(super) file: AudioFile,
-    /// Whether the user had this content before.
-    pub(super) known: bool,
+    /// Whether the user already had a file with this content.
+    pub(super) already_there: bool,
 }
 
 /// Stores the received bytes as a file of `owner_id`. Blocks.
@@ -47,14 +46,14 @@ pub(super) fn import(
         false => is_stored(&state.blobs, &sha256),
     };
     let is_whole = content()?.as_ref().map(is_stored).transpose()?.unwrap_or(false);
-    let own = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?;
-    let is_own = own.is_some();
-    if let Some(found) = own.filter(|_| is_whole) {
-        return Ok(Imported { file: found.file, known: true });
+    let existing = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?;
+    let is_existing = existing.is_some();
+    if let Some(found) = existing.filter(|_| is_whole) {
+        return Ok(Imported { file: found.file, already_there: true });
     }
     let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
-        // A file of this user counts for the quota already.
-        allowance if is_own => allowance.without(u64::MAX),
+        // A file that this user has already counts toward the quota.
+        allowance if is_existing => allowance.without(u64::MAX),
         allowance => allowance,
     };
     let decoded = match is_whole {
@@ -67,7 +66,7 @@ pub(super) fn import(
     };
     let is_new = {
         let _contents = lock_contents(state, runtime)?;
-        let check = |content: &Content| match is_own {
+        let check = |content: &Content| match is_existing {
             true => Ok(()),
             false => runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes()),
         };
@@ -78,11 +77,11 @@ pub(super) fn import(
                 check(&content)?;
                 content
             }
-            (known, Some((content, decoded))) => {
+            (stored, Some((content, decoded))) => {
                 check(&content)?;
-                decoded.keep(received)?;
-                if known.is_some() {
-                    tracing::info!(sha256, "missing or damaged stored files came back with an upload");
+                decoded.store(received)?;
+                if stored.is_some() {
+                    tracing::info!(sha256, "an upload replaced missing or damaged stored files");
                     runtime.block_on(store::set_decoded(&state.db, &content))?;
                 }
                 content
@@ -90,7 +89,7 @@ pub(super) fn import(
             (_, None) => {
                 return Err(ApiError::Conflict {
                     code: "try_again",
-                    detail: format!("`{name}` was deleted at the same moment; send it again."),
+                    detail: format!("`{name}` was deleted while it was uploaded; send it again."),
                 });
             }
         };
@@ -100,15 +99,15 @@ pub(super) fn import(
     deleted::fit_quota(state, runtime, owner_id)?;
     let found = runtime
         .block_on(store::by_content(&state.db, owner_id, &sha256))?
-        .ok_or_else(|| ApiError::internal(anyhow::anyhow!("a file that was stored is not there")))?;
-    Ok(Imported { file: found.file, known: !is_new })
+        .ok_or_else(|| ApiError::internal(anyhow::anyhow!("a file is missing right after it was stored")))?;
+    Ok(Imported { file: found.file, already_there: !is_new })
 }
 
-/// Imports the bytes of `content` as a file of `owner_id`, under all limits of an upload, and says
-/// whether the user had it before. Blocks.
+/// Imports the bytes of `content` as a file of `owner_id`, with the limits of an upload. Also
+/// returns whether the user already had it. Blocks.
 ///
 /// # Errors
-/// As for an upload; what cannot be read is 400 `unreadable`.
+/// As for an upload; 400 `unreadable` if `content` cannot be read.
 pub(crate) fn import_content(
     state: &AppState,
     runtime: &Handle,
@@ -129,15 +128,17 @@ pub(crate) fn import_content(
         }
         file.add(&chunk[..count])?;
         if !observer(0.0) {
-            return Err(ApiError::Conflict { code: "cancelled", detail: "It was cancelled.".to_owned() });
+            return Err(ApiError::Conflict {
+                code: "cancelled",
+                detail: "The import was cancelled.".to_owned(),
+            });
         }
     }
     let imported = import(state, runtime, owner_id, file.finish(name)?, observer)?;
-    Ok((imported.file, imported.known))
+    Ok((imported.file, imported.already_there))
 }
 
-/// Deletes a file that was just imported, as its user would: it stays where a song names it by now.
-/// Blocks.
+/// Deletes a file that was just imported, unless a song already names it. Blocks.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -149,7 +150,7 @@ pub(crate) fn undo_import(state: &AppState, runtime: &Handle, owner_id: &str, id
     }
 }
 
-/// Where received audio files go.
+/// The destination of received audio files.
 pub(super) fn destination(state: &AppState) -> Destination {
     Destination { folder: FOLDER, limit_bytes: state.config.limits.upload_max_bytes, what: "An upload" }
 }
@@ -189,15 +190,15 @@ impl Decoded {
         })
     }
 
-    /// Gives the three files their names.
-    fn keep(self, received: Received) -> ApiResult<()> {
+    /// Stores the three files under their keys.
+    fn store(self, received: Received) -> ApiResult<()> {
         let sha256 = received.sha256.clone();
         received.writer.finish_as(&ContentKeys::new(&sha256)?.original)?;
-        self.keep_made(&sha256)
+        self.store_derived(&sha256)
     }
 
-    /// Gives the files that were made their names.
-    pub(super) fn keep_made(self, sha256: &str) -> ApiResult<()> {
+    /// Stores the samples and the peaks under their keys.
+    pub(super) fn store_derived(self, sha256: &str) -> ApiResult<()> {
         let keys = ContentKeys::new(sha256)?;
         self.samples.finish_as(&keys.samples)?;
         self.peaks.finish_as(&keys.peaks)?;
@@ -213,20 +214,23 @@ pub(super) fn decode(
     received: &Received,
     observer: Observer<'_>,
 ) -> ApiResult<Decoded> {
-    let room =
-        Room { decoder: &state.audio.decoder, blobs: &state.blobs, limits: &state.config.limits.audio };
-    with_room(state, runtime, || room.decode(allowance, received, &mut *observer))
+    let context = DecodeContext {
+        decoder: &state.audio.decoder,
+        blobs: &state.blobs,
+        limits: &state.config.limits.audio,
+    };
+    with_room(state, runtime, || context.decode(allowance, received, &mut *observer))
 }
 
-/// Everything that decoding needs.
-pub(super) struct Room<'r> {
+/// The dependencies of decoding.
+pub(super) struct DecodeContext<'r> {
     pub(super) decoder: &'r Decoder,
     pub(super) blobs: &'r Blobs,
     pub(super) limits: &'r AudioLimits,
 }
 
-impl Room<'_> {
-    /// Decodes a received file in a process of its own.
+impl DecodeContext<'_> {
+    /// Decodes a received file in a separate process.
     pub(super) fn decode(
         &self,
         allowance: &Allowance,
@@ -236,8 +240,8 @@ impl Room<'_> {
         let samples = self.blobs.unnamed_writer(FOLDER)?;
         let peaks = self.blobs.unnamed_writer(FOLDER)?;
         let folder = samples.temporary().parent().unwrap_or(Path::new(".")).to_owned();
-        let quota_room = allowance.left_bytes().saturating_sub(received.size_bytes);
-        let room_bytes = allowance.room_bytes(&folder)?.min(quota_room);
+        let quota_bytes = allowance.left_bytes().saturating_sub(received.size_bytes);
+        let max_output_bytes = allowance.room_bytes(&folder)?.min(quota_bytes);
         let limits = self.limits;
         let job = Job {
             input: file_name(&received.writer)?.into(),
@@ -246,13 +250,13 @@ impl Room<'_> {
             limits: Limits {
                 max_secs: limits.max_secs,
                 max_channels: limits.max_channels,
-                max_output_bytes: room_bytes,
+                max_output_bytes,
                 wall_secs: limits.decode_max_secs,
             },
         };
         let report = self.decoder.run(&folder, &job, observer).map_err(|failure| match failure {
             Failure::Refused(Refusal::NoRoom) => {
-                match allowance.check_at_least(received.size_bytes.saturating_add(room_bytes + 1)) {
+                match allowance.check_at_least(received.size_bytes.saturating_add(max_output_bytes + 1)) {
                     Err(over_quota) => over_quota,
                     Ok(()) => ApiError::StorageFull,
                 }
@@ -267,17 +271,17 @@ impl Room<'_> {
     }
 }
 
-/// The nameless file's own name within its folder.
+/// The name of a temporary file within its folder.
 fn file_name(writer: &BlobWriter) -> io::Result<&Path> {
     writer.temporary().file_name().map(Path::new).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// The refusal of one file, by name.
+/// The error for a refused file.
 fn refused(name: &str, refusal: Refusal) -> ApiError {
     let sentence = |why: &str| format!("`{name}` cannot be used: it {why}.");
     match refusal {
         Refusal::Unsupported(why) => ApiError::UnsupportedMedia {
-            detail: format!("{} Taken are: {}.", sentence(&why), FORMATS.join(", ")),
+            detail: format!("{} Supported formats: {}.", sentence(&why), FORMATS.join(", ")),
         },
         Refusal::Malformed(why) => ApiError::Unprocessable { code: "audio_damaged", detail: sentence(&why) },
         Refusal::Limit(why) => ApiError::Unprocessable { code: "audio_limit", detail: sentence(&why) },

@@ -6,7 +6,7 @@ use std::io::{self, Seek as _, SeekFrom};
 use tokio::runtime::Handle;
 
 use super::decoder::Decoder;
-use super::import::{Decoded, Room};
+use super::import::{DecodeContext, Decoded};
 use super::store::{self, Content};
 use super::{ContentKeys, FOLDER, renditions};
 use crate::config::AudioLimits;
@@ -17,20 +17,18 @@ use crate::storage::{Allowance, BlobKey, Blobs, Received, file_sha256};
 
 /// The result of a check of the stored files.
 pub(crate) struct Findings<'f> {
-    /// Files that are missing or damaged: folder and name, with `/` between.
+    /// Missing or damaged files, as `folder/name`.
     pub(crate) faulty: &'f HashSet<String>,
     /// Whether the hashes of the others were compared.
-    pub(crate) hashes: bool,
+    pub(crate) has_compared_hashes: bool,
 }
 
-/// Makes faulty decoded copies and peaks again whose original is whole, and says which. Marks
-/// originals that are not, so that an upload replaces them. Finds out hashes that were not kept
-/// when a file was stored. A copy at another rate is removed where it is faulty or has no hash: it
-/// is made when it is next asked for. Blocks.
+/// Decodes originals again whose samples or peaks are faulty, and returns the repaired files. Marks
+/// faulty originals, so that an upload replaces them. Computes missing hashes. Removes copies at
+/// another rate that are faulty or have no hash; the next request makes them again. Blocks.
 ///
 /// # Errors
-/// When the database or the storage refuses. A file that cannot be decoded any more is left as it
-/// is.
+/// When the database or the storage refuses. Files that can no longer be decoded stay unchanged.
 pub(crate) fn mend(
     db: &Db,
     runtime: &Handle,
@@ -42,7 +40,7 @@ pub(crate) fn mend(
     for content in runtime.block_on(store::contents(db))? {
         let keys = ContentKeys::new(&content.sha256)?;
         let is_damaged = findings.faulty.contains(&keys.original.path());
-        if content.original_damaged != is_damaged && (is_damaged || findings.hashes) {
+        if content.original_damaged != is_damaged && (is_damaged || findings.has_compared_hashes) {
             let marking = store::set_original_damaged(db, &content.sha256, is_damaged);
             runtime.block_on(marking)?;
         }
@@ -51,21 +49,21 @@ pub(crate) fn mend(
         }
         let is_faulty = |key: &BlobKey| findings.faulty.contains(&key.path());
         let outcome = if is_faulty(&keys.samples) || is_faulty(&keys.peaks) {
-            let again = decode_again(blobs, limits, &content);
-            again.and_then(|again| again.replace(db, runtime)).map(|()| true)
-        } else if findings.hashes && content.has_no_hashes() {
-            let again = decode_again(blobs, limits, &content);
-            again.and_then(|again| again.keep_hashes(db, runtime, blobs, &content))
+            let redecoded = redecode(blobs, limits, &content);
+            redecoded.and_then(|redecoded| redecoded.replace(db, runtime)).map(|()| true)
+        } else if findings.has_compared_hashes && content.has_no_hashes() {
+            let redecoded = redecode(blobs, limits, &content);
+            redecoded.and_then(|redecoded| redecoded.store_hashes(db, runtime, blobs, &content))
         } else {
             continue;
         };
         match outcome {
             Ok(is_replaced) => {
-                let made = [&keys.samples, &keys.peaks].map(BlobKey::path).into_iter();
-                let is_made = |name: &String| {
+                let derived = [&keys.samples, &keys.peaks].map(BlobKey::path).into_iter();
+                let is_repaired = |name: &String| {
                     is_replaced && (content.has_no_hashes() || findings.faulty.contains(name))
                 };
-                mended.extend(made.filter(is_made));
+                mended.extend(derived.filter(is_repaired));
             }
             Err(error) => {
                 tracing::warn!(sha256 = content.sha256, "cannot decode a stored file again: {error:#}");
@@ -75,7 +73,7 @@ pub(crate) fn mend(
     for copy in runtime.block_on(store::all_renditions(db))? {
         let key = renditions::key(&copy.sha256, copy.sample_rate_hz)?;
         let is_faulty = findings.faulty.contains(&key.path());
-        if is_faulty || (findings.hashes && copy.file_sha256.is_empty()) {
+        if is_faulty || (findings.has_compared_hashes && copy.file_sha256.is_empty()) {
             runtime.block_on(store::delete_rendition(db, &copy.sha256, copy.sample_rate_hz))?;
             blobs.remove(&key)?;
         }
@@ -86,13 +84,13 @@ pub(crate) fn mend(
     Ok(mended)
 }
 
-/// The files of a content, made again from its original.
-struct MadeAgain {
+/// A content decoded again from its original.
+struct Redecoded {
     decoded: Decoded,
     content: Content,
 }
 
-fn decode_again(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiResult<MadeAgain> {
+fn redecode(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiResult<Redecoded> {
     let keys = ContentKeys::new(&content.sha256)?;
     let mut writer = blobs.unnamed_copy(&keys.original, FOLDER)?;
     writer.seek(SeekFrom::End(0))?;
@@ -103,22 +101,22 @@ fn decode_again(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiRe
         size_bytes: content.size_bytes,
     };
     let decoder = Decoder::of_this_program(Helpers::default())?;
-    let room = Room { decoder: &decoder, blobs, limits };
-    let decoded = room.decode(&Allowance::of_disk(limits), &received, &mut |_| true)?;
-    Ok(MadeAgain { content: decoded.content(&received)?, decoded })
+    let context = DecodeContext { decoder: &decoder, blobs, limits };
+    let decoded = context.decode(&Allowance::of_disk(limits), &received, &mut |_| true)?;
+    Ok(Redecoded { content: decoded.content(&received)?, decoded })
 }
 
-impl MadeAgain {
+impl Redecoded {
     /// Replaces the stored files.
     fn replace(self, db: &Db, runtime: &Handle) -> ApiResult<()> {
-        self.decoded.keep_made(&self.content.sha256)?;
+        self.decoded.store_derived(&self.content.sha256)?;
         Ok(runtime.block_on(store::set_decoded(db, &self.content))?)
     }
 
-    /// Stores the hashes of files that were stored without, and says whether those were damaged
-    /// and replaced. Files of another size come from another version of the decoder: songs are
-    /// cut to fit them, so they stay.
-    fn keep_hashes(self, db: &Db, runtime: &Handle, blobs: &Blobs, stored: &Content) -> ApiResult<bool> {
+    /// Stores the missing hashes of stored files. Replaces damaged files, and returns whether it
+    /// did. Files of another size come from another version of the decoder; clips are cut to their
+    /// length, so they stay.
+    fn store_hashes(self, db: &Db, runtime: &Handle, blobs: &Blobs, stored: &Content) -> ApiResult<bool> {
         let keys = ContentKeys::new(&stored.sha256)?;
         let hash = |key: &BlobKey| -> io::Result<String> {
             blobs.read(key)?.ok_or(io::ErrorKind::NotFound)?;
@@ -132,8 +130,8 @@ impl MadeAgain {
             self.replace(db, runtime)?;
             return Ok(true);
         }
-        let known = Content { samples_sha256, peaks_sha256, ..stored.clone() };
-        runtime.block_on(store::set_decoded(db, &known))?;
+        let with_hashes = Content { samples_sha256, peaks_sha256, ..stored.clone() };
+        runtime.block_on(store::set_decoded(db, &with_hashes))?;
         Ok(false)
     }
 }

@@ -46,7 +46,7 @@ use utoipa_axum::routes;
 
 pub(crate) use analyze::ANALYSIS;
 pub(crate) use decode::HeaderInfo;
-pub(crate) use deleted::{bring_back_named, forget_old as forget_deleted, make_room};
+pub(crate) use deleted::{forget_old as forget_deleted, make_room, restore_named};
 pub(crate) use import::{import_content, undo_import};
 pub(crate) use import_task::{IMPORT, waiting};
 pub(crate) use inventory::{FILES, PARTS, WAITING, expected};

@@ -1,4 +1,4 @@
-//! Files as they were uploaded, for bundles of projects.
+//! Original files, for bundles of projects.
 
 use std::fs::File;
 
@@ -20,7 +20,7 @@ pub(crate) fn original(
     Ok(is_stored.then_some(found.file))
 }
 
-/// The bytes of a file as it came, or `None` where it is not stored any more. Blocks.
+/// Opens an original file; `None` if it is no longer stored. Blocks.
 pub(crate) fn open_original(state: &AppState, sha256: &str) -> ApiResult<Option<File>> {
     Ok(state.blobs.read(&ContentKeys::new(sha256)?.original)?)
 }

@@ -25,10 +25,9 @@ use crate::state::AppState;
 const FRAMES_PER_PIXEL_MAX: u64 = 65_536;
 const FRAMES_PER_PIXEL_DEFAULT: u64 = 256;
 
-/// Most pixels of an answer that comes from the stored levels, and of one that is made from the
-/// samples.
+/// Maximum pixels of an answer from the stored levels, and of one computed from the samples.
 const STORED_PIXELS_MAX: u64 = 1 << 20;
-const MADE_PIXELS_MAX: u64 = 1 << 16;
+const COMPUTED_PIXELS_MAX: u64 = 1 << 16;
 
 /// Number of frames per read.
 const READ_FRAMES: u64 = 16_384;
@@ -42,22 +41,21 @@ pub(super) struct Peaks {
     channels: u32,
     /// Sample rate in hertz.
     sample_rate: u32,
-    /// Frames under one pixel.
+    /// Frames per pixel.
     samples_per_pixel: u64,
     /// Width of the values: 8 or 16.
     bits: u32,
     /// Pixels.
     length: u64,
-    /// Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127
-    /// or 32767.
+    /// Minimum and maximum of each channel in turn, pixel by pixel. Full scale is 127 or 32767.
     data: Vec<i16>,
 }
 
-/// Answers with least and greatest samples of stretches of a file.
+/// Returns the minimum and maximum samples of each pixel of a waveform.
 ///
 /// The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values.
-/// From 256 frames a pixel on they were made at the upload; finer ones are made from the samples as
-/// they are asked for.
+/// Peaks of 256 frames per pixel and more are stored at the upload; finer ones are computed from
+/// the samples on request.
 #[utoipa::path(get, path = "/audio/{id}/peaks", tag = "audio",
     params(("id", description = "Id of the file"), PeaksQuery),
     responses((status = 200, description = "The peaks", headers(("ETag" = String)), content(
@@ -91,11 +89,11 @@ pub(super) async fn read(
     let level = level_of(frames_per_pixel);
     let source = download::open(&state, if level.is_some() { keys.peaks } else { keys.samples }, &id).await?;
     let sample_rate = report.sample_rate_hz;
-    let sending = state.clone();
+    let answer_state = state.clone();
     let work = move || -> ApiResult<Response> {
         let mut data = match level {
             Some(level) => peaks_file::read(source, shape, level, start, pixels)?,
-            None => made(BufReader::new(source), shape, window)?,
+            None => compute(BufReader::new(source), shape, window)?,
         };
         if bits == 8 {
             data.iter_mut().for_each(|value| *value /= 256);
@@ -116,7 +114,7 @@ pub(super) async fn read(
             PeaksFormat::Dat => ("application/octet-stream", peaks.binary()),
         };
         drop(peaks);
-        large_answer::answer(&sending, &user.id, media_type, bytes)
+        large_answer::answer(&answer_state, &user.id, media_type, bytes)
     };
     let mut response = state.audio.peaks.run(move |_| work()).await?;
     response.headers_mut().extend(fields);
@@ -153,7 +151,7 @@ fn bad_query(detail: String) -> ApiError {
     ApiError::bad_request("bad_query", detail)
 }
 
-/// Which pixels are asked for.
+/// The requested pixels.
 #[derive(Debug, Clone, Copy)]
 struct Window {
     frames_per_pixel: u64,
@@ -163,8 +161,8 @@ struct Window {
 
 impl Window {
     fn of(query: &PeaksQuery, shape: Shape) -> ApiResult<Self> {
-        let names_pixels = query.start.is_some() || query.pixels.is_some();
-        let default = if names_pixels { FRAMES_PER_PIXEL_DEFAULT } else { default_frames_per_pixel(shape) };
+        let is_partial = query.start.is_some() || query.pixels.is_some();
+        let default = if is_partial { FRAMES_PER_PIXEL_DEFAULT } else { default_frames_per_pixel(shape) };
         let frames_per_pixel = query.samples_per_pixel.unwrap_or(default);
         if !frames_per_pixel.is_power_of_two() || frames_per_pixel > FRAMES_PER_PIXEL_MAX {
             return Err(bad_query(format!(
@@ -174,18 +172,18 @@ impl Window {
         let all = shape.pixels(frames_per_pixel);
         let start = query.start.unwrap_or(0).min(all);
         let pixels = query.pixels.unwrap_or(u64::MAX).min(all - start);
-        let most = if level_of(frames_per_pixel).is_some() { STORED_PIXELS_MAX } else { MADE_PIXELS_MAX };
-        if pixels > most {
+        let max = if level_of(frames_per_pixel).is_some() { STORED_PIXELS_MAX } else { COMPUTED_PIXELS_MAX };
+        if pixels > max {
             return Err(bad_query(format!(
-                "that are {pixels} pixels; at {frames_per_pixel} samples_per_pixel an answer has at most {most}: \
-                 ask for a part with `start` and `pixels`, or for more samples_per_pixel"
+                "the request is for {pixels} pixels; at {frames_per_pixel} samples_per_pixel an answer has at most {max}: \
+                 request a part with `start` and `pixels`, or more samples_per_pixel"
             )));
         }
         Ok(Self { frames_per_pixel, start, pixels })
     }
 }
 
-/// The finest stored resolution at which one answer has room for the whole file.
+/// The finest stored resolution at which the complete file fits into one answer.
 fn default_frames_per_pixel(shape: Shape) -> u64 {
     let mut frames_per_pixel = FRAMES_PER_PIXEL_DEFAULT;
     while shape.pixels(frames_per_pixel) > STORED_PIXELS_MAX && frames_per_pixel < FRAMES_PER_PIXEL_MAX {
@@ -194,8 +192,8 @@ fn default_frames_per_pixel(shape: Shape) -> u64 {
     frames_per_pixel
 }
 
-/// Pixels finer than the stored ones, from the samples.
-fn made(source: BufReader<std::fs::File>, shape: Shape, window: Window) -> std::io::Result<Vec<i16>> {
+/// Computes pixels finer than the stored ones from the samples.
+fn compute(source: BufReader<std::fs::File>, shape: Shape, window: Window) -> std::io::Result<Vec<i16>> {
     let first = window.start * window.frames_per_pixel;
     let frames = (window.pixels * window.frames_per_pixel).min(shape.frames - first.min(shape.frames));
     let mut samples = FloatWavReader::new(source, shape.channels, first, frames)?;

@@ -1,8 +1,7 @@
 //! The stored peaks of a file: levels of 256, 512, ... 65536 frames a pixel, one after another.
 //!
-//! A pixel is the least and the greatest sample of each channel in turn, as 16-bit integers,
-//! little-endian. A header of 32 bytes says what they are; everything else follows from the number
-//! of frames.
+//! A pixel is the minimum and maximum of each channel in turn, as 16-bit little-endian integers. A
+//! header of 32 bytes describes them; the layout follows from the number of frames.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -10,7 +9,7 @@ use dsp_core::peaks::{BASE_FRAMES, LEVELS, PeakReader, halved};
 
 const HEADER_BYTES: u64 = 32;
 
-/// What the peaks are of.
+/// Channels and length of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) channels: u32,
@@ -63,7 +62,7 @@ impl<W: Write> PeaksWriter<W> {
         self.base.add(frames);
     }
 
-    /// Writes everything, once all of `frames` frames have come.
+    /// Writes the file, after all `frames` frames were added.
     pub(super) fn finish(mut self, frames: u64) -> io::Result<W> {
         self.destination.write_all(b"SFPK")?;
         for value in [1, self.channels, self.sample_rate_hz] {
@@ -109,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_level_is_found_again() {
+    fn every_level_can_be_read_back() {
         let shape = Shape { channels: 2, frames: 200_000 };
         let samples: Vec<f32> =
             (0..2 * shape.frames).map(|n| ((n * 7919) % 2001) as f32 / 1000.0 - 1.0).collect();

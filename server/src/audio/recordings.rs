@@ -1,4 +1,4 @@
-//! Audio files as the engine plays them.
+//! Audio files in the form that the engine plays.
 
 use std::ops::Range;
 
@@ -11,8 +11,8 @@ use crate::rendering::memory;
 use crate::rendering::sources::Recording;
 use crate::state::AppState;
 
-/// The samples of a user's file at a rate, or `None` where the user has no such file: the very
-/// samples that the page gets.
+/// The samples of a user's file at a rate, identical to those that the page gets; `None` if the
+/// user has no such file.
 pub(crate) async fn recording(
     state: &AppState,
     owner_id: &str,

@@ -1,6 +1,6 @@
-//! The samples of a file at a rate: its decoded copy, or one made from it and kept.
+//! The samples of a file at a rate: its decoded copy, or a stored conversion of it.
 //!
-//! Page and service both get samples from this module, so they play the same ones.
+//! The page and the service both use these samples, so they play the same audio.
 
 use std::fs::File;
 use std::io::{BufReader, BufWriter, Write};
@@ -25,8 +25,8 @@ pub(super) fn key(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, &format!("{sha256}_{sample_rate_hz}"), "wav").map_err(ApiError::internal)
 }
 
-/// The samples of a file at a rate as a 32-bit float WAV file, mono or stereo; they begin at
-/// byte 116. A copy at another rate than its own is made when it is first asked for.
+/// Opens the samples of a file at a rate as a 32-bit float WAV file, mono or stereo; they begin at
+/// byte 116. The first request for another rate converts and stores a copy.
 pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_hz: u32) -> ApiResult<File> {
     let report = &found.content.report;
     let sha256 = &found.content.sha256;
@@ -34,20 +34,22 @@ pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_
         true => ContentKeys::new(sha256)?.samples,
         false => key(sha256, rate_hz)?,
     };
-    let (blobs, known, is_own_rate) = (state.blobs.clone(), key.clone(), rate_hz == report.sample_rate_hz);
-    let reading = move || match is_own_rate {
-        true => blobs.read(&known),
-        // A missing copy is made again, so the quarantine is not searched.
-        false => blobs.read_stored(&known),
+    let (blobs, read_key, is_file_rate) =
+        (state.blobs.clone(), key.clone(), rate_hz == report.sample_rate_hz);
+    let reading = move || match is_file_rate {
+        true => blobs.read(&read_key),
+        // A missing copy is converted again, so the quarantine is not searched.
+        false => blobs.read_stored(&read_key),
     };
     match tokio::task::spawn_blocking(reading).await?? {
         Some(file) => Ok(file),
-        None if is_own_rate => Err(ApiError::not_found("audio file", &found.file.id)),
+        None if is_file_rate => Err(ApiError::not_found("audio file", &found.file.id)),
         None => {
             let (work_state, owner_id, found) = (state.clone(), owner_id.to_owned(), found.clone());
             let runtime = Handle::current();
-            let work =
-                move |caller: &Caller| make(&work_state, &runtime, &owner_id, &found, rate_hz, &key, caller);
+            let work = move |caller: &Caller| {
+                convert_and_store(&work_state, &runtime, &owner_id, &found, rate_hz, &key, caller)
+            };
             state.audio.conversions.run(work).await
         }
     }
@@ -56,12 +58,12 @@ pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_
 fn not_converted(name: &str, error: ResampleError) -> ApiError {
     ApiError::Unprocessable {
         code: "rate_not_converted",
-        detail: format!("`{name}` cannot be had at this rate: {error}."),
+        detail: format!("`{name}` cannot be converted to this rate: {error}."),
     }
 }
 
-/// Makes and stores a copy, unless another request just did.
-fn make(
+/// Converts and stores a copy, unless another request just did.
+fn convert_and_store(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
@@ -90,7 +92,7 @@ fn make(
     // Hashes before taking the lock, because all uploads and deletions wait for it.
     let file_sha256 = file_sha256(writer.temporary())?;
     let _contents = lock_contents(state, runtime)?;
-    // It may have been deleted meanwhile.
+    // The content may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
         return Err(missing());
     }
@@ -129,11 +131,11 @@ fn convert<W: Write + std::io::Seek>(
             channel.clear();
             channel.extend(part.iter().skip(number).step_by(channels));
         }
-        let mut taken = 0;
-        while taken < input[0].len() {
-            let rest: Vec<&[f32]> = input.iter().map(|channel| &channel[taken..]).collect();
-            let progress = resampler.process(&rest, &mut slices(&mut output));
-            taken += progress.read;
+        let mut consumed = 0;
+        while consumed < input[0].len() {
+            let remaining: Vec<&[f32]> = input.iter().map(|channel| &channel[consumed..]).collect();
+            let progress = resampler.process(&remaining, &mut slices(&mut output));
+            consumed += progress.read;
             emit(&output, progress.written)?;
         }
     }

@@ -2,8 +2,8 @@
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A text as it is compared: in lower case, and composed (Unicode Standard Annex 15, form C), for
-/// systems differ in how they write letters with marks.
+/// A text in its form for comparison: in lower case, and composed (Unicode Standard Annex 15, form
+/// C), because systems encode letters with marks differently.
 pub(super) fn search_key(text: &str) -> String {
     text.nfc().collect::<String>().to_lowercase()
 }

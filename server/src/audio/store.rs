@@ -1,6 +1,6 @@
 //! Audio files and their contents in the database.
 //!
-//! Every statement about files names the owner: a file of somebody else does not exist here.
+//! Every query for files filters by owner, so other users' files look as if they did not exist.
 
 use std::collections::HashSet;
 
@@ -21,27 +21,27 @@ pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResul
     by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
 }
 
-/// What is stored of a content.
+/// A content as stored.
 #[derive(Debug, Clone)]
 pub(super) struct Content {
     pub(super) sha256: String,
-    /// Size of the file as it came, in bytes.
+    /// Size of the original file, in bytes.
     pub(super) size_bytes: u64,
     /// Size of the decoded copy, in bytes.
     pub(super) samples_bytes: u64,
     /// Size of the peaks, in bytes.
     pub(super) peaks_bytes: u64,
-    /// SHA-256 of the decoded copy and of the peaks in hexadecimal; empty where they were made
-    /// before it was kept.
+    /// SHA-256 of the decoded copy and of the peaks in hexadecimal; empty for content from before
+    /// the service stored them.
     pub(super) samples_sha256: String,
     pub(super) peaks_sha256: String,
-    /// Whether a check found the file as it came missing or damaged.
+    /// Whether a check found the original missing or damaged.
     pub(super) original_damaged: bool,
     pub(super) report: Report,
 }
 
 impl Content {
-    /// Whether it was stored before hashes of what is made were kept.
+    /// Whether it was stored before the service stored hashes of samples and peaks.
     pub(super) fn has_no_hashes(&self) -> bool {
         self.samples_sha256.is_empty() || self.peaks_sha256.is_empty()
     }
@@ -93,14 +93,14 @@ pub(super) struct Stored {
     pub(super) content: Content,
 }
 
-/// The statement that reads files, with what follows it.
+/// The query for files, followed by `$clauses`.
 macro_rules! select_files {
-    ($rest:literal) => {
+    ($clauses:literal) => {
         concat!(
             "SELECT f.id, f.name, f.created_at, c.*, CAST((SELECT COALESCE(SUM(r.size_bytes), 0) \
              FROM audio_renditions r WHERE r.sha256 = c.sha256) AS BIGINT) AS renditions_bytes \
              FROM audio_files f JOIN audio_contents c ON c.sha256 = f.sha256 ",
-            $rest
+            $clauses
         )
     };
 }
@@ -231,7 +231,7 @@ pub(super) async fn set_analysis(db: &Db, sha256: &str, text: &str) -> Result<()
     Ok(())
 }
 
-/// Stores whether the file of a content as it came is missing or damaged.
+/// Stores whether the original of a content is missing or damaged.
 pub(super) async fn set_original_damaged(db: &Db, sha256: &str, is_damaged: bool) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE audio_contents SET original_damaged = $1 WHERE sha256 = $2")
         .bind(i64::from(is_damaged))
@@ -241,7 +241,7 @@ pub(super) async fn set_original_damaged(db: &Db, sha256: &str, is_damaged: bool
     Ok(())
 }
 
-/// Stores how a content whose original is whole was decoded again.
+/// Stores the result of decoding an intact original again.
 pub(super) async fn set_decoded(db: &Db, content: &Content) -> Result<(), sqlx::Error> {
     sqlx::query(
         "UPDATE audio_contents SET samples_bytes = $1, peaks_bytes = $2, samples_sha256 = $3, peaks_sha256 = $4, \
@@ -267,11 +267,11 @@ pub(super) struct Rendition {
     pub(super) sha256: String,
     pub(super) sample_rate_hz: u32,
     pub(super) size_bytes: u64,
-    /// SHA-256 of the copy in hexadecimal; empty where it was made before it was kept.
+    /// SHA-256 of the copy in hexadecimal; empty for copies from before the service stored it.
     pub(super) file_sha256: String,
 }
 
-/// Stores that there is a copy at another rate.
+/// Stores a copy at another rate.
 pub(super) async fn insert_rendition(db: &Db, copy: &Rendition) -> Result<(), sqlx::Error> {
     sqlx::query(
         "INSERT INTO audio_renditions (sha256, sample_rate_hz, size_bytes, file_sha256) VALUES ($1, $2, $3, $4) \
@@ -287,7 +287,7 @@ pub(super) async fn insert_rendition(db: &Db, copy: &Rendition) -> Result<(), sq
     Ok(())
 }
 
-/// Forgets a copy at another rate.
+/// Deletes a copy at another rate.
 pub(super) async fn delete_rendition(db: &Db, sha256: &str, sample_rate_hz: u32) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM audio_renditions WHERE sha256 = $1 AND sample_rate_hz = $2")
         .bind(sha256)
@@ -297,7 +297,7 @@ pub(super) async fn delete_rendition(db: &Db, sha256: &str, sample_rate_hz: u32)
     Ok(())
 }
 
-/// All copies at other rates of contents that somebody has a file of.
+/// All copies at other rates of contents that any user has a file of.
 pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT * FROM audio_renditions r WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = r.sha256)",
@@ -359,7 +359,7 @@ pub(super) async fn page(
 /// Sample rates in hertz.
 pub(super) type Rates = Vec<u32>;
 
-/// Rates that there are copies of a content at.
+/// Rates of the converted copies of a content.
 pub(super) async fn rates(db: &Db, sha256: &str) -> Result<Rates, sqlx::Error> {
     let rows = sqlx::query("SELECT sample_rate_hz FROM audio_renditions WHERE sha256 = $1")
         .bind(sha256)
@@ -369,12 +369,12 @@ pub(super) async fn rates(db: &Db, sha256: &str) -> Result<Rates, sqlx::Error> {
 }
 
 /// Whether any user has a file of this content.
-pub(super) async fn is_had(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
+pub(super) async fn has_any_file(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
     let found = sqlx::query("SELECT id FROM audio_files WHERE sha256 = $1 LIMIT 1").bind(sha256);
     Ok(found.fetch_optional(db).await?.is_some())
 }
 
-/// Forgets a content, unless a file or a deleted file has it. Says whether it did.
+/// Deletes a content that no file or deleted file refers to. Returns whether it did.
 pub(super) async fn delete_unneeded(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query(
         "DELETE FROM audio_contents WHERE sha256 = $1 \
@@ -387,7 +387,7 @@ pub(super) async fn delete_unneeded(db: &Db, sha256: &str) -> Result<bool, sqlx:
     Ok(done.rows_affected() > 0)
 }
 
-/// Forgets contents that no user has: their owner is gone.
+/// Deletes contents that no file or deleted file refers to.
 pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
     sqlx::query(
         "DELETE FROM audio_contents WHERE NOT EXISTS \
@@ -399,7 +399,7 @@ pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// All contents that somebody has a file of.
+/// All contents that any user has a file of.
 pub(super) async fn contents(db: &Db) -> Result<Vec<Content>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT * FROM audio_contents c WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = c.sha256)",
@@ -419,12 +419,12 @@ pub(super) async fn set_tags(
     let mut transaction = db.begin().await?;
     // Locks the row without changing it, so that concurrent replacements of the tags run one after
     // the other.
-    let mine = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
+    let locked = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
         .execute(&mut *transaction)
         .await?;
-    if mine.rows_affected() == 0 {
+    if locked.rows_affected() == 0 {
         return Ok(false);
     }
     sqlx::query("DELETE FROM audio_tags WHERE file_id = $1").bind(id).execute(&mut *transaction).await?;

@@ -14,7 +14,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, FieldError};
 use crate::extract::{Json, Path};
 use crate::state::AppState;
 
-/// Most tags of a file, and the longest, in characters.
+/// Maximum number of tags of a file, and maximum length of a tag in characters.
 const TAGS_MAX: usize = 50;
 const TAG_MAX_CHARS: usize = 64;
 
@@ -50,7 +50,7 @@ pub(super) async fn set_tags(
     Ok(Json(find(&state, &user.id, &id).await?.file))
 }
 
-/// The tags as they are stored: without blanks around them, each once.
+/// The tags in their stored form: trimmed, without duplicates.
 fn checked(tags: &[String]) -> ApiResult<Vec<String>> {
     let mut errors = Vec::new();
     if tags.len() > TAGS_MAX {
@@ -58,10 +58,10 @@ fn checked(tags: &[String]) -> ApiResult<Vec<String>> {
         errors.push(FieldError { pointer: "/tags".to_owned(), detail });
     }
     let (mut kept, mut keys) = (Vec::new(), HashSet::new());
-    for (number, tag) in tags.iter().enumerate() {
+    for (index, tag) in tags.iter().enumerate() {
         let tag = tag.trim();
         if let Some(detail) = fault(tag) {
-            errors.push(FieldError { pointer: format!("/tags/{number}"), detail });
+            errors.push(FieldError { pointer: format!("/tags/{index}"), detail });
         } else if keys.insert(search_key(tag)) {
             kept.push(tag.to_owned());
         }

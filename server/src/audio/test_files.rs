@@ -4,7 +4,7 @@
 /// on the right.
 pub(super) const MP3: &[u8] = include_bytes!("fixtures/tone.mp3");
 pub(super) const OGG: &[u8] = include_bytes!("fixtures/tone.ogg");
-/// The same on pages of a twentieth of a second.
+/// The same with pages of 50 ms.
 pub(super) const OGG_PAGES: &[u8] = include_bytes!("fixtures/pages.ogg");
 pub(super) const M4A: &[u8] = include_bytes!("fixtures/tone.m4a");
 pub(super) const ADTS: &[u8] = include_bytes!("fixtures/tone.aac");
@@ -26,7 +26,7 @@ pub(super) fn riff_chunk(id: &[u8; 4], body: &[u8]) -> Vec<u8> {
     chunk(id, (body.len() as u32).to_le_bytes(), body)
 }
 
-/// What a WAV file says of its samples.
+/// The format of the samples of a WAV file.
 #[derive(Clone, Copy)]
 pub(super) struct Format {
     pub(super) tag: u16,

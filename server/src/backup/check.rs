@@ -73,7 +73,7 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
         let faults = files(&config, &db, &runtime, &blobs, how, &mut report)?;
         if how.repair {
             let faulty: HashSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
-            let findings = audio::Findings { faulty: &faulty, hashes: how.hashes };
+            let findings = audio::Findings { faulty: &faulty, has_compared_hashes: how.hashes };
             report.mended.extend(audio::mend(&db, &runtime, &blobs, &config.limits.audio, &findings)?);
         }
         let expected = runtime.block_on(inventory::expected(&db))?;

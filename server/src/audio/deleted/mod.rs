@@ -1,10 +1,10 @@
-//! Audio files that users deleted: they come back for a while.
+//! Deleted audio files, which can be restored for a while.
 //!
 //! A window may save a song with a file that another window has just deleted. Deleting and saving
-//! take one lock, so the one that comes first is seen by the other: a file that a song names is not
-//! deleted, and a file that was deleted returns when a song that names it is saved. For
-//! `SF_DELETED_KEPT_SECS` its row is kept and its stored files are in the quarantine. They count
-//! for no quota; where a quota or the disk needs their room, they go first.
+//! take the same lock: a file that a song names is not deleted, and a deleted file is restored when
+//! a song that names it is saved. For `SF_DELETED_KEPT_SECS` its row stays in the database and its
+//! stored files in the quarantine. They do not count toward the quota, and are removed first when a
+//! quota or the disk is full.
 
 mod store;
 
@@ -38,7 +38,7 @@ pub(super) fn delete(
     if is_full {
         make_room(state, runtime)?;
     }
-    // Songs are large: they are searched before anybody waits for the locks.
+    // Searches the songs before taking the locks, because songs are large.
     let searching = Naming::search(&state.db, owner_id, HashSet::from([id.to_owned()]));
     let mut naming = runtime.block_on(searching)?;
     let _contents = lock_contents(state, runtime)?;
@@ -53,7 +53,7 @@ pub(super) fn delete(
             saves.rollback().await?;
             return Err(ApiError::Conflict {
                 code: "audio_in_use",
-                detail: format!("`{name}` is used by {}; take it out there first.", users.join(", ")),
+                detail: format!("`{name}` is used by {}; remove it there first.", users.join(", ")),
             });
         }
         saves.commit().await?;
@@ -63,11 +63,11 @@ pub(super) fn delete(
     release(state, runtime, &sha256)
 }
 
-/// Takes the stored files of a content away that nobody has: to the quarantine as long as a deleted
-/// file may need them.
+/// Removes the stored files of a content without a file; moves them to the quarantine while a
+/// deleted file needs them.
 fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     let db = &state.db;
-    if runtime.block_on(super::store::is_had(db, sha256))? {
+    if runtime.block_on(super::store::has_any_file(db, sha256))? {
         return Ok(());
     }
     let keys = keys(sha256, &runtime.block_on(rates(db, sha256))?)?;
@@ -77,9 +77,9 @@ fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     for key in &keys {
         state.blobs.remove(key)?;
     }
-    for one in state.blobs.quarantined()? {
-        if one.reason == Reason::Deleted && keys.iter().any(|key| key.path() == one.name) {
-            state.blobs.remove_quarantined(&one)?;
+    for entry in state.blobs.quarantined()? {
+        if entry.reason == Reason::Deleted && keys.iter().any(|key| key.path() == entry.name) {
+            state.blobs.remove_quarantined(&entry)?;
         }
     }
     Ok(())
@@ -95,15 +95,15 @@ fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
     Ok(keys)
 }
 
-/// Brings back a user's deleted files that `text` names, a document that was just stored. Errors
-/// are logged only, since the document is stored; forgetting a deleted file looks for songs again.
-pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &str) {
-    let bringing = async {
+/// Restores a user's deleted files that `text`, a document that was just stored, names. Only logs
+/// errors, because the document is already stored; purging a deleted file searches the songs again.
+pub(crate) async fn restore_named(state: &AppState, owner_id: &str, text: &str) {
+    let restoring = async {
         let mut deleted: HashMap<_, _> = store::of_owner(&state.db, owner_id).await?.into_iter().collect();
         if deleted.is_empty() {
             return Ok(());
         }
-        // Copied only where something is deleted: searching must not hold up the async threads.
+        // Searches in a blocking thread; copies the text only if there are deleted files.
         let (state, runtime, text) = (state.clone(), Handle::current(), text.to_owned());
         tokio::task::spawn_blocking(move || {
             let named: Vec<_> = projects::ids_in(&text).filter_map(|id| deleted.remove_entry(id)).collect();
@@ -111,31 +111,34 @@ pub(crate) async fn bring_back_named(state: &AppState, owner_id: &str, text: &st
                 return Ok(());
             }
             let _contents = lock_contents(&state, &runtime)?;
-            named.iter().try_for_each(|(id, sha256)| bring_back(&state, &runtime, id, sha256))
+            named.iter().try_for_each(|(id, sha256)| restore(&state, &runtime, id, sha256))
         })
         .await?
     };
-    let outcome: ApiResult<()> = bringing.await;
+    let outcome: ApiResult<()> = restoring.await;
     if let Err(error) = outcome {
-        tracing::error!("cannot bring back audio that a saved song names: {error:#}");
+        tracing::error!("cannot restore deleted audio that a saved song names: {error:#}");
     }
 }
 
-/// Makes a deleted file a file again. The caller holds the lock of contents.
-fn bring_back(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiResult<()> {
+/// Restores a deleted file. The caller holds the lock of contents.
+fn restore(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiResult<()> {
     for key in keys(sha256, &runtime.block_on(rates(&state.db, sha256))?)? {
         if !state.blobs.contains(&key)? {
-            tracing::warn!(file = key.path(), id, "a deleted file returns without one of its stored files");
+            tracing::warn!(
+                file = key.path(),
+                id,
+                "restored a deleted file, but one of its stored files is missing"
+            );
         }
     }
-    if runtime.block_on(store::bring_back(&state.db, id))? {
-        tracing::info!(id, "a deleted audio file returned: a song names it");
+    if runtime.block_on(store::restore(&state.db, id))? {
+        tracing::info!(id, "restored a deleted audio file that a song names");
     }
     Ok(())
 }
 
-/// Forgets the files that were deleted for long enough; those that a song names after all come
-/// back.
+/// Purges files whose retention has ended; restores those that a song names after all.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -144,42 +147,36 @@ pub(crate) async fn forget_old(state: &AppState, now_ms: i64) -> ApiResult<()> {
         i64::try_from(state.config.orphans.deleted_kept_secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
     let (state, runtime) = (state.clone(), Handle::current());
     let due_ms = now_ms.saturating_sub(kept_ms);
-    tokio::task::spawn_blocking(move || forget_until(&state, &runtime, due_ms).map(|_| ())).await?
+    tokio::task::spawn_blocking(move || purge_until(&state, &runtime, due_ms).map(|_| ())).await?
 }
 
-/// Forgets the files that were deleted until `due_ms`, and says how many there were.
-fn forget_until(state: &AppState, runtime: &Handle, due_ms: i64) -> ApiResult<usize> {
-    let mut of_owners: BTreeMap<String, Vec<String>> = BTreeMap::new();
+/// Purges the files that were deleted until `due_ms`, and returns their number.
+fn purge_until(state: &AppState, runtime: &Handle, due_ms: i64) -> ApiResult<usize> {
+    let mut ids_by_owner: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut count = 0;
     for (id, owner_id) in runtime.block_on(store::due(&state.db, due_ms))? {
-        of_owners.entry(owner_id).or_default().push(id);
+        ids_by_owner.entry(owner_id).or_default().push(id);
         count += 1;
     }
-    for (owner_id, ids) in of_owners {
-        forget_all(state, runtime, &owner_id, &ids)?;
+    for (owner_id, ids) in ids_by_owner {
+        purge_all(state, runtime, &owner_id, &ids)?;
     }
     Ok(count)
 }
 
-/// Forgets deleted files of one user, whose songs are searched once for all of them.
-fn forget_all(state: &AppState, runtime: &Handle, owner_id: &str, ids: &[String]) -> ApiResult<()> {
+/// Purges deleted files of one user, after one search of the user's songs.
+fn purge_all(state: &AppState, runtime: &Handle, owner_id: &str, ids: &[String]) -> ApiResult<()> {
     if ids.is_empty() {
         return Ok(());
     }
     let searching = Naming::search(&state.db, owner_id, ids.iter().cloned().collect());
     let mut naming = runtime.block_on(searching)?;
-    ids.iter().try_for_each(|id| forget(state, runtime, owner_id, id, &mut naming))
+    ids.iter().try_for_each(|id| purge(state, runtime, owner_id, id, &mut naming))
 }
 
-fn forget(
-    state: &AppState,
-    runtime: &Handle,
-    owner_id: &str,
-    id: &str,
-    naming: &mut Naming,
-) -> ApiResult<()> {
+fn purge(state: &AppState, runtime: &Handle, owner_id: &str, id: &str, naming: &mut Naming) -> ApiResult<()> {
     let _contents = lock_contents(state, runtime)?;
-    let forgetting = async {
+    let purging = async {
         let mut saves = projects::lock_saves(&state.db, owner_id).await?;
         let Some(sha256) = store::forget(&mut saves, id).await? else { return Ok(None) };
         naming.search_changed(&mut saves).await?;
@@ -191,15 +188,15 @@ fn forget(
         }
         Ok::<_, ApiError>(Some((sha256, is_named)))
     };
-    match runtime.block_on(forgetting)? {
+    match runtime.block_on(purging)? {
         None => Ok(()),
-        Some((sha256, true)) => bring_back(state, runtime, id, &sha256),
+        Some((sha256, true)) => restore(state, runtime, id, &sha256),
         Some((sha256, false)) => release(state, runtime, &sha256),
     }
 }
 
-/// Forgets everything that was deleted and removes its files: the disk needs the room. Says whether
-/// there was anything. Object storage is left alone: that would free nothing on this disk. Blocks.
+/// Purges all deleted files to free disk space, and returns whether there were any. Does nothing
+/// with object storage, because that frees nothing on this disk. Blocks.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -207,16 +204,17 @@ pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
     if state.blobs.is_remote() {
         return Ok(false);
     }
-    // Listed first: what is deleted from here on has a row that is not forgotten below.
+    // Listed first: a file that is deleted from here on keeps its row below, so its files must
+    // stay.
     let quarantined = deleted_in_quarantine(&state.blobs)?;
-    let forgotten = forget_until(state, runtime, i64::MAX)?;
-    for one in &quarantined {
-        state.blobs.remove_quarantined(one)?;
+    let purged = purge_until(state, runtime, i64::MAX)?;
+    for entry in &quarantined {
+        state.blobs.remove_quarantined(entry)?;
     }
-    Ok(forgotten + quarantined.len() > 0)
+    Ok(purged + quarantined.len() > 0)
 }
 
-/// Forgets a user's oldest deleted files until the rest fits into what the quota leaves. Blocks.
+/// Purges a user's oldest deleted files until the others fit into the free quota. Blocks.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -227,13 +225,13 @@ pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> A
         return Ok(());
     }
     let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.left_bytes();
-    let mut forgotten = Vec::new();
+    let mut purged = Vec::new();
     for (id, size_bytes) in deleted {
         if bytes <= left_bytes {
             break;
         }
-        forgotten.push(id);
+        purged.push(id);
         bytes -= size_bytes;
     }
-    forget_all(state, runtime, owner_id, &forgotten)
+    purge_all(state, runtime, owner_id, &purged)
 }

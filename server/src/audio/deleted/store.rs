@@ -5,8 +5,8 @@ use sqlx::{AnyConnection, Row as _};
 use crate::audio::search_key::search_key;
 use crate::db::Db;
 
-/// Moves a file to the deleted ones, or with `is_kept` false forgets it. Answers the hash of its
-/// content; `None` if there is no such file.
+/// Deletes a file; with `is_kept` it can be restored. Returns the hash of its content; `None` if
+/// there is no such file.
 pub(super) async fn delete(
     connection: &mut AnyConnection,
     owner_id: &str,
@@ -14,13 +14,13 @@ pub(super) async fn delete(
     now_ms: i64,
     is_kept: bool,
 ) -> Result<Option<String>, sqlx::Error> {
-    // Changes nothing, and holds the file: a transaction begins with its write.
-    let mine = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
+    // Locks the row without changing it.
+    let locked = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
         .execute(&mut *connection)
         .await?;
-    if mine.rows_affected() == 0 {
+    if locked.rows_affected() == 0 {
         return Ok(None);
     }
     if is_kept {
@@ -56,8 +56,8 @@ pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<(String, Str
         .await
 }
 
-/// Makes a deleted file a file again; false if it is none.
-pub(super) async fn bring_back(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
+/// Restores a deleted file; false if there is none.
+pub(super) async fn restore(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let done = sqlx::query(
         "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
@@ -97,7 +97,7 @@ pub(super) async fn due(db: &Db, due_ms: i64) -> Result<Vec<(String, String)>, s
     .await
 }
 
-/// Forgets a deleted file, and says the hash of its content.
+/// Purges a deleted file, and returns the hash of its content.
 pub(super) async fn forget(connection: &mut AnyConnection, id: &str) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("DELETE FROM audio_deleted_files WHERE id = $1 RETURNING sha256")
         .bind(id)
@@ -105,8 +105,7 @@ pub(super) async fn forget(connection: &mut AnyConnection, id: &str) -> Result<O
         .await
 }
 
-/// A user's deleted files, the oldest first: ids, and what their contents take on the disk in
-/// bytes.
+/// A user's deleted files, the oldest first: ids, and bytes of their contents on disk.
 pub(super) async fn sizes(db: &Db, owner_id: &str) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT d.id, c.size_bytes + c.samples_bytes + c.peaks_bytes AS bytes FROM audio_deleted_files d \

@@ -22,31 +22,31 @@ fn tone_at_minus_23(secs: u32) -> Vec<u8> {
 }
 
 #[track_caller]
-fn near(answer: &Value, field: &str, expected: f64, tolerance: f64) {
+fn assert_near(answer: &Value, field: &str, expected: f64, tolerance: f64) {
     let found = answer[field].as_f64().unwrap_or(f64::NAN);
     assert!((found - expected).abs() <= tolerance, "{field} is {found}, expected {expected}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_known_tone_measures_what_it_is() {
+async fn analysis_measures_a_tone_correctly() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "tone.wav", &tone_at_minus_23(20)).await;
     let path = format!("{LIST}/{}/analyze", file["id"].as_str().expect("an id"));
     let answer = app.local(Method::POST, &path).send().await.expect(200);
-    near(&answer, "duration_secs", 20.0, 0.0);
-    near(&answer, "lufs", -23.0, 0.1);
-    near(&answer, "max_short_term_lufs", -23.0, 0.1);
-    near(&answer, "max_momentary_lufs", -23.0, 0.1);
-    near(&answer, "loudness_range_lu", 0.0, 0.1);
-    near(&answer, "true_peak_db", -23.0, 0.2);
-    near(&answer, "sample_peak_db", -23.0, 0.1);
-    near(&answer, "spectral_centroid_hz", 1_000.0, 5.0);
+    assert_near(&answer, "duration_secs", 20.0, 0.0);
+    assert_near(&answer, "lufs", -23.0, 0.1);
+    assert_near(&answer, "max_short_term_lufs", -23.0, 0.1);
+    assert_near(&answer, "max_momentary_lufs", -23.0, 0.1);
+    assert_near(&answer, "loudness_range_lu", 0.0, 0.1);
+    assert_near(&answer, "true_peak_db", -23.0, 0.2);
+    assert_near(&answer, "sample_peak_db", -23.0, 0.1);
+    assert_near(&answer, "spectral_centroid_hz", 1_000.0, 5.0);
     assert_eq!(answer["tempo"], Value::Null);
     let bands = answer["third_octaves"].as_array().expect("bands");
     assert_eq!(bands.len(), 30);
-    near(&bands[16], "center_hz", 1_000.0, 1e-6);
-    near(&bands[16], "level_db", -23.0, 0.1);
-    // Kept, and the same as a task says.
+    assert_near(&bands[16], "center_hz", 1_000.0, 1e-6);
+    assert_near(&bands[16], "level_db", -23.0, 0.1);
+    // The result is stored, and a task returns the same.
     let again = app.local(Method::POST, &path).send().await.expect(200);
     assert_eq!(again, answer);
     let started = app.local(Method::POST, &format!("{path}?async=true")).send().await.expect(202);
@@ -56,29 +56,29 @@ async fn a_known_tone_measures_what_it_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mono_is_as_loud_as_it_is_heard() {
+async fn mono_counts_as_played_from_both_loudspeakers() {
     let app = TestApp::start().await;
     let samples: Vec<f32> = (0..480_000)
         .map(|frame| (f64::from(frame) * std::f64::consts::TAU / 48.0).sin() as f32 * 0.070_794_58)
         .collect();
     let file = uploaded(&app, "mono.wav", &float_wav(1, 48_000, &samples)).await;
     let path = format!("{LIST}/{}/analyze", file["id"].as_str().expect("an id"));
-    near(&app.local(Method::POST, &path).send().await.expect(200), "lufs", -23.0, 0.1);
+    assert_near(&app.local(Method::POST, &path).send().await.expect(200), "lufs", -23.0, 0.1);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_short_sound_is_not_diluted() {
+async fn a_short_file_is_measured_without_padding() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "short.wav", &tone_at_minus_23(1)).await;
     let path = format!("{LIST}/{}/analyze", file["id"].as_str().expect("an id"));
     let answer = app.local(Method::POST, &path).send().await.expect(200);
     for field in ["lufs", "max_momentary_lufs", "max_short_term_lufs"] {
-        near(&answer, field, -23.0, 0.1);
+        assert_near(&answer, field, -23.0, 0.1);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn silence_has_nothing_to_measure() {
+async fn silence_has_null_measurements() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "silence.wav", &float_wav(2, 48_000, &[0.0; 96_000])).await;
     let path = format!("{LIST}/{}/analyze", file["id"].as_str().expect("an id"));
@@ -90,15 +90,15 @@ async fn silence_has_nothing_to_measure() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reference_is_measured_and_not_kept() {
+async fn a_reference_is_measured_and_not_stored() {
     let app = TestApp::start().await;
     let tone = tone_at_minus_23(5);
     let post = || app.local(Method::POST, REFERENCE);
     let sent = with_form(post(), &[("hit.wav", &tone)]).send().await.expect(200);
     assert_eq!((&sent["name"], stored_names(&app)), (&json!("hit.wav"), vec![]));
-    near(&sent, "lufs", -23.0, 0.1);
-    near(&sent, "true_peak_db", -23.0, 0.2);
-    near(&sent, "spectral_centroid_hz", 1_000.0, 5.0);
+    assert_near(&sent, "lufs", -23.0, 0.1);
+    assert_near(&sent, "true_peak_db", -23.0, 0.2);
+    assert_near(&sent, "spectral_centroid_hz", 1_000.0, 5.0);
     assert_eq!(sent["third_octaves"].as_array().map(Vec::len), Some(30));
     let file = uploaded(&app, "hit.wav", &tone).await;
     let stored = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
@@ -108,7 +108,7 @@ async fn a_reference_is_measured_and_not_kept() {
     stale[4..8].fill(0);
     let warned = with_form(post(), &[("cut.wav", &stale)]).send().await.expect(200);
     assert_eq!(warned["warnings"].as_array().map(Vec::len), Some(1), "{warned}");
-    near(&warned, "lufs", -23.0, 0.1);
+    assert_near(&warned, "lufs", -23.0, 0.1);
     let file = uploaded(&app, "cut.wav", &stale).await;
     let kept = post().json(&json!({ "audio_id": file["id"] })).send().await.expect(200);
     assert_eq!(kept["warnings"], warned["warnings"]);
@@ -121,7 +121,7 @@ async fn a_reference_is_measured_and_not_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn only_the_owner_has_a_file_measured() {
+async fn only_the_owner_can_analyze_a_file() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.5)).await;
     let token = app.token_of_new_user("other").await;
@@ -134,7 +134,7 @@ async fn only_the_owner_has_a_file_measured() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_reference_by_its_id_may_not_be_as_large_as_a_file() {
+async fn a_json_reference_has_the_body_limit_of_json() {
     let app = TestApp::start().await;
     let body = json!({"audio_id": "x".repeat(1024 * 1024)});
     let detail = app.local(Method::POST, REFERENCE).json(&body).send().await.problem(413, "too_large");

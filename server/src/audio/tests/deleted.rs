@@ -1,4 +1,4 @@
-//! Deleted files while songs are saved, and until their time is over.
+//! Deleted files: restored by saved songs, purged after their retention.
 
 use std::sync::Arc;
 
@@ -15,38 +15,38 @@ use crate::test_app::TestApp;
 const TEMP: &str = "/api/v1/projects/temp";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_autosave_while_a_file_is_deleted_keeps_the_file() {
+async fn an_autosave_during_a_deletion_keeps_the_file() {
     let app = Arc::new(TestApp::start().await);
     let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
     let (id, path) = (file["id"].as_str().expect("an id").to_owned(), path_of(&file));
     let draft = |id: &str| json!({ "client_id": "window", "project": song_with(id) });
     app.local(Method::PUT, TEMP).json(&draft("another")).send().await.expect(200);
     let (state, runtime) = (app.state.clone(), tokio::runtime::Handle::current());
-    let (is_held, holding) = tokio::sync::oneshot::channel();
-    let (let_go, is_free) = std::sync::mpsc::channel::<()>();
+    let (locked, is_locked) = tokio::sync::oneshot::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
     let holder = tokio::task::spawn_blocking(move || {
         let _contents = lock_contents(&state, &runtime).expect("locks");
-        is_held.send(()).expect("is awaited");
-        is_free.recv().expect("is told");
+        locked.send(()).expect("is awaited");
+        released.recv().expect("is told");
     });
-    holding.await.expect("holds");
+    is_locked.await.expect("holds");
     let deleting = {
         let (app, path) = (Arc::clone(&app), path.clone());
         tokio::spawn(async move { app.local(Method::DELETE, &path).send().await })
     };
-    // The deletion looks at the autosave and then waits.
+    // Meanwhile the deletion has searched the autosave and waits for the lock.
     for _ in 0..200 {
         get(&app, "/api/v1/auth/me").await.expect(200);
     }
     app.local(Method::PUT, TEMP).json(&draft(&id)).send().await.expect(200);
-    let_go.send(()).expect("waits");
+    release.send(()).expect("waits");
     holder.await.expect("ends");
     let detail = deleting.await.expect("ends").problem(409, "audio_in_use");
     assert!(detail.contains("the autosave"), "{detail}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_song_brings_back_the_deleted_files_that_it_names_and_no_others() {
+async fn saving_a_song_restores_only_the_deleted_files_that_it_names() {
     let app = TestApp::start().await;
     let mut paths = Vec::new();
     let mut ids = Vec::new();
@@ -69,11 +69,11 @@ async fn a_song_brings_back_the_deleted_files_that_it_names_and_no_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_file_lasts_as_long_as_its_row() {
+async fn a_deleted_file_is_removed_together_with_its_row() {
     let app = TestApp::with(&[("SF_DELETED_KEPT_SECS", "60")]).await;
     let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
     app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
-    // As if that had been at the end of the first second of 2020.
+    // Moves the deletion to the end of the first second of 2020.
     let deleted_ms = 1_577_836_800_900;
     sqlx::query("UPDATE audio_deleted_files SET deleted_ms = $1")
         .bind(deleted_ms)
@@ -85,20 +85,20 @@ async fn a_deleted_file_lasts_as_long_as_its_row() {
         let (from, to) =
             (batch.expect("reads").path().join("audio"), quarantine.join("20200101000000-deleted/audio"));
         std::fs::create_dir_all(&to).expect("makes");
-        for one in std::fs::read_dir(from).expect("reads") {
-            let one = one.expect("reads");
-            std::fs::rename(one.path(), to.join(one.file_name())).expect("moves");
+        for entry in std::fs::read_dir(from).expect("reads") {
+            let entry = entry.expect("reads");
+            std::fs::rename(entry.path(), to.join(entry.file_name())).expect("moves");
         }
     }
-    let aside = || app.state.blobs.quarantined().expect("lists").len();
-    assert_eq!(aside(), 3);
+    let quarantined = || app.state.blobs.quarantined().expect("lists").len();
+    assert_eq!(quarantined(), 3);
     let age = std::time::Duration::from_secs(3_600);
-    for (now_ms, left) in [(deleted_ms + 59_999, 3), (deleted_ms + 60_000, 0)] {
+    for (now_ms, expected) in [(deleted_ms + 59_999, 3), (deleted_ms + 60_000, 0)] {
         orphans::collect(&app.state, age, now_ms).await.expect("collects");
         let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM audio_deleted_files")
             .fetch_one(&app.state.db)
             .await
             .expect("counts");
-        assert_eq!((aside(), rows), (left, i64::from(left > 0)), "at {now_ms}");
+        assert_eq!((quarantined(), rows), (expected, i64::from(expected > 0)), "at {now_ms}");
     }
 }

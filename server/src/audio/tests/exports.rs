@@ -1,4 +1,4 @@
-//! Recordings in exports: what was uploaded comes out, to the bit.
+//! Audio files in exports.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -23,13 +23,13 @@ async fn export(app: &TestApp, project: &Value, rate_hz: u32) -> (Value, Vec<f32
     (answer, samples)
 }
 
-/// Interleaved stereo that is not the same on both sides.
+/// Interleaved stereo with different channels.
 fn ramp(frames: usize) -> Vec<f32> {
     (0..frames).flat_map(|frame| [0.25 - frame as f32 / 20_000.0, (frame % 97) as f32 / 400.0]).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clip_comes_out_to_the_bit() {
+async fn an_export_contains_the_exact_samples_of_a_clip() {
     let app = TestApp::start().await;
     let sound = ramp(2_400);
     let file = uploaded(&app, "ramp.wav", &float_wav(2, 48_000, &sound)).await;
@@ -39,14 +39,14 @@ async fn a_clip_comes_out_to_the_bit() {
         (&json!([]), &json!([]))
     );
     assert_eq!(answer["receipt"]["song_secs"], 0.55);
-    let (before, rest) = samples.split_at(2 * 24_000);
-    let (heard, after) = rest.split_at(sound.len());
+    let (before, from_clip) = samples.split_at(2 * 24_000);
+    let (clip, after) = from_clip.split_at(sound.len());
     assert!(before.iter().chain(after).all(|sample| *sample == 0.0));
-    assert!(heard == sound);
+    assert!(clip == sound);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_of_another_rate_is_what_the_page_gets() {
+async fn export_and_page_use_the_same_converted_samples() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "sine.wav", &sine_wav(440.0, 44_100, 0.25)).await;
     let path = format!("{LIST}/{}/file?format=wav32f&sample_rate_hz=48000", file["id"].as_str().unwrap());
@@ -56,19 +56,19 @@ async fn a_file_of_another_rate_is_what_the_page_gets() {
     assert_eq!(expected.len(), 12_000);
     let (_, samples) = export(&app, &song(&file["id"]), 48_000).await;
     for (frame, value) in expected.iter().enumerate() {
-        let place = 2 * (24_000 + frame);
-        assert_eq!((samples[place], samples[place + 1]), (*value, *value), "frame {frame}");
+        let index = 2 * (24_000 + frame);
+        assert_eq!((samples[index], samples[index + 1]), (*value, *value), "frame {frame}");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_of_another_rate_than_the_projects_is_converted_after_the_mix() {
+async fn an_export_at_another_rate_is_converted_after_the_mix() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "sine.wav", &sine_wav(1_000.0, 48_000, 1.0)).await;
     let (answer, samples) = export(&app, &song(&file["id"]), 44_100).await;
     assert_eq!(answer["receipt"]["song_secs"], 1.5);
     assert!((answer["duration_secs"].as_f64().unwrap() - 1.6).abs() < 0.01, "{answer}");
-    // The middle of the sine, away from its abrupt ends, where it should be in time.
+    // Compares the middle of the sine, away from its abrupt ends.
     let worst = (36_000..60_000)
         .map(|frame| {
             let secs = f64::from(frame) / 44_100.0 - 0.5;
@@ -80,7 +80,7 @@ async fn a_file_of_another_rate_than_the_projects_is_converted_after_the_mix() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_is_not_there_is_said() {
+async fn the_receipt_names_a_missing_file() {
     let app = TestApp::start().await;
     let (answer, samples) = export(&app, &song(&json!("gone")), 48_000).await;
     assert!(samples.iter().all(|sample| *sample == 0.0));
@@ -92,18 +92,18 @@ async fn what_is_not_there_is_said() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_recording_of_half_a_minute_can_be_a_response_and_a_longer_one_is_named() {
+async fn an_impulse_response_lasts_at_most_30_seconds() {
     let app = TestApp::start().await;
     let clip = uploaded(&app, "sine.wav", &sine_wav(440.0, 48_000, 0.1)).await;
-    for (secs, is_taken) in [(30, true), (31, false)] {
+    for (secs, is_accepted) in [(30, true), (31, false)] {
         let file = uploaded(&app, "response.wav", &sine_wav(100.0, 8_000, f64::from(secs))).await;
         let mut project = song(&clip["id"]);
         project["tracks"][0]["effects"] = json!([{"id": "room", "type": "builtin", "name": "convolution",
             "impulse": file["id"], "params": {"response": "Own", "mix": 1}}]);
         let (answer, samples) = export(&app, &project, 48_000).await;
-        assert_eq!(samples.iter().any(|sample| *sample != 0.0), is_taken, "{secs} s");
+        assert_eq!(samples.iter().any(|sample| *sample != 0.0), is_accepted, "{secs} s");
         let reason = "it lasts 31.00 s, longer than the 30 s that an impulse response may last";
         let left_out = json!([{"pointer": "/tracks/0/effects/0/impulse", "reason": reason}]);
-        assert_eq!(answer["receipt"]["left_out"], if is_taken { json!([]) } else { left_out }, "{secs} s");
+        assert_eq!(answer["receipt"]["left_out"], if is_accepted { json!([]) } else { left_out }, "{secs} s");
     }
 }

@@ -59,7 +59,7 @@ async fn lists_are_paged_and_searched() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tags_are_kept_and_found() {
+async fn files_are_found_by_their_tags() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
     uploaded(&app, "b.wav", &sine_wav(550.0, 48_000, 0.1)).await;
@@ -95,7 +95,7 @@ async fn tags_are_kept_and_found() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_comes_back_as_it_went_in() {
+async fn a_download_returns_the_uploaded_bytes() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "Größe.mp3", MP3).await;
     let path = format!("{}/file", path_of(&file));
@@ -119,7 +119,7 @@ async fn a_file_comes_back_as_it_went_in() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn samples_come_as_floats_at_the_files_own_rate() {
+async fn samples_are_sent_as_floats_at_the_rate_of_the_file() {
     let app = TestApp::start().await;
     let samples = [0.5, -0.25, 1.5, 0.125];
     let file = uploaded(&app, "a.wav", &float_wav(2, 44_100, &samples)).await;
@@ -136,7 +136,7 @@ async fn samples_come_as_floats_at_the_files_own_rate() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn samples_come_at_a_projects_rate() {
+async fn samples_are_converted_to_the_rate_of_a_project() {
     let app = TestApp::start().await;
     let frames: Vec<f32> = (0..44_100)
         .flat_map(|frame| {
@@ -154,8 +154,11 @@ async fn samples_come_at_a_projects_rate() {
         .flat_map(|frame| [expected[0][frame], expected[1][frame]])
         .flat_map(f32::to_le_bytes)
         .collect();
-    assert!(answer.bytes[decoded_wav::HEADER_BYTES as usize..] == bytes, "other samples than in one piece");
-    // Kept, counted, and gone with the file.
+    assert!(
+        answer.bytes[decoded_wav::HEADER_BYTES as usize..] == bytes,
+        "differs from a conversion in one call"
+    );
+    // The copy is stored, counts toward the quota, and is removed with the file.
     assert_eq!(stored_names(&app).len(), 4);
     let counted = get(&app, &path_of(&file)).await.expect(200)["stored_bytes"].as_u64().expect("bytes");
     assert_eq!(counted, file["stored_bytes"].as_u64().expect("bytes") + answer.bytes.len() as u64);
@@ -168,7 +171,7 @@ async fn samples_come_at_a_projects_rate() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_copy_at_another_rate_needs_room_and_a_ratio() {
+async fn a_conversion_needs_quota_and_a_small_ratio() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "100000")]).await;
     let file = uploaded(&app, "a.wav", &float_wav(1, 8_000, &[0.25; 8_000])).await;
     let path = format!("{}/file?format=wav32f&sample_rate_hz=96000", path_of(&file));
@@ -181,7 +184,7 @@ async fn a_copy_at_another_rate_needs_room_and_a_ratio() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn users_do_not_see_each_other() {
+async fn users_cannot_see_files_of_others() {
     let app = TestApp::start().await;
     let [one, two] = [app.token_of_new_user("one").await, app.token_of_new_user("two").await];
     let call = app.remote(Method::POST, UPLOAD).token(&one);
@@ -192,7 +195,7 @@ async fn users_do_not_see_each_other() {
     for (method, path) in &paths {
         app.remote(method.clone(), path).send().await.problem(401, "token_missing");
         app.remote(method.clone(), path).token(&two).send().await.problem(404, "not_found");
-        // Not even the administrator, who is whoever comes from this machine.
+        // Nor does the administrator, as which local callers act.
         app.local(method.clone(), path).send().await.problem(404, "not_found");
     }
     let tags = app.remote(Method::PUT, &format!("{path}/tags")).token(&two);
@@ -206,7 +209,7 @@ async fn users_do_not_see_each_other() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_a_song_needs_stays() {
+async fn a_file_that_a_song_names_cannot_be_deleted() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
     let id = file["id"].as_str().expect("an id");
@@ -218,7 +221,7 @@ async fn what_a_song_needs_stays() {
     app.local(Method::POST, "/api/v1/projects").json(&song(id)).send().await.expect(201);
     let detail = app.local(Method::DELETE, &path_of(&file)).send().await.problem(409, "audio_in_use");
     assert!(detail.contains("the project `My song`"), "{detail}");
-    // An older revision does not hold it, an autosave does.
+    // An older revision does not count, an autosave does.
     let put = app.local(Method::PUT, "/api/v1/projects/song").header("if-match", "\"1\"");
     put.json(&song("another")).send().await.expect(200);
     let draft = json!({ "client_id": "window", "project": song(id) });
@@ -231,7 +234,7 @@ async fn what_a_song_needs_stays() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_removes_nothing_that_no_row_names() {
+async fn a_start_keeps_stored_files_without_a_row() {
     let app = TestApp::start().await;
     uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
     let folder = app.state.config.storage.dir.join("blobs/audio");
@@ -252,39 +255,38 @@ pub(super) fn song_with(id: &str) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_save_while_a_file_is_deleted_keeps_the_file() {
+async fn a_save_during_a_deletion_keeps_the_file() {
     let app = std::sync::Arc::new(TestApp::start().await);
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let file = uploaded(&app, "a.wav", &bytes).await;
     let (id, path) = (file["id"].as_str().expect("an id").to_owned(), path_of(&file));
-    // The deletion waits for this lock; whatever it has looked at by then is out of date
-    // afterwards.
+    // The deletion waits for this lock, so what it has read before is out of date afterwards.
     let (state, runtime) = (app.state.clone(), tokio::runtime::Handle::current());
-    let (is_held, holding) = tokio::sync::oneshot::channel();
-    let (let_go, is_free) = std::sync::mpsc::channel::<()>();
+    let (locked, is_locked) = tokio::sync::oneshot::channel();
+    let (release, released) = std::sync::mpsc::channel::<()>();
     let holder = tokio::task::spawn_blocking(move || {
         let _contents = lock_contents(&state, &runtime).expect("locks");
-        is_held.send(()).expect("is awaited");
-        is_free.recv().expect("is told");
+        locked.send(()).expect("is awaited");
+        released.recv().expect("is told");
     });
-    holding.await.expect("holds");
+    is_locked.await.expect("holds");
     let deleting = {
         let (app, path) = (std::sync::Arc::clone(&app), path.clone());
         tokio::spawn(async move { app.local(Method::DELETE, &path).send().await })
     };
-    // It gets as far as it can meanwhile.
+    // Gives the deletion time to reach the lock.
     for _ in 0..200 {
         get(&app, "/api/v1/auth/me").await.expect(200);
     }
     app.local(Method::POST, "/api/v1/projects").json(&song_with(&id)).send().await.expect(201);
-    let_go.send(()).expect("waits");
+    release.send(()).expect("waits");
     holder.await.expect("ends");
     deleting.await.expect("ends").problem(409, "audio_in_use");
     assert_eq!(get(&app, &format!("{path}/file")).await.bytes, bytes);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_file_goes_when_its_time_is_over() {
+async fn a_deleted_file_is_purged_after_its_retention() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let [named, other] = [&bytes, &sine_wav(550.0, 48_000, 0.1)].map(|bytes| bytes.to_vec());
@@ -292,9 +294,9 @@ async fn a_deleted_file_goes_when_its_time_is_over() {
     for file in [&named, &other] {
         app.local(Method::DELETE, &path_of(file)).send().await.expect(204);
     }
-    let aside = || app.state.blobs.quarantined().expect("lists").len();
-    assert_eq!((stored_names(&app).len(), aside()), (0, 6));
-    // A song that a backup brought, for example: stored without being saved here.
+    let quarantined = || app.state.blobs.quarantined().expect("lists").len();
+    assert_eq!((stored_names(&app).len(), quarantined()), (0, 6));
+    // A song that was stored without being saved here, such as by a restored backup.
     let song = song_with(named["id"].as_str().expect("an id"));
     app.local(Method::POST, "/api/v1/projects").json(&song_with("nothing")).send().await.expect(201);
     sqlx::query("UPDATE project_revisions SET body = $1 WHERE project_id = 'song'")
@@ -304,9 +306,9 @@ async fn a_deleted_file_goes_when_its_time_is_over() {
         .expect("updates");
     let now_ms = crate::clock::now_unix_ms();
     crate::audio::forget_deleted(&app.state, now_ms).await.expect("forgets");
-    assert_eq!(aside(), 6, "their time is not over");
+    assert_eq!(quarantined(), 6, "their retention has not ended");
     crate::audio::forget_deleted(&app.state, now_ms + 86_400_000).await.expect("forgets");
-    assert_eq!((stored_names(&app).len(), aside()), (3, 0));
+    assert_eq!((stored_names(&app).len(), quarantined()), (3, 0));
     get(&app, &path_of(&named)).await.expect(200);
     get(&app, &path_of(&other)).await.problem(404, "not_found");
     let rows: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM audio_contents")
@@ -317,13 +319,13 @@ async fn a_deleted_file_goes_when_its_time_is_over() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn deleted_files_make_room_for_new_ones() {
+async fn deleted_files_are_purged_when_the_quota_is_full() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
     let deleted = |app: &TestApp| app.state.blobs.quarantined().expect("lists").len();
     // Each takes 384 KB and more.
     for (number, expected) in [(1_u32, 3), (2, 3), (3, 3)] {
         let file = uploaded(&app, "a.wav", &sine_wav(100.0 * f64::from(number), 48_000, 1.0)).await;
-        assert_eq!(deleted(&app), 0, "what was deleted before had to go");
+        assert_eq!(deleted(&app), 0, "deleted files were not purged");
         app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
         assert_eq!(deleted(&app), expected);
     }

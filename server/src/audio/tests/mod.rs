@@ -51,7 +51,7 @@ pub(super) async fn upload(app: &TestApp, files: &[(&str, &[u8])]) -> Answer {
     with_form(app.local(Method::POST, UPLOAD), files).send().await
 }
 
-/// Uploads one file that must be taken, and returns its description.
+/// Uploads one file, expects success, and returns its description.
 pub(super) async fn uploaded(app: &TestApp, name: &str, bytes: &[u8]) -> Value {
     upload(app, &[(name, bytes)]).await.expect(201)["files"][0].clone()
 }

@@ -48,7 +48,7 @@ async fn both_forms_hold_the_same_values() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn every_resolution_and_part_can_be_had() {
+async fn every_resolution_and_part_can_be_requested() {
     let (app, path) = start().await;
     let data =
         |answer: Value| -> Vec<i16> { serde_json::from_value(answer["data"].clone()).expect("numbers") };
@@ -78,7 +78,7 @@ async fn every_resolution_and_part_can_be_had() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn unchanged_peaks_are_not_sent_again_nor_to_others() {
+async fn unchanged_peaks_are_not_sent_again() {
     let (app, path) = start().await;
     let tag = get(&app, &path).await.header("etag").to_owned();
     let call = app.local(axum::http::Method::GET, &path).header("if-none-match", &tag);

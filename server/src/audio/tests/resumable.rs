@@ -56,7 +56,7 @@ pub(super) fn parts(app: &TestApp) -> usize {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_comes_in_parts() {
+async fn an_upload_in_parts_is_decoded() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.5);
     let path = begin(&app, "Größe.wav", bytes.len()).await;
@@ -64,7 +64,7 @@ async fn a_file_comes_in_parts() {
     let answer = append(&app, &path, 0, &bytes[..1_000]).await;
     answer.expect(204);
     assert_eq!((answer.header("upload-offset"), answer.header("songfoundry-task-id")), ("1000", ""));
-    // A request that was repeated, and one that is ahead.
+    // A repeated request, and one with a later offset.
     append(&app, &path, 0, &bytes[..1_000]).await.problem(409, "wrong_offset");
     append(&app, &path, 2_000, b"x").await.problem(409, "wrong_offset");
     assert_eq!(offset(&app, &path).await, "1000");
@@ -86,7 +86,7 @@ async fn a_file_comes_in_parts() {
     assert_eq!((&status["state"], &status["audio_id"]), (&json!("done"), &task["result"]["id"]));
     let id = status["audio_id"].as_str().expect("an id");
     let file = get(&app, &format!("{LIST}/{id}/file")).await;
-    assert!(file.bytes == bytes, "other bytes came back");
+    assert!(file.bytes == bytes, "other bytes were returned");
     assert_eq!((parts(&app), stored_names(&app).len()), (0, 3));
     let detail = append(&app, &path, bytes.len(), b"x").await.problem(409, "upload_finished");
     assert!(detail.contains(&format!("all of its {} bytes", bytes.len())), "{detail}");
@@ -131,7 +131,7 @@ async fn unfinished_uploads_are_listed_in_pages() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_came_before_a_break_counts() {
+async fn bytes_before_a_broken_connection_are_kept() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.5);
     let path = begin(&app, "a.wav", bytes.len()).await;
@@ -139,7 +139,7 @@ async fn what_came_before_a_break_counts() {
     let call = tus(&app, Method::PATCH, &path).header("upload-offset", "0");
     call.raw(OCTETS, Body::from_stream(broken)).send().await.problem(408, "body_incomplete");
     assert_eq!(offset(&app, &path).await, "5000");
-    // What was written and not counted, by a service that was killed.
+    // Bytes beyond the stored offset, as a killed service leaves them.
     let id = path.rsplit('/').next().expect("an id");
     let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
     let mut longer = std::fs::read(&file).expect("reads");
@@ -151,7 +151,7 @@ async fn what_came_before_a_break_counts() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn parts_are_checked() {
+async fn a_wrong_checksum_discards_the_part() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let path = begin(&app, "a.wav", bytes.len()).await;
@@ -184,7 +184,7 @@ async fn parts_are_checked() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_protocol_is_kept() {
+async fn requests_follow_the_protocol() {
     let app = TestApp::with(&[("SF_UPLOAD_MAX_BYTES", "1000000"), ("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
     let options = app.local(Method::OPTIONS, UPLOADS).send().await;
     options.expect(204);
@@ -223,7 +223,7 @@ async fn the_protocol_is_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_whole_upload_without_sound_is_refused_and_removed() {
+async fn a_complete_upload_without_audio_is_refused_and_removed() {
     let app = TestApp::start().await;
     let path = begin(&app, "notes.txt", 15).await;
     let answer = append(&app, &path, 0, b"no sound at all").await;
@@ -239,24 +239,23 @@ async fn uploads_expire() {
     let app = TestApp::with(&[("SF_UNFINISHED_UPLOAD_SECS", "3600")]).await;
     let path = begin(&app, "a.wav", 100).await;
     append(&app, &path, 0, &[0; 10]).await.expect(204);
-    // As if it had begun an hour and a second ago.
+    // Moves its start to an hour and a second ago.
     let passed = "UPDATE audio_uploads SET expires_secs = expires_secs - 3601";
     sqlx::query(passed).execute(&app.state.db).await.expect("moves");
     tus(&app, Method::HEAD, &path).send().await;
     append(&app, &path, 10, &[0; 10]).await.problem(404, "not_found");
     assert_eq!(parts(&app), 1);
     begin(&app, "b.wav", 100).await;
-    assert_eq!(parts(&app), 1, "the next beginning removes what has expired");
+    assert_eq!(parts(&app), 1, "a new upload removes expired ones");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_goes_on_with_whole_uploads() {
+async fn a_start_decodes_complete_uploads() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let path = begin(&app, "a.wav", bytes.len()).await;
     append(&app, &path, 0, &bytes[..bytes.len() - 1]).await.expect(204);
-    // As if the service had ended between the last byte and the task, and for longer than uploads
-    // are kept.
+    // As if the service had stopped between the last byte and the task, for longer than the expiry.
     let id = path.rsplit('/').next().expect("an id");
     let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
     std::fs::write(file, &bytes).expect("writes");
@@ -294,7 +293,7 @@ async fn uploads_belong_to_their_user() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_server_writes_at_a_time() {
+async fn one_process_writes_to_an_upload_at_a_time() {
     let app = TestApp::start().await;
     let path = begin(&app, "a.wav", 100).await;
     let set = async |until_ms: i64| {
@@ -307,17 +306,17 @@ async fn one_server_writes_at_a_time() {
     let now_ms = crate::clock::now_unix_ms();
     set(now_ms + 30_000).await;
     if crate::db::kind(&app.state.db) == crate::db::Kind::Sqlite {
-        // There is no other process, and one that ended holds nothing.
+        // One process uses SQLite alone, so leases of others are void.
         append(&app, &path, 0, &[0; 10]).await.expect(204);
         return;
     }
     append(&app, &path, 0, &[0; 10]).await.problem(409, "upload_busy");
     tus(&app, Method::DELETE, &path).send().await.problem(409, "upload_busy");
     assert_eq!(offset(&app, &path).await, "0");
-    // The clock was set back by a day since its last sign of life.
+    // The clock was set back by a day since the lease was renewed.
     set(now_ms + 86_400_000).await;
     append(&app, &path, 0, &[]).await.expect(204);
-    // It showed no sign of life for too long.
+    // The lease has ended.
     set(now_ms - 1).await;
     append(&app, &path, 0, &[0; 10]).await.expect(204);
     append(&app, &path, 10, &[0; 10]).await.expect(204);

@@ -1,4 +1,4 @@
-//! Uploads that are whole and cannot be decoded yet.
+//! Complete uploads that cannot be decoded yet.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -15,21 +15,21 @@ use crate::permits::processors;
 use crate::tasks::tests::start;
 use crate::test_app::TestApp;
 
-/// A task that runs until the sender is told.
+/// Starts a task that runs until the returned sender is used or dropped.
 pub(super) async fn busy_task(app: &TestApp) -> mpsc::Sender<()> {
     let owner = get(app, "/api/v1/auth/me").await.expect(200)["id"].as_str().expect("an id").to_owned();
-    let (go, wait) = mpsc::channel::<()>();
-    let wait = Mutex::new(wait);
+    let (release, released) = mpsc::channel::<()>();
+    let released = Mutex::new(released);
     let id = start(app, &owner, move |_| {
-        // An error says that the test has ended.
-        let _ = wait.lock().expect("not poisoned").recv();
+        // An error means that the test has ended.
+        let _ = released.lock().expect("not poisoned").recv();
         Ok(Value::Null)
     })
     .await;
     while get(app, &format!("/api/v1/tasks/{id}")).await.expect(200)["state"] != "running" {
         tokio::task::yield_now().await;
     }
-    go
+    release
 }
 
 async fn status(app: &TestApp, path: &str) -> (Value, Value) {
@@ -41,15 +41,15 @@ async fn status(app: &TestApp, path: &str) -> (Value, Value) {
 async fn an_upload_whose_task_cannot_start_keeps_its_bytes() {
     let app = TestApp::with(&[("SF_TASKS_UNFINISHED_PER_USER", "1")]).await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
-    let go = busy_task(&app).await;
-    let [kept, given_up] = [begin(&app, "a.wav", bytes.len()).await, begin(&app, "b.wav", bytes.len()).await];
-    for path in [&kept, &given_up] {
+    let release = busy_task(&app).await;
+    let [kept, deleted] = [begin(&app, "a.wav", bytes.len()).await, begin(&app, "b.wav", bytes.len()).await];
+    for path in [&kept, &deleted] {
         append(&app, path, 0, &bytes).await.problem(429, "too_many_requests");
         assert_eq!(status(&app, path).await, (json!("receiving"), json!(bytes.len())));
     }
-    tus(&app, Method::DELETE, &given_up).send().await.expect(204);
+    tus(&app, Method::DELETE, &deleted).send().await.expect(204);
     append(&app, &kept, bytes.len(), b"").await.problem(429, "too_many_requests");
-    go.send(()).expect("waits");
+    release.send(()).expect("waits");
     assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
     let answer = append(&app, &kept, bytes.len(), b"").await;
     answer.expect(204);
@@ -58,23 +58,23 @@ async fn an_upload_whose_task_cannot_start_keeps_its_bytes() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_no_task_decodes_can_be_sent_on_or_deleted() {
+async fn an_upload_without_a_task_can_be_retried_or_deleted() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
-    let [sent_on, given_up] =
+    let [retried, deleted] =
         [begin(&app, "a.wav", bytes.len()).await, begin(&app, "b.wav", bytes.len()).await];
-    for path in [&sent_on, &given_up] {
+    for path in [&retried, &deleted] {
         append(&app, path, 0, &bytes[..bytes.len() - 1]).await.expect(204);
-        left_without_a_task(&app, path, &bytes).await;
+        complete_without_a_task(&app, path, &bytes).await;
     }
-    tus(&app, Method::DELETE, &given_up).send().await.expect(204);
-    let answer = append(&app, &sent_on, bytes.len(), b"").await;
+    tus(&app, Method::DELETE, &deleted).send().await.expect(204);
+    let answer = append(&app, &retried, bytes.len(), b"").await;
     answer.expect(204);
     assert_eq!(task(&app, answer.header("songfoundry-task-id")).await["state"], "succeeded");
 }
 
-/// Makes of an upload one that is whole and has no task.
-async fn left_without_a_task(app: &TestApp, path: &str, bytes: &[u8]) {
+/// Completes an upload without starting its task.
+async fn complete_without_a_task(app: &TestApp, path: &str, bytes: &[u8]) {
     let id = path.rsplit('/').next().expect("an id");
     let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
     std::fs::write(file, bytes).expect("writes");
@@ -86,22 +86,22 @@ async fn left_without_a_task(app: &TestApp, path: &str, bytes: &[u8]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_succeeds_although_uploads_cannot_be_decoded() {
+async fn the_service_starts_although_uploads_cannot_be_decoded() {
     let app = TestApp::with(&[("SF_TASKS_UNFINISHED_PER_USER", "1")]).await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
-    let go = busy_task(&app).await;
+    let release = busy_task(&app).await;
     let mut paths = Vec::new();
     for name in ["a.wav", "b.wav"] {
         let path = begin(&app, name, bytes.len()).await;
-        left_without_a_task(&app, &path, &bytes).await;
+        complete_without_a_task(&app, &path, &bytes).await;
         paths.push(path);
     }
-    // Long ago, so that their time is over.
+    // Expired long ago.
     sqlx::query("UPDATE audio_uploads SET expires_secs = 1").execute(&app.state.db).await.expect("updates");
     resume(&app.state).await.expect("starts");
     let listed = get(&app, UPLOADS).await.expect(200);
     assert_eq!(listed["items"].as_array().map(Vec::len), Some(2), "{listed}");
-    go.send(()).expect("waits");
+    release.send(()).expect("waits");
     assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
     for path in &paths {
         assert_eq!(status(&app, path).await, (json!("receiving"), json!(bytes.len())));
@@ -112,7 +112,7 @@ async fn a_start_succeeds_although_uploads_cannot_be_decoded() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_need_no_room_in_the_quota_of_projects() {
+async fn uploads_do_not_need_the_quota_of_projects() {
     let app = TestApp::with(&[("SF_PROJECTS_QUOTA_BYTES", "0")]).await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
     for name in ["a.wav", "b.wav"] {
@@ -124,7 +124,7 @@ async fn uploads_need_no_room_in_the_quota_of_projects() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_account_that_is_switched_off_keeps_the_upload_that_is_decoded() {
+async fn disabling_an_account_keeps_the_upload_being_decoded() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let call = |token: &str, method: Method, path: &str| {
@@ -169,14 +169,14 @@ async fn an_upload_whose_decoding_takes_too_long_keeps_its_bytes() {
     let detail = task["error"]["detail"].as_str().expect("a text");
     assert!(detail.contains("`a.flac`") && detail.contains("SF_AUDIO_DECODE_MAX_SECS"), "{detail}");
     assert_eq!((status(&app, &path).await, parts(&app)), ((json!("receiving"), json!(bytes.len())), 1));
-    // One file of several: the others are stored.
+    // In a form, the other files are stored.
     let sound = sine_wav(440.0, 48_000, 0.1);
     let answer = upload(&app, &[("a.flac", &bytes), ("b.wav", &sound)]).await.expect(201);
     assert_eq!(answer["refused"][0]["problem"]["code"], "decode_timeout", "{answer}");
     assert_eq!(answer["files"][0]["name"], "b.wav");
 }
 
-/// Waits for the only decoder of the service, and lets it wait until the process gets SIGCONT.
+/// Waits for the only decoder of the service and pauses it until it gets SIGCONT.
 async fn paused_decoder(app: &TestApp) -> Pid {
     loop {
         if let Some(decoder) = app.state.helpers.list().first() {
@@ -189,7 +189,7 @@ async fn paused_decoder(app: &TestApp) -> Pid {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_is_decoded_while_the_database_is_locked_keeps_its_bytes() {
+async fn a_locked_database_delays_an_upload_without_losing_bytes() {
     let app = TestApp::with(&[("SF_DATABASE_WAIT_MS", "1000"), ("SF_TASK_RETRY_SECS", "1")]).await;
     let bytes = silent_flac(300);
     let path = begin(&app, "a.flac", bytes.len()).await;
@@ -210,7 +210,7 @@ async fn an_upload_that_is_decoded_while_the_database_is_locked_keeps_its_bytes(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_form_that_meets_a_locked_database_is_answered_as_a_whole() {
+async fn a_locked_database_fails_all_files_of_a_form() {
     let app = TestApp::with(&[("SF_DATABASE_WAIT_MS", "1000")]).await;
     let [one, other] = [440.0, 550.0].map(|hz| sine_wav(hz, 48_000, 0.1));
     let files: [(&str, &[u8]); 2] = [("a.wav", &one), ("b.wav", &other)];
@@ -222,9 +222,9 @@ async fn a_form_that_meets_a_locked_database_is_answered_as_a_whole() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn slow_files_of_one_user_do_not_hold_up_those_of_others() {
+async fn slow_files_of_one_user_do_not_delay_other_users() {
     if processors() == 1 {
-        // One file is decoded at a time, whoever sent it.
+        // With one processor, only one file is decoded at a time.
         return;
     }
     let app = Arc::new(TestApp::start().await);
@@ -247,7 +247,7 @@ async fn slow_files_of_one_user_do_not_hold_up_those_of_others() {
     let quick = sine_wav(440.0, 48_000, 0.1);
     let call = with_form(app.remote(Method::POST, UPLOAD).token(&bob), &[("b.wav", &quick)]);
     call.send().await.expect(201);
-    assert!(sending.iter().all(|one| !one.is_finished()), "a slow file was waited for");
+    assert!(sending.iter().all(|one| !one.is_finished()), "the quick file waited for a slow one");
     assert_eq!(decoders(), of_ada);
     sending.iter().for_each(tokio::task::JoinHandle::abort);
 }

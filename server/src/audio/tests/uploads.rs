@@ -1,4 +1,4 @@
-//! Uploading: what is kept, what is refused, what it costs.
+//! Uploads: storage, refusals and quotas.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn a_file_is_stored_with_its_samples_and_peaks() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn several_files_of_several_kinds_come_at_once() {
+async fn one_form_uploads_files_of_several_formats() {
     let app = TestApp::start().await;
     let wave = sine_wav(440.0, 48_000, 0.1);
     let files: [(&str, &[u8]); 6] = [
@@ -66,7 +66,7 @@ async fn several_files_of_several_kinds_come_at_once() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn identical_content_is_stored_once_for_all() {
+async fn identical_content_is_stored_once_for_all_users() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let first = uploaded(&app, "first.wav", &bytes).await;
@@ -79,18 +79,18 @@ async fn identical_content_is_stored_once_for_all() {
     assert_eq!((&theirs["sha256"], &theirs["already_there"]), (&first["sha256"], &json!(false)));
     assert_ne!(theirs["id"], first["id"]);
     assert_eq!(stored_names(&app).len(), 3);
-    // The content stays as long as anybody has it.
-    for (call, left) in [
+    // The content stays while any user has a file of it.
+    for (call, expected) in [
         (app.local(Method::DELETE, &format!("{LIST}/{}", first["id"].as_str().unwrap())), 3),
         (app.remote(Method::DELETE, &format!("{LIST}/{}", theirs["id"].as_str().unwrap())).token(&token), 0),
     ] {
         call.send().await.expect(204);
-        assert_eq!(stored_names(&app).len(), left);
+        assert_eq!(stored_names(&app).len(), expected);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_file_many_times_at_one_moment_is_one() {
+async fn concurrent_uploads_of_one_file_store_it_once() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.5);
     let files = [("same.wav", bytes.as_slice())];
@@ -104,7 +104,7 @@ async fn the_same_file_many_times_at_one_moment_is_one() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_bad_file_is_named_with_its_reason_and_leaves_nothing() {
+async fn a_refused_file_is_named_and_not_stored() {
     let app = TestApp::start().await;
     let detail =
         upload(&app, &[("notes.txt", b"no sound at all")]).await.problem(415, "unsupported_media_type");
@@ -123,12 +123,12 @@ async fn a_bad_file_is_named_with_its_reason_and_leaves_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn limits_name_themselves() {
+async fn errors_name_the_exceeded_limit() {
     let wave = sine_wav(440.0, 48_000, 1.0);
     let app = TestApp::with(&[("SF_UPLOAD_MAX_BYTES", "100000")]).await;
     let detail = upload(&app, &[("a.wav", &wave)]).await.problem(413, "too_large");
     assert!(detail.contains("100000 bytes"), "{detail}");
-    // Also where no length is announced.
+    // Also without a Content-Length.
     let pieces: Vec<_> = form(&[("a.wav", &wave)])
         .chunks(1_000)
         .map(|piece| Ok::<_, std::io::Error>(piece.to_vec()))
@@ -146,19 +146,19 @@ async fn limits_name_themselves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_quota_counts_what_is_on_the_disk() {
+async fn the_quota_counts_bytes_on_disk() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
-    // 192 KB and as much again decoded.
+    // 192 KB, and the same decoded.
     let first = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 1.0)).await;
     assert!(first["stored_bytes"].as_u64().unwrap() > 384_000);
-    // Alone it would fit, with its decoded copy it does not.
+    // The file would fit, but not with its decoded copy.
     let second = sine_wav(550.0, 48_000, 0.5);
     let detail = upload(&app, &[("b.wav", &second)]).await.problem(507, "quota_exceeded");
     assert!(detail.contains("500000 bytes") && detail.contains("his needs at least"), "{detail}");
-    // Not even alone.
+    // The file alone does not fit.
     upload(&app, &[("c.wav", &sine_wav(660.0, 48_000, 2.0))]).await.problem(507, "quota_exceeded");
     assert_eq!(stored_names(&app).len(), 3);
-    // Another user has a quota of their own, and there is room again after deleting.
+    // Other users have separate quotas, and deleting frees quota.
     let token = app.token_of_new_user("other").await;
     with_form(app.remote(Method::POST, UPLOAD).token(&token), &[("b.wav", &second)]).send().await.expect(201);
     app.local(Method::DELETE, &format!("{LIST}/{}", first["id"].as_str().unwrap())).send().await.expect(204);
@@ -168,7 +168,7 @@ async fn the_quota_counts_what_is_on_the_disk() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_quota_of_ones_own_counts_in_place_of_everybodys() {
+async fn a_quota_of_a_user_replaces_the_default() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "1000000000")]).await;
     let me = get(&app, "/api/v1/auth/me").await.expect(200);
     let path = format!("/api/v1/admin/users/{}", me["id"].as_str().unwrap());
@@ -184,14 +184,14 @@ async fn a_quota_of_ones_own_counts_in_place_of_everybodys() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_full_disk_refuses_and_keeps_nothing() {
+async fn a_full_disk_refuses_an_upload() {
     let app = TestApp::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
     upload(&app, &[("a.wav", &sine_wav(440.0, 48_000, 0.1))]).await.problem(507, "storage_full");
     assert_eq!(stored_names(&app), [""; 0]);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_that_breaks_off_leaves_nothing() {
+async fn an_interrupted_upload_stores_nothing() {
     let app = TestApp::start().await;
     let whole = form(&[("a.wav", &sine_wav(440.0, 48_000, 1.0))]);
     let kind = format!("multipart/form-data; boundary={}", super::BOUNDARY);
@@ -200,13 +200,13 @@ async fn an_upload_that_breaks_off_leaves_nothing() {
     call.raw(&kind, Body::from_stream(broken)).send().await.problem(400, "bad_form");
     let call = app.local(Method::POST, UPLOAD);
     call.raw(&kind, whole[..100_000].to_vec()).send().await.problem(400, "bad_form");
-    // What was written goes with the thread that wrote it, which may still be at it.
-    let gone = async {
+    // The writing thread removes the file, and may still be running.
+    let is_removed = async {
         while !stored_names(&app).is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
     };
-    tokio::time::timeout(Duration::from_secs(10), gone).await.expect("nothing is left");
+    tokio::time::timeout(Duration::from_secs(10), is_removed).await.expect("the file is removed");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -227,7 +227,7 @@ async fn forms_without_files_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_decodes_when_asked_to() {
+async fn an_asynchronous_upload_is_decoded_by_a_task() {
     let app = TestApp::start().await;
     let path = format!("{UPLOAD}?async=true");
     let call = with_form(app.local(Method::POST, &path), &[("a.wav", &sine_wav(440.0, 48_000, 0.5))]);
@@ -248,7 +248,7 @@ async fn a_task_decodes_when_asked_to() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_unknown_uploads() {
+async fn an_upload_needs_a_log_in() {
     let app = TestApp::start().await;
     let wave = sine_wav(440.0, 48_000, 0.1);
     with_form(app.remote(Method::POST, UPLOAD), &[("a.wav", &wave)])
@@ -267,12 +267,12 @@ async fn nobody_unknown_uploads() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_wav_file_whose_samples_have_a_wild_size_is_read_as_far_as_it_goes() {
+async fn a_wav_file_with_a_wrong_data_size_is_read_to_its_end() {
     let app = TestApp::start().await;
     let mut bytes = sine_wav(440.0, 48_000, 0.1);
     let data = bytes.windows(4).position(|four| four == b"data").expect("samples");
-    for wild in [0x7FFF_FFFF_u32, 0xFFFF_FFF0] {
-        bytes[data + 4..data + 8].copy_from_slice(&wild.to_le_bytes());
+    for wrong_size in [0x7FFF_FFFF_u32, 0xFFFF_FFF0] {
+        bytes[data + 4..data + 8].copy_from_slice(&wrong_size.to_le_bytes());
         let file = uploaded(&app, "a.wav", &bytes).await;
         assert_eq!((&file["frames"], file["warnings"].as_array().map(Vec::len)), (&json!(4_800), Some(1)));
     }

@@ -18,7 +18,8 @@ use crate::tasks::Tasks;
 use crate::test_app::TestApp;
 use crate::{clock, db, orphans};
 
-/// Sends a form of two files while a task keeps the only worker, and returns the path of its task.
+/// Sends a form of two files while another task occupies the only worker, and returns the path of
+/// its task.
 async fn waiting_form(app: &TestApp) -> String {
     let path = format!("{UPLOAD}?async=true");
     let [one, other] = [sine_wav(440.0, 48_000, 0.1), sine_wav(550.0, 48_000, 0.1)];
@@ -29,21 +30,21 @@ async fn waiting_form(app: &TestApp) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn cancelling_an_upload_that_waits_removes_its_files() {
+async fn cancelling_a_queued_upload_removes_its_files() {
     let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
-    let go = busy_task(&app).await;
+    let release = busy_task(&app).await;
     let task = waiting_form(&app).await;
     let cancelled = app.local(Method::DELETE, &task).send().await.expect(200);
     assert_eq!((&cancelled["state"], stored_names(&app)), (&json!("cancelled"), Vec::new()));
-    go.send(()).expect("waits");
+    release.send(()).expect("waits");
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     assert_eq!(get(&app, &task).await.expect(200)["state"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_whose_process_was_gone_each_time_leaves_no_files() {
+async fn an_upload_whose_attempts_were_all_interrupted_leaves_no_files() {
     let app = TestApp::with(&[("SF_TASK_WORKERS", "1"), ("SF_TASK_ATTEMPTS", "1")]).await;
-    let _go = busy_task(&app).await;
+    let _release = busy_task(&app).await;
     let task = waiting_form(&app).await;
     let change =
         "UPDATE tasks SET state = 'running', attempt = 1, alive_until_ms = 1 WHERE kind = 'audio-upload'";
@@ -56,14 +57,14 @@ async fn an_upload_whose_process_was_gone_each_time_leaves_no_files() {
     assert_eq!(get(&app, &task).await.expect(200)["error"]["code"], "interrupted");
 }
 
-/// Where one process has the database for itself, its next start goes on with what it left.
+/// With SQLite, the next start of the service continues the tasks of the last one.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_goes_on_with_uploads_that_waited() {
+async fn a_start_continues_queued_uploads() {
     let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
     if db::kind(&app.state.db) == Kind::Postgres {
         return;
     }
-    let go = busy_task(&app).await;
+    let release = busy_task(&app).await;
     let task = waiting_form(&app).await;
     let config = &app.state.config;
     Tasks::open(app.state.db.clone(), &config.storage, config.tasks, app.state.document_quota, KINDS)
@@ -71,7 +72,7 @@ async fn a_start_goes_on_with_uploads_that_waited() {
         .expect("opens as at a start");
     assert_eq!(get(&app, &task).await.expect(200)["state"], "queued");
     assert_eq!(stored_names(&app).len(), 2);
-    go.send(()).expect("waits");
+    release.send(()).expect("waits");
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     let done = get(&app, &task).await.expect(200);
     assert_eq!(done["state"], "succeeded", "{done}");
@@ -79,7 +80,7 @@ async fn a_start_goes_on_with_uploads_that_waited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn files_that_wait_for_no_task_are_set_aside_as_deleted_ones() {
+async fn waiting_files_without_a_task_are_quarantined() {
     let app = TestApp::start().await;
     let key = BlobKey::new("audio", "5a5c5e3c-0000-4000-8000-000000000000", "waiting").expect("fits");
     app.state.blobs.put(&key, b"of a task that is gone").expect("stores");
@@ -87,18 +88,18 @@ async fn files_that_wait_for_no_task_are_set_aside_as_deleted_ones() {
     for _ in 0..2 {
         orphans::collect(&app.state, Duration::ZERO, now_ms).await.expect("collects");
     }
-    let aside = app.state.blobs.quarantined().expect("lists");
+    let quarantined = app.state.blobs.quarantined().expect("lists");
     assert_eq!(
-        aside.iter().map(|one| (&*one.name, one.reason)).collect::<Vec<_>>(),
+        quarantined.iter().map(|entry| (&*entry.name, entry.reason)).collect::<Vec<_>>(),
         [(&*key.path(), Reason::Deleted)]
     );
 }
 
-/// As long files do, which take minutes to decode.
+/// Stands for long files, which take minutes to decode.
 #[tokio::test(flavor = "multi_thread")]
-async fn long_files_of_as_many_accounts_as_processors_do_not_hold_up_others() {
+async fn long_files_of_as_many_users_as_processors_do_not_delay_others() {
     let app = TestApp::start().await;
-    let mut held = Vec::new();
+    let mut running = Vec::new();
     for number in 0..processors() {
         let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
         let work = move |_: &_| {
@@ -111,7 +112,7 @@ async fn long_files_of_as_many_accounts_as_processors_do_not_hold_up_others() {
         let user_id = format!("user {number}");
         tokio::spawn(async move { permits.run_for(&user_id, 1, work).await });
         has_begun.await.expect("runs");
-        held.push(end);
+        running.push(end);
     }
     uploaded(&app, "short.wav", &sine_wav(440.0, 48_000, 0.1)).await;
 }

@@ -1,4 +1,4 @@
-//! What users store in audio.
+//! Storage that users occupy with audio.
 
 mod store;
 
@@ -9,17 +9,16 @@ pub(crate) use store::used_bytes;
 use crate::db::Db;
 use crate::error::ApiResult;
 
-/// What a user stores in audio.
+/// Storage that a user occupies with audio.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AudioUsage {
     /// Audio files.
     pub files: u64,
-    /// What they take on the disk with everything made from them, and uploads that are under way,
-    /// in bytes.
+    /// Bytes on disk of the files, of everything derived from them, and of unfinished uploads.
     pub bytes: u64,
 }
 
-/// What every user stores, by their ids. Content that several users have counts for each of them.
+/// The usage of every user, by id. Content that several users have counts for each of them.
 ///
 /// # Errors
 /// When the database refuses.

@@ -10,8 +10,8 @@ fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
     row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
-/// Bytes that a user's audio takes on the disk: each content once, with everything made from it,
-/// and the uploads that are under way.
+/// Bytes on disk of a user's audio: each content once, with everything derived from it, and
+/// unfinished uploads.
 pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(
         "SELECT CAST(COALESCE(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + \
@@ -26,7 +26,7 @@ pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Err
     count(&row, "used")
 }
 
-/// What users have in whole files, by their ids.
+/// Usage by complete files, by user id.
 pub(super) async fn stored_by_owner(db: &Db) -> Result<Vec<(String, AudioUsage)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT f.owner_id, CAST(COUNT(*) AS BIGINT) AS files, \
@@ -44,7 +44,7 @@ pub(super) async fn stored_by_owner(db: &Db) -> Result<Vec<(String, AudioUsage)>
         .collect()
 }
 
-/// Bytes of users' uploads that are under way, by their ids.
+/// Bytes of unfinished uploads, by user id.
 pub(super) async fn receiving_by_owner(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT owner_id, CAST(SUM(offset_bytes) AS BIGINT) AS used FROM audio_uploads \

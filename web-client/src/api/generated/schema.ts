@@ -430,8 +430,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes an audio file. One that a project or the autosave names stays, so that no song loses its
-         *     sound. For a while it comes back when a project that names it is saved.
+         * Deletes an audio file, unless a project or the autosave names it. For a while it is restored
+         *     when a project that names it is saved.
          */
         delete: operations["delete_audio_id"];
         options?: never;
@@ -484,10 +484,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Answers with least and greatest samples of stretches of a file.
+         * Returns the minimum and maximum samples of each pixel of a waveform.
          * @description The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values.
-         *     From 256 frames a pixel on they were made at the upload; finer ones are made from the samples as
-         *     they are asked for.
+         *     Peaks of 256 frames per pixel and more are stored at the upload; finer ones are computed from
+         *     the samples on request.
          */
         get: operations["get_audio_id_peaks"];
         put?: never;
@@ -2929,7 +2929,7 @@ export interface components {
             sample_rate: number;
             /**
              * Format: int64
-             * @description Frames under one pixel.
+             * @description Frames per pixel.
              */
             samples_per_pixel: number;
             /**
@@ -2943,8 +2943,7 @@ export interface components {
              */
             length: number;
             /**
-             * @description Least and greatest value of each channel in turn, pixel by pixel. Full scale is 127
-             *     or 32767.
+             * @description Minimum and maximum of each channel in turn, pixel by pixel. Full scale is 127 or 32767.
              */
             data: number[];
         };
