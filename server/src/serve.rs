@@ -58,7 +58,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         None => None,
     };
     println!("Songfoundry is at {}", listen::url(if tls.is_some() { "https" } else { "http" }, bound));
-    println!("{}", state.local_rule.in_words());
+    println!("{}", state.local_rule.describe());
     tracing::info!(address = %bound, trust_local = state.config.accounts.trust_local, https = tls.is_some(), environment = ?state.config.environment, "serving");
 
     tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
@@ -114,7 +114,7 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     println!("Songfoundry's worker {} takes tasks{told}", std::process::id());
     if state.config.network.worker_port.is_some() {
         // `/metrics` asks the same rule as the service.
-        println!("{}", state.local_rule.in_words());
+        println!("{}", state.local_rule.describe());
     }
     tracing::info!(threads = state.config.tasks.workers, "working");
     stop_signal.await;

@@ -1,4 +1,4 @@
-//! The caller's own account.
+//! The account of the caller.
 
 use axum::extract::State;
 use serde::{Deserialize, Serialize};
@@ -15,17 +15,17 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::state::AppState;
 
-/// Who is asking.
+/// The account of the caller.
 #[derive(Serialize, ToSchema)]
 pub(super) struct Me {
     /// The account.
     #[serde(flatten)]
     user: UserView,
-    /// Whether the caller counts as local: logging out changes nothing for them.
+    /// Whether the caller counts as local; then logging out has no effect.
     local: bool,
 }
 
-/// Says who is asking.
+/// Returns the account of the caller.
 #[utoipa::path(get, path = "/auth/me", tag = "auth", security(("bearer" = ["before_password_change"])), responses((status = 200, body = Me), CommonErrors))]
 pub(super) async fn me(user: AnyUser) -> Json<Me> {
     Json(Me { user: (&user.row).into(), local: user.local })
@@ -35,9 +35,9 @@ pub(super) async fn me(user: AnyUser) -> Json<Me> {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PasswordChange {
-    /// The password until now; left out where none was ever set.
+    /// The current password; omitted if none was ever set.
     pub current_password: Option<String>,
-    /// The password from now on: a score of 3 or more, at most 1024 bytes.
+    /// The new password: a score of 3 or more, at most 1024 bytes.
     pub new_password: String,
 }
 
@@ -70,28 +70,28 @@ pub(super) async fn change_password(
         if unchanged {
             return Err(ApiError::bad_request(
                 "same_password",
-                "The new password is the one until now; choose another.",
+                "The new password is the same as the current one; choose another.",
             ));
         }
     }
     let hash = state.passwords.hash(change.new_password).await?;
     let changed = users::set_password(&state.db, &row, &hash).await?.ok_or_else(|| ApiError::Conflict {
         code: "account_changed",
-        detail: "The account was changed at the same moment; try again.".to_owned(),
+        detail: "Another request changed the account meanwhile; try again.".to_owned(),
     })?;
     audit::record(&state.db, &who, Action::PasswordChanged, &row.username, "").await;
     TokenAnswer::for_user(&state, &changed).map(Json)
 }
 
-/// A password to judge.
+/// A password to score.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PasswordCandidate {
-    /// Judged by its first 100 characters, and not stored.
+    /// The first 100 characters are scored; the password is not stored.
     pub password: String,
 }
 
-/// Judges a password.
+/// Scores a password.
 #[utoipa::path(post, path = "/auth/password-strength", tag = "auth", security(()),
     request_body = PasswordCandidate, responses((status = 200, body = PasswordStrength)))]
 pub(super) async fn password_strength(

@@ -1,4 +1,4 @@
-//! API keys: for scripts that act as their owner without a password.
+//! API keys, with which scripts act as their owner without a password.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -50,7 +50,7 @@ pub(super) struct ApiKeyList {
     items: Vec<ApiKey>,
     /// Where the next page starts; null on the last one.
     next_cursor: Option<String>,
-    /// Most keys that an account may have.
+    /// Maximum number of keys of an account.
     most: u64,
 }
 
@@ -58,12 +58,12 @@ pub(super) struct ApiKeyList {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewApiKey {
-    /// What to call it: 1 to 64 characters, such as the name of the script that will use it.
+    /// Name: 1 to 64 characters, such as that of the script that will use the key.
     #[schema(min_length = 1, max_length = 64)]
     name: String,
 }
 
-/// A key that was just made.
+/// A new key.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct MadeApiKey {
     /// The key: send it as `Authorization: Bearer <key>`. It is never shown again.
@@ -86,7 +86,7 @@ pub(super) async fn list(
     Ok(Json(ApiKeyList { items, next_cursor, most: state.config.accounts.api_keys_max }))
 }
 
-/// Makes an API key. It acts as its owner, but may not manage accounts, passwords or keys.
+/// Creates an API key. It acts as its owner, but may not manage accounts, passwords or keys.
 #[utoipa::path(post, path = "/auth/api-keys", tag = "auth", security(("bearer" = ["log_in"])), request_body = NewApiKey,
     responses((status = 201, body = MadeApiKey),
         (status = 409, description = "`too_many_api_keys`", body = Problem,
@@ -94,9 +94,9 @@ pub(super) async fn list(
 pub(super) async fn create(
     State(state): State<AppState>,
     LoggedIn(user): LoggedIn,
-    Json(wanted): Json<NewApiKey>,
+    Json(request): Json<NewApiKey>,
 ) -> ApiResult<(StatusCode, Json<MadeApiKey>)> {
-    let name = clean_name(&wanted.name)?;
+    let name = clean_name(&request.name)?;
     let key = secrets::generate(KEY_PREFIX)?;
     let sha256 = secrets::sha256(&key);
     let new = NewKey { name, sha256: &sha256, hint: key.get(..HINT_CHARS).unwrap_or_default() };
@@ -105,7 +105,7 @@ pub(super) async fn create(
     let row = row.ok_or_else(|| ApiError::Conflict {
         code: "too_many_api_keys",
         detail: format!(
-            "An account may have at most {most} API keys (SF_API_KEYS_MAX); delete one that is not used."
+            "An account may have at most {most} API keys (SF_API_KEYS_MAX); delete one that you do not use."
         ),
     })?;
     audit::record(&state.db, &user.who(), Action::ApiKeyCreated, name, &row.hint).await;
@@ -124,7 +124,7 @@ fn clean_name(name: &str) -> ApiResult<&str> {
     ))
 }
 
-/// Deletes one of the caller's API keys; it ends at once.
+/// Deletes one of the caller's API keys, which becomes invalid at once.
 #[utoipa::path(delete, path = "/auth/api-keys/{id}", tag = "auth", security(("bearer" = ["log_in"])), params(("id", description = "Id of the key")),
     responses((status = 204, description = "It is gone"), CommonErrors))]
 pub(super) async fn delete(

@@ -1,4 +1,4 @@
-//! The first account, and a password for it where it needs one.
+//! Creates the first account, with a password where one is needed.
 
 use super::passwords;
 use super::store::{Role, users};
@@ -17,12 +17,13 @@ pub enum Occasion {
     NobodyCouldLogIn,
 }
 
-/// Makes the administrator's account if there is none, and sees that somebody can log in.
+/// Creates the administrator's account if there is none, and ensures that an administrator can log
+/// in.
 ///
-/// In `container`, and wherever local callers are not trusted, an administrator needs a password:
-/// it is generated, `announce` shows the name and the password once, and it must be changed. It is
-/// shown before it is stored, so that a crash cannot hide it. In `standalone` the account has no
-/// password: local callers need none.
+/// In `container`, and wherever local callers are not trusted, an administrator needs a password.
+/// It is generated, must be changed, and `announce` shows it once. This happens before it is
+/// stored, so that a crash cannot lose it. In `standalone` the account has no password, because
+/// local callers need none.
 ///
 /// # Errors
 /// When the database or the system's randomness fails.
@@ -43,12 +44,12 @@ pub async fn ensure_admin(
         let hash = state.passwords.hash(password).await?;
         if users::insert(&state.db, ADMIN, Role::Admin, Some(&hash), true).await?.is_none() {
             tracing::warn!(
-                "another process made the account `{ADMIN}` first; its password is the one that counts"
+                "another process created the account `{ADMIN}` first; use the password that it printed"
             );
         }
         return Ok(());
     };
-    if !users::an_admin_has_a_password(&state.db).await? {
+    if !users::has_admin_password(&state.db).await? {
         let password = passwords::generate()?;
         announce(Occasion::NobodyCouldLogIn, &admin.username, &password);
         let hash = state.passwords.hash(password).await?;
@@ -57,12 +58,12 @@ pub async fn ensure_admin(
     Ok(())
 }
 
-/// Whether the administrator needs a password to get in.
+/// Whether the administrator needs a password to log in.
 fn needs_password(state: &AppState) -> bool {
     state.config.environment == Environment::Container || !state.local_rule.trusts_this_machine()
 }
 
-/// Id of the administrator that local callers are.
+/// Id of the administrator as which local callers act.
 ///
 /// # Errors
 /// When the database fails, or before [`ensure_admin`].

@@ -1,7 +1,7 @@
 //! HMAC-SHA-256 for tokens: the only algorithm that is compiled in.
 //!
-//! `jsonwebtoken` asks a process-wide provider for its cryptography. This one signs and verifies
-//! HS256 and refuses everything else, so that no other algorithm can be talked into.
+//! `jsonwebtoken` uses a process-wide cryptography provider. This one signs and verifies HS256 and
+//! refuses everything else, so that a token cannot select another algorithm.
 
 use hmac::{Hmac, Mac as _};
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
@@ -15,7 +15,7 @@ static PROVIDER: CryptoProvider =
 
 /// Makes this the provider of the process; calling it again changes nothing.
 pub(super) fn install() {
-    // A second call fails because the first one's provider, which is the same, is in place.
+    // A second call fails because the same provider is already installed.
     let _ = PROVIDER.install_default();
 }
 
@@ -29,7 +29,7 @@ impl Hs256 {
         Hmac::new_from_slice(key).map(Self).map_err(|_| ErrorKind::InvalidKeyFormat.into())
     }
 
-    fn over(&self, message: &[u8]) -> Hmac<Sha256> {
+    fn mac_of(&self, message: &[u8]) -> Hmac<Sha256> {
         let mut mac = self.0.clone();
         mac.update(message);
         mac
@@ -46,7 +46,7 @@ fn verifier_factory(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn 
 
 impl Signer<Vec<u8>> for Hs256 {
     fn try_sign(&self, message: &[u8]) -> Result<Vec<u8>, signature::Error> {
-        Ok(self.over(message).finalize().into_bytes().to_vec())
+        Ok(self.mac_of(message).finalize().into_bytes().to_vec())
     }
 }
 
@@ -59,7 +59,7 @@ impl JwtSigner for Hs256 {
 impl Verifier<Vec<u8>> for Hs256 {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
         // Compares in constant time.
-        self.over(message).verify_slice(signature).map_err(signature::Error::from_source)
+        self.mac_of(message).verify_slice(signature).map_err(signature::Error::from_source)
     }
 }
 

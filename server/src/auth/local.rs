@@ -1,18 +1,19 @@
-//! Who counts as local, and so as the administrator without logging in.
+//! Decides which callers are local, and so act as the administrator without logging in.
 //!
 //! A server that trusts every connection from its own machine can be taken over by any web page
 //! that the machine's browser opens (DNS rebinding, cross-site requests) and by anybody behind a
-//! proxy on the same machine. So all of this must hold, and each check stands alone:
+//! proxy on the same machine. So all of these conditions must hold, each checked independently:
 //!
 //! 1. `SF_TRUST_LOCAL` is on, as it is in `standalone` without `SF_TRUSTED_PROXIES` unless set;
 //! 2. the peer address is loopback, or in `standalone` one of the machine's own;
-//! 3. `SF_TRUSTED_PROXIES` names no address of this machine, which a proxy here may leave by any
-//!    of;
+//! 3. `SF_TRUSTED_PROXIES` names no address of this machine: a proxy here may connect from any of
+//!    them;
 //! 4. the request is not HTTP/1.0, which proxies speak and browsers do not;
 //! 5. no header of a proxy is present, whatever it says ([`super::proxy_headers`]), and no
 //!    `Connection: upgrade`;
-//! 6. there is exactly one `Host`, and it names a loopback or (in `standalone`) an own address;
-//! 7. `Origin`, if sent, equals this service's own origin to the letter;
+//! 6. there is exactly one `Host`, and it names a loopback address or (in `standalone`) another
+//!    address of this machine;
+//! 7. `Origin`, if sent, equals the origin of this service exactly;
 //! 8. `Sec-Fetch-Site`, if sent, is `same-origin` or `none`.
 //!
 //! A proxy that speaks HTTP/1.1, adds no header, and rewrites `Host` or passes on one that a
@@ -30,8 +31,8 @@ use super::proxy_headers::proxy_header;
 use crate::config::{Config, Environment};
 use crate::listen::Https;
 
-/// How long the list of the machine's own addresses is believed.
-const ADDRESSES_FRESH: Duration = Duration::from_secs(10);
+/// How long the list of this machine's addresses is cached.
+const ADDRESS_CACHE_TIME: Duration = Duration::from_secs(10);
 
 /// Why a caller is not local.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -42,58 +43,58 @@ pub enum NotLocal {
     /// The connection comes from elsewhere.
     #[error("the connection comes from another machine")]
     ForeignPeer,
-    /// A proxy runs on this machine, and its visitors come from here too.
-    #[error("a proxy passes on the requests of others from this machine (SF_TRUSTED_PROXIES)")]
-    ProxyHere,
-    /// The request came by a version of HTTP that browsers no longer speak.
+    /// A proxy on this machine forwards requests of others.
+    #[error("a proxy on this machine forwards requests of others (SF_TRUSTED_PROXIES)")]
+    LocalProxy,
+    /// The request uses a version of HTTP that browsers no longer send.
     #[error("the request is HTTP/1.0, as proxies send it")]
     OldVersion,
-    /// A proxy is in between.
+    /// A proxy forwarded the request.
     #[error("the request carries the forwarding header `{0}`")]
     Forwarded(String),
-    /// `Connection: upgrade`, which the usual blocks of nginx and Apache for WebSockets send with
+    /// `Connection: upgrade`, which common WebSocket configurations of nginx and Apache send with
     /// every request.
     #[error("the request asks to upgrade the connection, as proxies do (Connection: upgrade)")]
     Upgrade,
-    /// `Host` is missing, doubled, or names something else than this machine.
+    /// `Host` is missing, repeated, or does not name this machine.
     #[error("the Host header does not name this machine by a loopback address")]
     ForeignHost,
-    /// `Origin` is another site's.
-    #[error("the Origin header is not this service's own")]
+    /// `Origin` names another site.
+    #[error("the Origin header names another site")]
     ForeignOrigin,
     /// The browser says that another site sent it.
     #[error("the browser says that another site sent the request (Sec-Fetch-Site)")]
     CrossSite,
 }
 
-/// The rule, and what it needs to know.
+/// The rule, with its settings.
 #[derive(Debug)]
 pub struct LocalRule {
     trust: bool,
     environment: Environment,
     trusted_proxies: Vec<IpAddr>,
-    own_addresses: Mutex<Option<(Instant, Vec<IpAddr>)>>,
+    interface_cache: Mutex<Option<(Instant, Vec<IpAddr>)>>,
 }
 
 impl LocalRule {
-    /// The rule of this deployment.
+    /// The rule for these settings.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self {
             trust: config.accounts.trust_local,
             environment: config.environment,
             trusted_proxies: config.network.trusted_proxies.clone(),
-            own_addresses: Mutex::new(None),
+            interface_cache: Mutex::new(None),
         }
     }
 
-    /// Who is trusted without a log-in, as a sentence for whoever starts the service.
+    /// Describes who is trusted without a log-in, for the operator who starts the service.
     #[must_use]
-    pub fn in_words(&self) -> String {
+    pub fn describe(&self) -> String {
         if !self.trust {
             return "Everybody must log in, also from this machine (SF_TRUST_LOCAL=off).".to_owned();
         }
-        if let Some(proxy) = self.proxy_here() {
+        if let Some(proxy) = self.local_proxy() {
             return format!(
                 "Everybody must log in, also from this machine: a proxy is at {proxy} (SF_TRUSTED_PROXIES)."
             );
@@ -112,11 +113,11 @@ impl LocalRule {
     /// Whether requests from this machine can be local at all.
     #[must_use]
     pub fn trusts_this_machine(&self) -> bool {
-        self.trust && self.proxy_here().is_none()
+        self.trust && self.local_proxy().is_none()
     }
 
     /// An address of this machine from which a trusted proxy connects.
-    fn proxy_here(&self) -> Option<IpAddr> {
+    fn local_proxy(&self) -> Option<IpAddr> {
         self.trusted_proxies.iter().copied().find(|proxy| self.is_of_this_machine(*proxy))
     }
 
@@ -128,11 +129,11 @@ impl LocalRule {
         if !self.trust {
             return Err(NotLocal::SwitchedOff);
         }
-        if !self.is_own(peer) {
+        if !self.is_trusted_address(peer) {
             return Err(NotLocal::ForeignPeer);
         }
-        if self.proxy_here().is_some() {
-            return Err(NotLocal::ProxyHere);
+        if self.local_proxy().is_some() {
+            return Err(NotLocal::LocalProxy);
         }
         if request.version < Version::HTTP_11 {
             return Err(NotLocal::OldVersion);
@@ -144,21 +145,21 @@ impl LocalRule {
         if asks_for_upgrade(headers) {
             return Err(NotLocal::Upgrade);
         }
-        let host = only(headers, header::HOST.as_str()).ok_or(NotLocal::ForeignHost)?;
-        let host_is_own = host_name(host).is_some_and(|name| self.names_this_machine(name));
+        let host = single_value(headers, header::HOST.as_str()).ok_or(NotLocal::ForeignHost)?;
+        let host_is_local = host_name(host).is_some_and(|name| self.names_this_machine(name));
         // An absolute request line could name another host than the header does.
-        let line_agrees = request.uri.authority().is_none_or(|line| line.as_str().eq_ignore_ascii_case(host));
-        if !host_is_own || !line_agrees {
+        let uri_agrees = request.uri.authority().is_none_or(|uri| uri.as_str().eq_ignore_ascii_case(host));
+        if !host_is_local || !uri_agrees {
             return Err(NotLocal::ForeignHost);
         }
         let scheme = if request.extensions.get::<Https>().is_some() { "https" } else { "http" };
         if headers.contains_key(header::ORIGIN)
-            && only(headers, header::ORIGIN.as_str()) != Some(format!("{scheme}://{host}").as_str())
+            && single_value(headers, header::ORIGIN.as_str()) != Some(format!("{scheme}://{host}").as_str())
         {
             return Err(NotLocal::ForeignOrigin);
         }
         if headers.contains_key("sec-fetch-site")
-            && !matches!(only(headers, "sec-fetch-site"), Some("same-origin" | "none"))
+            && !matches!(single_value(headers, "sec-fetch-site"), Some("same-origin" | "none"))
         {
             return Err(NotLocal::CrossSite);
         }
@@ -169,12 +170,12 @@ impl LocalRule {
         if name.eq_ignore_ascii_case("localhost") {
             return true;
         }
-        let bare = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
-        bare.parse::<IpAddr>().is_ok_and(|address| self.is_own(address))
+        let bare = name.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(name);
+        bare.parse::<IpAddr>().is_ok_and(|address| self.is_trusted_address(address))
     }
 
     /// Whether this deployment may trust `address`: in `container` only loopback.
-    fn is_own(&self, address: IpAddr) -> bool {
+    fn is_trusted_address(&self, address: IpAddr) -> bool {
         match self.environment {
             Environment::Standalone => self.is_of_this_machine(address),
             Environment::Container => address.to_canonical().is_loopback(),
@@ -186,12 +187,11 @@ impl LocalRule {
         address.is_loopback() || (!address.is_unspecified() && self.interface_addresses().contains(&address))
     }
 
-    /// The machine's own addresses; they change when a cable is plugged, so they are looked up
-    /// again now and then.
+    /// The addresses of this machine, cached for [`ADDRESS_CACHE_TIME`] because they can change.
     fn interface_addresses(&self) -> Vec<IpAddr> {
-        let Ok(mut known) = self.own_addresses.lock() else { return Vec::new() };
+        let Ok(mut known) = self.interface_cache.lock() else { return Vec::new() };
         if let Some((at, addresses)) = known.as_ref()
-            && at.elapsed() < ADDRESSES_FRESH
+            && at.elapsed() < ADDRESS_CACHE_TIME
         {
             return addresses.clone();
         }
@@ -207,8 +207,7 @@ impl LocalRule {
     }
 }
 
-/// Whether `Connection` lists `upgrade`. Nothing here can be upgraded, so neither page nor scripts
-/// need it.
+/// Whether `Connection` lists `upgrade`. The service supports no upgrades, so only proxies send it.
 fn asks_for_upgrade(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::CONNECTION).iter();
     values
@@ -216,8 +215,8 @@ fn asks_for_upgrade(headers: &HeaderMap) -> bool {
         .any(|option| option.trim_ascii().eq_ignore_ascii_case(b"upgrade"))
 }
 
-/// The value of a header that is there exactly once, as text.
-fn only<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
+/// The value of a header that occurs exactly once, as text.
+fn single_value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
         (Some(value), None) => value.to_str().ok(),
@@ -248,7 +247,7 @@ mod tests {
     use super::*;
 
     fn rule(trust: bool, environment: Environment) -> LocalRule {
-        LocalRule { trust, environment, trusted_proxies: Vec::new(), own_addresses: Mutex::new(None) }
+        LocalRule { trust, environment, trusted_proxies: Vec::new(), interface_cache: Mutex::new(None) }
     }
 
     fn check(environment: Environment, peer: &str, headers: &[(&str, &str)]) -> Result<(), NotLocal> {
@@ -285,15 +284,15 @@ mod tests {
     }
 
     #[test]
-    fn another_machine_is_not() {
+    fn another_machine_is_not_local() {
         foreign("192.0.2.7", &[HOST], &NotLocal::ForeignPeer);
         foreign("2001:db8::1", &[HOST], &NotLocal::ForeignPeer);
         foreign("0.0.0.0", &[HOST], &NotLocal::ForeignPeer);
     }
 
     #[test]
-    fn own_addresses_count_when_standalone_only() {
-        let own = if_addrs::get_if_addrs().expect("interfaces").into_iter().map(|one| one.ip());
+    fn interface_addresses_are_local_only_in_standalone() {
+        let own = if_addrs::get_if_addrs().expect("interfaces").into_iter().map(|interface| interface.ip());
         for address in own.filter(|address| !address.is_loopback() && address.is_ipv4()) {
             let host = format!("{address}:8600");
             let headers = [("host", host.as_str())];
@@ -306,7 +305,7 @@ mod tests {
     }
 
     #[test]
-    fn a_proxys_header_is_enough_whatever_it_says() {
+    fn a_proxy_header_with_any_value_is_not_local() {
         for name in
             ["forwarded", "x-forwarded-for", "x-forwarded-anything", "x-real-ip", "via", "cf-connecting-ip"]
         {
@@ -366,14 +365,14 @@ mod tests {
     }
 
     #[test]
-    fn the_browsers_word_on_other_sites_is_heeded() {
+    fn a_cross_site_request_is_refused() {
         for site in ["cross-site", "same-site", "", "SAME-ORIGIN, none"] {
             foreign("127.0.0.1", &[HOST, ("sec-fetch-site", site)], &NotLocal::CrossSite);
         }
     }
 
     #[test]
-    fn it_can_be_switched_off() {
+    fn local_trust_can_be_switched_off() {
         let (parts, ()) = Request::builder().header("host", "localhost").body(()).unwrap().into_parts();
         let rule = rule(false, Environment::Standalone);
         assert_eq!(rule.check("127.0.0.1".parse().unwrap(), &parts), Err(NotLocal::SwitchedOff));

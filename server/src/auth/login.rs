@@ -9,7 +9,7 @@ use super::password_check::{self, Checked, Claim};
 use super::queries::LogoutQuery;
 use super::store::{UserRow, sessions, users};
 use super::tokens::Claims;
-use super::user::{AccountHolder, UserView, local_admin, require_settled};
+use super::user::{AccountHolder, UserView, local_admin, refuse_pending_password_change};
 use crate::audit::{self, Action, Via, Who};
 use crate::body_kind;
 use crate::client_address::Client;
@@ -21,7 +21,7 @@ use crate::peer::Peer;
 use crate::reserve;
 use crate::state::AppState;
 
-/// A fresh token and whom it stands for.
+/// A new token and its account.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct TokenAnswer {
     /// The token: send it as `Authorization: Bearer <token>`.
@@ -131,7 +131,7 @@ pub(super) async fn login(
     let address = client.address;
     let claim = Claim { username, password: credentials.password, client, has_session: false };
     let Checked { row, matches, refusal } = password_check::check(&state, claim).await?;
-    // An unknown name may be a password in the wrong field, so it is not stored.
+    // An unknown name may be a password typed into the wrong field, so the audit log omits it.
     let target = row.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();
     let mut who =
         Who { user_id: None, username: "nobody".to_owned(), via: Via::Nobody, address: Some(address) };
@@ -156,13 +156,13 @@ pub(super) async fn refresh(
     State(state): State<AppState>,
     AccountHolder(user): AccountHolder,
 ) -> ApiResult<Json<TokenAnswer>> {
-    require_settled(&user.row)?;
+    refuse_pending_password_change(&user.row)?;
     let session_id = user.token.as_ref().map(Claims::session_id);
     TokenAnswer::for_session(&state, &user.row, session_id).map(Json)
 }
 
-/// Logs out: ends the log-in that was sent, with every token of it, or with `everywhere=true` all
-/// log-ins of the account. API keys stay good.
+/// Logs out: ends all tokens of this log-in, or with `everywhere=true` of all log-ins of the
+/// account. API keys stay valid.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), params(LogoutQuery),
     responses((status = 204, description = "The tokens have ended"), CommonErrors))]
 pub(super) async fn logout(
@@ -175,7 +175,7 @@ pub(super) async fn logout(
             users::bump_token_version(&state.db, &user.row.id).await?;
         } else if let Some(token) = &user.token {
             let now_secs = clock::now_unix_secs();
-            // Another window may have renewed the same log-in up to now.
+            // Another window may have just renewed the same log-in.
             let expires_secs = now_secs.saturating_add_unsigned(state.tokens.lifetime_secs());
             sessions::end(&state.db, token.session_id(), expires_secs, now_secs).await?;
         }

@@ -12,7 +12,7 @@ use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 use crate::paging::Position;
 
-/// How the code of an invitation begins.
+/// Prefix of invitation codes.
 const INVITE_PREFIX: &str = "sfi_";
 
 /// An account with a password that its owner must change at the first log-in.
@@ -20,11 +20,11 @@ const INVITE_PREFIX: &str = "sfi_";
 pub struct Provided {
     /// The account.
     pub row: UserRow,
-    /// The password, if it was generated here; it is stored nowhere.
+    /// The generated password, which is not stored; `None` if it was given.
     pub generated_password: Option<String>,
 }
 
-/// Makes an account. Without `password` one is generated. It must be changed at the first log-in.
+/// Creates an account. Without `password` one is generated. It must be changed at the first log-in.
 ///
 /// # Errors
 /// 400 `bad_username`, `weak_password` or `password_too_long`; 409 `username_taken`.
@@ -39,7 +39,7 @@ pub async fn create_user(
     if users::by_username(db, &username).await?.is_some() {
         return Err(username_taken(&username));
     }
-    let (password, generated_password) = given_or_generated(hasher, &username, password).await?;
+    let (password, generated_password) = checked_or_generated(hasher, &username, password).await?;
     let hash = hasher.hash(password).await?;
     let made = users::insert(db, &username, role, Some(&hash), true).await?;
     let row = made.ok_or_else(|| username_taken(&username))?;
@@ -59,13 +59,13 @@ pub async fn reset_password(
 ) -> ApiResult<Provided> {
     let missing = || ApiError::not_found("account", id);
     let row = users::by_id(db, id).await?.ok_or_else(missing)?;
-    let (password, generated_password) = given_or_generated(hasher, &row.username, password).await?;
+    let (password, generated_password) = checked_or_generated(hasher, &row.username, password).await?;
     let hash = hasher.hash(password).await?;
     let row = users::reset_password(db, id, &hash).await?.ok_or_else(missing)?;
     Ok(Provided { row, generated_password })
 }
 
-async fn given_or_generated(
+async fn checked_or_generated(
     hasher: &Passwords,
     username: &str,
     password: Option<String>,
@@ -115,7 +115,7 @@ pub async fn user_names(db: &Db) -> ApiResult<Vec<(String, String)>> {
     Ok(users::names(db).await?)
 }
 
-/// Gives an account another role, or switches it on or off. Answers how it was and how it is.
+/// Changes the role of an account, or enables or disables it. Returns it before and after.
 ///
 /// # Errors
 /// 404 without such an account; 409 `last_admin` if no administrator would be left.
@@ -130,21 +130,21 @@ pub async fn change_user(
         Changed::Missing => Err(ApiError::not_found("account", id)),
         Changed::LastAdmin => Err(ApiError::Conflict {
             code: "last_admin",
-            detail: "This is the last administrator who can log in; make another one first.".to_owned(),
+            detail: "This is the last administrator who can log in; create another one first.".to_owned(),
         }),
     }
 }
 
-/// An invitation that was just made.
+/// A new invitation.
 #[derive(Debug)]
 pub struct MadeInvite {
-    /// The code: it is stored nowhere.
+    /// The code, which is not stored.
     pub code: String,
-    /// What is kept of it.
+    /// The stored invitation.
     pub row: InviteRow,
 }
 
-/// Makes an invitation for one account with this role, good for `lifetime_secs`.
+/// Creates an invitation for one account with this role, valid for `lifetime_secs`.
 ///
 /// # Errors
 /// When the database or the system's randomness fails.
@@ -175,7 +175,7 @@ pub async fn invites(db: &Db, after: Option<&Position>, count: u32) -> ApiResult
     Ok(invites::page(db, after, count).await?)
 }
 
-/// Withdraws an invitation. What was made with it stays.
+/// Deletes an invitation. An account that was created with it stays.
 ///
 /// # Errors
 /// 404 without such an invitation.

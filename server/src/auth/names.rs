@@ -22,8 +22,8 @@ pub(super) fn clean_username(name: &str) -> Result<String, ApiError> {
     Err(ApiError::bad_request(
         "bad_username",
         format!(
-            "`{shown}` cannot be a user name: it takes {NAME_MIN_CHARS} to {NAME_MAX_CHARS} letters from a to z, \
-             digits and . _ - + @, and begins with a letter or a digit."
+            "`{shown}` cannot be a user name: use {NAME_MIN_CHARS} to {NAME_MAX_CHARS} letters from a to z, \
+             digits and . _ - + @, beginning with a letter or a digit."
         ),
     ))
 }
@@ -33,7 +33,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_plain() {
+    fn user_names_are_restricted_and_in_lower_case() {
         for (given, expected) in
             [(" Ada ", "ada"), ("a.b-c_d+e@f.example", "a.b-c_d+e@f.example"), ("7x", "7x")]
         {

@@ -1,5 +1,5 @@
-//! Checking a password: slowed down where somebody guesses, counted, and done to its end even if
-//! the caller hangs up.
+//! Checks a password: throttled against guessing, counted, and completed even if the caller hangs
+//! up.
 
 use tracing::Instrument as _;
 
@@ -17,9 +17,9 @@ pub(super) struct Claim {
     pub username: String,
     /// Its password.
     pub password: String,
-    /// Where the claim comes from.
+    /// The client that sent the claim.
     pub client: Client,
-    /// Whether a token of the account came along.
+    /// Whether the request has a token of the account.
     pub has_session: bool,
 }
 
@@ -28,9 +28,9 @@ pub(super) struct Claim {
 pub(super) struct Checked {
     /// The account with this name, if there is one.
     pub row: Option<UserRow>,
-    /// Whether it is enabled and the password is its own.
+    /// Whether it is enabled and the password is right.
     pub matches: bool,
-    /// 429, where the password is wrong and too many were.
+    /// 429 if the password is wrong and too many attempts have failed.
     pub refusal: Option<ApiError>,
 }
 
@@ -43,19 +43,18 @@ pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> 
     let row = users::by_username(&state.db, &username).await?;
     let subject = Subject { username: &username, row: row.as_ref(), client: &client, has_session };
     let attempt = state.throttle.begin(&state.db, &subject).await?;
-    // A guess that is checked must count even if nobody waits for its answer.
-    let checking = checked(state.clone(), attempt, row, password);
+    // A checked guess must count even if the caller hangs up.
+    let checking = verify_and_count(state.clone(), attempt, row, password);
     tokio::spawn(checking.in_current_span()).await?
 }
 
-async fn checked(
+async fn verify_and_count(
     state: AppState,
     attempt: Attempt,
     row: Option<UserRow>,
     password: String,
 ) -> ApiResult<Checked> {
-    // A password that could never have been set is replaced by one that never matches, at the same
-    // cost.
+    // Replaces a password that is too long to be valid by one that never matches, at the same cost.
     let too_long = password.len() > PASSWORD_MAX_BYTES;
     let usable = row.as_ref().filter(|row| !row.disabled && !too_long);
     let stored = usable.and_then(|row| row.password_hash.as_deref());

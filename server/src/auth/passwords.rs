@@ -11,25 +11,23 @@ use utoipa::ToSchema;
 use crate::error::ApiError;
 use crate::permits::Permits;
 
-/// Work of one hash: 19 MiB, two passes, one lane (OWASP's recommendation for argon2id).
+/// Cost of one hash: 19 MiB, two passes, one lane (OWASP's recommendation for argon2id).
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
-/// Hashes that may run at once of each kind of log-in, and of registrations, so that they cannot
-/// fill the memory.
+/// Maximum parallel hashes for each kind of log-in and for registrations, which bounds the memory.
 const PARALLEL_HASHES: u32 = 2;
 const PARALLEL_REGISTRATIONS: u32 = 1;
 
-/// Passwords that are judged at once for whoever asks, and requests that wait for that: each takes
-/// milliseconds.
-const PARALLEL_JUDGEMENTS: u32 = 1;
-const JUDGEMENTS_WAITING: u64 = 32;
+/// Maximum parallel strength checks and waiting requests for them; each check takes milliseconds.
+const PARALLEL_STRENGTH_CHECKS: u32 = 1;
+const STRENGTH_CHECKS_WAITING_MAX: u64 = 32;
 
 /// Longest password in bytes.
 pub const PASSWORD_MAX_BYTES: usize = 1024;
 
-/// zxcvbn's time grows faster than its input, so it judges this many characters at most.
-const JUDGED_CHARS: usize = 100;
+/// Maximum number of characters to score, because the time of zxcvbn grows faster than its input.
+const SCORED_CHARS_MAX: usize = 100;
 
 /// Lowest zxcvbn score that is accepted.
 pub const SCORE_ACCEPTED: u8 = 3;
@@ -37,16 +35,17 @@ pub const SCORE_ACCEPTED: u8 = 3;
 /// Hashes and checks passwords away from the async threads.
 #[derive(Debug, Clone)]
 pub struct Passwords {
-    /// Of accounts that are known where they log in, and of those that are logged in.
-    of_known: Arc<Permits>,
-    /// Of accounts that log in where they never did: they must not delay the others.
-    of_strangers: Arc<Permits>,
-    /// Of registrations, which must not delay log-ins.
-    of_registrations: Arc<Permits>,
-    /// For judging passwords without a log-in, which must not delay log-ins.
-    judgements: Arc<Permits>,
-    /// A hash of nothing anybody knows: checked when there is no account, so that both take as
-    /// long.
+    /// For accounts that logged in from the address before, and for logged-in users.
+    known_accounts: Arc<Permits>,
+    /// For accounts that never logged in from the address; separate, so that they do not delay
+    /// others.
+    unknown_accounts: Arc<Permits>,
+    /// For registrations; separate, so that they do not delay log-ins.
+    registrations: Arc<Permits>,
+    /// For strength checks without a log-in; separate, so that they do not delay log-ins.
+    strength_checks: Arc<Permits>,
+    /// Hash of a random password, verified where there is no account, so that both cases take
+    /// equally long.
     decoy: Arc<str>,
 }
 
@@ -57,13 +56,17 @@ impl Passwords {
     /// When hashing fails, which means the parameters are wrong or there is no randomness.
     pub fn new(waiting_max: u64) -> anyhow::Result<Self> {
         let decoy = hash(&uuid::Uuid::new_v4().to_string())?;
-        let limit = |what, running, waiting| Arc::new(Permits::counted(what, running, waiting));
-        let judgements_waiting = waiting_max.min(JUDGEMENTS_WAITING);
+        let permits = |what, running, waiting| Arc::new(Permits::counted(what, running, waiting));
+        let strength_checks_waiting_max = waiting_max.min(STRENGTH_CHECKS_WAITING_MAX);
         Ok(Self {
-            of_known: limit("passwords", PARALLEL_HASHES, waiting_max),
-            of_strangers: limit("passwords", PARALLEL_HASHES, waiting_max),
-            of_registrations: limit("registrations", PARALLEL_REGISTRATIONS, waiting_max),
-            judgements: limit("passwords to judge", PARALLEL_JUDGEMENTS, judgements_waiting),
+            known_accounts: permits("passwords", PARALLEL_HASHES, waiting_max),
+            unknown_accounts: permits("passwords", PARALLEL_HASHES, waiting_max),
+            registrations: permits("registrations", PARALLEL_REGISTRATIONS, waiting_max),
+            strength_checks: permits(
+                "passwords to judge",
+                PARALLEL_STRENGTH_CHECKS,
+                strength_checks_waiting_max,
+            ),
             decoy: decoy.into(),
         })
     }
@@ -73,24 +76,24 @@ impl Passwords {
     /// # Errors
     /// 503 `busy` where too many wait.
     pub async fn hash(&self, password: String) -> Result<String, ApiError> {
-        self.of_known.run(move |_| hash(&password).map_err(ApiError::internal)).await
+        self.known_accounts.run(move |_| hash(&password).map_err(ApiError::internal)).await
     }
 
     /// Hashes the password of a new account.
     ///
     /// # Errors
     /// As [`require_strong`], and 503 `busy` where too many wait.
-    pub async fn hash_of_new(&self, password: String, username: &str) -> Result<String, ApiError> {
+    pub async fn hash_for_registration(&self, password: String, username: &str) -> Result<String, ApiError> {
         let username = username.to_owned();
         let work = move |_: &_| {
             require_strong(&password, &username)?;
             hash(&password).map_err(ApiError::internal)
         };
-        self.of_registrations.run(work).await
+        self.registrations.run(work).await
     }
 
-    /// Whether `password` matches `stored`; with nothing stored it takes as long and does not. An
-    /// account `is_known` where it has logged in before.
+    /// Whether `password` matches `stored`; false, after the same time, without a stored hash.
+    /// `is_known`: the account has logged in from the address before.
     ///
     /// # Errors
     /// 503 `busy` where too many wait.
@@ -101,9 +104,9 @@ impl Passwords {
         is_known: bool,
     ) -> Result<bool, ApiError> {
         let has_password = stored.is_some();
-        let against = stored.unwrap_or(&self.decoy).to_owned();
-        let permits = if is_known { &self.of_known } else { &self.of_strangers };
-        let matches = permits.run(move |_| verify(&password, &against).map_err(ApiError::internal)).await?;
+        let hash = stored.unwrap_or(&self.decoy).to_owned();
+        let permits = if is_known { &self.known_accounts } else { &self.unknown_accounts };
+        let matches = permits.run(move |_| verify(&password, &hash).map_err(ApiError::internal)).await?;
         Ok(matches && has_password)
     }
 
@@ -112,7 +115,7 @@ impl Passwords {
     /// # Errors
     /// 503 `busy` where too many wait.
     pub async fn strength(&self, password: String) -> Result<PasswordStrength, ApiError> {
-        self.judgements.run(move |_| Ok(strength(&password, None))).await
+        self.strength_checks.run(move |_| Ok(strength(&password, None))).await
     }
 
     /// [`require_strong`] away from the async threads.
@@ -121,7 +124,7 @@ impl Passwords {
     /// As [`require_strong`], and 503 `busy` where too many wait.
     pub async fn require_strong(&self, password: &str, username: &str) -> Result<(), ApiError> {
         let (password, username) = (password.to_owned(), username.to_owned());
-        self.of_known.run(move |_| require_strong(&password, &username)).await
+        self.known_accounts.run(move |_| require_strong(&password, &username)).await
     }
 }
 
@@ -147,7 +150,7 @@ fn verify(password: &str, stored: &str) -> anyhow::Result<bool> {
 /// How strong a password is.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct PasswordStrength {
-    /// 0 (guessed at once) to 4 (very hard to guess).
+    /// 0 (trivial to guess) to 4 (very hard to guess).
     pub score: u8,
     /// What makes it weak, if something does.
     pub warning: Option<String>,
@@ -157,12 +160,12 @@ pub struct PasswordStrength {
     pub accepted: bool,
 }
 
-/// Judges a password by its first 100 characters; `username` in it counts against it.
+/// Scores the first 100 characters of a password; containing `username` lowers the score.
 #[must_use]
 pub fn strength(password: &str, username: Option<&str>) -> PasswordStrength {
-    let judged: String = password.chars().take(JUDGED_CHARS).collect();
+    let scored: String = password.chars().take(SCORED_CHARS_MAX).collect();
     let known: Vec<&str> = username.into_iter().chain(["songfoundry"]).collect();
-    let entropy = zxcvbn::zxcvbn(&judged, &known);
+    let entropy = zxcvbn::zxcvbn(&scored, &known);
     let score = u8::from(entropy.score());
     let feedback = entropy.feedback();
     PasswordStrength {
@@ -175,7 +178,7 @@ pub fn strength(password: &str, username: Option<&str>) -> PasswordStrength {
     }
 }
 
-/// Refuses what may not be set as a password.
+/// Refuses passwords that are too weak or too long.
 ///
 /// # Errors
 /// 400 `weak_password` or `password_too_long`, saying what to do.
@@ -201,7 +204,7 @@ pub fn require_strong(password: &str, username: &str) -> Result<(), ApiError> {
     Err(ApiError::bad_request("weak_password", detail))
 }
 
-/// A password nobody can guess: 20 characters without look-alikes.
+/// Generates a random password of 20 characters without look-alikes.
 ///
 /// # Errors
 /// When the system gives no random bytes.
@@ -228,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn strength_follows_zxcvbn_and_never_takes_long() {
+    fn scoring_a_long_password_is_quick() {
         assert!(!strength("password", None).accepted);
         assert!(strength("password", None).warning.is_some());
         assert!(strength("tuba-lattice-overbid-9", None).accepted);

@@ -1,7 +1,7 @@
-//! Headers that proxies, load balancers and content delivery networks add to what they pass on.
+//! Headers that proxies, load balancers and content delivery networks add to forwarded requests.
 //!
-//! Names are compared without `-` and `_`, because some proxies write underscores. The presence of
-//! one is what counts, never its value.
+//! Names are compared without `-` and `_`, because some proxies write underscores. Only the
+//! presence of a header counts, not its value.
 
 use axum::http::HeaderMap;
 
@@ -22,11 +22,11 @@ const PARTS: &[&str] = &[
     "userip",
 ];
 
-/// Beginnings of names. Sources: the documentation of Akamai, AWS (ELB, CloudFront), Azure (Front
+/// Prefixes of names. Sources: the documentation of Akamai, AWS (ELB, CloudFront), Azure (Front
 /// Door, Application Gateway), Cloudflare, Envoy, Fastly, Fly.io, Google (App Engine, load
-/// balancers), ingress-nginx, Tailscale, Varnish and Vercel; and of proxies that log people in:
+/// balancers), ingress-nginx, Tailscale, Varnish and Vercel; and of authentication proxies:
 /// Authelia (`Remote-User`), authentik, oauth2-proxy (`X-Auth-Request-*`) and Pomerium.
-const BEGINNINGS: &[&str] = &[
+const PREFIXES: &[&str] = &[
     "akamai",
     "cdn",
     "cf",
@@ -62,14 +62,14 @@ const NAMES: &[&str] = &["frontendhttps", "via", "xvia"];
 
 /// The name of the first header that only proxies add; `None` if there is none.
 pub(super) fn proxy_header(headers: &HeaderMap) -> Option<&str> {
-    headers.keys().map(|name| name.as_str()).find(|name| is_of_proxy(name))
+    headers.keys().map(|name| name.as_str()).find(|name| is_proxy_header(name))
 }
 
 /// `name` is in lower case, as `HeaderName` keeps it.
-fn is_of_proxy(name: &str) -> bool {
+fn is_proxy_header(name: &str) -> bool {
     let letters: String = name.chars().filter(|letter| !matches!(letter, '-' | '_')).collect();
     NAMES.contains(&letters.as_str())
-        || BEGINNINGS.iter().any(|beginning| letters.starts_with(beginning))
+        || PREFIXES.iter().any(|prefix| letters.starts_with(prefix))
         || PARTS.iter().any(|part| letters.contains(part))
 }
 
@@ -78,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_browsers_and_scripts_send_is_of_no_proxy() {
+    fn headers_of_browsers_and_scripts_are_not_proxy_headers() {
         for name in [
             "accept",
             "accept-encoding",
@@ -115,7 +115,7 @@ mod tests {
             "x-request-id",
             "x-requested-with",
         ] {
-            assert!(!is_of_proxy(name), "{name}");
+            assert!(!is_proxy_header(name), "{name}");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Limits how often somebody may ask: by log-in, or by address where nobody is logged in.
+//! Limits the rate of requests: per log-in, or per address without one.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -10,7 +10,7 @@ use crate::peer::connection_of;
 use crate::rates::is_limited;
 use crate::state::AppState;
 
-/// Middleware: refuses an address that asks too often.
+/// Middleware that refuses requests above the rate limit.
 pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let Some(peer) = connection_of(request.extensions()).filter(|_| is_limited(request.uri().path())) else {
         return next.run(request).await;

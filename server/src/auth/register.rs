@@ -1,4 +1,4 @@
-//! `POST /auth/register`: making an account for oneself.
+//! `POST /auth/register`: users register accounts.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -27,12 +27,11 @@ pub(super) struct NewAccount {
     username: String,
     /// Password: a score of 3 or more, at most 1024 bytes.
     password: String,
-    /// Code of an invitation. Needed where registration is by invitation; elsewhere it may give a
-    /// role.
+    /// Code of an invitation. Required where registration needs one; elsewhere it may set the role.
     invite: Option<String>,
 }
 
-/// Makes an account and logs in to it. Whether that is possible is the setting `SF_REGISTRATION`.
+/// Creates an account and logs in to it, if the setting `SF_REGISTRATION` allows it.
 #[utoipa::path(post, path = "/auth/register", tag = "auth", security(()), request_body = NewAccount,
     responses((status = 201, body = TokenAnswer),
         (status = 403, description = "`registration_closed`, `invite_required` or `invite_invalid`",
@@ -44,29 +43,28 @@ pub(super) struct NewAccount {
 pub(super) async fn register(
     State(state): State<AppState>,
     client: Client,
-    Json(wanted): Json<NewAccount>,
+    Json(request): Json<NewAccount>,
 ) -> ApiResult<(StatusCode, Json<TokenAnswer>)> {
-    let code = wanted.invite.as_deref().map(str::trim).filter(|code| !code.is_empty());
+    let code = request.invite.as_deref().map(str::trim).filter(|code| !code.is_empty());
     let code = code.map(secrets::sha256);
     require_open(state.config.accounts.registration, code.is_some())?;
     let address = client.address;
-    let _of_connection = state.throttle.turn_of_connection(&client).await?;
+    let _connection_turn = state.throttle.connection_turn(&client).await?;
     let is_invited = match code.as_deref() {
         Some(code) => invites::is_open(&state.db, code).await?,
         None => false,
     };
-    let _turn = state.throttle.turn_to_register(is_invited).await?;
+    let _registration_turn = state.throttle.registration_turn(is_invited).await?;
     if !is_invited {
-        // All others are slowed down, before the costly hash and before anything is said about
-        // names.
+        // Throttles before the costly hash and before revealing whether a name is taken.
         state.throttle.admit_registration(&state.db, address).await?;
         if code.is_some() {
             return Err(invite_invalid());
         }
     }
-    let username = clean_username(&wanted.username)?;
-    let hash = state.passwords.hash_of_new(wanted.password, &username).await?;
-    let row = make(&state, code.as_deref(), &username, &hash).await?;
+    let username = clean_username(&request.username)?;
+    let hash = state.passwords.hash_for_registration(request.password, &username).await?;
+    let row = create_account(&state, code.as_deref(), &username, &hash).await?;
     state.throttle.registered(&state.db, &row.id, address).await;
     let who = Who {
         user_id: Some(row.id.clone()),
@@ -85,7 +83,7 @@ fn require_open(registration: Registration, invited: bool) -> ApiResult<()> {
         Registration::Invite if invited => Ok(()),
         Registration::Invite => Err(ApiError::Forbidden {
             code: "invite_required",
-            detail: "Accounts are made by invitation here; ask an administrator for one.".to_owned(),
+            detail: "Registration needs an invitation; ask an administrator for one.".to_owned(),
         }),
         Registration::Closed => Err(ApiError::Forbidden {
             code: "registration_closed",
@@ -98,30 +96,29 @@ fn require_open(registration: Registration, invited: bool) -> ApiResult<()> {
 fn invite_invalid() -> ApiError {
     ApiError::Forbidden {
         code: "invite_invalid",
-        detail: "This invitation is not known, was used already, or has expired; ask for another one."
-            .to_owned(),
+        detail: "This invitation is unknown, already used or expired; ask for another one.".to_owned(),
     }
 }
 
-async fn make(
+async fn create_account(
     state: &AppState,
     code_sha256: Option<&str>,
     username: &str,
     password_hash: &str,
 ) -> ApiResult<UserRow> {
-    let taken = || username_taken(username);
+    let name_taken = || username_taken(username);
     let Some(code) = code_sha256 else {
         let made = users::insert(&state.db, username, Role::User, Some(password_hash), false).await?;
-        return made.ok_or_else(taken);
+        return made.ok_or_else(name_taken);
     };
     match invites::register(&state.db, code, username, password_hash).await? {
         Registered::Done(row) => Ok(row),
         Registered::NotInvited => Err(invite_invalid()),
-        Registered::NameTaken => Err(taken()),
+        Registered::NameTaken => Err(name_taken()),
     }
 }
 
-/// 409 for a name that somebody has.
+/// 409 for a name that is taken.
 pub(super) fn username_taken(username: &str) -> ApiError {
     ApiError::Conflict {
         code: "username_taken",

@@ -1,6 +1,6 @@
-//! Secrets that the service makes and shows once: API keys and codes of invitations.
+//! Secrets that the service generates and shows once: API keys and invitation codes.
 //!
-//! They hold 256 random bits, so that a plain SHA-256 keeps them as well as a slow hash would.
+//! They hold 256 random bits, so a plain SHA-256 protects them as well as a slow hash.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -38,7 +38,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_the_standards() {
+    fn sha256_matches_the_standard() {
         // FIPS 180-4's example for "abc".
         assert_eq!(sha256("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
     }

@@ -1,4 +1,4 @@
-//! Log-in tokens: JWT, HS256, with a version that ends older ones.
+//! Log-in tokens: JWT, HS256, with a version that invalidates older ones.
 
 use std::io;
 use std::path::Path;
@@ -19,12 +19,12 @@ use crate::storage::write_private_file;
 /// Name of the key file in the storage folder.
 const KEY_FILE: &str = "token-signing.key";
 
-/// What a token says.
+/// The claims of a token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
     /// Id of the user.
     pub sub: String,
-    /// Role at the time of issue; what counts is the role in the database.
+    /// Role at the time of issue; the service uses the role in the database.
     pub role: String,
     /// Version of the user's tokens; an older one is refused.
     pub ver: i64,
@@ -34,13 +34,13 @@ pub struct Claims {
     pub exp: i64,
     /// Id of this token.
     pub jti: String,
-    /// Id of the log-in that this token and those it is renewed to come from.
+    /// Id of the log-in, shared by all tokens that it is renewed to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sid: Option<String>,
 }
 
 impl Claims {
-    /// What a log-out of this log-in alone ends.
+    /// Id of the log-in, which a log-out ends.
     #[must_use]
     pub fn session_id(&self) -> &str {
         self.sid.as_deref().unwrap_or(&self.jti)
@@ -62,8 +62,8 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Takes the signing key from the settings, or from the storage folder, where it is made on
-    /// first start.
+    /// Reads the signing key from the settings or the storage folder, where the first start creates
+    /// it.
     ///
     /// # Errors
     /// When the key file cannot be read or written, or is not a key.
@@ -86,13 +86,13 @@ impl Tokens {
         })
     }
 
-    /// How long a new token is good for, in seconds.
+    /// Lifetime of a new token, in seconds.
     #[must_use]
     pub fn lifetime_secs(&self) -> u64 {
         self.lifetime_secs
     }
 
-    /// A new token for `user`, of the log-in `session_id` or with `None` of a new one.
+    /// Issues a token for `user`, for the log-in `session_id` or a new one.
     ///
     /// # Errors
     /// Only when signing itself fails.
@@ -139,7 +139,7 @@ fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
             let key = BASE64_URL_SAFE_NO_PAD.decode(text.trim());
             key.ok().filter(|key| key.len() >= 32).with_context(|| {
                 format!(
-                    "{} holds no signing key; remove it to get a new one (all log-ins end)",
+                    "{} is not a signing key; delete it to get a new one (this ends all log-ins)",
                     path.display()
                 )
             })
@@ -156,7 +156,7 @@ fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-/// Takes away whatever access others were given to the key.
+/// Removes access of other users to the key file.
 fn keep_private(path: &Path) -> anyhow::Result<()> {
     #[cfg(unix)]
     {

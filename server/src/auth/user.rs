@@ -1,6 +1,6 @@
-//! Who is asking: the extractors that every other slice uses.
+//! Extractors that authenticate the caller, for all slices.
 //!
-//! | extractor | who passes |
+//! | extractor | accepts |
 //! |---|---|
 //! | [`AnyUser`] | everybody with valid credentials, even while the password must be changed |
 //! | `AccountHolder` | the same, but not an API key |
@@ -9,8 +9,8 @@
 //! | [`Admin`] | administrators |
 //! | [`LoggedInAdmin`] | administrators, but not by an API key |
 //!
-//! A key that leaks must not be able to outlive its deletion: so no key makes keys or tokens,
-//! changes passwords, or manages accounts.
+//! A leaked API key must not outlive its deletion, so no key may create keys or tokens, change
+//! passwords or manage accounts.
 
 use std::net::IpAddr;
 
@@ -58,16 +58,16 @@ impl From<&UserRow> for UserView {
     }
 }
 
-/// Whoever is asking, even if the password must be changed first.
+/// The caller, even if the password must be changed first.
 #[derive(Debug, Clone)]
 pub struct AnyUser {
     /// The account. For local callers `must_change_password` is false.
     pub row: UserRow,
-    /// How they proved it.
+    /// How the caller authenticated.
     pub via: Via,
-    /// Where they are.
+    /// The caller's address.
     pub address: IpAddr,
-    /// Whether they count as local, and so as the administrator even without a token.
+    /// Whether the caller counts as local, and so as the administrator even without a token.
     pub local: bool,
     /// The token that was sent, if one was.
     pub(super) token: Option<Claims>,
@@ -81,10 +81,10 @@ impl AnyUser {
     }
 }
 
-/// The user who is asking, with full rights of the role.
+/// The caller, with the full rights of the role.
 ///
-/// Refusals: 401 without credentials or with ones that are not valid (any more); 403
-/// `must_change_password` while the password must be changed.
+/// Refusals: 401 without valid credentials; 403 `must_change_password` while the password must be
+/// changed.
 #[derive(Debug, Clone)]
 pub struct CurrentUser {
     /// Id, a UUID: the owner of everything the user stores.
@@ -93,23 +93,23 @@ pub struct CurrentUser {
     pub username: String,
     /// What the user may do.
     pub role: Role,
-    /// How they proved it.
+    /// How the caller authenticated.
     pub via: Via,
-    /// Where they are.
+    /// The caller's address.
     pub address: IpAddr,
-    /// Whether they count as local: on this machine, whatever account they use.
+    /// Whether the caller is on this machine, with any account.
     pub local: bool,
 }
 
 impl CurrentUser {
-    /// Whether they have plugins: administrators, and callers on this machine, who can run any
-    /// program there anyway. An API key gets that right from an administrator's account only.
+    /// Whether the caller may use plugins: administrators, and callers on this machine, who can run
+    /// any program there anyway. With an API key, only administrators may.
     #[must_use]
     pub fn has_plugins(&self) -> bool {
         self.role == Role::Admin || (self.local && self.via != Via::ApiKey)
     }
 
-    /// Whether they may have folders searched for plugins, which runs the code of plugins.
+    /// Whether the caller may scan folders for plugins, which runs plugin code.
     #[must_use]
     pub fn may_scan(&self) -> bool {
         self.has_plugins() && self.via != Via::ApiKey
@@ -126,12 +126,12 @@ fn who(id: &str, username: &str, via: Via, address: IpAddr) -> Who {
     Who { user_id: Some(id.to_owned()), username: username.to_owned(), via, address: Some(address) }
 }
 
-/// Whoever is asking by a token or locally, even if the password must be changed first: 403
-/// `api_key_not_allowed` for an API key. Only the account's own routes take this.
+/// The caller by a token or locally, even if the password must be changed first: 403
+/// `api_key_not_allowed` for an API key. Only the routes of the own account use this.
 #[derive(Debug, Clone)]
 pub(super) struct AccountHolder(pub(super) AnyUser);
 
-/// The user who is asking by a token or locally: 403 `api_key_not_allowed` for an API key.
+/// The caller by a token or locally: 403 `api_key_not_allowed` for an API key.
 #[derive(Debug, Clone)]
 pub struct LoggedIn(pub CurrentUser);
 
@@ -144,7 +144,7 @@ pub struct Admin(pub CurrentUser);
 #[derive(Debug, Clone)]
 pub struct AdminOrLocal(pub CurrentUser);
 
-/// The same, but not by an API key, whoever's it is: 403 `api_key_not_allowed`.
+/// The same, but not by any API key: 403 `api_key_not_allowed`.
 #[derive(Debug, Clone)]
 pub struct LoggedInAdminOrLocal(pub CurrentUser);
 
@@ -192,7 +192,7 @@ impl FromRequestParts<AppState> for CurrentUser {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let AnyUser { row, via, address, local, .. } = AnyUser::from_request_parts(parts, state).await?;
-        require_settled(&row)?;
+        refuse_pending_password_change(&row)?;
         Ok(Self { id: row.id, username: row.username, role: row.role, via, address, local })
     }
 }
@@ -202,7 +202,7 @@ impl FromRequestParts<AppState> for AccountHolder {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let user = AnyUser::from_request_parts(parts, state).await?;
-        refuse_key(user.via)?;
+        refuse_api_key(user.via)?;
         Ok(Self(user))
     }
 }
@@ -212,7 +212,7 @@ impl FromRequestParts<AppState> for LoggedIn {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let user = CurrentUser::from_request_parts(parts, state).await?;
-        refuse_key(user.via)?;
+        refuse_api_key(user.via)?;
         Ok(Self(user))
     }
 }
@@ -226,7 +226,7 @@ impl FromRequestParts<AppState> for Admin {
             return Err(ApiError::Forbidden {
                 code: "admin_only",
                 detail: format!(
-                    "`{}` is no administrator, and this is for administrators only.",
+                    "`{}` is not an administrator; ask an administrator to do this.",
                     user.username
                 ),
             });
@@ -244,7 +244,7 @@ impl FromRequestParts<AppState> for AdminOrLocal {
             return Err(ApiError::Forbidden {
                 code: "admin_only",
                 detail: format!(
-                    "`{}` is no administrator, and this is for administrators and callers on this machine only.",
+                    "`{}` is not an administrator; ask an administrator, or do this on the machine of the service.",
                     user.username
                 ),
             });
@@ -258,7 +258,7 @@ impl FromRequestParts<AppState> for LoggedInAdminOrLocal {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let AdminOrLocal(user) = AdminOrLocal::from_request_parts(parts, state).await?;
-        refuse_key(user.via)?;
+        refuse_api_key(user.via)?;
         Ok(Self(user))
     }
 }
@@ -268,13 +268,13 @@ impl FromRequestParts<AppState> for LoggedInAdmin {
 
     async fn from_request_parts(parts: &mut Parts, state: &AppState) -> Result<Self, ApiError> {
         let Admin(user) = Admin::from_request_parts(parts, state).await?;
-        refuse_key(user.via)?;
+        refuse_api_key(user.via)?;
         Ok(Self(user))
     }
 }
 
 /// 403 while the password must be changed.
-pub(super) fn require_settled(row: &UserRow) -> Result<(), ApiError> {
+pub(super) fn refuse_pending_password_change(row: &UserRow) -> Result<(), ApiError> {
     if !row.must_change_password {
         return Ok(());
     }
@@ -285,7 +285,7 @@ pub(super) fn require_settled(row: &UserRow) -> Result<(), ApiError> {
     })
 }
 
-fn refuse_key(via: Via) -> Result<(), ApiError> {
+fn refuse_api_key(via: Via) -> Result<(), ApiError> {
     if via != Via::ApiKey {
         return Ok(());
     }
@@ -298,7 +298,7 @@ fn refuse_key(via: Via) -> Result<(), ApiError> {
     })
 }
 
-/// The administrator that local callers are.
+/// The administrator as which local callers act.
 pub(super) async fn local_admin(state: &AppState) -> Result<UserRow, ApiError> {
     let mut admin = users::first_admin(&state.db)
         .await?
@@ -321,7 +321,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     Ok(token.trim())
 }
 
-/// The log-in that a request names with a genuine token, which its account may not take any more.
+/// The log-in of a genuine token in a request; the account may have ended it.
 pub(crate) fn session(headers: &HeaderMap, tokens: &Tokens) -> Option<Claims> {
     tokens.check(bearer(headers).ok()?).ok()
 }

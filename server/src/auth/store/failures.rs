@@ -78,13 +78,13 @@ pub(in crate::auth) async fn counted(
     })
 }
 
-/// Accounts that failed from a network since `since_secs` and never logged in from there; counting
-/// ends at `most`.
+/// Number of accounts that failed from a network since `since_secs` and never logged in from there,
+/// at most `max`.
 pub(in crate::auth) async fn failed_accounts(
     db: &Db,
     network: &str,
     since_secs: i64,
-    most: i64,
+    max: i64,
 ) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar(
         "SELECT CAST(COUNT(*) AS BIGINT) FROM (SELECT 1 FROM login_failures f \
@@ -94,14 +94,13 @@ pub(in crate::auth) async fn failed_accounts(
     )
     .bind(network)
     .bind(since_secs)
-    .bind(most)
+    .bind(max)
     .fetch_one(db)
     .await
 }
 
-/// Moves failures that lie after `now_secs` to `now_secs`: the clock was set back after they were
-/// counted.
-pub(in crate::auth) async fn follow_clock(db: &Db, now_secs: i64) -> Result<(), sqlx::Error> {
+/// Moves failures from after `now_secs` to `now_secs`, because the clock was set back since.
+pub(in crate::auth) async fn clamp_to_clock(db: &Db, now_secs: i64) -> Result<(), sqlx::Error> {
     let later: i64 =
         sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM login_failures WHERE last_failed_secs > $1")
             .bind(now_secs)
@@ -146,7 +145,7 @@ pub(in crate::auth) async fn count(
     transaction.commit().await
 }
 
-/// Forgets the failures of an account from a network.
+/// Deletes the failures of an account from a network.
 pub(in crate::auth) async fn forget(db: &Db, network: &str, account_sha256: &str) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM login_failures WHERE network = $1 AND account_sha256 = $2")
         .bind(network)
@@ -156,7 +155,7 @@ pub(in crate::auth) async fn forget(db: &Db, network: &str, account_sha256: &str
     Ok(())
 }
 
-/// Remembers that an account logged in from a network, and forgets log-ins before `since_secs`.
+/// Stores that an account logged in from a network, and deletes log-ins before `since_secs`.
 pub(in crate::auth) async fn remember_login(
     db: &Db,
     user_id: &str,
@@ -205,11 +204,11 @@ impl Counter {
     }
 }
 
-/// Accounts with at least `least` failures from one network since `since_secs`; the last `limit`
-/// that failed.
+/// Accounts with at least `min_count` failures from one network since `since_secs`; the last
+/// `limit` that failed.
 pub(in crate::auth) async fn accounts_at_networks(
     db: &Db,
-    least: i64,
+    min_count: i64,
     since_secs: i64,
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
@@ -217,14 +216,14 @@ pub(in crate::auth) async fn accounts_at_networks(
          f.failures AS count, f.last_failed_secs AS last \
          FROM login_failures f WHERE f.failures >= $1 AND f.last_failed_secs >= $2 \
          ORDER BY f.last_failed_secs DESC, f.network, f.account_sha256 LIMIT $3";
-    counters(db, sql, least, since_secs, limit).await
+    counters(db, sql, min_count, since_secs, limit).await
 }
 
-/// Networks from which at least `least` accounts failed since `since_secs` that never logged in
+/// Networks from which at least `min_count` accounts failed since `since_secs` that never logged in
 /// from there; the last `limit` of them.
 pub(in crate::auth) async fn networks(
     db: &Db,
-    least: i64,
+    min_count: i64,
     since_secs: i64,
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
@@ -233,14 +232,14 @@ pub(in crate::auth) async fn networks(
          FROM login_failures f WHERE f.last_failed_secs >= $2 AND NOT EXISTS (SELECT 1 FROM login_networks n \
          JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
          GROUP BY network HAVING COUNT(*) >= $1 ORDER BY MAX(last_failed_secs) DESC, network LIMIT $3";
-    counters(db, sql, least, since_secs, limit).await
+    counters(db, sql, min_count, since_secs, limit).await
 }
 
-/// Accounts with at least `least` failures since `since_secs` from networks that they never logged
-/// in from; the last `limit` of them.
+/// Accounts with at least `min_count` failures since `since_secs` from networks that they never
+/// logged in from; the last `limit` of them.
 pub(in crate::auth) async fn accounts(
     db: &Db,
-    least: i64,
+    min_count: i64,
     since_secs: i64,
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
@@ -251,22 +250,22 @@ pub(in crate::auth) async fn accounts(
          JOIN users u ON u.id = n.user_id WHERE u.username = f.username AND n.network = f.network) \
          GROUP BY f.account_sha256 HAVING SUM(f.failures) >= $1 \
          ORDER BY MAX(f.last_failed_secs) DESC, f.account_sha256 LIMIT $3";
-    counters(db, sql, least, since_secs, limit).await
+    counters(db, sql, min_count, since_secs, limit).await
 }
 
 pub(super) async fn counters(
     db: &Db,
     sql: &'static str,
-    least: i64,
+    min_count: i64,
     since_secs: i64,
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
-    let rows = sqlx::query(sql).bind(least).bind(since_secs).bind(limit).fetch_all(db).await?;
+    let rows = sqlx::query(sql).bind(min_count).bind(since_secs).bind(limit).fetch_all(db).await?;
     rows.iter().map(Counter::from_row).collect()
 }
 
-/// Forgets the failures of an account, from a network, or of an account from a network; an empty
-/// text stands for all. Says how many entries those were.
+/// Deletes the failures of an account, from a network, or of an account from a network; an empty
+/// text stands for all. Returns the number of deleted entries.
 pub(in crate::auth) async fn lift(db: &Db, network: &str, account_sha256: &str) -> Result<u64, sqlx::Error> {
     let done = sqlx::query(
         "DELETE FROM login_failures WHERE ($1 = '' OR network = $1) AND ($2 = '' OR account_sha256 = $2)",

@@ -13,19 +13,19 @@ use crate::paging::Position;
 pub struct InviteRow {
     /// Id, a UUID.
     pub id: String,
-    /// What the account that it makes may do.
+    /// Role of the new account.
     pub role: Role,
-    /// What it is for, for administrators.
+    /// Note of the administrator.
     pub note: String,
     /// Name of the administrator who made it.
     pub created_by: String,
-    /// When it was made, RFC 3339.
+    /// When it was created, RFC 3339.
     pub created_at: String,
-    /// Until when it is good, RFC 3339.
+    /// When it expires, RFC 3339.
     pub expires_at: String,
     /// When it was used, RFC 3339.
     pub used_at: Option<String>,
-    /// Name of the account that was made with it.
+    /// Name of the account that was created with it.
     pub used_by: Option<String>,
 }
 
@@ -114,11 +114,11 @@ pub(in crate::auth) enum Registered {
     Done(UserRow),
     /// The invitation is unknown, used or expired.
     NotInvited,
-    /// The name is taken; the invitation stays good.
+    /// The name is taken; the invitation stays valid.
     NameTaken,
 }
 
-/// Makes an account and uses the invitation up, both or neither.
+/// Creates an account and marks the invitation as used, in one transaction.
 pub(in crate::auth) async fn register(
     db: &Db,
     code_sha256: &str,

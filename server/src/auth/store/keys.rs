@@ -36,15 +36,15 @@ pub(in crate::auth) struct NewKey<'k> {
     pub(in crate::auth) hint: &'k str,
 }
 
-/// Stores a key of a user, unless the user has `most` already: then `None`.
+/// Stores a key of a user; `None` if the user already has `max`.
 pub(in crate::auth) async fn insert(
     db: &Db,
     owner_id: &str,
     key: &NewKey<'_>,
-    most: i64,
+    max: i64,
 ) -> Result<Option<KeyRow>, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // Requests of one user wait for each other here, so that the count holds.
+    // Serializes requests of one user, so that the count cannot exceed the limit.
     sqlx::query("UPDATE users SET disabled = disabled WHERE id = $1")
         .bind(owner_id)
         .execute(&mut *transaction)
@@ -53,7 +53,7 @@ pub(in crate::auth) async fn insert(
         .bind(owner_id)
         .fetch_one(&mut *transaction)
         .await?;
-    if count >= most {
+    if count >= max {
         return Ok(None);
     }
     let row = sqlx::query(
@@ -81,7 +81,7 @@ pub(in crate::auth) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<KeyR
     rows.iter().map(KeyRow::from_row).collect()
 }
 
-/// Deletes a key of a user and says its name; `None` if there is none.
+/// Deletes a key of a user and returns its name; `None` if there is none.
 pub(in crate::auth) async fn delete(
     db: &Db,
     owner_id: &str,
@@ -94,15 +94,15 @@ pub(in crate::auth) async fn delete(
         .await
 }
 
-/// A key that was presented, and whose it is.
-pub(in crate::auth) struct Presented {
+/// A key with its owner.
+pub(in crate::auth) struct OwnedKey {
     pub(in crate::auth) owner: UserRow,
     pub(in crate::auth) key_id: String,
     pub(in crate::auth) last_used_at: Option<String>,
 }
 
-/// The owner of the key with this hash.
-pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<Presented>, sqlx::Error> {
+/// Finds a key and its owner by the hash of the key.
+pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<OwnedKey>, sqlx::Error> {
     let row = sqlx::query(
         "SELECT u.*, k.id AS key_id, k.last_used_at AS key_used_at \
          FROM api_keys k JOIN users u ON u.id = k.owner_id WHERE k.key_sha256 = $1",
@@ -111,7 +111,7 @@ pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<Presen
     .fetch_optional(db)
     .await?;
     row.map(|row| {
-        Ok(Presented {
+        Ok(OwnedKey {
             owner: UserRow::from_row(&row)?,
             key_id: row.try_get("key_id")?,
             last_used_at: row.try_get("key_used_at")?,
@@ -120,7 +120,7 @@ pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<Presen
     .transpose()
 }
 
-/// Remembers that a key was just used.
+/// Stores that a key was just used.
 pub(in crate::auth) async fn touch(db: &Db, key_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE api_keys SET last_used_at = $1 WHERE id = $2")
         .bind(clock::now_text())

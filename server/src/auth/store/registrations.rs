@@ -1,12 +1,12 @@
-//! Attempts to register in the database.
+//! Registration attempts in the database.
 
 use sqlx::Row as _;
 
 use super::failures::{Counter, Failures, counters};
 use crate::db::Db;
 
-/// The attempts from a network since `since_secs`. Those after `now_secs` count as made at
-/// `now_secs`: the clock was set back after them.
+/// The attempts from a network since `since_secs`. Moves attempts from after `now_secs` to
+/// `now_secs`, because the clock was set back since.
 pub(in crate::auth) async fn attempts(
     db: &Db,
     network: &str,
@@ -30,8 +30,8 @@ pub(in crate::auth) async fn attempts(
     })
 }
 
-/// Counts an attempt at `now_secs`, deletes networks without one since `since_secs`, and says how
-/// many there are now.
+/// Counts an attempt at `now_secs`, and returns the new count. Deletes networks without an attempt
+/// since `since_secs`.
 pub(in crate::auth) async fn count(
     db: &Db,
     network: &str,
@@ -56,10 +56,10 @@ pub(in crate::auth) async fn count(
     Ok(count)
 }
 
-/// Networks with at least `least` attempts since `since_secs`; the last `limit` of them.
+/// Networks with at least `min_count` attempts since `since_secs`; the last `limit` of them.
 pub(in crate::auth) async fn networks(
     db: &Db,
-    least: i64,
+    min_count: i64,
     since_secs: i64,
     limit: i64,
 ) -> Result<Vec<Counter>, sqlx::Error> {
@@ -67,10 +67,10 @@ pub(in crate::auth) async fn networks(
          attempts AS count, last_attempt_secs AS last \
          FROM registration_attempts WHERE attempts >= $1 AND last_attempt_secs >= $2 \
          ORDER BY last_attempt_secs DESC, network LIMIT $3";
-    counters(db, sql, least, since_secs, limit).await
+    counters(db, sql, min_count, since_secs, limit).await
 }
 
-/// Forgets the attempts from a network. Says whether there were any.
+/// Deletes the attempts from a network. Returns whether there were any.
 pub(in crate::auth) async fn forget(db: &Db, network: &str) -> Result<bool, sqlx::Error> {
     let done =
         sqlx::query("DELETE FROM registration_attempts WHERE network = $1").bind(network).execute(db).await?;

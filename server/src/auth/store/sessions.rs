@@ -1,9 +1,9 @@
-//! Log-ins that were ended one by one.
+//! Log-ins that were ended individually.
 
 use crate::db::Db;
 
-/// Ends a session whose last token expires by `expires_secs`, and forgets those that have expired
-/// by `now_secs`.
+/// Ends a session whose last token expires by `expires_secs`, and deletes sessions that have
+/// expired by `now_secs`.
 pub(in crate::auth) async fn end(
     db: &Db,
     session_id: &str,

@@ -47,11 +47,11 @@ pub struct UserRow {
     pub password_hash: Option<String>,
     /// Whether nothing else is allowed until the password is changed.
     pub must_change_password: bool,
-    /// Whether the account is switched off.
+    /// Whether the account is disabled.
     pub disabled: bool,
     /// Version that a token must carry.
     pub token_version: i64,
-    /// When the account was made, RFC 3339.
+    /// When the account was created, RFC 3339.
     pub created_at: String,
     /// When somebody last logged in with the password, RFC 3339.
     pub last_login_at: Option<String>,
@@ -87,7 +87,7 @@ pub(in crate::auth) async fn by_username(db: &Db, username: &str) -> Result<Opti
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
-/// The administrator that local callers are: the oldest enabled one.
+/// The administrator as which local callers act: the oldest enabled one.
 pub(in crate::auth) async fn first_admin(db: &Db) -> Result<Option<UserRow>, sqlx::Error> {
     let row = sqlx::query(
         "SELECT * FROM users WHERE role = 'admin' AND disabled = 0 ORDER BY created_at, id LIMIT 1",
@@ -98,7 +98,7 @@ pub(in crate::auth) async fn first_admin(db: &Db) -> Result<Option<UserRow>, sql
 }
 
 /// Whether an enabled administrator has a password.
-pub(in crate::auth) async fn an_admin_has_a_password(db: &Db) -> Result<bool, sqlx::Error> {
+pub(in crate::auth) async fn has_admin_password(db: &Db) -> Result<bool, sqlx::Error> {
     let found: Option<String> = sqlx::query_scalar(
         "SELECT id FROM users WHERE role = 'admin' AND disabled = 0 AND password_hash IS NOT NULL LIMIT 1",
     )
@@ -144,8 +144,7 @@ pub(in crate::auth) async fn insert(
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
-/// Sets a password, which ends all tokens; `None` if the password was changed by somebody else
-/// meanwhile.
+/// Sets a password, which ends all tokens; `None` if another request changed it meanwhile.
 pub(in crate::auth) async fn set_password(
     db: &Db,
     user: &UserRow,
@@ -172,7 +171,7 @@ pub(in crate::auth) async fn bump_token_version(db: &Db, id: &str) -> Result<(),
     Ok(())
 }
 
-/// Remembers that somebody just logged in.
+/// Stores the time of a log-in.
 pub(in crate::auth) async fn touch_login(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE users SET last_login_at = $1 WHERE id = $2")
         .bind(clock::now_text())
@@ -212,15 +211,15 @@ pub(in crate::auth) async fn names(db: &Db) -> Result<Vec<(String, String)>, sql
 /// The outcome of a change of an account.
 #[derive(Debug)]
 pub(in crate::auth) enum Changed {
-    /// The account as it was and as it is.
+    /// The account before and after.
     Done(Box<(UserRow, UserRow)>),
     /// There is no such account.
     Missing,
-    /// It is the last administrator who can still act.
+    /// It is the last enabled administrator.
     LastAdmin,
 }
 
-/// Gives an account another role or switches it on or off; switched off, its tokens end.
+/// Changes the role of an account, or enables or disables it; disabling ends its tokens.
 pub(in crate::auth) async fn change(
     db: &Db,
     id: &str,
@@ -228,7 +227,7 @@ pub(in crate::auth) async fn change(
     disabled: Option<bool>,
 ) -> Result<Changed, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // Two administrators who remove each other at once wait for one another here.
+    // Serializes changes, so that two administrators cannot disable each other at once.
     sqlx::query("UPDATE users SET disabled = disabled WHERE role = 'admin'")
         .execute(&mut *transaction)
         .await?;
@@ -236,8 +235,8 @@ pub(in crate::auth) async fn change(
     let Some(row) = row.await? else { return Ok(Changed::Missing) };
     let before = UserRow::from_row(&row)?;
     let (role, disabled) = (role.unwrap_or(before.role), disabled.unwrap_or(before.disabled));
-    let acts = |role: Role, disabled: bool| role == Role::Admin && !disabled;
-    if acts(before.role, before.disabled) && !acts(role, disabled) {
+    let is_active_admin = |role: Role, disabled: bool| role == Role::Admin && !disabled;
+    if is_active_admin(before.role, before.disabled) && !is_active_admin(role, disabled) {
         let others: i64 = sqlx::query_scalar(
             "SELECT CAST(COUNT(*) AS BIGINT) FROM users WHERE role = 'admin' AND disabled = 0 AND id <> $1",
         )

@@ -1,4 +1,4 @@
-//! API keys: making, using and deleting them, and what they may not do.
+//! API keys: creation, use, deletion and restrictions.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn a_key_is_shown_once_and_acts_as_its_owner() {
     assert_eq!(listed["most"], 20);
     assert!(!listed.to_string().contains(&key), "{listed}");
 
-    // Nor does the database know it.
+    // The database does not hold the key.
     let rows = sqlx::query("SELECT * FROM api_keys").fetch_all(&app.state.db).await.expect("reads");
     for column in 0..rows[0].len() {
         let stored: Option<String> = rows[0].try_get(column).expect("text");
@@ -46,7 +46,7 @@ async fn a_key_is_shown_once_and_acts_as_its_owner() {
 }
 
 #[tokio::test]
-async fn a_deleted_key_is_nobodys() {
+async fn a_deleted_key_is_invalid() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let made = make(&app, &token, "one").await.expect(201);
@@ -64,13 +64,13 @@ async fn a_deleted_key_is_nobodys() {
     assert_eq!(answer.header("www-authenticate"), "Bearer");
     app.remote(Method::DELETE, &path).token(&token).send().await.problem(404, "not_found");
     me(&app, "sfk_").await.problem(401, "api_key_invalid");
-    // A local caller with a wrong key is not helped by being local.
+    // A wrong key is refused from a local caller too.
     let call = app.local(Method::GET, "/api/v1/auth/me").token("sfk_nonsense");
     call.send().await.problem(401, "api_key_invalid");
 }
 
 #[tokio::test]
-async fn a_key_manages_no_accounts() {
+async fn a_key_cannot_manage_the_account() {
     let app = TestApp::start().await;
     let admin = app.admin_token().await;
     let key = app.api_key(&admin).await;
@@ -91,7 +91,7 @@ async fn a_key_manages_no_accounts() {
 }
 
 #[tokio::test]
-async fn names_and_numbers_of_keys_are_limited() {
+async fn names_and_number_of_keys_are_limited() {
     let app = TestApp::with(&[("SF_API_KEYS_MAX", "2")]).await;
     let token = app.token_of_new_user("ada").await;
     for name in ["", "  ", "a\nb", &"x".repeat(65)] {
@@ -100,21 +100,21 @@ async fn names_and_numbers_of_keys_are_limited() {
     let call = app.remote(Method::POST, KEYS).token(&token).json(&json!({ "name": "x", "role": "admin" }));
     call.send().await.problem(400, "unexpected_json");
     app.remote(Method::POST, KEYS).json(&json!({ "name": "x" })).send().await.problem(401, "token_missing");
-    // At once, so that none slips past the count.
+    // Concurrent requests must not exceed the limit.
     let made = futures_util::future::join_all((0..5).map(|_| make(&app, &token, "x"))).await;
-    let (taken, refused): (Vec<_>, Vec<_>) = made.iter().partition(|answer| answer.status == 201);
-    assert_eq!((taken.len(), refused.len()), (2, 3));
+    let (created, refused): (Vec<_>, Vec<_>) = made.iter().partition(|answer| answer.status == 201);
+    assert_eq!((created.len(), refused.len()), (2, 3));
     for answer in refused {
         let detail = answer.problem(409, "too_many_api_keys");
         assert!(detail.contains("at most 2"), "{detail}");
     }
-    // Somebody else's keys do not count.
+    // Keys of other users do not count.
     let other = app.token_of_new_user("bob").await;
     make(&app, &other, "x").await.expect(201);
 }
 
 #[tokio::test]
-async fn keys_outlive_a_change_of_password_but_not_the_account() {
+async fn keys_survive_a_password_change_but_not_a_reset() {
     let app = TestApp::start().await;
     let id = add_user(&app.state, "ada", STRONG).await;
     let first = token(&log_in(&app, "ada", STRONG).await);
@@ -133,7 +133,7 @@ async fn keys_outlive_a_change_of_password_but_not_the_account() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_locked_database_keeps_nobody_from_logging_in_or_using_a_key() {
+async fn log_ins_and_keys_work_while_the_database_is_locked() {
     let app = TestApp::with(&[("SF_DATABASE_WAIT_MS", "1000")]).await;
     add_user(&app.state, "ada", STRONG).await;
     let first = token(&log_in(&app, "ada", STRONG).await);

@@ -10,7 +10,7 @@ const ME: &str = "/api/v1/auth/me";
 const CONTAINER: [(&str, &str); 2] =
     [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
 
-/// Checks that a loopback caller without a token is a visitor like any other.
+/// Checks that a loopback caller without a token is not trusted.
 async fn refused(app: &TestApp, about: &str) -> String {
     app.local(Method::GET, ME).send().await.problem(401, "token_missing");
     let detail = app.local(Method::POST, LOCAL).send().await.problem(403, "not_local");
@@ -19,7 +19,7 @@ async fn refused(app: &TestApp, about: &str) -> String {
 }
 
 #[tokio::test]
-async fn a_container_trusts_nobody_unless_a_setting_says_so() {
+async fn a_container_trusts_local_callers_only_by_a_setting() {
     let app = TestApp::container().await;
     refused(&app, "SF_TRUST_LOCAL").await;
     let trusting = TestApp::with(&[CONTAINER[0], CONTAINER[1], ("SF_TRUST_LOCAL", "on")]).await;
@@ -41,7 +41,7 @@ async fn a_trusted_proxy_is_never_local() {
 }
 
 #[tokio::test]
-async fn who_names_a_proxy_trusts_nobody_unless_a_setting_says_so() {
+async fn a_configured_proxy_disables_local_trust_by_default() {
     for proxies in ["127.0.0.1", "192.0.2.7"] {
         let app = TestApp::with(&[("SF_TRUSTED_PROXIES", proxies)]).await;
         refused(&app, "SF_TRUST_LOCAL").await;
@@ -120,7 +120,7 @@ const PROXY_HEADERS: [&str; 52] = [
 ];
 
 #[tokio::test]
-async fn a_header_of_any_proxy_ends_local_trust() {
+async fn a_proxy_header_disables_local_trust() {
     let app = TestApp::start().await;
     for name in PROXY_HEADERS {
         for value in ["", "127.0.0.1"] {
@@ -136,7 +136,7 @@ async fn a_header_of_any_proxy_ends_local_trust() {
 }
 
 #[tokio::test]
-async fn who_asks_for_an_upgrade_is_not_local() {
+async fn an_upgrade_request_is_not_local() {
     let app = TestApp::start().await;
     for value in ["upgrade", "Upgrade", "keep-alive, Upgrade", "Upgrade, HTTP2-Settings"] {
         app.local(Method::GET, ME).header("connection", value).send().await.problem(401, "token_missing");

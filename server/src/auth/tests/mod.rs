@@ -17,7 +17,7 @@ use crate::test_app::{Answer, TestApp};
 
 const STRONG: &str = "tuba-lattice-overbid-9";
 
-/// Makes a user; for the tests of every slice.
+/// Creates a user, for the tests of all slices.
 pub(crate) async fn add_user(state: &AppState, username: &str, password: &str) -> String {
     let hash = state.passwords.hash(password.to_owned()).await.expect("hashes");
     let made = users::insert(&state.db, username, Role::User, Some(&hash), false).await.expect("stores");
@@ -49,14 +49,14 @@ async fn a_local_caller_is_the_administrator_with_and_without_a_token() {
     assert_eq!(body["token_type"], "bearer");
     assert_eq!(body["expires_in"], 43_200);
     assert_eq!((&body["user"]["id"], &body["user"]["username"]), (&direct["id"], &direct["username"]));
-    // The token is good from anywhere, and being local is not in it.
+    // The token is valid from anywhere, but does not make the caller local.
     let elsewhere = me(&app, &token(&answer)).await.expect(200);
     assert_eq!(elsewhere["id"], direct["id"]);
     assert_eq!((&direct["local"], &elsewhere["local"]), (&json!(true), &json!(false)));
 }
 
 #[tokio::test]
-async fn nobody_else_is_local() {
+async fn remote_and_forwarded_callers_are_not_local() {
     let app = TestApp::start().await;
     let detail = app.remote(Method::POST, "/api/v1/auth/local").send().await.problem(403, "not_local");
     assert!(detail.contains("another machine"), "{detail}");
@@ -73,7 +73,7 @@ async fn nobody_else_is_local() {
         let call = app.local(Method::POST, "/api/v1/auth/local").header(name, value);
         let detail = call.send().await.problem(403, "not_local");
         assert!(detail.contains("Only a program on this machine"), "{name}: {detail}");
-        // The same request without a token is nobody's.
+        // The same request without a token is refused.
         let call = app.local(Method::GET, "/api/v1/projects").header(name, value);
         let answer = call.send().await;
         answer.problem(401, "token_missing");
@@ -112,14 +112,14 @@ async fn a_password_logs_in_as_json_and_as_a_form() {
 }
 
 #[tokio::test]
-async fn a_wrong_password_and_an_unknown_name_read_alike() {
+async fn a_wrong_password_and_an_unknown_name_get_the_same_answer() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let wrong = log_in(&app, "ada", "not it").await;
     let unknown = log_in(&app, "bob", "not it").await;
     wrong.problem(401, "bad_credentials");
     assert_eq!(wrong.bytes, unknown.bytes);
-    // The desktop's administrator has no password: nothing logs in, the empty one included.
+    // The administrator of a desktop has no password; an empty one does not log in either.
     log_in(&app, "admin", "").await.problem(401, "bad_credentials");
     log_in(&app, "ada", &"x".repeat(5000)).await.problem(401, "bad_credentials");
 }

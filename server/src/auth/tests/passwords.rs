@@ -1,4 +1,4 @@
-//! Passwords: changing them, having to, and how strong they are.
+//! Passwords: changes, forced changes and strength.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -8,7 +8,7 @@ use crate::auth::ensure_admin;
 use crate::test_app::TestApp;
 
 #[tokio::test]
-async fn a_change_of_password_ends_older_tokens() {
+async fn a_password_change_ends_older_tokens() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let old = token(&log_in(&app, "ada", STRONG).await);
@@ -34,14 +34,14 @@ async fn a_change_of_password_ends_older_tokens() {
 }
 
 #[tokio::test]
-async fn a_container_begins_with_a_password_that_must_be_changed() {
+async fn the_first_password_of_a_container_must_be_changed() {
     let app = TestApp::container().await;
     let printed = app.printed_password.clone().expect("the first start prints a password");
     let answer = log_in(&app, "admin", &printed).await;
     let body = answer.expect(200);
     assert_eq!(body["user"]["must_change_password"], true);
     let first = token(&answer);
-    // Nothing but the account's own routes.
+    // Only the routes of the account are allowed.
     for (method, path) in [
         (Method::GET, "/api/v1/projects"),
         (Method::POST, "/api/v1/projects"),
@@ -71,7 +71,7 @@ async fn the_password_is_printed_on_the_first_start_only() {
 }
 
 #[tokio::test]
-async fn anybody_may_ask_how_strong_a_password_is() {
+async fn password_strength_needs_no_log_in() {
     let app = TestApp::container().await;
     let ask = |password: &str| {
         let body = json!({ "password": password });
@@ -85,31 +85,31 @@ async fn anybody_may_ask_how_strong_a_password_is() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn asking_how_strong_passwords_are_keeps_nobody_from_logging_in() {
+async fn strength_checks_do_not_delay_log_ins() {
     let app = TestApp::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
     add_user(&app.state, "ada", STRONG).await;
     let body = json!({ "password": "aB3$x9".repeat(20) });
     let asking = || async {
         loop {
             app.local(Method::POST, "/api/v1/auth/password-strength").json(&body).send().await;
-            // A refusal comes at once: the others have their turn as well.
+            // A refusal is immediate, so this yields to the other futures.
             tokio::task::yield_now().await;
         }
     };
-    let everybody = futures_util::future::join_all((0..6).map(|_| asking()));
+    let strength_checks = futures_util::future::join_all((0..6).map(|_| asking()));
     let logging_in = async {
         for _ in 0..3 {
             log_in(&app, "ada", STRONG).await.expect(200);
         }
     };
     tokio::select! {
-        _ = everybody => unreachable!("they ask without end"),
+        _ = strength_checks => unreachable!("the strength checks never end"),
         () = logging_in => {}
     }
 }
 
 #[tokio::test]
-async fn the_old_password_is_no_new_one() {
+async fn the_new_password_must_differ() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let token = token(&log_in(&app, "ada", STRONG).await);
@@ -120,7 +120,7 @@ async fn the_old_password_is_no_new_one() {
 }
 
 #[tokio::test]
-async fn the_desktops_administrator_gives_itself_a_first_password() {
+async fn the_administrator_of_a_desktop_can_set_a_first_password() {
     let app = TestApp::start().await;
     let before = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
     assert_eq!(before["has_password"], false);
@@ -128,14 +128,14 @@ async fn the_desktops_administrator_gives_itself_a_first_password() {
     let answer = app.local(Method::POST, "/api/v1/auth/password").json(&body).send().await;
     assert_eq!(answer.expect(200)["user"]["has_password"], true);
     log_in(&app, "admin", STRONG).await.expect(200);
-    // From now on it takes the current one, locally too.
+    // A second change needs the current password, also locally.
     let body = json!({ "new_password": "vermilion-otter-413-quay" });
     let answer = app.local(Method::POST, "/api/v1/auth/password").json(&body).send().await;
     answer.problem(403, "wrong_password");
 }
 
 #[tokio::test]
-async fn a_body_with_a_field_that_there_is_not_is_refused() {
+async fn a_body_with_an_unknown_field_is_refused() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let token = token(&log_in(&app, "ada", STRONG).await);

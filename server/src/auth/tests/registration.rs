@@ -1,4 +1,4 @@
-//! Making an account for oneself: open, by invitation, or not at all.
+//! Registration: open, by invitation, or closed.
 
 use axum::http::Method;
 use futures_util::future::join_all;
@@ -25,19 +25,19 @@ async fn by_invitation() -> TestApp {
 }
 
 #[tokio::test]
-async fn it_is_closed_unless_the_setting_says_otherwise() {
+async fn registration_is_closed_by_default() {
     let app = TestApp::start().await;
     let detail = register(&app, "ada", STRONG, None).await.problem(403, "registration_closed");
     assert!(detail.contains("SF_REGISTRATION"), "{detail}");
     register(&app, "ada", STRONG, Some("sfi_any")).await.problem(403, "registration_closed");
-    // An invitation that nobody could use is not made.
+    // Refuses an invitation that nobody could use.
     app.local(Method::POST, INVITES).json(&json!({})).send().await.problem(409, "registration_closed");
     let answer = app.remote(Method::GET, "/api/v1/system/capabilities").send().await;
     assert_eq!(answer.expect(200)["registration"], "closed");
 }
 
 #[tokio::test]
-async fn where_it_is_open_anybody_registers_as_an_ordinary_user() {
+async fn open_registration_creates_ordinary_users() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
     let answer = register(&app, " Ada ", STRONG, None).await;
     let user = &answer.expect(201)["user"];
@@ -60,12 +60,12 @@ async fn where_it_is_open_anybody_registers_as_an_ordinary_user() {
 }
 
 #[tokio::test]
-async fn an_invitation_makes_one_account_with_its_role() {
+async fn an_invitation_creates_one_account_with_its_role() {
     let app = by_invitation().await;
     register(&app, "ada", STRONG, None).await.problem(403, "invite_required");
     register(&app, "ada", STRONG, Some(" ")).await.problem(403, "invite_required");
     let code = invite(&app, json!({ "role": "admin", "note": "for Ada" })).await;
-    // What fails leaves it good.
+    // Failed attempts leave it valid.
     register(&app, "admin", STRONG, Some(&code)).await.problem(409, "username_taken");
     register(&app, "ada", "password", Some(&code)).await.problem(400, "weak_password");
     let answer = register(&app, "ada", STRONG, Some(&format!(" {code} "))).await;
@@ -78,7 +78,7 @@ async fn an_invitation_makes_one_account_with_its_role() {
 }
 
 #[tokio::test]
-async fn an_invitation_is_not_shared_by_being_quick() {
+async fn concurrent_registrations_use_an_invitation_once() {
     let app = by_invitation().await;
     let code = invite(&app, json!({})).await;
     let names = ["ada", "bob", "cyd", "dee"];
@@ -92,7 +92,7 @@ async fn an_invitation_is_not_shared_by_being_quick() {
 }
 
 #[tokio::test]
-async fn a_whole_class_registers_from_one_address() {
+async fn a_class_registers_by_invitation_from_one_address() {
     let app = by_invitation().await;
     for number in 0..13 {
         let code = invite(&app, json!({})).await;
@@ -113,7 +113,7 @@ async fn guessing_invitations_is_slowed_down() {
 }
 
 #[tokio::test]
-async fn an_expired_or_withdrawn_invitation_is_not_good() {
+async fn an_expired_or_deleted_invitation_is_invalid() {
     let app = by_invitation().await;
     let code = invite(&app, json!({})).await;
     let past = crate::clock::text_in(-1);
@@ -130,7 +130,7 @@ async fn an_expired_or_withdrawn_invitation_is_not_good() {
 }
 
 #[tokio::test]
-async fn a_whole_class_registers_where_it_is_open() {
+async fn a_class_registers_without_invitations_from_one_address() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
     for number in 0..30 {
         register(&app, &format!("pupil{number}"), STRONG, None).await.expect(201);
@@ -162,7 +162,7 @@ async fn registrations_do_not_delay_log_ins() {
 }
 
 #[tokio::test]
-async fn who_is_invited_does_not_wait_for_those_who_are_not() {
+async fn registrations_by_invitation_do_not_wait_for_others() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
     let code = invite(&app, json!({})).await;
     tokio::select! {
@@ -172,38 +172,38 @@ async fn who_is_invited_does_not_wait_for_those_who_are_not() {
     }
 }
 
-/// As by the streams of HTTP/2.
+/// Parallel requests, as by the streams of HTTP/2.
 #[tokio::test]
-async fn a_connection_with_many_registrations_does_not_delay_those_of_others() {
+async fn registrations_by_one_connection_do_not_delay_other_connections() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
     let account = |name: &str| json!({ "username": name, "password": STRONG });
     let accounts: Vec<Value> = (0..40).map(|number| account(&format!("new{number}"))).collect();
-    let of_one = join_all(
+    let by_one_connection = join_all(
         accounts
             .iter()
-            .map(|one| app.from("198.51.100.7", Method::POST, REGISTER).connection(9).json(one).send()),
+            .map(|body| app.from("198.51.100.7", Method::POST, REGISTER).connection(9).json(body).send()),
     );
-    let mut of_one = std::pin::pin!(of_one);
+    let mut by_one_connection = std::pin::pin!(by_one_connection);
     let ada = account("ada");
     tokio::select! {
         biased;
-        _ = &mut of_one => panic!("those of one connection came first"),
+        _ = &mut by_one_connection => panic!("the requests of one connection came first"),
         answer = app.from("198.51.100.8", Method::POST, REGISTER).json(&ada).send() => drop(answer.expect(201)),
     }
 }
 
 #[tokio::test]
-async fn who_registers_at_an_address_is_known_there() {
+async fn a_registered_account_is_known_at_its_address() {
     let settings = [("SF_REGISTRATION", "open"), ("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "1")];
     let app = TestApp::with(&settings).await;
     register(&app, "ada", STRONG, None).await.expect(201);
     log_in(&app, "nobody", "wrong").await.problem(401, "bad_credentials");
-    let _in_line = app.state.throttle.stand_in_line("192.0.2.77").await;
+    let _permits = app.state.throttle.fill_unknown_queue("192.0.2.77").await;
     log_in(&app, "ada", STRONG).await.expect(200);
 }
 
 #[tokio::test]
-async fn an_administrator_sees_where_registrations_wait_and_lifts_it() {
+async fn an_administrator_can_list_and_lift_throttled_registrations() {
     let settings = [("SF_REGISTRATION", "open"), ("SF_REGISTRATIONS_PER_ADDRESS", "3")];
     let app = TestApp::with(&settings).await;
     for _ in 0..3 {
@@ -214,9 +214,9 @@ async fn an_administrator_sees_where_registrations_wait_and_lifts_it() {
     assert!(waiting.header("retry-after").parse::<u64>().is_ok_and(|secs| (1..=8).contains(&secs)));
     let throttled = "/api/v1/admin/throttled";
     let listed = app.local(Method::GET, throttled).send().await.expect(200);
-    let one = &listed["items"][0];
-    assert_eq!((&one["kind"], &one["failures"]), (&json!("registrations"), &json!(3)), "{listed}");
-    assert_eq!((&one["address"], &one["username"]), (&json!("192.0.2.77"), &Value::Null));
+    let entry = &listed["items"][0];
+    assert_eq!((&entry["kind"], &entry["failures"]), (&json!("registrations"), &json!(3)), "{listed}");
+    assert_eq!((&entry["address"], &entry["username"]), (&json!("192.0.2.77"), &Value::Null));
     let lift = |address: &str| app.local(Method::DELETE, &format!("{throttled}?address={address}")).send();
     assert_eq!(lift("192.0.2.78").await.expect(200)["lifted"], 0);
     assert_eq!(lift("192.0.2.77").await.expect(200)["lifted"], 1);
@@ -226,7 +226,7 @@ async fn an_administrator_sees_where_registrations_wait_and_lifts_it() {
 }
 
 #[tokio::test]
-async fn registering_without_end_is_slowed_down() {
+async fn mass_registration_is_slowed_down() {
     let settings = [("SF_REGISTRATION", "open"), ("SF_REGISTRATIONS_PER_ADDRESS", "10")];
     let app = TestApp::with(&settings).await;
     let mut statuses = Vec::new();
@@ -241,13 +241,13 @@ async fn registering_without_end_is_slowed_down() {
     }
     assert_eq!(statuses[..10], [400; 10]);
     assert!(statuses.contains(&429), "{statuses:?}");
-    // Elsewhere nobody waits.
+    // Other addresses do not wait.
     let body = json!({ "username": "ada", "password": STRONG });
     let call = app.from("203.0.113.5", Method::POST, REGISTER).json(&body);
-    token_is_good(&app, &call.send().await).await;
+    assert_token_is_valid(&app, &call.send().await).await;
 }
 
-async fn token_is_good(app: &TestApp, answer: &Answer) {
+async fn assert_token_is_valid(app: &TestApp, answer: &Answer) {
     answer.expect(201);
     let made = answer.json()["access_token"].as_str().expect("a token").to_owned();
     me(app, &made).await.expect(200);

@@ -1,4 +1,4 @@
-//! Slowing down those who guess.
+//! Throttling of password guesses.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::{STRONG, add_user, log_in, token};
 use crate::auth::store::{Role, users};
-use crate::auth::throttle::PACE;
+use crate::auth::throttle::MIN_CHECK_TIME;
 use crate::clock;
 use crate::test_app::{Answer, TestApp};
 
@@ -25,7 +25,7 @@ async fn repeated_failures_are_slowed_down_and_refused() {
         assert!(detail.contains("password is wrong") && detail.contains("try again in"), "{detail}");
         assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|secs| secs >= 1));
     }
-    // The right password is let in, and another account from the same address is not held up.
+    // The right password is accepted, and another account at the address is not delayed.
     add_user(&app.state, "bob", STRONG).await;
     log_in(&app, "bob", STRONG).await.expect(200);
     log_in(&app, "ada", STRONG).await.expect(200);
@@ -33,14 +33,14 @@ async fn repeated_failures_are_slowed_down_and_refused() {
 }
 
 #[tokio::test]
-async fn many_guesses_at_once_do_not_slip_past_the_count() {
+async fn parallel_guesses_are_all_counted() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let started = Instant::now();
     let answers = join_all((0..12).map(|_| log_in(&app, "ada", "wrong"))).await;
     let at_once = answers.iter().filter(|answer| answer.status == 401).count();
     assert_eq!(at_once, 5, "guesses that were not slowed down");
-    assert!(started.elapsed() >= 7 * PACE, "{:?}", started.elapsed());
+    assert!(started.elapsed() >= 7 * MIN_CHECK_TIME, "{:?}", started.elapsed());
 }
 
 async fn log_in_from(app: &TestApp, address: &str, username: &str, password: &str) -> Answer {
@@ -49,7 +49,7 @@ async fn log_in_from(app: &TestApp, address: &str, username: &str, password: &st
 }
 
 #[tokio::test]
-async fn who_guesses_from_elsewhere_does_not_lock_the_owner_out() {
+async fn guessing_from_elsewhere_does_not_lock_the_owner_out() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let mut refused = 0;
@@ -62,17 +62,17 @@ async fn who_guesses_from_elsewhere_does_not_lock_the_owner_out() {
 }
 
 #[tokio::test]
-async fn logging_in_often_is_no_guessing() {
+async fn frequent_log_ins_are_not_throttled() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    // More than one address may fail within an hour.
+    // More log-ins than failures are allowed from one address within an hour.
     for _ in 0..55 {
         log_in(&app, "ada", STRONG).await.expect(200);
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_address_tries_many_accounts_only_slowly() {
+async fn guesses_for_many_accounts_from_one_address_are_slowed() {
     let app = TestApp::with(&[("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3")]).await;
     fail_with_unknown_names(&app, SCHOOL, 3).await;
     let started = Instant::now();
@@ -80,11 +80,11 @@ async fn one_address_tries_many_accounts_only_slowly() {
     for answer in join_all(names.iter().map(|name| log_in_from(&app, SCHOOL, name, "wrong"))).await {
         answer.problem(429, "too_many_requests");
     }
-    assert!(started.elapsed() >= 2 * PACE, "{:?}", started.elapsed());
+    assert!(started.elapsed() >= 2 * MIN_CHECK_TIME, "{:?}", started.elapsed());
 }
 
-/// Logs a class of twelve in for the first time while somebody at its address goes on guessing with
-/// `name_of` a number.
+/// Logs in a class of twelve for the first time, while a guesser at its address tries the names
+/// that `name_of` returns.
 async fn log_in_beside_a_guesser(name_of: impl Fn(usize) -> String) {
     let app = TestApp::with(&[
         ("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3"),
@@ -93,7 +93,7 @@ async fn log_in_beside_a_guesser(name_of: impl Fn(usize) -> String) {
     .await;
     add_pupils(&app, 12).await;
     let guess = async |number: usize| log_in_from(&app, SCHOOL, &name_of(number), "wrong").await.status;
-    // Until each rule holds that can.
+    // Guesses until all applicable rules are in effect.
     for number in 0..100 {
         assert!([401, 429].contains(&guess(number).await.as_u16()));
     }
@@ -108,22 +108,22 @@ async fn log_in_beside_a_guesser(name_of: impl Fn(usize) -> String) {
         () = guessing => unreachable!("the guesser never ends"),
         answers = class => answers.iter().for_each(|answer| drop(answer.expect(200))),
     }
-    // Who is known there is let in too, whoever guesses.
+    // A known account can log in too.
     log_in_from(&app, SCHOOL, "pupil3", STRONG).await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_class_logs_in_for_the_first_time_while_somebody_guesses_there() {
+async fn a_class_logs_in_for_the_first_time_beside_a_guesser() {
     log_in_beside_a_guesser(|number| format!("guess{number}")).await;
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_class_logs_in_for_the_first_time_while_somebody_guesses_with_its_names() {
+async fn a_class_logs_in_for_the_first_time_beside_a_guesser_with_its_names() {
     log_in_beside_a_guesser(|number| format!("pupil{}", number % 12)).await;
 }
 
-/// Guesses by one connection of a visitor, many at once as by the streams of HTTP/2, while the
-/// owner of the account logs in by another one.
+/// Sends many parallel guesses by one connection, as by the streams of HTTP/2, while the owner of
+/// the account logs in by another one.
 async fn log_in_beside_guesses_by_one_connection(
     app: &TestApp,
     log_in_by: impl AsyncFn(u16, &'static str, &'static str) -> Answer,
@@ -138,13 +138,13 @@ async fn log_in_beside_guesses_by_one_connection(
         answer = log_in_by(10, "ada", STRONG) => drop(answer.expect(200)),
     }
     guesses.await;
-    // The log-in forgot those that came before it.
+    // The log-in deleted the failures before it.
     let later = failures(app).await;
     assert!(later >= GUESSES as i64 - 10, "{later} of {GUESSES} guesses came after the log-in");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_connection_with_many_log_ins_has_one_of_them_in_line() {
+async fn a_connection_has_one_queued_log_in() {
     let app = TestApp::start().await;
     let log_in_by = async |port: u16, username: &str, password: &str| {
         let body = json!({ "username": username, "password": password });
@@ -154,9 +154,9 @@ async fn a_connection_with_many_log_ins_has_one_of_them_in_line() {
     log_in_beside_guesses_by_one_connection(&app, log_in_by).await;
 }
 
-/// Proxies pass on each stream of a visitor's connection by a connection of their own.
+/// Proxies forward each stream of a client's connection by a separate connection.
 #[tokio::test(flavor = "multi_thread")]
-async fn so_does_a_connection_to_a_proxy_that_tells_its_port() {
+async fn a_connection_behind_a_proxy_has_one_queued_log_in() {
     let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.1")]).await;
     let log_in_by = async |port: u16, username: &str, password: &str| {
         let body = json!({ "username": username, "password": password });
@@ -167,7 +167,7 @@ async fn so_does_a_connection_to_a_proxy_that_tells_its_port() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_is_known_at_an_address_logs_in_there_while_somebody_guesses_the_password() {
+async fn a_known_account_logs_in_while_its_password_is_guessed() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     log_in_from(&app, SCHOOL, "ada", STRONG).await.expect(200);
@@ -188,7 +188,7 @@ async fn who_is_known_at_an_address_logs_in_there_while_somebody_guesses_the_pas
 }
 
 #[tokio::test]
-async fn guessing_the_current_password_is_slowed_down_too() {
+async fn guessing_the_current_password_is_slowed() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let token = token(&log_in(&app, "ada", STRONG).await);
@@ -202,7 +202,7 @@ async fn guessing_the_current_password_is_slowed_down_too() {
     assert!(statuses.contains(&429), "{statuses:?}");
 }
 
-/// Makes accounts `pupil0`, `pupil1` and so on that share one password, and so one costly hash.
+/// Creates accounts `pupil0`, `pupil1` and so on, which share one costly password hash.
 async fn add_pupils(app: &TestApp, count: usize) {
     let hash = app.state.passwords.hash(STRONG.to_owned()).await.expect("hashes");
     for number in 0..count {
@@ -223,7 +223,7 @@ async fn fail_with_unknown_names(app: &TestApp, address: &str, count: usize) {
 const SCHOOL: &str = "198.51.100.20";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_whole_school_logs_in_at_once() {
+async fn a_school_logs_in_at_once() {
     let app = TestApp::start().await;
     add_pupils(&app, 40).await;
     let names: Vec<String> = (0..120).map(|number| format!("pupil{}", number % 40)).collect();
@@ -235,7 +235,7 @@ async fn a_whole_school_logs_in_at_once() {
 }
 
 #[tokio::test]
-async fn a_pupil_who_mistypes_and_then_succeeds_is_no_failing_account() {
+async fn a_log_in_clears_the_failures_of_its_account() {
     let app = TestApp::with(&[("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3")]).await;
     add_pupils(&app, 8).await;
     for number in 0..8 {
@@ -246,45 +246,45 @@ async fn a_pupil_who_mistypes_and_then_succeeds_is_no_failing_account() {
 }
 
 #[tokio::test]
-async fn failures_of_others_behind_an_address_do_not_hold_up_who_is_known_there() {
+async fn failures_of_unknown_accounts_do_not_delay_known_ones() {
     let app = TestApp::with(&[("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3")]).await;
     add_pupils(&app, 3).await;
     let known = token(&log_in_from(&app, SCHOOL, "pupil0", STRONG).await);
     fail_with_unknown_names(&app, SCHOOL, 3).await;
-    // Somebody who never logged in from there waits in line; who is known there does not.
-    let in_line = app.state.throttle.stand_in_line(SCHOOL).await;
-    let mut stranger = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
+    // An unknown account waits in the queue; a known one does not.
+    let permits = app.state.throttle.fill_unknown_queue(SCHOOL).await;
+    let mut unknown = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
     tokio::select! {
         biased;
-        answer = &mut stranger => panic!("a stranger passed the others: {}", answer.status),
+        answer = &mut unknown => panic!("an unknown account overtook the queue: {}", answer.status),
         answer = log_in_from(&app, SCHOOL, "pupil0", STRONG) => drop(answer.expect(200)),
     }
-    // A session goes on, and may change its password.
+    // A session stays valid, and can change the password.
     let body = json!({ "current_password": STRONG, "new_password": "vermilion-otter-413-quay" });
     let call = app.from(SCHOOL, Method::POST, "/api/v1/auth/password").token(&known).json(&body);
     call.send().await.expect(200);
     log_in_from(&app, "203.0.113.9", "pupil2", STRONG).await.expect(200);
-    drop(in_line);
-    stranger.await.expect(200);
+    drop(permits);
+    unknown.await.expect(200);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn who_floods_an_address_holds_up_no_account_elsewhere() {
+async fn flooding_an_address_does_not_block_an_account_elsewhere() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    let in_line = app.state.throttle.stand_in_line("198.51.100.9").await;
+    let permits = app.state.throttle.fill_unknown_queue("198.51.100.9").await;
     let mut flood = Box::pin(join_all((0..20).map(|_| log_in_from(&app, "198.51.100.9", "ada", "wrong"))));
     tokio::select! {
         biased;
         _ = &mut flood => panic!("nobody waited"),
         answer = log_in_from(&app, SCHOOL, "ada", STRONG) => drop(answer.expect(200)),
     }
-    drop(in_line);
+    drop(permits);
     assert!(flood.await.iter().all(|answer| [401, 429].contains(&answer.status.as_u16())));
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_account_logs_in_for_the_first_time_while_many_guess_its_password_there_and_elsewhere() {
+async fn an_account_logs_in_for_the_first_time_beside_many_guessers() {
     let app = TestApp::with(&[("SF_LOGIN_FAILURES_PER_ACCOUNT", "10")]).await;
     add_user(&app.state, "ada", STRONG).await;
     let guesser = async |number: usize| {
@@ -295,20 +295,20 @@ async fn an_account_logs_in_for_the_first_time_while_many_guess_its_password_the
         }
     };
     let first_log_in = async {
-        // Until all rules hold that can.
+        // Waits until all applicable rules are in effect.
         while failures(&app).await < 60 {
             tokio::task::yield_now().await;
         }
         log_in_from(&app, SCHOOL, "ada", STRONG).await.expect(200);
     };
     tokio::select! {
-        _ = join_all((100..130).map(guesser)) => unreachable!("they never end"),
+        _ = join_all((100..130).map(guesser)) => unreachable!("the guessers never end"),
         () = first_log_in => {}
     }
 }
 
 #[tokio::test]
-async fn guessing_one_password_from_many_addresses_is_slowed_but_not_for_the_owner() {
+async fn distributed_guessing_is_slowed_but_the_owner_is_not() {
     let app = TestApp::with(&[("SF_LOGIN_FAILURES_PER_ACCOUNT", "10")]).await;
     add_user(&app.state, "ada", STRONG).await;
     let home = "203.0.113.5";
@@ -319,12 +319,12 @@ async fn guessing_one_password_from_many_addresses_is_slowed_but_not_for_the_own
         refusals += usize::from(guess.status == 429);
     }
     assert_eq!(refusals, 20, "of 30 guesses were refused");
-    // The right password is let in, from an address that the account was never used from too.
+    // The right password is accepted, also from an unknown address.
     log_in_from(&app, "192.0.2.200", "ada", STRONG).await.expect(200);
     log_in_from(&app, home, "ada", STRONG).await.expect(200);
     let me = app.from("192.0.2.200", Method::GET, "/api/v1/auth/me").token(&session).send().await;
     me.expect(200);
-    // Nobody can tell from refusals which names there are.
+    // Refusals do not reveal which names exist.
     for number in 0..30 {
         log_in_from(&app, &format!("198.51.100.{number}"), "nobody", "wrong").await;
     }
@@ -332,7 +332,7 @@ async fn guessing_one_password_from_many_addresses_is_slowed_but_not_for_the_own
 }
 
 #[tokio::test]
-async fn guesses_from_many_addresses_at_once_do_not_slip_past_the_count() {
+async fn parallel_guesses_from_many_addresses_are_all_counted() {
     let app = TestApp::with(&[("SF_LOGIN_FAILURES_PER_ACCOUNT", "10")]).await;
     add_user(&app.state, "ada", STRONG).await;
     let home = "203.0.113.5";
@@ -344,13 +344,13 @@ async fn guesses_from_many_addresses_at_once_do_not_slip_past_the_count() {
         let answers = join_all(guesses).await;
         let at_once = answers.iter().filter(|answer| answer.status == 401).count();
         assert_eq!(at_once, 10, "guesses of `{name}` that were not slowed down");
-        assert!(started.elapsed() >= 30 * PACE, "{:?}", started.elapsed());
+        assert!(started.elapsed() >= 30 * MIN_CHECK_TIME, "{:?}", started.elapsed());
     }
     log_in_from(&app, home, "ada", STRONG).await.expect(200);
 }
 
 #[tokio::test]
-async fn a_known_account_that_fails_holds_up_nobody_who_is_new_there() {
+async fn failures_of_known_accounts_do_not_delay_unknown_ones() {
     let app = TestApp::with(&[("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3")]).await;
     add_pupils(&app, 4).await;
     for name in ["pupil0", "pupil1"] {
@@ -362,7 +362,7 @@ async fn a_known_account_that_fails_holds_up_nobody_who_is_new_there() {
     }
     log_in_from(&app, SCHOOL, "pupil2", STRONG).await.expect(200);
     assert_eq!(throttled(&app).await, [] as [Value; 0]);
-    // Nor do they prolong the wait after those who are not known there.
+    // Nor do they prolong throttling by failures of unknown accounts.
     fail_with_unknown_names(&app, SCHOOL, 3).await;
     let passed = "UPDATE login_failures SET last_failed_secs = last_failed_secs - 3000";
     sqlx::query(passed).execute(&app.state.db).await.expect("moves");
@@ -376,38 +376,38 @@ async fn failures(app: &TestApp) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guess_counts_even_if_the_guesser_hangs_up() {
+async fn a_guess_counts_even_if_the_caller_hangs_up() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    // The guesser leaves at different moments: some of them lie between the check and the answer.
-    for leaves_after_ms in (1..).flat_map(|ms| [ms; 3]) {
+    // The caller hangs up at different times, some of them between the check and the answer.
+    for hangs_up_after_ms in (1..).flat_map(|ms| [ms; 3]) {
         let before = failures(&app).await;
         let guess = log_in(&app, "ada", "wrong");
-        if tokio::time::timeout(Duration::from_millis(leaves_after_ms), guess).await.is_ok() {
+        if tokio::time::timeout(Duration::from_millis(hangs_up_after_ms), guess).await.is_ok() {
             continue;
         }
-        // What is being checked is ahead of what is checked next.
+        // This log-in is checked after the running check.
         log_in(&app, "nobody", "wrong").await;
         if failures(&app).await > before + 1 {
             return;
         }
-        assert!(leaves_after_ms < 2_000, "no guess counted that its guesser left");
+        assert!(hangs_up_after_ms < 2_000, "no guess of a caller that hung up was counted");
     }
 }
 
 #[tokio::test]
-async fn a_clock_that_was_set_back_holds_nobody_up() {
+async fn failures_expire_after_the_clock_was_set_back() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     for _ in 0..5 {
         log_in(&app, "ada", "wrong").await.problem(401, "bad_credentials");
     }
-    // As if the failures had been counted before the clock was set back by a day.
+    // Moves the failures to tomorrow, as if the clock had been set back by a day.
     let tomorrow = clock::now_unix_secs() + 86_400;
     let moved = "UPDATE login_failures SET last_failed_secs = $1";
     sqlx::query(moved).bind(tomorrow).execute(&app.state.db).await.expect("moves");
     log_in(&app, "ada", "wrong").await.problem(429, "too_many_requests");
-    // An hour later they are forgotten.
+    // They expire after an hour.
     let passed = "UPDATE login_failures SET last_failed_secs = last_failed_secs - 3601";
     sqlx::query(passed).execute(&app.state.db).await.expect("moves");
     log_in(&app, "ada", "wrong").await.problem(401, "bad_credentials");
@@ -421,7 +421,7 @@ async fn throttled(app: &TestApp) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn an_administrator_sees_who_is_throttled_and_lifts_it() {
+async fn an_administrator_can_list_and_lift_throttling() {
     let app = TestApp::with(&[
         ("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3"),
         ("SF_LOGIN_FAILURES_PER_ACCOUNT", "3"),
@@ -434,14 +434,14 @@ async fn an_administrator_sees_who_is_throttled_and_lifts_it() {
     }
     let listed = throttled(&app).await;
     assert_eq!(listed.len(), 2, "{listed:?}");
-    let of = |kind: &str| listed.iter().find(|one| one["kind"] == kind).expect("an entry");
+    let of = |kind: &str| listed.iter().find(|entry| entry["kind"] == kind).expect("an entry");
     let (address, account) = (of("address"), of("account"));
     assert_eq!((&address["address"], &address["username"]), (&json!(SCHOOL), &Value::Null));
     assert_eq!((&account["address"], &account["username"]), (&Value::Null, &json!("pupil1")));
     assert_eq!((&address["failures"], &account["failures"]), (&json!(3), &json!(3)));
-    for one in &listed {
-        assert!(one["last_failed_at"].as_str().is_some_and(|at| at.ends_with('Z')), "{one}");
-        assert!(one["retry_after_secs"].as_u64().is_some_and(|secs| secs <= 900), "{one}");
+    for entry in &listed {
+        assert!(entry["last_failed_at"].as_str().is_some_and(|at| at.ends_with('Z')), "{entry}");
+        assert!(entry["retry_after_secs"].as_u64().is_some_and(|secs| secs <= 900), "{entry}");
     }
 
     let lift = |query: &str| app.local(Method::DELETE, &format!("{THROTTLED}?{query}")).send();
@@ -457,7 +457,7 @@ async fn an_administrator_sees_who_is_throttled_and_lifts_it() {
     let path = "/api/v1/admin/audit?action=throttling_lifted";
     let log = app.local(Method::GET, path).send().await.expect(200);
     let targets: Vec<&Value> =
-        log["items"].as_array().expect("entries").iter().map(|one| &one["target"]).collect();
+        log["items"].as_array().expect("entries").iter().map(|entry| &entry["target"]).collect();
     assert_eq!(targets, [&json!("pupil1"), &json!(SCHOOL)]);
     let token = token(&log_in(&app, "pupil0", STRONG).await);
     let call = app.remote(Method::GET, THROTTLED).token(&token).send().await;

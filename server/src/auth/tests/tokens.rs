@@ -1,4 +1,4 @@
-//! Tokens: which ones count, how they are renewed, how they end.
+//! Tokens: validity, renewal and log-out.
 
 use axum::http::Method;
 use base64::Engine as _;
@@ -9,7 +9,7 @@ use super::{STRONG, add_user, log_in, me, token};
 use crate::clock;
 use crate::test_app::TestApp;
 
-/// A token made by hand: any header, any claims, signed by `sign`.
+/// A token with any header and claims, signed by `sign`.
 fn forged(header: &Value, claims: &Value, sign: impl FnOnce(&str) -> String) -> String {
     let part = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     let message = format!("{}.{}", part(header), part(claims));
@@ -25,7 +25,7 @@ fn hs256(key: &[u8], message: &str) -> String {
 }
 
 #[tokio::test]
-async fn only_a_genuine_current_token_counts() {
+async fn only_genuine_current_tokens_are_accepted() {
     const KEY: &str = "0123456789abcdef0123456789abcdef";
     let app = TestApp::with(&[("SF_JWT_SECRET", KEY)]).await;
     let id = add_user(&app.state, "ada", STRONG).await;
@@ -55,7 +55,7 @@ async fn only_a_genuine_current_token_counts() {
     ];
     for case in &cases {
         me(&app, case).await.problem(401, "token_invalid");
-        // A bad token is refused even where none would be needed.
+        // A bad token is refused even from local callers, who need none.
         let local = app.local(Method::GET, "/api/v1/auth/me").token(case).send().await;
         local.problem(401, "token_invalid");
     }
@@ -69,7 +69,7 @@ async fn only_a_genuine_current_token_counts() {
 }
 
 #[tokio::test]
-async fn the_role_is_the_databases_not_the_tokens() {
+async fn the_role_comes_from_the_database() {
     const KEY: &str = "0123456789abcdef0123456789abcdef";
     let app = TestApp::with(&[("SF_JWT_SECRET", KEY)]).await;
     let id = add_user(&app.state, "ada", STRONG).await;
@@ -96,7 +96,7 @@ async fn tokens_are_renewed_and_ended() {
 }
 
 #[tokio::test]
-async fn one_log_in_can_be_ended_alone() {
+async fn a_log_out_ends_only_its_log_in() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let first = token(&log_in(&app, "ada", STRONG).await);
@@ -107,20 +107,20 @@ async fn one_log_in_can_be_ended_alone() {
     };
     log_out(&first, "everywhere=perhaps").await.problem(400, "bad_query");
     log_out(&renewed, "everywhere=false").await.expect(204);
-    // What it was renewed from belongs to the same log-in.
+    // The token that it was renewed from belongs to the same log-in.
     for ended in [&first, &renewed] {
         me(&app, ended).await.problem(401, "token_ended");
     }
     log_out(&first, "everywhere=false").await.problem(401, "token_ended");
     me(&app, &second).await.expect(200);
     app.remote(Method::POST, "/api/v1/auth/logout").send().await.problem(401, "token_missing");
-    // A local caller has no token to end, and stays who they are.
+    // A local caller has no token to end, and stays the administrator.
     app.local(Method::POST, "/api/v1/auth/logout?everywhere=false").send().await.expect(204);
     app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
 }
 
 #[tokio::test]
-async fn a_log_out_ends_the_log_in_that_was_sent_or_all() {
+async fn a_log_out_can_end_all_log_ins() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let mut sessions = Vec::new();

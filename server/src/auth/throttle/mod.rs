@@ -1,30 +1,30 @@
 //! Slows down and refuses password guessing and mass registration.
 //!
-//! Only a password that was checked and is wrong counts. Three rules hold at the same time:
+//! Only checked passwords that are wrong count as failures. Three rules apply together:
 //!
-//! | counted | then | spared |
+//! | counter | effect above the limit | exempt |
 //! |---|---|---|
-//! | failures of one account from one address | its passwords from there are checked one after the other, two a second | nobody |
-//! | accounts that failed from one address | the passwords from there are checked twelve at a time, 24 a second | accounts that logged in from there, sessions |
-//! | failures of one account from all addresses | its passwords are checked one after the other, two a second | addresses it logged in from, sessions |
+//! | failures of one account from one address | checks its passwords from there one at a time, two per second | nobody |
+//! | accounts that failed from one address | checks passwords from there twelve at a time, 24 per second | accounts that logged in from there, sessions |
+//! | failures of one account from all addresses | checks its passwords one at a time, two per second | addresses that it logged in from, sessions |
 //!
-//! Wrong passwords are then refused with 429, and right ones are let in: whoever guesses, even with
-//! the names of a class at the address of its school, holds up others for as long as the attempts
-//! in line take. Who waits for too long is turned away: about ninety connections that guess with
-//! one name keep that account out where it never logged in.
+//! A slowed wrong password gets 429; a slowed right one is accepted. So a guesser delays others
+//! only by the queued attempts, even with the names of a class at the address of its school. An
+//! attempt that waits too long gets 503: about ninety connections that guess with one name can keep
+//! that account from logging in where it never did.
 //!
-//! An address is an IPv4 address or an IPv6 /64. Counts are in the database: neither a restart nor
-//! a second node forgets them. Within a process attempts on one account from an address that it
-//! logged in from are checked one after the other, and so are attempts on it from all other
-//! addresses ([`strangers`]): many at once cannot pass before the first is counted. A connection
-//! has one attempt in line, and accounts that are known at an address do not wait behind those that
-//! are new there. Who leaves while in line has no password checked. Registrations are counted by
-//! address alone ([`registration`]).
+//! An address is an IPv4 address or an IPv6 /64. An account is *known* at an address that it logged
+//! in from. The counters are in the database, so restarts and other nodes see them. A process
+//! checks attempts on one account from one known address one at a time, and likewise those from all
+//! unknown addresses ([`unknown_queue`]): parallel attempts cannot pass before the first is
+//! counted. A connection has one queued attempt, and known accounts do not wait for unknown ones.
+//! An attempt whose caller hangs up leaves the queue unchecked. Registrations count by address
+//! alone ([`registration`]).
 
 mod overview;
 mod registration;
 mod rules;
-mod strangers;
+mod unknown_queue;
 
 use std::time::{Duration, Instant};
 
@@ -32,7 +32,7 @@ use sha2::{Digest as _, Sha256};
 
 pub use overview::{Lift, Throttled, ThrottledKind};
 use rules::{FORGET_SECS, Rule};
-use strangers::{StrangersLine, StrangersTurn};
+use unknown_queue::{UnknownPermit, UnknownQueue};
 
 use super::store::{UserRow, failures};
 use crate::client_address::{Client, network_of};
@@ -42,52 +42,52 @@ use crate::db::{Db, note};
 use crate::error::ApiError;
 use crate::turns::{Turn, Turns};
 
-/// Longest wait for all turns of an attempt. A class of 500 that logs in at once waits for less,
-/// and proxies usually wait for a minute.
+/// Maximum wait of an attempt. A class of 500 that logs in at once waits less, and proxies usually
+/// wait for a minute.
 const WAIT_MAX: Duration = Duration::from_secs(45);
 
-/// Seconds after which somebody who waited in vain may try again.
+/// `Retry-After` of an attempt that waited in vain, in seconds.
 const RETRY_AFTER_SECS: u64 = 10;
 
-/// Attempts of accounts that are known at an address that are checked there at the same time:
-/// nobody fills the queue of password hashes alone.
-const CHECKS_PER_ADDRESS: usize = 4;
+/// Maximum parallel checks per address for accounts that are known there, so that one address
+/// cannot fill the queue of password hashes.
+const KNOWN_CHECKS_PER_ADDRESS: usize = 4;
 
-/// The same for accounts that never logged in from there. The attempts of as many connections as an
-/// address may have (512) are checked within 22 s.
-const CHECKS_OF_STRANGERS_PER_ADDRESS: usize = 12;
+/// The same for accounts that are unknown there. The attempts of all connections that an address
+/// may have (512) are checked within 22 s.
+const UNKNOWN_CHECKS_PER_ADDRESS: usize = 12;
 
-/// What checking a password takes at least where too many were wrong. Fewer than 180,000 guesses a
-/// day are checked for an account: weak passwords, which take fewer than 100,000,000 guesses, are
-/// not taken. A class of 30 is in within four seconds. Tests have a shorter one.
-pub(super) const PACE: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 500 });
+/// Minimum time of a slowed check. It limits guessing to fewer than 180,000 passwords a day for an
+/// account, while accepted passwords take 100,000,000 guesses or more. A class of 30 logs in within
+/// four seconds. Shorter in tests.
+pub(super) const MIN_CHECK_TIME: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 500 });
 
-/// How long an address counts as known to an account after its last log-in from there, in seconds:
-/// half a year.
+/// How long an account is known at an address after its last log-in from there: half a year, in
+/// seconds.
 const KNOWN_FOR_SECS: i64 = 180 * 86_400;
 
-/// Counts failed log-ins and says who has to wait.
+/// Counts failed log-ins and delays attempts.
 #[derive(Debug)]
 pub struct Throttle {
     rules: Rules,
-    /// Of accounts at addresses that they logged in from.
-    of_accounts_at_addresses: Turns,
-    /// Of addresses, for accounts that logged in from there.
-    of_addresses: Turns,
-    of_strangers: StrangersLine,
-    of_connections: Turns,
-    /// Of registrations, those with a good invitation by themselves.
-    of_registrations: Turns,
+    /// Per account and address, for accounts that are known at the address.
+    known_accounts: Turns,
+    /// Per address, for accounts that are known there.
+    known_addresses: Turns,
+    unknown_queue: UnknownQueue,
+    connections: Turns,
+    /// For registrations; those with a valid invitation have a separate queue.
+    registrations: Turns,
 }
 
 /// The rules, with the limits of the settings.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
-    /// Failures of an account from an address before it is slowed there.
+    /// Failures of an account from an address until it is slowed there.
     failures_at_address: i64,
-    /// Accounts that may fail from an address before it is slowed.
+    /// Failed accounts from an address until it is slowed.
     failed_accounts_per_address: i64,
-    /// Failures of an account from all addresses before it is slowed.
+    /// Failures of an account from all addresses until it is slowed.
     failures_per_account: i64,
     /// Registrations from an address.
     registrations: Rule,
@@ -109,16 +109,16 @@ impl Rules {
     }
 }
 
-/// Who tries to prove who they are, and from where.
+/// A log-in attempt.
 #[derive(Debug)]
 pub(super) struct Subject<'s> {
     /// Name of the account as it was typed, in lower case.
     pub username: &'s str,
     /// The account, if one has this name.
     pub row: Option<&'s UserRow>,
-    /// Where from.
+    /// The client that sent it.
     pub client: &'s Client,
-    /// Whether a token of the account came along.
+    /// Whether the request has a token of the account.
     pub has_session: bool,
 }
 
@@ -129,36 +129,36 @@ pub(super) struct Attempt {
     account_sha256: String,
     username: Option<String>,
     user_id: Option<String>,
-    /// Whether the account logged in from there before.
+    /// Whether the account is known at the address.
     pub is_known: bool,
-    /// Which log-ins failed, if it was slowed down; a wrong password is refused then.
-    why_slow: Option<&'static str>,
-    _of_connection: Turn,
+    /// The failed log-ins that slowed this attempt; a wrong password then gets 429.
+    slowed_by: Option<&'static str>,
+    _connection: Turn,
     _check: Check,
 }
 
-/// The turns of an attempt whose password is checked.
+/// The permits of an attempt whose password is checked.
 #[derive(Debug)]
 enum Check {
-    OfKnown { _of_account: Turn, _of_address: Turn },
-    OfStranger { _turn: StrangersTurn },
+    Known { _account: Turn, _address: Turn },
+    Unknown { _permit: UnknownPermit },
 }
 
 impl Throttle {
-    /// Nobody at work yet; `limits` are those of the settings.
+    /// Creates an idle throttle with the limits of the settings.
     #[must_use]
     pub fn new(limits: LoginLimits) -> Self {
         Self {
             rules: Rules::new(limits),
-            of_accounts_at_addresses: Turns::new(1),
-            of_addresses: Turns::new(CHECKS_PER_ADDRESS),
-            of_strangers: StrangersLine::new(CHECKS_OF_STRANGERS_PER_ADDRESS),
-            of_connections: Turns::new(1),
-            of_registrations: Turns::new(1),
+            known_accounts: Turns::new(1),
+            known_addresses: Turns::new(KNOWN_CHECKS_PER_ADDRESS),
+            unknown_queue: UnknownQueue::new(UNKNOWN_CHECKS_PER_ADDRESS),
+            connections: Turns::new(1),
+            registrations: Turns::new(1),
         }
     }
 
-    /// Waits for the turn of this attempt.
+    /// Waits until this attempt may be checked.
     ///
     /// # Errors
     /// 503 `busy` where earlier attempts take too long.
@@ -167,30 +167,30 @@ impl Throttle {
         let account_sha256 = account_sha256(subject.username);
         let user_id = subject.row.map(|row| row.id.as_str()).unwrap_or_default();
         let now_secs = clock::now_unix_secs();
-        failures::follow_clock(db, now_secs).await?;
+        failures::clamp_to_clock(db, now_secs).await?;
         let since_secs = now_secs - FORGET_SECS;
         let counted = async || failures::counted(db, &network, &account_sha256, user_id, since_secs).await;
         let deadline = Instant::now() + WAIT_MAX;
         let within = || deadline.saturating_duration_since(Instant::now());
 
-        let of_connection = self.turn_of_connection(subject.client).await?;
+        let connection = self.connection_turn(subject.client).await?;
         let is_known = subject.has_session || failures::is_known(db, user_id, &network).await?;
-        let mut why_slow = None;
+        let mut slowed_by = None;
         let check = if is_known {
             let key = format!("{network} {account_sha256}");
-            let of_account = self.of_accounts_at_addresses.wait(key, within()).await.ok_or_else(busy)?;
+            let account = self.known_accounts.wait(key, within()).await.ok_or_else(busy)?;
             if counted().await?.account_at_network.count >= self.rules.failures_at_address {
-                why_slow = Some("of this account from your address");
-                tokio::time::sleep(PACE).await;
+                slowed_by = Some("of this account from your address");
+                tokio::time::sleep(MIN_CHECK_TIME).await;
             }
-            let of_address = self.of_addresses.wait(network.clone(), within()).await.ok_or_else(busy)?;
-            Check::OfKnown { _of_account: of_account, _of_address: of_address }
+            let address = self.known_addresses.wait(network.clone(), within()).await.ok_or_else(busy)?;
+            Check::Known { _account: account, _address: address }
         } else {
             let (account, address) = (account_sha256.clone(), network.clone());
-            let turn = self.of_strangers.wait(account, address, within()).await.ok_or_else(busy)?;
+            let permit = self.unknown_queue.wait(account, address, within()).await.ok_or_else(busy)?;
             let counted = counted().await?;
             let limit = self.rules.failed_accounts_per_address;
-            why_slow = if counted.account_at_network.count >= self.rules.failures_at_address {
+            slowed_by = if counted.account_at_network.count >= self.rules.failures_at_address {
                 Some("of this account from your address")
             } else if counted.account.count >= self.rules.failures_per_account {
                 Some("of this account")
@@ -199,45 +199,45 @@ impl Throttle {
             } else {
                 None
             };
-            if why_slow.is_some() {
-                tokio::time::sleep(PACE).await;
+            if slowed_by.is_some() {
+                tokio::time::sleep(MIN_CHECK_TIME).await;
             }
-            Check::OfStranger { _turn: turn }
+            Check::Unknown { _permit: permit }
         };
         Ok(Attempt {
             username: subject.row.map(|row| row.username.clone()),
             user_id: subject.row.map(|row| row.id.clone()),
             is_known,
-            why_slow,
-            _of_connection: of_connection,
+            slowed_by,
+            _connection: connection,
             _check: check,
             network,
             account_sha256,
         })
     }
 
-    /// The turn of a connection: the streams of HTTP/2 wait for one another.
+    /// Waits for the turn of a connection: its HTTP/2 streams are served one at a time.
     ///
     /// # Errors
     /// 503 `busy` where earlier attempts take too long.
-    pub(super) async fn turn_of_connection(&self, client: &Client) -> Result<Turn, ApiError> {
-        self.of_connections.wait(client.connection.clone(), WAIT_MAX).await.ok_or_else(busy)
+    pub(super) async fn connection_turn(&self, client: &Client) -> Result<Turn, ApiError> {
+        self.connections.wait(client.connection.clone(), WAIT_MAX).await.ok_or_else(busy)
     }
 
-    /// Takes all turns of those who never logged in from an address.
+    /// Takes all permits for unknown accounts at an address.
     #[cfg(test)]
-    pub(super) async fn stand_in_line(&self, address: &str) -> Vec<StrangersTurn> {
-        let mut turns = Vec::new();
-        for number in 0..CHECKS_OF_STRANGERS_PER_ADDRESS {
-            let wait = self.of_strangers.wait(number.to_string(), address.to_owned(), WAIT_MAX);
-            turns.push(wait.await.expect("a turn"));
+    pub(super) async fn fill_unknown_queue(&self, address: &str) -> Vec<UnknownPermit> {
+        let mut permits = Vec::new();
+        for number in 0..UNKNOWN_CHECKS_PER_ADDRESS {
+            let wait = self.unknown_queue.wait(number.to_string(), address.to_owned(), WAIT_MAX);
+            permits.push(wait.await.expect("a permit"));
         }
-        turns
+        permits
     }
 }
 
 impl Attempt {
-    /// Counts a wrong password. Says how it is to be refused, if it was slowed down.
+    /// Counts a wrong password. Returns the refusal if the attempt was slowed.
     ///
     /// # Errors
     /// Internal only.
@@ -246,48 +246,50 @@ impl Attempt {
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
         let counted = failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await;
         if counted.is_err() {
-            // The disk is full, for example: nobody guesses faster for that.
-            tokio::time::sleep(PACE).await;
+            // A full disk, for example, must not speed up guessing.
+            tokio::time::sleep(MIN_CHECK_TIME).await;
         }
         counted?;
-        Ok(self.why_slow.map(|of_what| {
-            let retry_after_secs = PACE.as_secs().max(1);
+        Ok(self.slowed_by.map(|failed| {
+            let retry_after_secs = MIN_CHECK_TIME.as_secs().max(1);
             let detail = format!(
-                "The name or password is wrong, and too many log-ins {of_what} have failed; try again in \
+                "The name or password is wrong, and too many log-ins {failed} have failed; try again in \
                  {retry_after_secs} s."
             );
             ApiError::TooManyRequests { detail, retry_after_secs }
         }))
     }
 
-    /// The password was right: forgets the account's failures from here, and remembers that it is
-    /// used from here.
+    /// Deletes the account's failures from this address, and makes it known there.
     pub(super) async fn succeeded(self, db: &Db) {
         note("the end of failed log-ins", failures::forget(db, &self.network, &self.account_sha256)).await;
         if let Some(user_id) = self.user_id {
-            remember(db, &user_id, &self.network).await;
+            make_known(db, &user_id, &self.network).await;
         }
     }
 }
 
-/// Makes `network` one that an account is used from.
-async fn remember(db: &Db, user_id: &str, network: &str) {
+/// Makes an account known at `network`.
+async fn make_known(db: &Db, user_id: &str, network: &str) {
     let now_secs = clock::now_unix_secs();
     let since_secs = now_secs - KNOWN_FOR_SECS;
     let remembering = failures::remember_login(db, user_id, network, now_secs, since_secs);
     note("the address of a log-in", remembering).await;
 }
 
-/// The error of an attempt whose turn did not come in time.
+/// The error for an attempt that waited too long.
 fn busy() -> ApiError {
     ApiError::Busy {
-        detail: format!("Earlier log-ins have not ended after {} seconds; try again.", WAIT_MAX.as_secs()),
+        detail: format!(
+            "The service is still busy with earlier log-ins after {} seconds; try again.",
+            WAIT_MAX.as_secs()
+        ),
         retry_after_secs: RETRY_AFTER_SECS,
     }
 }
 
-/// Key of an account in the database: a hash, so that neither the name's length is stored nor a
-/// password that was typed as the name.
+/// Key of an account in the database: a hash, because the name may be a password typed into the
+/// wrong field.
 fn account_sha256(username: &str) -> String {
     format!("{:x}", Sha256::digest(username))
 }

@@ -1,4 +1,4 @@
-//! Who is slowed down at present, and the end of it, for administrators.
+//! Lists and lifts throttling, for administrators.
 
 use std::net::{IpAddr, Ipv6Addr};
 
@@ -14,7 +14,7 @@ use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 
-/// Most entries of each kind that are looked up: those that failed last.
+/// Maximum entries of each kind: those that failed last.
 const ENTRIES_MAX: i64 = 1000;
 
 /// The kind of a throttled entry.
@@ -23,8 +23,8 @@ const ENTRIES_MAX: i64 = 1000;
 pub enum ThrottledKind {
     /// One account from one address.
     AccountAtAddress,
-    /// Every account that has not logged in from this address before: four of
-    /// their attempts are checked at a time.
+    /// All accounts that have not logged in from this address before: twelve of their attempts are
+    /// checked at a time.
     Address,
     /// One account from every address that it has not logged in from before.
     Account,
@@ -32,10 +32,10 @@ pub enum ThrottledKind {
     Registrations,
 }
 
-/// Somebody who is slowed down when they log in or register.
+/// A throttled account or address.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Throttled {
-    /// Tells this entry apart.
+    /// Id of the entry.
     pub id: String,
     /// The kind of a throttled entry.
     pub kind: ThrottledKind,
@@ -45,12 +45,12 @@ pub struct Throttled {
     /// IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null where the entry is about an
     /// account.
     pub address: Option<String>,
-    /// Failed log-ins within an hour; for an address the accounts that failed, and for
-    /// registrations all of them, those that succeeded as well.
+    /// Failed log-ins within an hour; for an address the failed accounts, for registrations all
+    /// attempts, also successful ones.
     pub failures: i64,
     /// When the last one failed, or the last registration came, RFC 3339.
     pub last_failed_at: String,
-    /// Seconds until the next registration is admitted; 0 for log-ins, which wait in line.
+    /// Seconds until the next registration is admitted; 0 for log-ins, which are queued.
     pub retry_after_secs: u64,
 }
 
@@ -70,8 +70,7 @@ impl Throttled {
 }
 
 impl Throttle {
-    /// Lists the accounts and addresses that wait after failed log-ins or registrations, the latest
-    /// first.
+    /// Lists the throttled accounts and addresses, the latest first.
     ///
     /// # Errors
     /// When the database refuses.
@@ -97,33 +96,31 @@ impl Throttle {
             let retry_after_secs = registrations.remaining_secs(counter.failures, now_secs);
             Throttled::of(ThrottledKind::Registrations, retry_after_secs, counter)
         }));
-        all.sort_by(|one, other| {
-            other.last_failed_at.cmp(&one.last_failed_at).then_with(|| one.id.cmp(&other.id))
-        });
+        all.sort_by(|a, b| b.last_failed_at.cmp(&a.last_failed_at).then_with(|| a.id.cmp(&b.id)));
         Ok(all)
     }
 }
 
-/// Whose failures are to be forgotten.
+/// Selects failures to delete.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lift {
     /// Name of an account.
     username: Option<String>,
-    /// Network as it is stored.
+    /// Network in its stored form.
     network: Option<String>,
 }
 
 impl Lift {
-    /// Failures of this account, from this address, or of this account from this address. An
-    /// address is one of IPv4 or IPv6, or an IPv6 network that ends in `/64`.
+    /// Selects failures by account, by address, or both. An address is an IPv4 or IPv6 address, or
+    /// an IPv6 network that ends in `/64`.
     ///
     /// # Errors
-    /// 400 `bad_query` without either, or for what is no address.
+    /// 400 `bad_query` without either, or for an invalid address.
     pub fn new(username: Option<&str>, address: Option<&str>) -> ApiResult<Self> {
-        let given =
+        let non_empty =
             |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
-        let username = given(username).map(|name| name.to_lowercase());
-        let network = given(address).map(|text| network(&text)).transpose()?;
+        let username = non_empty(username).map(|name| name.to_lowercase());
+        let network = non_empty(address).map(|text| network(&text)).transpose()?;
         if username.is_none() && network.is_none() {
             let detail = "Name an account (`username`), an address (`address`), or both.";
             return Err(ApiError::bad_request("bad_query", detail));
@@ -131,8 +128,8 @@ impl Lift {
         Ok(Self { username, network })
     }
 
-    /// Forgets these failures, and for an address alone the registrations from there. Says how many
-    /// entries those were.
+    /// Deletes these failures, and for an address alone also the registrations from there. Returns
+    /// the number of deleted entries.
     ///
     /// # Errors
     /// When the database refuses.
@@ -178,7 +175,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_named_as_it_is_shown_or_whole() {
+    fn an_address_is_accepted_as_listed_or_in_full() {
         for (text, expected) in [
             ("192.0.2.7", "192.0.2.7"),
             ("::ffff:192.0.2.7", "192.0.2.7"),

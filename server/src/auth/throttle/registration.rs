@@ -1,5 +1,5 @@
-//! Slowing down those who register without end. Registrations without an invitation, or with a bad
-//! one, count by address, those that succeed as well.
+//! Slows down mass registration. Registrations without a valid invitation count by address, also
+//! when they succeed.
 
 use std::net::IpAddr;
 
@@ -13,17 +13,17 @@ use crate::error::ApiError;
 use crate::turns::Turn;
 
 impl Throttle {
-    /// Makes `address` one that a new account is used from.
+    /// Makes a new account known at `address`.
     pub(in crate::auth) async fn registered(&self, db: &Db, user_id: &str, address: IpAddr) {
-        super::remember(db, user_id, &network_of(address)).await;
+        super::make_known(db, user_id, &network_of(address)).await;
     }
 
-    /// The turn of a registration: the database and the processors are for those who log in.
+    /// Waits for the turn of a registration: one at a time, so that log-ins are not delayed.
     ///
     /// # Errors
     /// 503 `busy` where earlier ones take too long.
-    pub(in crate::auth) async fn turn_to_register(&self, is_invited: bool) -> Result<Turn, ApiError> {
-        self.of_registrations.wait(is_invited.to_string(), WAIT_MAX).await.ok_or_else(busy)
+    pub(in crate::auth) async fn registration_turn(&self, is_invited: bool) -> Result<Turn, ApiError> {
+        self.registrations.wait(is_invited.to_string(), WAIT_MAX).await.ok_or_else(busy)
     }
 
     /// Admits a registration from `address`, or refuses it.
@@ -37,7 +37,7 @@ impl Throttle {
         let before = registrations::attempts(db, &network, now_secs, since_secs).await?;
         rule.check(before, now_secs)?;
         let count = registrations::count(db, &network, now_secs, since_secs).await?;
-        // More than one step further: others were admitted at the same moment.
+        // Others were admitted meanwhile if the count rose by more than one.
         if count > rule.free && count > before.count + 1 {
             rule.refuse_for(rule.wait_secs(count).unsigned_abs())?;
         }

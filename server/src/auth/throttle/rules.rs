@@ -1,17 +1,17 @@
-//! How long somebody waits after how many failures.
+//! Wait times after failures.
 
 use crate::auth::store::failures::Failures;
 use crate::error::ApiError;
 
-/// After this long without a failure counting starts anew, in seconds.
+/// Time without a failure after which the counter restarts, in seconds.
 pub(super) const FORGET_SECS: i64 = 3600;
 
-/// Waits after failures: none for the first ones, then a time that doubles with each.
+/// Wait times after failures: none for the first ones, then doubling with each.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
-    /// Failures that cost no waiting.
+    /// Number of failures without a wait.
     pub free: i64,
-    /// Wait after the last of these, in seconds.
+    /// First wait, in seconds.
     pub first_wait_secs: i64,
     /// Longest wait, in seconds.
     pub longest_wait_secs: i64,
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wait_passes() {
+    fn the_remaining_wait_decreases() {
         let failures = Failures { count: 8, last_secs: 100 };
         assert_eq!(RULE.remaining_secs(failures, 103), 5);
         assert_eq!(RULE.remaining_secs(failures, 108), 0);

@@ -525,7 +525,7 @@ export interface paths {
         /** Lists the caller's API keys, the newest first. */
         get: operations["get_auth_api_keys"];
         put?: never;
-        /** Makes an API key. It acts as its owner, but may not manage accounts, passwords or keys. */
+        /** Creates an API key. It acts as its owner, but may not manage accounts, passwords or keys. */
         post: operations["post_auth_api_keys"];
         delete?: never;
         options?: never;
@@ -543,7 +543,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes one of the caller's API keys; it ends at once. */
+        /** Deletes one of the caller's API keys, which becomes invalid at once. */
         delete: operations["delete_auth_api_keys_id"];
         options?: never;
         head?: never;
@@ -594,8 +594,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Logs out: ends the log-in that was sent, with every token of it, or with `everywhere=true` all
-         *     log-ins of the account. API keys stay good.
+         * Logs out: ends all tokens of this log-in, or with `everywhere=true` of all log-ins of the
+         *     account. API keys stay valid.
          */
         post: operations["post_auth_logout"];
         delete?: never;
@@ -611,7 +611,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says who is asking. */
+        /** Returns the account of the caller. */
         get: operations["get_auth_me"];
         put?: never;
         post?: never;
@@ -647,7 +647,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Judges a password. */
+        /** Scores a password. */
         post: operations["post_auth_password_strength"];
         delete?: never;
         options?: never;
@@ -681,7 +681,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an account and logs in to it. Whether that is possible is the setting `SF_REGISTRATION`. */
+        /** Creates an account and logs in to it, if the setting `SF_REGISTRATION` allows it. */
         post: operations["post_auth_register"];
         delete?: never;
         options?: never;
@@ -1731,7 +1731,7 @@ export interface components {
             next_cursor: string | null;
             /**
              * Format: int64
-             * @description Most keys that an account may have.
+             * @description Maximum number of keys of an account.
              */
             most: number;
         };
@@ -2331,14 +2331,14 @@ export interface components {
              */
             lines: Record<string, unknown>[];
         };
-        /** @description A key that was just made. */
+        /** @description A new key. */
         MadeApiKey: components["schemas"]["ApiKey"] & {
             /** @description The key: send it as `Authorization: Bearer <key>`. It is never shown again. */
             key: string;
         };
-        /** @description Who is asking. */
+        /** @description The account of the caller. */
         Me: components["schemas"]["UserView"] & {
-            /** @description Whether the caller counts as local: logging out changes nothing for them. */
+            /** @description Whether the caller counts as local; then logging out has no effect. */
             local: boolean;
         };
         /** @description An audio file on the service's machine. */
@@ -2430,14 +2430,13 @@ export interface components {
             /** @description Password: a score of 3 or more, at most 1024 bytes. */
             password: string;
             /**
-             * @description Code of an invitation. Needed where registration is by invitation; elsewhere it may give a
-             *     role.
+             * @description Code of an invitation. Required where registration needs one; elsewhere it may set the role.
              */
             invite?: string | null;
         };
         /** @description A key to make. */
         NewApiKey: {
-            /** @description What to call it: 1 to 64 characters, such as the name of the script that will use it. */
+            /** @description Name: 1 to 64 characters, such as that of the script that will use the key. */
             name: string;
         };
         /** @description An invitation to make. */
@@ -2816,7 +2815,7 @@ export interface components {
         Page_Throttled: {
             /** @description The entries, newest first. */
             items: {
-                /** @description Tells this entry apart. */
+                /** @description Id of the entry. */
                 id: string;
                 /** @description The kind of a throttled entry. */
                 kind: components["schemas"]["ThrottledKind"];
@@ -2832,15 +2831,15 @@ export interface components {
                 address: string | null;
                 /**
                  * Format: int64
-                 * @description Failed log-ins within an hour; for an address the accounts that failed, and for
-                 *     registrations all of them, those that succeeded as well.
+                 * @description Failed log-ins within an hour; for an address the failed accounts, for registrations all
+                 *     attempts, also successful ones.
                  */
                 failures: number;
                 /** @description When the last one failed, or the last registration came, RFC 3339. */
                 last_failed_at: string;
                 /**
                  * Format: int64
-                 * @description Seconds until the next registration is admitted; 0 for log-ins, which wait in line.
+                 * @description Seconds until the next registration is admitted; 0 for log-ins, which are queued.
                  */
                 retry_after_secs: number;
             }[];
@@ -2884,23 +2883,23 @@ export interface components {
          * @enum {string}
          */
         ParameterScale: "linear" | "logarithmic" | "choice" | "switch";
-        /** @description A password to judge. */
+        /** @description A password to score. */
         PasswordCandidate: {
-            /** @description Judged by its first 100 characters, and not stored. */
+            /** @description The first 100 characters are scored; the password is not stored. */
             password: string;
         };
         /** @description A change of password. */
         PasswordChange: {
-            /** @description The password until now; left out where none was ever set. */
+            /** @description The current password; omitted if none was ever set. */
             current_password?: string | null;
-            /** @description The password from now on: a score of 3 or more, at most 1024 bytes. */
+            /** @description The new password: a score of 3 or more, at most 1024 bytes. */
             new_password: string;
         };
         /** @description How strong a password is. */
         PasswordStrength: {
             /**
              * Format: int32
-             * @description 0 (guessed at once) to 4 (very hard to guess).
+             * @description 0 (trivial to guess) to 4 (very hard to guess).
              */
             score: number;
             /** @description What makes it weak, if something does. */
@@ -3814,9 +3813,9 @@ export interface components {
              */
             regularity: number;
         };
-        /** @description Somebody who is slowed down when they log in or register. */
+        /** @description A throttled account or address. */
         Throttled: {
-            /** @description Tells this entry apart. */
+            /** @description Id of the entry. */
             id: string;
             /** @description The kind of a throttled entry. */
             kind: components["schemas"]["ThrottledKind"];
@@ -3832,15 +3831,15 @@ export interface components {
             address: string | null;
             /**
              * Format: int64
-             * @description Failed log-ins within an hour; for an address the accounts that failed, and for
-             *     registrations all of them, those that succeeded as well.
+             * @description Failed log-ins within an hour; for an address the failed accounts, for registrations all
+             *     attempts, also successful ones.
              */
             failures: number;
             /** @description When the last one failed, or the last registration came, RFC 3339. */
             last_failed_at: string;
             /**
              * Format: int64
-             * @description Seconds until the next registration is admitted; 0 for log-ins, which wait in line.
+             * @description Seconds until the next registration is admitted; 0 for log-ins, which are queued.
              */
             retry_after_secs: number;
         };
@@ -3854,7 +3853,7 @@ export interface components {
          * @enum {string}
          */
         TimeBase: "ticks" | "seconds";
-        /** @description A fresh token and whom it stands for. */
+        /** @description A new token and its account. */
         TokenAnswer: {
             /** @description The token: send it as `Authorization: Bearer <token>`. */
             access_token: string;
@@ -5289,7 +5288,7 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `false`, the default: the log-in that was sent, with every token it was renewed from and to.
+                 * @description `false`, the default: this log-in, with every token that it was renewed from and to.
                  *     `true`: every log-in of the account.
                  */
                 everywhere?: boolean;
