@@ -16,48 +16,46 @@ use crate::storage::{Blobs, Expected, Orphan, Sharing};
 use crate::storage_lock::StorageLock;
 use crate::{clock, installation, inventory, orphans, projects};
 
-/// Age below which a file of a running service may not have its entry yet.
-const JUST_BROUGHT: Duration = Duration::from_secs(60);
+/// Age below which a stored file may not have its database row yet, while the service runs.
+const NEW_FILE_AGE: Duration = Duration::from_secs(60);
 
-/// What was found.
+/// The result of a check.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Report {
-    /// Files that the database speaks of.
+    /// Number of files that the database refers to.
     pub(crate) files: usize,
-    /// What is wrong, in sentences. Empty: everything is there and whole.
+    /// Faults, as sentences; empty if everything is intact.
     pub(crate) problems: Vec<String>,
-    /// Stored files that belong to nothing, with their folders.
+    /// Stored files without a database row, as `folder/name`.
     pub(crate) orphans: Vec<String>,
-    /// Their size in bytes.
+    /// Total size of the orphans, in bytes.
     pub(crate) orphan_bytes: u64,
-    /// Those of them that were moved to the quarantine.
+    /// Orphans that were moved to the quarantine.
     pub(crate) set_aside: Vec<String>,
-    /// Decoded copies and peaks whose hash is not known, so that damage in them is not found.
+    /// Number of files without a stored hash, in which damage is not found.
     pub(crate) without_hash: usize,
-    /// Files that were missing or damaged and were made again, or came back from the quarantine.
+    /// Missing or damaged files that were derived again or restored from the quarantine.
     pub(crate) mended: Vec<String>,
 }
 
-/// Additional actions of a check.
+/// Options of a check.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Thoroughness {
-    /// Whether files are read and their hashes compared.
-    pub(crate) hashes: bool,
-    /// Whether files that belong to nothing are moved to the quarantine, missing ones brought back
-    /// from there, and damaged ones made again that can be. The service must not be running.
+pub(crate) struct CheckOptions {
+    /// Whether to read the files and compare their hashes.
+    pub(crate) compare_hashes: bool,
+    /// Whether to move orphans to the quarantine, restore missing files from there, and derive
+    /// damaged files again where possible. The service must not be running.
     pub(crate) repair: bool,
-    /// How long this database must have needed no file that is moved; `SF_ORPHAN_AGE_SECS` if
-    /// `None`.
+    /// Minimum time that a file was an orphan before it is moved; `None`: `SF_ORPHAN_AGE_SECS`.
     pub(crate) unneeded_for: Option<Duration>,
 }
 
-/// Looks at the database and at every file that it speaks of.
+/// Checks the database and every file that it refers to.
 ///
 /// # Errors
-/// When the database cannot be opened or the storage not be read; what is wrong in them is no
-/// error.
-pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<Report> {
-    let _lock = match how.repair {
+/// When the database cannot be opened or the storage cannot be read; faults are part of the report.
+pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Result<Report> {
+    let _lock = match options.repair {
         true => Some(StorageLock::of(&config.storage.dir)?),
         false => None,
     };
@@ -65,34 +63,44 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
     let db = db::open_as_it_is(&config.storage.database, config.storage.database_limits).await?;
     let mut report = Report { problems: db::faults(&db).await?, ..Report::default() };
     report.problems.extend(projects::faults(&db).await?);
-    let strange = installation::fault(&config.storage, &db, &blobs).await?;
-    anyhow::ensure!(strange.is_none() || !how.repair, "{}; nothing was changed", strange.unwrap_or_default());
-    report.problems.extend(strange);
+    let mismatch = installation::fault(&config.storage, &db, &blobs).await?;
+    anyhow::ensure!(
+        mismatch.is_none() || !options.repair,
+        "{}; nothing was changed",
+        mismatch.unwrap_or_default()
+    );
+    report.problems.extend(mismatch);
     let (config, runtime) = (config.clone(), Handle::current());
-    let looking = move || -> anyhow::Result<Report> {
-        let faults = files(&config, &db, &runtime, &blobs, how, &mut report)?;
-        if how.repair {
+    let checking = move || -> anyhow::Result<Report> {
+        let faults = files(&config, &db, &runtime, &blobs, options, &mut report)?;
+        if options.repair {
             let faulty: HashSet<String> = faults.iter().map(|fault| fault.name.clone()).collect();
-            let findings = audio::Findings { faulty: &faulty, has_compared_hashes: how.hashes };
+            let findings = audio::Findings { faulty: &faulty, has_compared_hashes: options.compare_hashes };
             report.mended.extend(audio::mend(&db, &runtime, &blobs, &config.limits.audio, &findings)?);
         }
         let expected = runtime.block_on(inventory::expected(&db))?;
-        let has_no_hash = |one: &&Expected| one.sha256.is_none() && !one.is_growing;
+        let has_no_hash = |file: &&Expected| file.sha256.is_none() && !file.is_growing;
         report.without_hash = expected.iter().filter(has_no_hash).count();
         let is_faulty = |fault: &&Fault| !report.mended.contains(&fault.name);
-        let problems: Vec<String> =
-            faults.iter().filter(is_faulty).map(|fault| format!("{} {}", fault.name, fault.what)).collect();
+        let problems: Vec<String> = faults
+            .iter()
+            .filter(is_faulty)
+            .map(|fault| format!("{} {}", fault.name, fault.description))
+            .collect();
         report.problems.extend(problems);
-        for (count, faults) in [render_files::faults(&blobs, how.hashes)?, stem_faults(&blobs, how.hashes)?] {
+        for (count, faults) in [
+            render_files::faults(&blobs, options.compare_hashes)?,
+            stem_faults(&blobs, options.compare_hashes)?,
+        ] {
             report.files += count;
             report.problems.extend(faults);
         }
-        let left_over = left_over(&config, &db, &runtime, &blobs, how.repair)?;
-        report.orphans = left_over.iter().map(|one| one.key.path()).collect();
-        report.orphan_bytes = left_over.iter().map(|one| one.size_bytes).sum();
-        if how.repair {
-            let age = how.unneeded_for.unwrap_or(Duration::from_secs(config.orphans.age_secs));
-            for orphan in orphans::due(&db, &runtime, &left_over, age, clock::now_unix_ms())? {
+        let orphaned = find_orphans(&config, &db, &runtime, &blobs, options.repair)?;
+        report.orphans = orphaned.iter().map(|orphan| orphan.key.path()).collect();
+        report.orphan_bytes = orphaned.iter().map(|orphan| orphan.size_bytes).sum();
+        if options.repair {
+            let age = options.unneeded_for.unwrap_or(Duration::from_secs(config.orphans.age_secs));
+            for orphan in orphans::due(&db, &runtime, &orphaned, age, clock::now_unix_ms())? {
                 orphans::set_aside(&blobs, orphan)?;
                 orphans::forget(&db, &runtime, orphan)?;
                 report.set_aside.push(orphan.key.path());
@@ -101,33 +109,33 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
         runtime.block_on(db.close());
         Ok(report)
     };
-    tokio::task::spawn_blocking(looking).await?
+    tokio::task::spawn_blocking(checking).await?
 }
 
 /// A fault of a stored file.
 struct Fault {
-    /// Folder and name, with `/` between.
+    /// The file, as `folder/name`.
     name: String,
-    /// As the rest of a sentence.
-    what: String,
+    /// The fault, as the predicate of a sentence.
+    description: String,
 }
 
-/// Compares every expected file with what is there. With `repair` missing ones return from the
+/// Compares every expected file with the stored one. With `repair`, restores missing files from the
 /// quarantine.
 fn files(
     config: &Config,
     db: &Db,
     runtime: &Handle,
     blobs: &Blobs,
-    how: Thoroughness,
+    options: CheckOptions,
     report: &mut Report,
 ) -> anyhow::Result<Vec<Fault>> {
     let expected = runtime.block_on(inventory::expected(db))?;
-    let set_aside: HashSet<String> = blobs.quarantined()?.into_iter().map(|one| one.name).collect();
+    let quarantined: HashSet<String> = blobs.quarantined()?.into_iter().map(|entry| entry.name).collect();
     let mut faults = Vec::new();
     report.files = expected.len();
-    // With S3, what of an upload has come lies on the machine that it began on, maybe another.
-    let has_all_parts = !matches!(config.storage.blobs, BlobStore::S3(_));
+    // With S3, the bytes of an unfinished upload are on the machine where it began, maybe another.
+    let has_all_uploads = !matches!(config.storage.blobs, BlobStore::S3(_));
     let mut sizes: HashMap<String, u64> = HashMap::new();
     for kind in inventory::KINDS {
         for entry in blobs
@@ -139,24 +147,27 @@ fn files(
             sizes.insert(format!("{}/{}", kind.folder, entry.file_name()), entry.size_bytes);
         }
     }
-    for one in &expected {
-        let name = one.key.path();
+    for file in &expected {
+        let name = file.key.path();
         let fault = match sizes.get(&name) {
-            None if one.is_growing && !has_all_parts => None,
-            None if set_aside.contains(&name) && how.repair && blobs.return_from_quarantine(&one.key)? => {
+            None if file.is_growing && !has_all_uploads => None,
+            None if quarantined.contains(&name)
+                && options.repair
+                && blobs.return_from_quarantine(&file.key)? =>
+            {
                 report.mended.push(name.clone());
-                if how.hashes { wrong_hash(one, blobs)? } else { None }
+                if options.compare_hashes { wrong_hash(file, blobs)? } else { None }
             }
-            None if set_aside.contains(&name) => {
-                Some("is missing and is in the quarantine: --repair or the service brings it back".to_owned())
+            None if quarantined.contains(&name) => {
+                Some("is missing, but is in the quarantine: --repair or the service restores it".to_owned())
             }
             None => Some("is missing".to_owned()),
-            Some(size_bytes) => match wrong_size(one, *size_bytes) {
-                None if how.hashes => wrong_hash(one, blobs)?,
+            Some(size_bytes) => match wrong_size(file, *size_bytes) {
+                None if options.compare_hashes => wrong_hash(file, blobs)?,
                 fault => fault,
             },
         };
-        faults.extend(fault.map(|what| Fault { name, what }));
+        faults.extend(fault.map(|description| Fault { name, description }));
     }
     Ok(faults)
 }
@@ -164,7 +175,7 @@ fn files(
 fn wrong_size(expected: &Expected, found: u64) -> Option<String> {
     let wanted = expected.size_bytes;
     let is_wrong = found < wanted || (found > wanted && !expected.is_growing);
-    is_wrong.then(|| format!("has {found} bytes and should have {wanted}"))
+    is_wrong.then(|| format!("has {found} bytes instead of {wanted}"))
 }
 
 fn wrong_hash(expected: &Expected, blobs: &Blobs) -> anyhow::Result<Option<String>> {
@@ -176,9 +187,9 @@ fn wrong_hash(expected: &Expected, blobs: &Blobs) -> anyhow::Result<Option<Strin
     Ok((found != *wanted).then(|| format!("is damaged: its SHA-256 is {found}")))
 }
 
-/// Files that belong to nothing. Where somebody may be bringing files, only those that are old
-/// enough.
-fn left_over(
+/// Stored files without a database row. If other processes may be storing files, only old enough
+/// ones.
+fn find_orphans(
     config: &Config,
     db: &Db,
     runtime: &Handle,
@@ -187,7 +198,7 @@ fn left_over(
 ) -> anyhow::Result<Vec<Orphan>> {
     let age = match config.storage.blobs {
         BlobStore::Own if is_alone => Duration::ZERO,
-        BlobStore::Own => JUST_BROUGHT,
+        BlobStore::Own => NEW_FILE_AGE,
         BlobStore::SharedFolder(_) | BlobStore::S3(_) => Duration::from_secs(config.orphans.age_secs),
     };
     let expected = runtime.block_on(inventory::expected(db))?;

@@ -1,4 +1,4 @@
-//! Copying files to where they last, and hashing them on the way.
+//! Copies files durably and hashes them.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write as _};
@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use sha2::{Digest as _, Sha256};
 
-/// Bytes that are read at a time.
-const PIECE_BYTES: usize = 256 * 1024;
+/// Size of a read in bytes.
+const CHUNK_BYTES: usize = 256 * 1024;
 
-/// What a file holds.
+/// Size and hash of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Content {
     pub(super) size_bytes: u64,
@@ -18,28 +18,28 @@ pub(super) struct Content {
     pub(super) sha256: String,
 }
 
-/// Reads `source` to its end, and writes what comes.
+/// Copies `source` to `write`, and hashes it.
 fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Content> {
-    let (mut hash, mut size_bytes, mut piece) = (Sha256::new(), 0, vec![0; PIECE_BYTES]);
+    let (mut hash, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
-        let length = source.read(&mut piece)?;
+        let length = source.read(&mut chunk)?;
         if length == 0 {
             break;
         }
-        write(&piece[..length])?;
-        hash.update(&piece[..length]);
+        write(&chunk[..length])?;
+        hash.update(&chunk[..length]);
         size_bytes += length as u64;
     }
     Ok(Content { size_bytes, sha256: format!("{:x}", hash.finalize()) })
 }
 
-/// What a file holds.
+/// Size and hash of a file.
 pub(super) fn content(path: &Path) -> anyhow::Result<Content> {
     let read = || copy(File::open(path)?, |_| Ok(()));
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Copies to a new file for the owner's eyes only, and waits until it is on the disk.
+/// Copies to a new file that only the owner can read, and syncs it.
 pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<Content> {
     let write = || {
         if let Some(folder) = path.parent() {
@@ -50,15 +50,15 @@ pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<Content>
         #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         let mut file = options.open(path)?;
-        let content = copy(source, |piece| file.write_all(piece))?;
+        let content = copy(source, |chunk| file.write_all(chunk))?;
         file.sync_all()?;
         Ok::<_, io::Error>(content)
     };
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Every plain file below a folder, by its path from there; none if there is no such folder. Links
-/// are left out.
+/// Relative paths of all regular files below a folder; none if the folder does not exist. Skips
+/// links.
 pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(relative) = folders.pop() {

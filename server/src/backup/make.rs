@@ -1,4 +1,4 @@
-//! Making a backup.
+//! Makes a backup.
 
 use std::fs::{self, File};
 use std::path::Path;
@@ -16,62 +16,62 @@ use crate::inventory::{KINDS, UNLISTED, expected};
 use crate::state::{make_private_dir, open_blobs};
 use crate::storage::{BlobKey, Blobs, Expected, Sharing};
 
-/// How often the database is copied at most, because files were deleted meanwhile.
-const TRIES: u32 = 5;
+/// Maximum number of copies of the database, if files are deleted meanwhile.
+const ATTEMPTS_MAX: u32 = 5;
 
 /// The contents of a backup.
 #[derive(Debug)]
 pub(crate) struct Made {
-    /// Files.
+    /// Number of files.
     pub(crate) files: usize,
-    /// Their size in bytes.
+    /// Total size in bytes.
     pub(crate) bytes: u64,
-    /// Whether the database is among them.
+    /// Whether it includes the database.
     pub(crate) has_database: bool,
 }
 
 /// Makes a backup in `folder`, which must be empty or missing. The service may be running. Without
-/// the database it holds the files of which the database speaks meanwhile.
+/// the database, it holds the files that the running database refers to.
 ///
 /// # Errors
-/// When something cannot be read or written, by name; what was written until then stays and is no
-/// backup.
+/// When a file cannot be read or written; the error names it. The files that were written until
+/// then stay, but are not a valid backup.
 pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) -> anyhow::Result<Made> {
-    let is_elsewhere = config.storage.database.kind() == Kind::Postgres;
+    let is_postgres = config.storage.database.kind() == Kind::Postgres;
     anyhow::ensure!(
-        is_elsewhere || config.storage.dir.is_dir(),
-        "there is nothing to save: the storage folder {} (SF_STORAGE_DIR) is missing",
+        is_postgres || config.storage.dir.is_dir(),
+        "there is nothing to back up: the storage folder {} (SF_STORAGE_DIR) is missing",
         config.storage.dir.display()
     );
-    // A machine that only makes backups has none yet, and its database and files are elsewhere.
+    // A machine that only makes backups may not have this folder yet.
     make_private_dir(&config.storage.dir)?;
     make_private_dir(folder).context("the folder for the backup")?;
     let is_empty =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?.next().is_none();
-    anyhow::ensure!(is_empty, "{} is not empty; name a folder that is, or none", folder.display());
+    anyhow::ensure!(is_empty, "{} is not empty; name an empty or a new folder", folder.display());
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
     let db = db::open_as_it_is(&config.storage.database, config.storage.database_limits).await?;
     let made_at = clock::now_text();
     let manifest = Manifest::new(made_at, db::form(&db).await?);
     let database = with_database.then(|| config.storage.database.clone());
     let (dir, target, runtime) = (config.storage.dir.clone(), folder.to_owned(), Handle::current());
-    let copying = move || Copying { db, database, blobs, target, manifest }.run(&runtime, &dir);
+    let copying = move || BackupJob { db, database, blobs, target, manifest }.run(&runtime, &dir);
     tokio::task::spawn_blocking(copying).await?
 }
 
-struct Copying {
+struct BackupJob {
     db: Db,
-    /// Where the database is, if it is saved too.
+    /// Address of the database, if the backup includes it.
     database: Option<DatabaseAddress>,
     blobs: Blobs,
     target: std::path::PathBuf,
     manifest: Manifest,
 }
 
-impl Copying {
+impl BackupJob {
     fn run(mut self, runtime: &Handle, storage_dir: &Path) -> anyhow::Result<Made> {
-        self.database_and_its_files(runtime)?;
-        self.unlisted()?;
+        self.copy_database_and_files(runtime)?;
+        self.copy_unlisted_files()?;
         let key = storage_dir.join(SIGNING_KEY);
         if key.is_file() {
             self.add(File::open(&key)?, SIGNING_KEY)?;
@@ -93,28 +93,25 @@ impl Copying {
         Ok(())
     }
 
-    fn database_and_its_files(&mut self, runtime: &Handle) -> anyhow::Result<()> {
-        for _ in 0..TRIES {
+    fn copy_database_and_files(&mut self, runtime: &Handle) -> anyhow::Result<()> {
+        for _ in 0..ATTEMPTS_MAX {
             let expected = match self.database.clone() {
                 Some(address) => runtime.block_on(self.copy_database(&address))?,
                 None => runtime.block_on(expected(&self.db))?,
             };
             let mut missing = None;
-            for one in &expected {
-                // With S3, what of an upload has come lies on the machine that it began on, maybe
-                // another.
-                if !self.has_or_adds(one)? && !one.is_growing {
-                    missing = Some(one.key.file_name());
+            for file in &expected {
+                // With S3, the bytes of an unfinished upload are on the machine where it began,
+                // maybe another.
+                if !self.ensure_copied(file)? && !file.is_growing {
+                    missing = Some(file.key.file_name());
                 }
             }
-            let Some(missing) = missing else { return self.forget_others(&expected) };
-            tracing::info!(
-                missing,
-                "a file was deleted while the backup was made; the database is copied again"
-            );
+            let Some(missing) = missing else { return self.remove_stale_files(&expected) };
+            tracing::info!(missing, "a file was deleted during the backup; copying the database again");
         }
         anyhow::bail!(
-            "files that the database speaks of are missing, also after {TRIES} tries; `songfoundry admin check` names them"
+            "files of the database are missing after {ATTEMPTS_MAX} attempts; `songfoundry admin check` names them"
         )
     }
 
@@ -143,9 +140,9 @@ impl Copying {
         Ok(expected)
     }
 
-    /// Whether a file is in the backup, now if not before.
-    fn has_or_adds(&mut self, expected: &Expected) -> anyhow::Result<bool> {
-        let name = name_of(&expected.key);
+    /// Copies a file unless the backup has it already. Returns whether the backup has it.
+    fn ensure_copied(&mut self, expected: &Expected) -> anyhow::Result<bool> {
+        let name = backup_path(&expected.key);
         if self.manifest.files.contains_key(&name) && !expected.is_growing {
             return Ok(true);
         }
@@ -159,27 +156,26 @@ impl Copying {
         }
     }
 
-    /// Removes what an earlier copy of the database spoke of, and the last one does not.
-    fn forget_others(&mut self, expected: &[Expected]) -> anyhow::Result<()> {
+    /// Removes files that only earlier copies of the database referred to.
+    fn remove_stale_files(&mut self, expected: &[Expected]) -> anyhow::Result<()> {
         let wanted: std::collections::HashSet<String> =
-            expected.iter().map(|one| name_of(&one.key)).collect();
-        let others: Vec<String> =
+            expected.iter().map(|file| backup_path(&file.key)).collect();
+        let copied: Vec<String> =
             self.manifest.files.keys().filter(|name| name.starts_with(BLOBS)).cloned().collect();
-        for name in others.into_iter().filter(|name| !wanted.contains(name)) {
+        for name in copied.into_iter().filter(|name| !wanted.contains(name)) {
             disk::remove_if_there(&self.target.join(&name))?;
             self.manifest.files.remove(&name);
         }
         Ok(())
     }
 
-    /// Files of which the database does not speak: whichever there are, unless they are deleted at
-    /// this moment.
-    fn unlisted(&mut self) -> anyhow::Result<()> {
+    /// Copies all files that the database does not refer to, except those deleted meanwhile.
+    fn copy_unlisted_files(&mut self) -> anyhow::Result<()> {
         for kind in UNLISTED {
             for entry in self.blobs.entries(kind.folder)? {
                 let Some(key) = kind.key(&entry.file_name()) else { continue };
                 if let Some(file) = self.blobs.read(&key)? {
-                    self.add(file, &name_of(&key))?;
+                    self.add(file, &backup_path(&key))?;
                 }
             }
         }
@@ -187,7 +183,10 @@ impl Copying {
     }
 }
 
-fn name_of(key: &BlobKey) -> String {
-    debug_assert!(KINDS.iter().any(|kind| kind.folder == key.folder()), "a kind that no restore knows");
+fn backup_path(key: &BlobKey) -> String {
+    debug_assert!(
+        KINDS.iter().any(|kind| kind.folder == key.folder()),
+        "a kind of file that a restore does not know"
+    );
     format!("{BLOBS}/{}/{}", key.folder(), key.file_name())
 }

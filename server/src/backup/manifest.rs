@@ -15,25 +15,25 @@ use crate::db::Kind;
 /// Name of the file.
 const NAME: &str = "backup.json";
 
-/// The one form of backups there is.
+/// Version of the backup format.
 const FORM: u32 = 1;
 
-/// What a backup holds.
+/// The manifest of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
-    /// Form of the backup.
+    /// Version of the format.
     form: u32,
     /// Version of the program that made it.
     pub(super) made_by: String,
-    /// When it was begun, RFC 3339.
+    /// When it was started, RFC 3339.
     pub(super) made_at: String,
-    /// Number of the form that the database is in.
+    /// Schema version of the database.
     pub(super) database_form: i64,
     /// Size and SHA-256 of every file, by its path with `/`.
     pub(super) files: BTreeMap<String, Entry>,
 }
 
-/// What a file of a backup holds.
+/// Size and hash of a file in a backup.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Entry {
     pub(super) size_bytes: u64,
@@ -52,7 +52,7 @@ impl Manifest {
         Self { form: FORM, made_by, made_at, database_form, files: BTreeMap::new() }
     }
 
-    /// Which kind of database is among the files, if one is.
+    /// Kind of the included database, if there is one.
     pub(super) fn database(&self) -> Option<Kind> {
         [Kind::Sqlite, Kind::Postgres].into_iter().find(|kind| self.files.contains_key(database_name(*kind)))
     }
@@ -72,27 +72,27 @@ impl Manifest {
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(NAME);
         let file = File::open(&path)
-            .with_context(|| format!("{} is no whole backup: cannot read {NAME}", folder.display()))?;
-        let this: Self = serde_json::from_reader(BufReader::new(file))
-            .with_context(|| format!("{} is not what a backup has", path.display()))?;
+            .with_context(|| format!("{} is not a complete backup: cannot read {NAME}", folder.display()))?;
+        let manifest: Self = serde_json::from_reader(BufReader::new(file))
+            .with_context(|| format!("{} is not a valid manifest of a backup", path.display()))?;
         anyhow::ensure!(
-            this.form == FORM,
+            manifest.form == FORM,
             "{} is a backup of form {}; this version reads form {FORM}",
             folder.display(),
-            this.form
+            manifest.form
         );
-        Ok(this)
+        Ok(manifest)
     }
 
-    /// Refuses a backup of which a file is missing or changed, by name.
+    /// Refuses a backup with a missing or changed file; the error names the file.
     pub(super) fn verify(&self, folder: &Path) -> anyhow::Result<()> {
         for (name, entry) in &self.files {
             let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));
-            anyhow::ensure!(plain, "the backup names a file outside of itself: {name}");
-            let found = files::content(&folder.join(name)).context("the backup is not whole")?;
+            anyhow::ensure!(plain, "the backup names a file outside its folder: {name}");
+            let found = files::content(&folder.join(name)).context("the backup is not complete")?;
             anyhow::ensure!(
                 found.size_bytes == entry.size_bytes && found.sha256 == entry.sha256,
-                "the backup is damaged: {name} is not what it was ({} of {} bytes)",
+                "the backup is damaged: {name} has changed ({} of {} bytes)",
                 found.size_bytes,
                 entry.size_bytes
             );

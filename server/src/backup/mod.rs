@@ -1,18 +1,17 @@
-//! Backups: everything that is stored, in one folder, made while the service runs.
+//! Backups: the complete storage in one folder, made while the service runs.
 //!
 //! ```text
-//! backup.json            what is in it; written last, so a folder without it is no backup
+//! backup.json            the manifest; written last, so a folder without it is not a backup
 //! songfoundry.db         the database: an SQLite file,
-//! songfoundry.dump       or what PostgreSQL's own pg_dump wrote
-//! token-signing.key      so that log-ins go on
-//! blobs/<kind>/<file>    audio, uploads under way, SoundFonts of users, renders, stems
+//! songfoundry.dump       or the output of PostgreSQL's pg_dump
+//! token-signing.key      so that log-ins stay valid
+//! blobs/<kind>/<file>    audio, unfinished uploads, SoundFonts of users, renders, stems
 //! soundfonts/...         the SoundFonts in the storage folder
 //! ```
 //!
-//! The database is copied first, as it is at one moment, and then every file that the copy speaks
-//! of. A file that somebody deletes in between is missed: then the database is copied again. Files
-//! never change, so those that were copied before are good. With PostgreSQL that moment is a
-//! snapshot, which `pg_dump` and the list of files share.
+//! The database is copied first, as of one moment, and then every file that the copy refers to. If
+//! a file was deleted in between, the database is copied again. Files never change, so earlier
+//! copies stay valid. With PostgreSQL, `pg_dump` and the list of files share a snapshot.
 
 pub(crate) mod check;
 mod files;
@@ -25,7 +24,7 @@ pub(crate) use restore::restore;
 
 use crate::db::Kind;
 
-/// Name of the database's copy.
+/// File name of the database copy.
 fn database_name(kind: Kind) -> &'static str {
     match kind {
         Kind::Sqlite => "songfoundry.db",
@@ -33,10 +32,10 @@ fn database_name(kind: Kind) -> &'static str {
     }
 }
 
-/// Name of the signing key, here and in the storage folder.
+/// Name of the signing key, in a backup and in the storage folder.
 const SIGNING_KEY: &str = "token-signing.key";
 
-/// Folder of the system's SoundFonts, here and in the storage folder.
+/// Folder of the system's SoundFonts, in a backup and in the storage folder.
 const SOUNDFONTS: &str = "soundfonts";
 
 /// Folder of the stored files.

@@ -1,4 +1,4 @@
-//! Backups that cannot be whole, and backups that are not what they say.
+//! Incomplete, invalid and newer backups.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,7 +19,7 @@ fn elsewhere(folder: &tempfile::TempDir) -> Config {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_is_gone_is_not_passed_over() {
+async fn a_backup_with_a_missing_file_fails() {
     let app = TestApp::start().await;
     let sound = sine_wav(440.0, 48_000, 0.1);
     let call = with_form(app.local(axum::http::Method::POST, UPLOAD), &[("a.wav", &sound)]);
@@ -29,20 +29,20 @@ async fn a_file_that_is_gone_is_not_passed_over() {
     // The three files of the sound, the signing key and the database.
     assert!(made.has_database);
     assert_eq!(made.files, 5);
-    let said = make(&app.state.config, &folder.path().join("first"), true).await.expect_err("is taken");
-    assert!(format!("{said:#}").contains("is not empty"), "{said:#}");
+    let error = make(&app.state.config, &folder.path().join("first"), true).await.expect_err("is taken");
+    assert!(format!("{error:#}").contains("is not empty"), "{error:#}");
 
     let key = audio::FILES.key(&format!("{sha256}.peaks")).expect("fits");
     app.state.blobs.remove(&key).expect("removes");
     let second = folder.path().join("second");
-    let said = make(&app.state.config, &second, true).await.expect_err("cannot be whole");
-    assert!(format!("{said:#}").contains("songfoundry admin check"), "{said:#}");
-    let said = restore(&elsewhere(&folder), &second, false).await.expect_err("is no backup");
-    assert!(format!("{said:#}").contains("is no whole backup"), "{said:#}");
+    let error = make(&app.state.config, &second, true).await.expect_err("cannot be whole");
+    assert!(format!("{error:#}").contains("songfoundry admin check"), "{error:#}");
+    let error = restore(&elsewhere(&folder), &second, false).await.expect_err("is no backup");
+    assert!(format!("{error:#}").contains("is not a complete backup"), "{error:#}");
 }
 
 #[tokio::test]
-async fn no_file_of_a_backup_leaves_its_place() {
+async fn a_backup_with_a_path_outside_its_folder_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let backup = folder.path().join("backup");
     fs::create_dir_all(backup.join("blobs/strange")).expect("makes");
@@ -51,28 +51,28 @@ async fn no_file_of_a_backup_leaves_its_place() {
     let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
     let config = elsewhere(&folder);
     for (name, expected) in [
-        ("../outside", "outside of itself"),
-        ("/etc/hostname", "outside of itself"),
-        ("blobs/strange/a.wav", "not known here"),
+        ("../outside", "outside its folder"),
+        ("/etc/hostname", "outside its folder"),
+        ("blobs/strange/a.wav", "this version does not know"),
     ] {
         let files = BTreeMap::from([(name, json!({ "size_bytes": 0, "sha256": empty }))]);
         let manifest =
             json!({ "form": 1, "made_by": "0", "made_at": "", "database_form": 1, "files": files });
         fs::write(backup.join("backup.json"), manifest.to_string()).expect("writes");
-        let said = format!("{:#}", restore(&config, &backup, false).await.expect_err("refused"));
-        assert!(said.contains(expected), "{name}: {said}");
+        let error = format!("{:#}", restore(&config, &backup, false).await.expect_err("refused"));
+        assert!(error.contains(expected), "{name}: {error}");
     }
 }
 
 #[tokio::test]
-async fn a_backup_from_the_future_is_refused() {
+async fn a_backup_of_a_newer_version_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = elsewhere(&folder);
     for (form, database_form, expected) in [(2, 1, "reads form 1"), (1, 9_999, "in form 9999")] {
         let manifest = json!({ "form": form, "made_by": "9.9", "made_at": "", "database_form": database_form, "files": {} });
         fs::write(folder.path().join("backup.json"), manifest.to_string()).expect("writes");
-        let said = format!("{:#}", restore(&config, folder.path(), false).await.expect_err("refused"));
-        assert!(said.contains(expected), "{said}");
+        let error = format!("{:#}", restore(&config, folder.path(), false).await.expect_err("refused"));
+        assert!(error.contains(expected), "{error}");
     }
     assert!(!config.storage.dir.exists(), "touched the storage");
 }

@@ -4,21 +4,21 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::places::Places;
+use super::roots::MediaRoots;
 use crate::auth::Admin;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// A folder that may be looked into.
+/// A media folder.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Drive {
     /// Its whole path.
     path: String,
     /// Its name.
     name: String,
-    /// Whether it is there now.
+    /// Whether it is available now.
     available: bool,
     /// Space on its disk in bytes; null where the system does not say.
     total_bytes: Option<u64>,
@@ -26,16 +26,16 @@ pub(super) struct Drive {
     free_bytes: Option<u64>,
 }
 
-/// The folders that may be looked into.
+/// The media folders.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct DriveList {
-    /// As the settings name them.
+    /// The folders, in the order of the settings.
     items: Vec<Drive>,
     /// Where the next page starts; null on the last one.
     next_cursor: Option<String>,
 }
 
-/// Lists the folders that may be looked into (`SF_MEDIA_DIRS`). Administrators only.
+/// Lists the media folders (`SF_MEDIA_DIRS`). Administrators only.
 #[utoipa::path(get, path = "/media/drives", tag = "media", security(("bearer" = ["admin"])), params(PageQuery),
     responses((status = 200, body = DriveList), CommonErrors))]
 pub(super) async fn list(
@@ -44,8 +44,8 @@ pub(super) async fn list(
     Query(query): Query<PageQuery>,
 ) -> ApiResult<Json<DriveList>> {
     let listing = tokio::task::spawn_blocking(move || {
-        let places = Places::new(&state.config.folders.media_dirs);
-        places.named().iter().map(|dir| drive(dir)).collect()
+        let roots = MediaRoots::new(&state.config.folders.media_dirs);
+        roots.configured().iter().map(|dir| drive(dir)).collect()
     });
     let Page { items, next_cursor } =
         Page::of_whole(listing.await?, &query, |drive: &Drive| drive.path.clone())?;
@@ -64,15 +64,15 @@ fn drive(dir: &std::path::Path) -> Drive {
     }
 }
 
-/// Space on a folder's disk, and what of it is free.
+/// Total and free space on the disk of a folder.
 #[cfg(unix)]
 fn space(dir: &std::path::Path) -> Option<(u64, u64)> {
-    let facts = nix::sys::statvfs::statvfs(dir).ok()?;
-    let bytes = |blocks: u64| blocks.saturating_mul(facts.fragment_size());
-    Some((bytes(facts.blocks()), bytes(facts.blocks_available())))
+    let stats = nix::sys::statvfs::statvfs(dir).ok()?;
+    let bytes = |blocks: u64| blocks.saturating_mul(stats.fragment_size());
+    Some((bytes(stats.blocks()), bytes(stats.blocks_available())))
 }
 
-/// The system is not asked here.
+/// Unknown on other systems.
 #[cfg(not(unix))]
 fn space(_: &std::path::Path) -> Option<(u64, u64)> {
     None

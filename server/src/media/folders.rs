@@ -7,17 +7,17 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::places::{Places, unreadable};
 use super::queries::TreeQuery;
+use super::roots::{MediaRoots, unreadable};
 use crate::auth::Admin;
 use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Query};
 use crate::state::AppState;
 
-/// Deepest tree that is shown at once, in levels.
+/// Maximum depth of a tree, in levels.
 const DEPTH_MAX: u32 = 5;
 
-/// Most folders that one answer shows.
+/// Maximum number of folders in an answer.
 const FOLDERS_MAX: usize = 5_000;
 
 /// A folder.
@@ -28,22 +28,22 @@ pub(super) struct Folder {
     path: String,
     /// Its name.
     name: String,
-    /// The folders in it by name; null if they were not looked for: ask with this folder's path.
+    /// The folders in it by name; null if they were not read: request this folder's path for them.
     folders: Option<Vec<Folder>>,
 }
 
-/// A part of the folders.
+/// A part of the folder tree.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Tree {
-    /// The folder that was asked for.
+    /// The requested folder.
     #[serde(flatten)]
     folder: Folder,
     /// Whether there are more folders than one answer shows.
     truncated: bool,
 }
 
-/// Shows the folders below a folder, some levels deep. Hidden ones, and links that lead out of the
-/// folders that may be looked into, are left out. Administrators only.
+/// Lists the folders below a folder, some levels deep. Omits hidden folders and links that lead out
+/// of the media folders. Administrators only.
 #[utoipa::path(get, path = "/media/tree", tag = "media", security(("bearer" = ["admin"])), params(TreeQuery),
     responses((status = 200, body = Tree), CommonErrors))]
 pub(super) async fn tree(
@@ -56,38 +56,44 @@ pub(super) async fn tree(
         let detail = format!("`depth` is {depth}; expected 1 to {DEPTH_MAX}");
         return Err(ApiError::bad_request("bad_query", detail));
     }
-    let looking = tokio::task::spawn_blocking(move || {
-        let places = Places::new(&state.config.folders.media_dirs);
-        let real = places.resolve(&path)?;
-        let mut left = FOLDERS_MAX;
-        let folders = below(&places, &real, depth, &mut left).map_err(|error| unreadable(&path, &error))?;
+    let reading = tokio::task::spawn_blocking(move || {
+        let roots = MediaRoots::new(&state.config.folders.media_dirs);
+        let real = roots.resolve(&path)?;
+        let mut budget = FOLDERS_MAX;
+        let folders =
+            subfolders(&roots, &real, depth, &mut budget).map_err(|error| unreadable(&path, &error))?;
         let name = real.file_name().unwrap_or(real.as_os_str()).to_string_lossy().into_owned();
         let folder = Folder { path: real.to_string_lossy().into_owned(), name, folders: Some(folders) };
-        Ok::<_, ApiError>(Tree { folder, truncated: left == 0 })
+        Ok::<_, ApiError>(Tree { folder, truncated: budget == 0 })
     });
-    Ok(Json(looking.await??))
+    Ok(Json(reading.await??))
 }
 
-/// The folders in a folder by name, with those in them as far as `depth` and `left` go.
-fn below(places: &Places, dir: &Path, depth: u32, left: &mut usize) -> std::io::Result<Vec<Folder>> {
+/// The folders in a folder by name, nested up to `depth`, as long as `budget` lasts.
+fn subfolders(
+    roots: &MediaRoots,
+    dir: &Path,
+    depth: u32,
+    budget: &mut usize,
+) -> std::io::Result<Vec<Folder>> {
     let mut folders = Vec::new();
     for entry in fs::read_dir(dir)?.flatten() {
-        if *left == 0 {
+        if *budget == 0 {
             break;
         }
         let name = entry.file_name();
         let Some(name) = name.to_str().filter(|name| !name.starts_with('.')) else { continue };
-        let Some((path, facts)) = places.entry(&entry) else { continue };
-        if let Some(path) = path.to_str().filter(|_| facts.is_dir()) {
-            *left -= 1;
+        let Some((path, metadata)) = roots.entry(&entry) else { continue };
+        if let Some(path) = path.to_str().filter(|_| metadata.is_dir()) {
+            *budget -= 1;
             folders.push(Folder { path: path.to_owned(), name: name.to_owned(), folders: None });
         }
     }
     folders.sort_by_cached_key(|folder| (folder.name.to_lowercase(), folder.name.clone()));
     if depth > 1 {
         for folder in &mut folders {
-            // One that cannot be read stays without an answer.
-            folder.folders = below(places, Path::new(&folder.path), depth - 1, left).ok();
+            // Stays `None` if the folder cannot be read.
+            folder.folders = subfolders(roots, Path::new(&folder.path), depth - 1, budget).ok();
         }
     }
     Ok(folders)

@@ -9,7 +9,7 @@ use tokio::runtime::Handle;
 use utoipa::ToSchema;
 
 use super::listing::is_audio;
-use super::places::{Places, shown, unreadable};
+use super::roots::{MediaRoots, printable, unreadable};
 use crate::audio::{self, AudioFile};
 use crate::auth::Admin;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -17,10 +17,10 @@ use crate::extract::Json;
 use crate::permits::Caller;
 use crate::state::AppState;
 
-/// Most files in one request.
+/// Maximum number of files in one request.
 const FILES_MAX: usize = 100;
 
-/// Which files to import.
+/// Files to import.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct MediaImport {
@@ -28,10 +28,10 @@ pub(super) struct MediaImport {
     paths: Vec<String>,
 }
 
-/// What became of the files of an import.
+/// Result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ImportedMedia {
-    /// The files that are among the caller's audio now.
+    /// The imported files.
     files: Vec<ImportedFile>,
     /// The refused files, with the reasons.
     refused: Vec<RefusedMedia>,
@@ -42,7 +42,7 @@ pub(super) struct ImportedMedia {
 pub(super) struct ImportedFile {
     /// Where it came from.
     path: String,
-    /// Whether the caller had a file of this content already; it is then the one that is answered.
+    /// Whether the caller already had a file with this content; then `file` is that one.
     known: bool,
     /// The file.
     file: AudioFile,
@@ -51,15 +51,15 @@ pub(super) struct ImportedFile {
 /// A refused file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RefusedMedia {
-    /// Its path, as it was asked for.
+    /// Its path, as requested.
     path: String,
     /// Why.
     problem: Problem,
 }
 
-/// Makes audio files of this machine audio files of the caller, without sending them: they are
-/// named, and read here. Limits and quota are those of an upload. If none can be taken, the first
-/// refusal is the answer. Administrators only.
+/// Imports audio files from this machine by their paths, without an upload, with the same limits
+/// and quota. If all files are refused, the answer is the problem of the first. Administrators
+/// only.
 #[utoipa::path(post, path = "/media/import", tag = "media", security(("bearer" = ["admin"])), request_body = MediaImport,
     responses((status = 201, body = ImportedMedia),
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
@@ -88,13 +88,13 @@ fn import_all(
     paths: Vec<String>,
     caller: &Caller,
 ) -> ApiResult<ImportedMedia> {
-    let places = Places::new(&state.config.folders.media_dirs);
+    let roots = MediaRoots::new(&state.config.folders.media_dirs);
     let mut answer = ImportedMedia { files: Vec::new(), refused: Vec::new() };
     let mut first_error = None;
     for path in paths {
-        match import_one(state, runtime, owner_id, &places, &path, caller) {
+        match import_one(state, runtime, owner_id, &roots, &path, caller) {
             Ok((file, known)) => answer.files.push(ImportedFile { path, known, file }),
-            // It says nothing about the one file.
+            // The error does not concern this file.
             Err(error) if !error.refuses_one_file() => return Err(error),
             Err(error) => {
                 answer.refused.push(RefusedMedia { path, problem: error.problem() });
@@ -112,16 +112,16 @@ fn import_one(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
-    places: &Places,
+    roots: &MediaRoots,
     path: &str,
     caller: &Caller,
 ) -> ApiResult<(AudioFile, bool)> {
-    let real = places.resolve(path)?;
+    let real = roots.resolve(path)?;
     let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    // Before it is opened: opening a pipe would wait.
-    let is_file = std::fs::metadata(&real).is_ok_and(|facts| facts.is_file());
+    // Checked before opening, because opening a pipe would block.
+    let is_file = std::fs::metadata(&real).is_ok_and(|metadata| metadata.is_file());
     if !is_file || !is_audio(&name) {
-        let detail = format!("`{}` is no audio file.", shown(path));
+        let detail = format!("`{}` is not an audio file.", printable(path));
         return Err(ApiError::bad_request("not_an_audio_file", detail));
     }
     let mut content = File::open(&real).map_err(|error| unreadable(path, &error))?;

@@ -7,8 +7,8 @@ use axum::extract::State;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-use super::places::{Places, unreadable};
 use super::queries::FilesQuery;
+use super::roots::{MediaRoots, unreadable};
 use crate::auth::Admin;
 use crate::clock;
 use crate::error::{ApiResult, CommonErrors};
@@ -17,8 +17,9 @@ use crate::paging::{Page, PageQuery, Position};
 use crate::permits::Caller;
 use crate::state::AppState;
 
-/// Endings of the names of audio files, in lower case.
-const ENDINGS: &[&str] = &["wav", "wave", "aiff", "aif", "aifc", "flac", "mp3", "ogg", "oga", "m4a", "aac"];
+/// Extensions of audio files, in lower case.
+const EXTENSIONS: &[&str] =
+    &["wav", "wave", "aiff", "aif", "aifc", "flac", "mp3", "ogg", "oga", "m4a", "aac"];
 
 /// An audio file on the service's machine.
 #[derive(Debug, Serialize, ToSchema)]
@@ -31,8 +32,8 @@ pub(super) struct MediaFile {
     size_bytes: u64,
     /// When it was last written, RFC 3339; null where the system does not say.
     modified_at: Option<String>,
-    /// Kind of file, such as `wave`; null if its content is none that is read here. The same holds
-    /// for what follows.
+    /// Container format, such as `wave`; this and the following fields are null if the content is
+    /// not supported.
     container: Option<String>,
     /// Codec of its samples.
     codec: Option<String>,
@@ -40,11 +41,12 @@ pub(super) struct MediaFile {
     sample_rate_hz: Option<u32>,
     /// Channels.
     channels: Option<u32>,
-    /// Length in seconds by its header; null also where that does not say it.
+    /// Length in seconds from its header; null also if the header does not hold it.
     duration_secs: Option<f64>,
 }
 
-/// Lists the audio files of a folder by name, with what their headers say. Administrators only.
+/// Lists the audio files of a folder by name, with properties from their headers. Administrators
+/// only.
 #[utoipa::path(get, path = "/media/files", tag = "media", security(("bearer" = ["admin"])), params(PageQuery, FilesQuery),
     responses((status = 200, body = Page<MediaFile>), CommonErrors))]
 pub(super) async fn list(
@@ -56,39 +58,39 @@ pub(super) async fn list(
     let (limit, after) = (page.limit()?, page.position()?);
     let permits = state.audio.decoding.clone();
     let work = move |caller: &Caller| {
-        let places = Places::new(&state.config.folders.media_dirs);
-        let real = places.resolve(&path)?;
-        let mut files = audio_files(&places, &real).map_err(|error| unreadable(&path, &error))?;
+        let roots = MediaRoots::new(&state.config.folders.media_dirs);
+        let real = roots.resolve(&path)?;
+        let mut files = audio_files(&roots, &real).map_err(|error| unreadable(&path, &error))?;
         if let Some(after) = after {
             files.retain(|file| sort_key(&file.name) > sort_key(&after.id));
         }
         files.truncate(limit as usize + 1);
         let position = |file: &MediaFile| Position { time: String::new(), id: file.name.clone() };
         let mut page = Page::from_overfetched(files, limit, position);
-        look_into(&state, &mut page.items, caller)?;
+        add_header_info(&state, &mut page.items, caller)?;
         Ok(page)
     };
     Ok(Json(permits.run_for(&user.id, 1, work).await?))
 }
 
-/// By name in any case; names that differ only in that stay apart.
+/// Sorts names without regard to case; names that differ only in case stay distinct.
 fn sort_key(name: &str) -> (String, &str) {
     (name.to_lowercase(), name)
 }
 
 /// The audio files of a folder by name.
-fn audio_files(places: &Places, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
+fn audio_files(roots: &MediaRoots, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(dir)?.flatten() {
         let name = entry.file_name();
         let Some(name) = name.to_str().filter(|name| is_audio(name)) else { continue };
-        let Some((path, facts)) = places.entry(&entry) else { continue };
-        if let Some(path) = path.to_str().filter(|_| facts.is_file()) {
+        let Some((path, metadata)) = roots.entry(&entry) else { continue };
+        if let Some(path) = path.to_str().filter(|_| metadata.is_file()) {
             files.push(MediaFile {
                 path: path.to_owned(),
                 name: name.to_owned(),
-                size_bytes: facts.len(),
-                modified_at: facts.modified().ok().map(clock::text_at),
+                size_bytes: metadata.len(),
+                modified_at: metadata.modified().ok().map(clock::text_at),
                 container: None,
                 codec: None,
                 sample_rate_hz: None,
@@ -97,26 +99,26 @@ fn audio_files(places: &Places, dir: &Path) -> std::io::Result<Vec<MediaFile>> {
             });
         }
     }
-    files.sort_by(|one, other| sort_key(&one.name).cmp(&sort_key(&other.name)));
+    files.sort_by(|a, b| sort_key(&a.name).cmp(&sort_key(&b.name)));
     Ok(files)
 }
 
-/// Whether a name is that of an audio file, and not hidden.
+/// Whether a name has an audio extension and is not hidden.
 pub(super) fn is_audio(name: &str) -> bool {
-    let ending = name.rsplit_once('.').map(|(_, ending)| ending.to_ascii_lowercase());
-    !name.starts_with('.') && ending.is_some_and(|ending| ENDINGS.contains(&ending.as_str()))
+    let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
+    !name.starts_with('.') && extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }
 
-/// Adds what the headers of files say. Where the caller has hung up, nobody reads it.
-fn look_into(state: &AppState, files: &mut [MediaFile], caller: &Caller) -> ApiResult<()> {
+/// Adds the properties from the headers of the files. Stops if the caller hangs up.
+fn add_header_info(state: &AppState, files: &mut [MediaFile], caller: &Caller) -> ApiResult<()> {
     let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(&file.path)).collect();
-    for (file, facts) in files.iter_mut().zip(state.audio.inspect(&paths, &mut || !caller.has_gone())?) {
-        let Some(facts) = facts else { continue };
-        let rate_hz = f64::from(facts.sample_rate_hz.max(1));
-        file.duration_secs = facts.frames.map(|frames| frames as f64 / rate_hz);
-        file.container = Some(facts.container);
-        file.codec = Some(facts.codec);
-        (file.sample_rate_hz, file.channels) = (Some(facts.sample_rate_hz), Some(facts.channels));
+    for (file, header) in files.iter_mut().zip(state.audio.inspect(&paths, &mut || !caller.has_gone())?) {
+        let Some(header) = header else { continue };
+        let rate_hz = f64::from(header.sample_rate_hz.max(1));
+        file.duration_secs = header.frames.map(|frames| frames as f64 / rate_hz);
+        file.container = Some(header.container);
+        file.codec = Some(header.codec);
+        (file.sample_rate_hz, file.channels) = (Some(header.sample_rate_hz), Some(header.channels));
     }
     Ok(())
 }

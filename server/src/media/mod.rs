@@ -1,15 +1,14 @@
-//! Audio that lies on the service's own machine: folders to look through, files to import without
-//! sending them.
+//! Audio on the machine of the service: folders to browse, and files to import without an upload.
 //!
-//! Administrators only, which on a desktop is whoever sits at it; and only inside the folders that
-//! `SF_MEDIA_DIRS` names: `places.rs` lets no `..` and no symbolic link lead out of them.
+//! For administrators only, including local callers, and only inside the folders of
+//! `SF_MEDIA_DIRS`: `roots.rs` refuses `..` and symbolic links that lead out of them.
 
 mod drives;
 mod folders;
 mod import;
 mod listing;
-mod places;
 mod queries;
+mod roots;
 
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;

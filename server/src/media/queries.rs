@@ -1,9 +1,9 @@
-//! What may stand in the queries of this slice's addresses.
+//! Query parameters of this slice.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
 
-/// Which part of the folders is shown.
+/// The requested part of the folder tree.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TreeQuery {
@@ -13,7 +13,7 @@ pub(super) struct TreeQuery {
     pub(super) depth: Option<u32>,
 }
 
-/// Which files are listed.
+/// The folder to list.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct FilesQuery {

@@ -1,4 +1,4 @@
-//! Folders and files of the machine through the real router.
+//! Browsing and importing through the real router.
 
 use std::fs::{self, File};
 use std::os::unix::fs::symlink;
@@ -14,7 +14,7 @@ use tokio::sync::oneshot;
 use crate::audio::test_files::sine_wav;
 use crate::test_app::{Answer, TestApp};
 
-/// A service that may look into one of two folders.
+/// A service with one of two folders as its media folder.
 struct Machine {
     app: TestApp,
     music: PathBuf,
@@ -62,11 +62,11 @@ impl Machine {
 }
 
 fn names(list: &Value) -> Vec<&str> {
-    list.as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect()
+    list.as_array().expect("a list").iter().filter_map(|entry| entry["name"].as_str()).collect()
 }
 
 #[tokio::test]
-async fn folders_are_shown_as_deep_as_asked() {
+async fn the_tree_is_as_deep_as_requested() {
     let machine = Machine::start().await;
     let drives = machine.app.local(Method::GET, "/api/v1/media/drives").send().await.expect(200);
     let drive = &drives["items"][0];
@@ -76,7 +76,7 @@ async fn folders_are_shown_as_deep_as_asked() {
     let tree = machine.get("tree", &machine.music, "").await.expect(200);
     assert_eq!(names(&tree["folders"]), ["also-drums", "bass", "Drums"]);
     assert_eq!((&tree["truncated"], &tree["folders"][2]["folders"]), (&json!(false), &Value::Null));
-    // A link within the folders is the folder that it leads to.
+    // A link inside the folders resolves to its target.
     assert_eq!(tree["folders"][0]["path"], json!(machine.music.join("Drums")));
     let tree = machine.get("tree", &machine.music, "&depth=2").await.expect(200);
     assert_eq!(names(&tree["folders"][2]["folders"]), ["Kicks"]);
@@ -90,7 +90,7 @@ async fn folders_are_shown_as_deep_as_asked() {
 }
 
 #[tokio::test]
-async fn audio_files_are_listed_with_what_their_headers_say() {
+async fn audio_files_are_listed_with_their_header_properties() {
     let machine = Machine::start().await;
     let list = machine.get("files", &machine.music, "").await.expect(200);
     assert_eq!(names(&list["items"]), ["broken.flac", "One.WAV", "two.wav"]);
@@ -108,13 +108,13 @@ async fn audio_files_are_listed_with_what_their_headers_say() {
     let first = machine.get("files", &machine.music, "&limit=2").await.expect(200);
     assert_eq!(names(&first["items"]), ["broken.flac", "One.WAV"]);
     let cursor = first["next_cursor"].as_str().expect("another page");
-    let rest = machine.get("files", &machine.music, &format!("&limit=2&cursor={cursor}")).await.expect(200);
-    assert_eq!((names(&rest["items"]), &rest["next_cursor"]), (vec!["two.wav"], &Value::Null));
+    let second = machine.get("files", &machine.music, &format!("&limit=2&cursor={cursor}")).await.expect(200);
+    assert_eq!((names(&second["items"]), &second["next_cursor"]), (vec!["two.wav"], &Value::Null));
     assert_eq!(machine.get("files", &machine.music.join("bass"), "").await.expect(200)["items"], json!([]));
 }
 
 #[tokio::test]
-async fn nothing_leads_out_of_the_folders() {
+async fn paths_outside_the_media_folders_are_refused() {
     let machine = Machine::start().await;
     let music = &machine.music;
     for path in [
@@ -156,13 +156,13 @@ async fn files_are_imported_by_their_paths() {
         .as_array()
         .unwrap()
         .iter()
-        .filter_map(|one| one["problem"]["code"].as_str())
+        .filter_map(|file| file["problem"]["code"].as_str())
         .collect();
     assert_eq!(codes, ["unsupported_media_type", "outside_media_dirs"]);
     let id = answer["files"][0]["file"]["id"].as_str().expect("an id");
     let file = machine.app.local(Method::GET, &format!("/api/v1/audio/{id}/file")).send().await;
     assert_eq!(file.bytes, fs::read(&one).expect("reads"));
-    assert!(one.exists(), "it is copied, not moved");
+    assert!(one.exists(), "the file was moved instead of copied");
 
     let again = machine.import(&[one, two]).await.expect(201);
     assert_eq!((&again["files"][0]["known"], &again["files"][1]["known"]), (&json!(true), &json!(false)));
@@ -174,7 +174,7 @@ async fn files_are_imported_by_their_paths() {
 }
 
 #[tokio::test]
-async fn only_administrators_look_at_the_machine() {
+async fn only_administrators_can_browse_media() {
     let machine = Machine::start().await;
     let token = machine.app.token_of_new_user("ada").await;
     let admin = machine.app.admin_token().await;
@@ -194,7 +194,7 @@ async fn only_administrators_look_at_the_machine() {
         call().token(&token).send().await.problem(403, "admin_only");
         assert_ne!(call().token(&admin).send().await.json()["code"], "admin_only");
     }
-    // Without a folder there is nothing to look at.
+    // Without media folders, everything is outside.
     let app = TestApp::with(&[
         ("SF_ENVIRONMENT", "container"),
         ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
@@ -208,9 +208,9 @@ async fn only_administrators_look_at_the_machine() {
 }
 
 #[tokio::test]
-async fn looking_into_files_has_the_limit_of_decoding() {
+async fn reading_headers_counts_as_decoding() {
     let machine = Machine::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
-    // Something that leaves no room for another file, until `end` is dropped.
+    // Occupies all permits until `end` is dropped.
     let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
     let permits = Arc::clone(&machine.app.state.audio.decoding);
     let large = tokio::spawn(async move {

@@ -211,7 +211,7 @@ fn a_restore_replaces_nothing_without_permission() {
     fs::write(&original, bytes).expect("writes");
     if database::of(&storage).is_some() {
         let restore = ["restore", "--replace", path_text(&backup)];
-        refused(&storage, &restore, "is not empty; nothing was changed. Name an empty one");
+        refused(&storage, &restore, "is not empty; nothing was changed. Use an empty database");
         sound(&Service::start(&storage, &[]), &second, "");
         return;
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use super::say;
-use crate::backup::check::{Thoroughness, check as check_storage};
+use crate::backup::check::{CheckOptions, check as check_storage};
 use crate::backup::{make, restore as put_back};
 use crate::config::Config;
 
@@ -70,15 +70,15 @@ pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()>
 pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<()> {
     let restored = put_back(config, &args.folder, args.replace).await?;
     say(&format!("Put back {} files from {}.", restored.files, args.folder.display()));
-    if let Some(aside) = restored.aside {
-        say(&format!("What was there before is in {}.", aside.display()));
+    if let Some(replaced_dir) = restored.replaced_dir {
+        say(&format!("What was there before is in {}.", replaced_dir.display()));
     }
     Ok(())
 }
 
 pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
     let unneeded_for = args.age_secs.map(Duration::from_secs);
-    let how = Thoroughness { hashes: !args.quick, repair: args.repair, unneeded_for };
+    let how = CheckOptions { compare_hashes: !args.quick, repair: args.repair, unneeded_for };
     let report = check_storage(config, how).await?;
     if args.json {
         say(&serde_json::to_string(&report)?);

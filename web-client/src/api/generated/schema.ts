@@ -756,7 +756,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the folders that may be looked into (`SF_MEDIA_DIRS`). Administrators only. */
+        /** Lists the media folders (`SF_MEDIA_DIRS`). Administrators only. */
         get: operations["get_media_drives"];
         put?: never;
         post?: never;
@@ -773,7 +773,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the audio files of a folder by name, with what their headers say. Administrators only. */
+        /** Lists the audio files of a folder by name, with properties from their headers. Administrators only. */
         get: operations["get_media_files"];
         put?: never;
         post?: never;
@@ -793,9 +793,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Makes audio files of this machine audio files of the caller, without sending them: they are
-         *     named, and read here. Limits and quota are those of an upload. If none can be taken, the first
-         *     refusal is the answer. Administrators only.
+         * Imports audio files from this machine by their paths, without an upload, with the same limits
+         *     and quota. If all files are refused, the answer is the problem of the first. Administrators
+         *     only.
          */
         post: operations["post_media_import"];
         delete?: never;
@@ -812,8 +812,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Shows the folders below a folder, some levels deep. Hidden ones, and links that lead out of the
-         *     folders that may be looked into, are left out. Administrators only.
+         * Lists the folders below a folder, some levels deep. Omits hidden folders and links that lead out
+         *     of the media folders. Administrators only.
          */
         get: operations["get_media_tree"];
         put?: never;
@@ -1952,13 +1952,13 @@ export interface components {
             /** @description Password. */
             password: string;
         };
-        /** @description A folder that may be looked into. */
+        /** @description A media folder. */
         Drive: {
             /** @description Its whole path. */
             path: string;
             /** @description Its name. */
             name: string;
-            /** @description Whether it is there now. */
+            /** @description Whether it is available now. */
             available: boolean;
             /**
              * Format: int64
@@ -1971,9 +1971,9 @@ export interface components {
              */
             free_bytes: number | null;
         };
-        /** @description The folders that may be looked into. */
+        /** @description The media folders. */
         DriveList: {
-            /** @description As the settings name them. */
+            /** @description The folders, in the order of the settings. */
             items: components["schemas"]["Drive"][];
             /** @description Where the next page starts; null on the last one. */
             next_cursor: string | null;
@@ -2074,7 +2074,7 @@ export interface components {
             path: string;
             /** @description Its name. */
             name: string;
-            /** @description The folders in it by name; null if they were not looked for: ask with this folder's path. */
+            /** @description The folders in it by name; null if they were not read: request this folder's path for them. */
             folders: components["schemas"]["Folder"][] | null;
         };
         /**
@@ -2142,14 +2142,14 @@ export interface components {
         ImportedFile: {
             /** @description Where it came from. */
             path: string;
-            /** @description Whether the caller had a file of this content already; it is then the one that is answered. */
+            /** @description Whether the caller already had a file with this content; then `file` is that one. */
             known: boolean;
             /** @description The file. */
             file: components["schemas"]["AudioFile"];
         };
-        /** @description What became of the files of an import. */
+        /** @description Result of an import. */
         ImportedMedia: {
-            /** @description The files that are among the caller's audio now. */
+            /** @description The imported files. */
             files: components["schemas"]["ImportedFile"][];
             /** @description The refused files, with the reasons. */
             refused: components["schemas"]["RefusedMedia"][];
@@ -2355,8 +2355,8 @@ export interface components {
             /** @description When it was last written, RFC 3339; null where the system does not say. */
             modified_at: string | null;
             /**
-             * @description Kind of file, such as `wave`; null if its content is none that is read here. The same holds
-             *     for what follows.
+             * @description Container format, such as `wave`; this and the following fields are null if the content is
+             *     not supported.
              */
             container: string | null;
             /** @description Codec of its samples. */
@@ -2373,11 +2373,11 @@ export interface components {
             channels: number | null;
             /**
              * Format: double
-             * @description Length in seconds by its header; null also where that does not say it.
+             * @description Length in seconds from its header; null also if the header does not hold it.
              */
             duration_secs: number | null;
         };
-        /** @description Which files to import. */
+        /** @description Files to import. */
         MediaImport: {
             /** @description Whole paths of 1 to 100 audio files. */
             paths: string[];
@@ -2651,8 +2651,8 @@ export interface components {
                 /** @description When it was last written, RFC 3339; null where the system does not say. */
                 modified_at: string | null;
                 /**
-                 * @description Kind of file, such as `wave`; null if its content is none that is read here. The same holds
-                 *     for what follows.
+                 * @description Container format, such as `wave`; this and the following fields are null if the content is
+                 *     not supported.
                  */
                 container: string | null;
                 /** @description Codec of its samples. */
@@ -2669,7 +2669,7 @@ export interface components {
                 channels: number | null;
                 /**
                  * Format: double
-                 * @description Length in seconds by its header; null also where that does not say it.
+                 * @description Length in seconds from its header; null also if the header does not hold it.
                  */
                 duration_secs: number | null;
             }[];
@@ -3264,7 +3264,7 @@ export interface components {
         };
         /** @description A refused file. */
         RefusedMedia: {
-            /** @description Its path, as it was asked for. */
+            /** @description Its path, as requested. */
             path: string;
             /** @description Why. */
             problem: components["schemas"]["Problem"];
@@ -3867,7 +3867,7 @@ export interface components {
             /** @description The account. */
             user: components["schemas"]["UserView"];
         };
-        /** @description A part of the folders. */
+        /** @description A part of the folder tree. */
         Tree: components["schemas"]["Folder"] & {
             /** @description Whether there are more folders than one answer shows. */
             truncated: boolean;

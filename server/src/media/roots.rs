@@ -1,0 +1,106 @@
+//! Restricts paths to the media folders.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use crate::error::{ApiError, ApiResult};
+
+/// The folders of `SF_MEDIA_DIRS`.
+#[derive(Debug)]
+pub(super) struct MediaRoots {
+    /// As in the settings.
+    configured: Vec<PathBuf>,
+    /// Without symbolic links; only those that exist.
+    canonical: Vec<PathBuf>,
+}
+
+impl MediaRoots {
+    /// The folders of the settings. Blocks.
+    pub(super) fn new(media_dirs: &[PathBuf]) -> Self {
+        let canonical = media_dirs.iter().filter_map(|dir| dir.canonicalize().ok()).collect();
+        Self { configured: media_dirs.to_vec(), canonical }
+    }
+
+    /// The folders as in the settings.
+    pub(super) fn configured(&self) -> &[PathBuf] {
+        &self.configured
+    }
+
+    /// The canonical path of a file or folder inside the media folders. Blocks.
+    ///
+    /// # Errors
+    /// 403 `outside_media_dirs` for a path outside the folders, whether it exists or not; 404 for a
+    /// missing path inside them.
+    pub(super) fn resolve(&self, path: &str) -> ApiResult<PathBuf> {
+        let requested = Path::new(path);
+        let is_plain = requested.is_absolute()
+            && !path.contains('\0')
+            && requested.components().all(|part| !matches!(part, Component::ParentDir | Component::CurDir));
+        let is_inside =
+            is_plain && self.configured.iter().chain(&self.canonical).any(|dir| requested.starts_with(dir));
+        if !is_inside {
+            return Err(outside(path));
+        }
+        match requested.canonicalize() {
+            Ok(real) if self.contains(&real) => Ok(real),
+            Ok(_) => Err(outside(path)),
+            // A missing file must not reveal whether a file outside the folders exists.
+            Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
+                match requested.ancestors().skip(1).find_map(|parent| parent.canonicalize().ok()) {
+                    Some(parent) if self.contains(&parent) => {
+                        Err(ApiError::not_found("file or folder", &printable(path)))
+                    }
+                    _ => Err(outside(path)),
+                }
+            }
+            Err(error) => Err(unreadable(path, &error)),
+        }
+    }
+
+    /// Whether a path without symbolic links lies in one of the folders.
+    pub(super) fn contains(&self, real: &Path) -> bool {
+        self.canonical.iter().any(|dir| real.starts_with(dir))
+    }
+
+    /// Returns the path and metadata of a folder entry after resolving links, if it may be read.
+    /// Blocks.
+    pub(super) fn entry(&self, entry: &fs::DirEntry) -> Option<(PathBuf, fs::Metadata)> {
+        let mut path = entry.path();
+        if entry.file_type().ok()?.is_symlink() {
+            path = path.canonicalize().ok().filter(|real| self.contains(real))?;
+        }
+        let metadata = fs::metadata(&path).ok()?;
+        Some((path, metadata))
+    }
+}
+
+/// The error for a path that cannot be read.
+pub(super) fn unreadable(path: &str, error: &std::io::Error) -> ApiError {
+    match error.kind() {
+        ErrorKind::PermissionDenied => ApiError::Forbidden {
+            code: "not_readable",
+            detail: format!(
+                "The service has no permission to read `{}`; allow it in the file system.",
+                printable(path)
+            ),
+        },
+        ErrorKind::NotFound => ApiError::not_found("file or folder", &printable(path)),
+        ErrorKind::NotADirectory => {
+            ApiError::bad_request("not_a_folder", format!("`{}` is not a folder.", printable(path)))
+        }
+        _ => ApiError::internal(anyhow::anyhow!("reading {path:?}: {error}")),
+    }
+}
+
+fn outside(path: &str) -> ApiError {
+    ApiError::Forbidden {
+        code: "outside_media_dirs",
+        detail: format!("`{}` is outside the media folders (SF_MEDIA_DIRS).", printable(path)),
+    }
+}
+
+/// A path without control characters, shortened for messages.
+pub(super) fn printable(path: &str) -> String {
+    path.chars().filter(|letter| !letter.is_control()).take(300).collect()
+}
