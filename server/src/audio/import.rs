@@ -146,7 +146,7 @@ pub(crate) fn undo_import(state: &AppState, runtime: &Handle, owner_id: &str, id
     match deleted::delete(state, runtime, owner_id, id, id) {
         // The user has deleted it already, or a project uses it.
         Err(ApiError::NotFound { .. } | ApiError::Conflict { code: "audio_in_use", .. }) => Ok(()),
-        other => other,
+        result => result,
     }
 }
 

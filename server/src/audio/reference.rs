@@ -59,7 +59,7 @@ pub(super) struct ReferenceAnswer {
     responses((status = 200, body = ReferenceAnswer),
         (status = 404, description = "The caller has no such audio file", body = Problem,
             content_type = "application/problem+json"),
-        (status = 415, description = "No kind of audio file that is read here", body = Problem,
+        (status = 415, description = "Not a supported kind of audio file", body = Problem,
             content_type = "application/problem+json"),
         (status = 422, description = "`audio_damaged` or `audio_limit`", body = Problem,
             content_type = "application/problem+json"),

@@ -1,6 +1,6 @@
-//! Sound files for tests, made by code.
+//! Audio files for tests.
 
-/// Coded files that `scripts/make-audio-fixtures` made: half a second of 1 kHz on the left, 500 Hz
+/// Compressed files from `scripts/make-audio-fixtures`: half a second of 1 kHz on the left, 500 Hz
 /// on the right.
 pub(super) const MP3: &[u8] = include_bytes!("fixtures/tone.mp3");
 pub(super) const OGG: &[u8] = include_bytes!("fixtures/tone.ogg");

@@ -37,7 +37,7 @@ pub(super) struct UploadForm {
 #[utoipa::path(post, path = "/audio/upload", tag = "audio", params(UploadQuery),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, body = UploadAnswer), (status = 202, body = StartedTask),
-        (status = 415, description = "No kind of audio file that is read here", body = Problem,
+        (status = 415, description = "Not a supported kind of audio file", body = Problem,
             content_type = "application/problem+json"),
         (status = 422, description = "`audio_damaged`, or `audio_limit`: too long, too many channels, \
             a sample rate out of range", body = Problem, content_type = "application/problem+json"),

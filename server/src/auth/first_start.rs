@@ -11,9 +11,9 @@ const ADMIN: &str = "admin";
 /// Why a password was generated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Occasion {
-    /// The account was made.
+    /// The account was created.
     FirstStart,
-    /// No administrator had a password, and nobody is trusted without one.
+    /// No administrator had a password, and local callers are not trusted without one.
     NobodyCouldLogIn,
 }
 

@@ -292,8 +292,9 @@ mod tests {
 
     #[test]
     fn interface_addresses_are_local_only_in_standalone() {
-        let own = if_addrs::get_if_addrs().expect("interfaces").into_iter().map(|interface| interface.ip());
-        for address in own.filter(|address| !address.is_loopback() && address.is_ipv4()) {
+        let addresses =
+            if_addrs::get_if_addrs().expect("interfaces").into_iter().map(|interface| interface.ip());
+        for address in addresses.filter(|address| !address.is_loopback() && address.is_ipv4()) {
             let host = format!("{address}:8600");
             let headers = [("host", host.as_str())];
             assert_eq!(check(Environment::Standalone, &address.to_string(), &headers), Ok(()));
@@ -360,8 +361,8 @@ mod tests {
         ] {
             foreign("127.0.0.1", &[HOST, ("origin", origin)], &NotLocal::ForeignOrigin);
         }
-        let own = ("origin", "http://127.0.0.1:8600");
-        foreign("127.0.0.1", &[HOST, own, own], &NotLocal::ForeignOrigin);
+        let same = ("origin", "http://127.0.0.1:8600");
+        foreign("127.0.0.1", &[HOST, same, same], &NotLocal::ForeignOrigin);
     }
 
     #[test]

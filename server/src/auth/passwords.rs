@@ -152,7 +152,7 @@ fn verify(password: &str, stored: &str) -> anyhow::Result<bool> {
 pub struct PasswordStrength {
     /// 0 (trivial to guess) to 4 (very hard to guess).
     pub score: u8,
-    /// What makes it weak, if something does.
+    /// Why it is weak, if it is.
     pub warning: Option<String>,
     /// How to make it stronger.
     pub suggestions: Vec<String>,

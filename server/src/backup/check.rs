@@ -173,18 +173,18 @@ fn files(
 }
 
 fn wrong_size(expected: &Expected, found: u64) -> Option<String> {
-    let wanted = expected.size_bytes;
-    let is_wrong = found < wanted || (found > wanted && !expected.is_growing);
-    is_wrong.then(|| format!("has {found} bytes instead of {wanted}"))
+    let expected_bytes = expected.size_bytes;
+    let is_wrong = found < expected_bytes || (found > expected_bytes && !expected.is_growing);
+    is_wrong.then(|| format!("has {found} bytes instead of {expected_bytes}"))
 }
 
 fn wrong_hash(expected: &Expected, blobs: &Blobs) -> anyhow::Result<Option<String>> {
-    let Some(wanted) = &expected.sha256 else { return Ok(None) };
+    let Some(sha256) = &expected.sha256 else { return Ok(None) };
     let Some(file) = blobs.read(&expected.key)? else { return Ok(Some("is missing".to_owned())) };
     let mut hash = Sha256::new();
     std::io::copy(&mut std::io::BufReader::new(file), &mut hash)?;
     let found = format!("{:x}", hash.finalize());
-    Ok((found != *wanted).then(|| format!("is damaged: its SHA-256 is {found}")))
+    Ok((found != *sha256).then(|| format!("is damaged: its SHA-256 is {found}")))
 }
 
 /// Stored files without a database row. If other processes may be storing files, only old enough

@@ -90,8 +90,8 @@ pub(crate) struct Restored {
     pub(crate) replaced_dir: Option<PathBuf>,
 }
 
-fn not_empty_error(what: &str) -> String {
-    format!("{what} is not empty; nothing was changed. --replace moves its files aside")
+fn not_empty_error(target: &str) -> String {
+    format!("{target} is not empty; nothing was changed. --replace moves its files aside")
 }
 
 /// Moves the files in the storage folder aside, and returns where. Fails if there are any without

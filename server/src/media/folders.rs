@@ -38,7 +38,7 @@ pub(super) struct Tree {
     /// The requested folder.
     #[serde(flatten)]
     folder: Folder,
-    /// Whether there are more folders than one answer shows.
+    /// Whether the answer omits folders beyond its limit.
     truncated: bool,
 }
 

@@ -40,7 +40,7 @@ pub(super) struct ImportedMedia {
 /// A file that was imported.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ImportedFile {
-    /// Where it came from.
+    /// Path of the original.
     path: String,
     /// Whether the caller already had a file with this content; then `file` is that one.
     known: bool,

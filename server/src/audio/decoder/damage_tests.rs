@@ -10,24 +10,24 @@ use crate::audio::test_files::*;
 /// that there is one warning.
 #[track_caller]
 fn check_repair(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
-    let (whole, healed) = (decode(whole), decode(broken));
-    assert_eq!(healed.report.frames, whole.report.frames, "{name}");
-    assert_eq!(healed.report.warnings, ["1 damaged section was replaced by silence."], "{name}");
-    let differing = differing_frames(&whole, &healed);
+    let (whole, repaired) = (decode(whole), decode(broken));
+    assert_eq!(repaired.report.frames, whole.report.frames, "{name}");
+    assert_eq!(repaired.report.warnings, ["1 damaged section was replaced by silence."], "{name}");
+    let differing = differing_frames(&whole, &repaired);
     assert!(
         lost.start <= differing.start && differing.end <= lost.end && !differing.is_empty(),
         "{name}: frames {differing:?} differ, {lost:?} may"
     );
-    let channels = healed.report.channels as usize;
+    let channels = repaired.report.channels as usize;
     let middle = usize::midpoint(differing.start, differing.end) * channels;
-    assert!(healed.samples[middle..middle + 64].iter().all(|value| *value == 0.0), "{name}: no silence");
+    assert!(repaired.samples[middle..middle + 64].iter().all(|value| *value == 0.0), "{name}: no silence");
 }
 
 /// The range from the first to the last differing frame.
-fn differing_frames(one: &Decoded, other: &Decoded) -> Range<usize> {
-    let channels = one.report.channels as usize;
-    let differs = |(one, other): (&[f32], &[f32])| one != other;
-    let pairs = || one.samples.chunks_exact(channels).zip(other.samples.chunks_exact(channels));
+fn differing_frames(intact: &Decoded, repaired: &Decoded) -> Range<usize> {
+    let channels = intact.report.channels as usize;
+    let differs = |(a, b): (&[f32], &[f32])| a != b;
+    let pairs = || intact.samples.chunks_exact(channels).zip(repaired.samples.chunks_exact(channels));
     let first = pairs().position(differs).unwrap_or(0);
     first..pairs().rposition(differs).map_or(first, |last| last + 1)
 }
@@ -66,12 +66,12 @@ fn a_lost_page_of_ogg_is_silent() {
     let broken = with_changed_byte(&with_changed_byte(OGG_PAGES, pages[4].0 + 60), pages[5].0 + 60);
     check_repair("two pages", OGG_PAGES, &broken, pages[3].1..pages[5].1 + 1_024);
     let broken = with_changed_byte(&with_changed_byte(OGG_PAGES, pages[4].0 + 60), pages[6].0 + 60);
-    let healed = decode(&broken);
+    let repaired = decode(&broken);
     assert_eq!(
-        (healed.report.frames, &healed.report.warnings[..]),
+        (repaired.report.frames, &repaired.report.warnings[..]),
         (24_000, &["2 damaged sections were replaced by silence.".to_owned()][..])
     );
-    let differing = differing_frames(&decode(OGG_PAGES), &healed);
+    let differing = differing_frames(&decode(OGG_PAGES), &repaired);
     assert!(pages[3].1 <= differing.start && differing.end <= pages[6].1 + 1_024, "{differing:?}");
 }
 
@@ -99,15 +99,15 @@ fn a_lost_frame_of_mp3_is_silent() {
         let heads = indices_of(MP3, &[0xFF, 0xFB]);
         let head = *heads.iter().find(|head| **head > first + 8 * frame_bytes).expect("a frame");
         broken[head..head + broken_bytes].fill(0x11);
-        let healed = decode(&broken);
-        assert_eq!(healed.report.frames, whole.report.frames, "{broken_bytes} bytes");
+        let repaired = decode(&broken);
+        assert_eq!(repaired.report.frames, whole.report.frames, "{broken_bytes} bytes");
         assert_eq!(
-            healed.report.warnings,
+            repaired.report.warnings,
             ["1 damaged section was replaced by silence."],
             "{broken_bytes} bytes"
         );
         // Frames borrow bytes from those before them.
-        let differing = differing_frames(&whole, &healed);
+        let differing = differing_frames(&whole, &repaired);
         assert!(differing.len() <= 1_152 * (broken_bytes / frame_bytes + 5), "{broken_bytes}: {differing:?}");
     }
 }
@@ -115,11 +115,11 @@ fn a_lost_frame_of_mp3_is_silent() {
 #[test]
 fn a_second_stream_is_ignored_with_a_warning() {
     for (name, bytes) in [("flac", FLAC), ("mp3", MP3), ("ogg", OGG)] {
-        let (one, both) = (decode(bytes), decode(&[bytes, bytes].concat()));
-        assert_eq!(both.report.frames, one.report.frames, "{name}");
-        assert!(both.samples == one.samples, "{name}: other samples");
+        let (single, chained) = (decode(bytes), decode(&[bytes, bytes].concat()));
+        assert_eq!(chained.report.frames, single.report.frames, "{name}");
+        assert!(chained.samples == single.samples, "{name}: other samples");
         let expected = "The file holds several streams; only the first one was read.";
-        assert_eq!(both.report.warnings, [expected], "{name}");
+        assert_eq!(chained.report.warnings, [expected], "{name}");
     }
 }
 
@@ -134,9 +134,9 @@ fn damaged_frames_of_an_m4a_file_are_silent() {
             random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
             *byte = (random >> 24) as u8;
         }
-        let healed = decode(&broken);
-        assert_eq!(healed.report.frames, whole.report.frames, "{count} bytes from {from}");
-        let warnings = &healed.report.warnings;
+        let repaired = decode(&broken);
+        assert_eq!(repaired.report.frames, whole.report.frames, "{count} bytes from {from}");
+        let warnings = &repaired.report.warnings;
         assert!(warnings.len() == 1 && warnings[0].contains("damaged section"), "{warnings:?}");
     }
 }
@@ -169,10 +169,10 @@ fn a_wav_file_with_an_incomplete_header_is_read_to_its_end() {
     let mut stale = whole;
     stale[4..8].fill(0);
     stale[data + 4..data + 8].fill(0);
-    let healed = decode(&stale);
-    assert_eq!(healed.samples, samples);
+    let repaired = decode(&stale);
+    assert_eq!(repaired.samples, samples);
     let expected = "The header was never completed; everything after it was read as audio.";
-    assert_eq!(healed.report.warnings, [expected]);
+    assert_eq!(repaired.report.warnings, [expected]);
     // As written before the samples: the size of the header alone.
     stale[4..8].copy_from_slice(&(data as u32).to_le_bytes());
     assert_eq!(decode(&stale).samples, samples);
@@ -181,8 +181,12 @@ fn a_wav_file_with_an_incomplete_header_is_read_to_its_end() {
         let file_bytes = stale.len() as u32 - 8;
         stale[4..8].copy_from_slice(&file_bytes.to_le_bytes());
         stale[data + 4..data + 8].copy_from_slice(&wrong_size.to_le_bytes());
-        let healed = decode(&stale);
-        assert_eq!((healed.samples, healed.report.warnings.len()), (samples.clone(), 1), "{wrong_size:#x}");
+        let repaired = decode(&stale);
+        assert_eq!(
+            (repaired.samples, repaired.report.warnings.len()),
+            (samples.clone(), 1),
+            "{wrong_size:#x}"
+        );
     }
     // No samples.
     let empty = riff(&[
@@ -203,12 +207,12 @@ fn rf64_and_bw64_files_are_read() {
             .concat()
     };
     for kind in [b"RF64", b"BW64"] {
-        for (told, is_right) in [(data.len() as u64, true), (0, false)] {
+        for (declared_bytes, is_right) in [(data.len() as u64, true), (0, false)] {
             let tail = riff_chunk(b"junk", &[7; 10]);
             let tail = if is_right { &tail[..] } else { &[] };
             let body = [
                 b"WAVE",
-                &riff_chunk(b"ds64", &sizes(told))[..],
+                &riff_chunk(b"ds64", &sizes(declared_bytes))[..],
                 &fmt,
                 &chunk(b"data", [0xFF; 4], &data),
                 tail,
@@ -217,7 +221,7 @@ fn rf64_and_bw64_files_are_read() {
             assert_eq!(
                 (&decoded.samples, decoded.report.warnings.is_empty()),
                 (&samples, is_right),
-                "{told}"
+                "{declared_bytes}"
             );
         }
     }

@@ -201,7 +201,7 @@ impl Process {
     }
 }
 
-/// What ended a process.
+/// The cause of a process exit.
 enum ExitCause {
     /// The limit of time or processor time.
     OutOfTime,

@@ -86,7 +86,7 @@ async fn append_leased(
     let written = match written {
         // Another process writes to the file now.
         Err(error) if lease.is_lost() => return Err(error),
-        other => other,
+        result => result,
     };
     tokio::task::spawn_blocking(move || appender.finish(written)).await?
 }

@@ -69,9 +69,9 @@ pub(super) struct UploadStatus {
     expires_at: String,
     /// Its state.
     state: UploadState,
-    /// The task that decodes the file, once all bytes are there.
+    /// The task that decodes the file, once the upload is complete.
     task_id: Option<String>,
-    /// The audio file, once it is there.
+    /// The audio file, once it is stored.
     audio_id: Option<String>,
 }
 
@@ -244,11 +244,11 @@ pub(super) async fn describe(
 #[utoipa::path(patch, path = "/audio/uploads/{id}", tag = "audio",
     request_body(content = String, content_type = "application/offset+octet-stream"),
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header),
-        ("Upload-Offset" = u64, Header, description = "Bytes that have come before"),
-        ("Upload-Checksum" = Option<String>, Header, description = "`sha1` or `sha256`, and the part's in base64")),
+        ("Upload-Offset" = u64, Header, description = "Bytes received before"),
+        ("Upload-Checksum" = Option<String>, Header, description = "`sha1` or `sha256`, and the checksum of the body in base64")),
     responses((status = 204, description = "Added", headers(("Upload-Offset" = u64), ("Upload-Expires" = String),
-            ("Songfoundry-Task-Id" = String, description = "After the last byte: the task that decodes"))),
-        (status = 409, description = "`wrong_offset`; `upload_finished`: all bytes are there; `upload_busy`: somebody else is writing", body = Problem,
+            ("Songfoundry-Task-Id" = String, description = "After the last byte: the task that decodes the upload"))),
+        (status = 409, description = "`wrong_offset`; `upload_finished`: all bytes are there; `upload_busy`: another request is writing", body = Problem,
             content_type = "application/problem+json"),
         (status = 412, description = "`tus_version`", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "Not `application/offset+octet-stream`", body = Problem,

@@ -79,7 +79,7 @@ async fn files_are_found_by_their_tags() {
     }
     put(json!({ "tags": [] })).send().await.expect(200);
     assert_eq!(names(&get(&app, &format!("{LIST}?tag=dark")).await.expect(200)), [""; 0]);
-    for (bad, pointer, what) in [
+    for (bad, pointer, reason) in [
         (json!(["a", ""]), "/tags/1", "1 to 64 characters"),
         (json!(["x".repeat(65)]), "/tags/0", "65 characters; a tag has at most 64"),
         (json!(["a", "b", "a\nb"]), "/tags/2", "control character"),
@@ -89,7 +89,7 @@ async fn files_are_found_by_their_tags() {
         let errors = answer.json()["errors"].clone();
         assert_eq!(errors[0]["pointer"], pointer, "{errors}");
         let detail = answer.problem(400, "bad_tags");
-        assert!(detail.contains(pointer) && detail.contains(what), "{detail}");
+        assert!(detail.contains(pointer) && detail.contains(reason), "{detail}");
     }
     put(json!({ "tag": "x" })).send().await.problem(400, "unexpected_json");
 }

@@ -114,11 +114,12 @@ async fn unfinished_uploads_are_listed_in_pages() {
         query = format!("?limit=2&cursor={}", page["next_cursor"].as_str().unwrap_or_default());
         found.extend(items);
     }
-    let mut locations: Vec<_> = found.iter().map(|one| one["location"].as_str().expect("a path")).collect();
+    let mut locations: Vec<_> =
+        found.iter().map(|upload| upload["location"].as_str().expect("a path")).collect();
     locations.sort_unstable();
     begun.sort_unstable();
     assert_eq!(locations, begun);
-    let second = found.iter().find(|one| one["name"] == "b.wav").expect("the second");
+    let second = found.iter().find(|upload| upload["name"] == "b.wav").expect("the second");
     assert_eq!((&second["offset_bytes"], &second["length_bytes"]), (&json!(400), &json!(1_000)));
     assert!(second["expires_at"].as_str().is_some_and(|time| time.ends_with('Z')), "{second}");
     let token = app.token_of_new_user("other").await;

@@ -163,7 +163,7 @@ async fn the_quota_counts_bytes_on_disk() {
     with_form(app.remote(Method::POST, UPLOAD).token(&token), &[("b.wav", &second)]).send().await.expect(201);
     app.local(Method::DELETE, &format!("{LIST}/{}", first["id"].as_str().unwrap())).send().await.expect(204);
     uploaded(&app, "b.wav", &second).await;
-    // What is known already needs room too.
+    // Known content counts toward the quota too.
     uploaded(&app, "again.wav", &second).await;
 }
 

@@ -17,7 +17,7 @@ pub struct InviteRow {
     pub role: Role,
     /// Note of the administrator.
     pub note: String,
-    /// Name of the administrator who made it.
+    /// Name of the administrator who created it.
     pub created_by: String,
     /// When it was created, RFC 3339.
     pub created_at: String,

@@ -48,7 +48,7 @@ pub struct Throttled {
     /// Failed log-ins within an hour; for an address the failed accounts, for registrations all
     /// attempts, also successful ones.
     pub failures: i64,
-    /// When the last one failed, or the last registration came, RFC 3339.
+    /// When the last log-in failed or the last registration arrived, RFC 3339.
     pub last_failed_at: String,
     /// Seconds until the next registration is admitted; 0 for log-ins, which are queued.
     pub retry_after_secs: u64,

@@ -2140,7 +2140,7 @@ export interface components {
         };
         /** @description A file that was imported. */
         ImportedFile: {
-            /** @description Where it came from. */
+            /** @description Path of the original. */
             path: string;
             /** @description Whether the caller already had a file with this content; then `file` is that one. */
             known: boolean;
@@ -2835,7 +2835,7 @@ export interface components {
                  *     attempts, also successful ones.
                  */
                 failures: number;
-                /** @description When the last one failed, or the last registration came, RFC 3339. */
+                /** @description When the last log-in failed or the last registration arrived, RFC 3339. */
                 last_failed_at: string;
                 /**
                  * Format: int64
@@ -2870,9 +2870,9 @@ export interface components {
                 expires_at: string;
                 /** @description Its state. */
                 state: components["schemas"]["UploadState"];
-                /** @description The task that decodes the file, once all bytes are there. */
+                /** @description The task that decodes the file, once the upload is complete. */
                 task_id: string | null;
-                /** @description The audio file, once it is there. */
+                /** @description The audio file, once it is stored. */
                 audio_id: string | null;
             }[];
             /** @description Where the next page starts; null on the last one. */
@@ -2902,7 +2902,7 @@ export interface components {
              * @description 0 (trivial to guess) to 4 (very hard to guess).
              */
             score: number;
-            /** @description What makes it weak, if something does. */
+            /** @description Why it is weak, if it is. */
             warning: string | null;
             /** @description How to make it stronger. */
             suggestions: string[];
@@ -3835,7 +3835,7 @@ export interface components {
              *     attempts, also successful ones.
              */
             failures: number;
-            /** @description When the last one failed, or the last registration came, RFC 3339. */
+            /** @description When the last log-in failed or the last registration arrived, RFC 3339. */
             last_failed_at: string;
             /**
              * Format: int64
@@ -3869,7 +3869,7 @@ export interface components {
         };
         /** @description A part of the folder tree. */
         Tree: components["schemas"]["Folder"] & {
-            /** @description Whether there are more folders than one answer shows. */
+            /** @description Whether the answer omits folders beyond its limit. */
             truncated: boolean;
         };
         /** @description A plugin of which it is not known what it is for. */
@@ -3922,9 +3922,9 @@ export interface components {
             expires_at: string;
             /** @description Its state. */
             state: components["schemas"]["UploadState"];
-            /** @description The task that decodes the file, once all bytes are there. */
+            /** @description The task that decodes the file, once the upload is complete. */
             task_id: string | null;
-            /** @description The audio file, once it is there. */
+            /** @description The audio file, once it is stored. */
             audio_id: string | null;
         };
         /** @description A stored file. */
@@ -4950,9 +4950,9 @@ export interface operations {
             query?: never;
             header: {
                 "Tus-Resumable": "1.0.0";
-                /** @description Bytes that have come before */
+                /** @description Bytes received before */
                 "Upload-Offset": number;
-                /** @description `sha1` or `sha256`, and the part's in base64 */
+                /** @description `sha1` or `sha256`, and the checksum of the body in base64 */
                 "Upload-Checksum"?: string;
             };
             path: {
@@ -4970,7 +4970,7 @@ export interface operations {
             /** @description Added */
             204: {
                 headers: {
-                    /** @description After the last byte: the task that decodes */
+                    /** @description After the last byte: the task that decodes the upload */
                     "Songfoundry-Task-Id"?: string;
                     "Upload-Expires"?: string;
                     "Upload-Offset"?: number;
