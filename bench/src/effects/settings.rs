@@ -1,11 +1,11 @@
 //! Settings at which every kind of effect has work to do, chosen as for a song.
 
 use anyhow::Context as _;
-use dsp_core::effects::effect_kind;
+use dsp_core::effects::{EFFECTS, effect_kind};
 use dsp_core::session::EffectSettings;
 
-/// Kinds, and what of them is not at its default.
-const WORKING: [(&str, &[(&str, f64)]); 17] = [
+/// Values that are not defaults, for the kinds whose defaults process little or nothing.
+const WORKING: &[(&str, &[(&str, f64)])] = &[
     ("utility", &[("gain_db", -2.0), ("balance", 0.2)]),
     ("compressor", &[("threshold_db", -30.0), ("ratio", 4.0), ("makeup_db", 4.0)]),
     ("gate", &[("threshold_db", -30.0)]),
@@ -24,27 +24,20 @@ const WORKING: [(&str, &[(&str, f64)]); 17] = [
     ("saturator", &[("drive_db", 15.0)]),
     ("bit_crusher", &[("bits", 8.0), ("rate_hz", 11_025.0)]),
     ("width", &[("width", 1.4), ("mono_below_on", 1.0)]),
-    ("convolution", &[]),
-    ("delay", &[]),
-    ("reverb", &[]),
-    ("chorus", &[]),
-    ("flanger", &[]),
-    ("phaser", &[]),
-    ("tremolo", &[]),
 ];
 
-/// Every kind, in the order of the table above.
+/// The ids of all kinds.
 pub(super) fn kinds() -> impl Iterator<Item = &'static str> {
-    WORKING.iter().map(|(kind, _)| *kind)
+    EFFECTS.iter().map(|kind| kind.id)
 }
 
-/// An effect of a kind, at work.
+/// An effect of a kind with settings as in a song.
 ///
 /// # Errors
 ///
 /// If the engine has no such kind, or the kind no such parameter.
 pub(super) fn working(kind: &str) -> anyhow::Result<EffectSettings> {
-    let (_, changed) = WORKING.iter().find(|(id, _)| *id == kind).context("settings of the effect")?;
+    let changed = WORKING.iter().find(|(id, _)| *id == kind).map_or(&[][..], |(_, changed)| changed);
     with(kind, changed)
 }
 
@@ -73,13 +66,29 @@ pub(super) fn with(kind: &str, changed: &[(&str, f64)]) -> anyhow::Result<Effect
 #[cfg(test)]
 mod tests {
     use super::*;
-    use dsp_core::effects::EFFECTS;
+    use dsp_core::effects::EffectConfig;
+    use dsp_core::mixer::{EffectChain, EffectSlot};
 
+    /// Without a change of the sound, the benchmark would measure an effect that is skipped.
     #[test]
-    fn every_effect_of_the_engine_has_settings() {
+    fn every_effect_of_the_engine_changes_the_sound() {
+        let tone = |radians: f32| -> Vec<f32> {
+            (0..48_000_u16).map(|frame| (f32::from(frame) * radians).sin() * 0.5).collect()
+        };
+        // A low tone on the left and one that a de-esser reduces, of 7.6 kHz, on the right.
+        let input = [tone(0.05), tone(1.0)];
         for kind in EFFECTS {
-            working(kind.id).unwrap();
+            let settings = working(kind.id).unwrap();
+            let config = EffectConfig { sample_rate_hz: 48_000, seed: 1, impulse: None };
+            let mut slot = EffectSlot::new("effect", kind, &config);
+            for (index, value) in settings.values.iter().enumerate() {
+                slot.set(index, *value, 0);
+            }
+            let mut chain = EffectChain::new(48_000);
+            chain.push(slot);
+            let [mut left, mut right] = input.clone();
+            chain.process(&mut left, &mut right, &[]);
+            assert!([left, right] != input, "{} changes nothing", kind.id);
         }
-        assert_eq!(kinds().count(), EFFECTS.len());
     }
 }
