@@ -60,7 +60,11 @@ pub(super) fn delete(
         Ok(sha256)
     };
     let sha256 = runtime.block_on(deleting)?;
-    release(state, runtime, &sha256)
+    // The row is gone: the file is deleted, and upkeep looks for files without a row.
+    if let Err(error) = release(state, runtime, &sha256) {
+        tracing::warn!(id, "the stored files of a deleted audio file stay for now: {error:#}");
+    }
+    Ok(())
 }
 
 /// Takes the stored files of a content away that nobody has: to the quarantine as long as a deleted
