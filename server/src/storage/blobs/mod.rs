@@ -508,6 +508,7 @@ mod tests {
     use std::io::Read as _;
 
     use super::*;
+    use crate::error::ApiError;
 
     fn store() -> (tempfile::TempDir, Blobs) {
         let dir = tempfile::tempdir().expect("a folder");
@@ -532,6 +533,25 @@ mod tests {
         blobs.remove(&key).expect("removes");
         blobs.remove(&key).expect("removing nothing is fine");
         assert!(blobs.read(&key).expect("reads").is_none());
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn damaged_bytes_from_object_storage_are_refused_and_not_kept() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (remote, root) = (Remote::in_memory(), dir.path().join("blobs"));
+        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Own).expect("opens");
+        let work = move || {
+            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            blobs.put(&key, b"right").expect("stores");
+            fs::remove_file(blobs.path(&key)).expect("there is a local copy");
+            remote.damage("audio", "a1.wav", b"wrong");
+            let error = ApiError::from(blobs.read(&key).expect_err("other bytes"));
+            assert_eq!((error.status().as_u16(), error.code()), (503, "storage_unreachable"));
+            assert!(!blobs.path(&key).exists(), "a copy of the damaged bytes was kept");
+            remote.damage("audio", "a1.wav", b"right");
+            assert!(blobs.read(&key).expect("reads").is_some());
+        };
+        tokio::task::spawn_blocking(work).await.expect("no panic");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Object storage that speaks S3.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -9,12 +10,19 @@ use futures_util::StreamExt as _;
 use object_store::aws::AmazonS3Builder;
 use object_store::buffered::BufWriter;
 use object_store::path::Path;
-use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
+use object_store::{
+    Attribute, AttributeValue, Attributes, ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig,
+};
+use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncWriteExt as _;
 use tokio::runtime::Handle;
 
 use super::{Entry, split_name};
 use crate::config::S3Config;
+use crate::storage::hash::file_sha256;
+
+/// Metadata of an object: the SHA-256 of its bytes in hexadecimal.
+const SHA256: Attribute = Attribute::Metadata(Cow::Borrowed("sha256"));
 
 /// How long one request may take, and all tries of it together.
 const REQUEST_WITHIN: Duration = Duration::from_secs(120);
@@ -78,6 +86,18 @@ impl Remote {
         Self { store, prefix, runtime, sizes_asked: Arc::default() }
     }
 
+    /// Stores other bytes in an object that keeps its metadata, as a faulty store would.
+    #[cfg(test)]
+    pub(super) fn damage(&self, folder: &str, name: &str, bytes: &'static [u8]) {
+        let location = self.location(folder, name);
+        let damaging = async {
+            let attributes = self.store.get(&location).await.expect("an object").attributes;
+            let options = object_store::PutOptions { attributes, ..Default::default() };
+            self.store.put_opts(&location, bytes.into(), options).await.expect("stores");
+        };
+        self.runtime.block_on(damaging);
+    }
+
     fn folder(&self, folder: &str) -> Path {
         Path::from(format!("{}/{folder}", self.prefix))
     }
@@ -86,12 +106,14 @@ impl Remote {
         Path::from(format!("{}/{folder}/{name}", self.prefix))
     }
 
-    /// Stores a file, whole or not at all.
+    /// Stores a file, whole or not at all, with its hash.
     pub(super) fn put(&self, folder: &str, name: &str, file: &FilePath) -> io::Result<()> {
         let location = self.location(folder, name);
+        let sha256 = AttributeValue::from(file_sha256(file)?);
         self.runtime.block_on(async {
             let mut source = tokio::fs::File::open(file).await?;
-            let mut writer = BufWriter::new(Arc::clone(&self.store), location);
+            let mut writer = BufWriter::new(Arc::clone(&self.store), location)
+                .with_attributes(Attributes::from_iter([(SHA256, sha256)]));
             match tokio::io::copy(&mut source, &mut writer).await {
                 Ok(_) => writer.shutdown().await,
                 Err(error) => {
@@ -104,15 +126,27 @@ impl Remote {
     }
 
     /// Writes a stored file to `writer`; false if there is none.
+    ///
+    /// # Errors
+    /// When the bytes do not have the hash that was stored with them, among others.
     pub(super) fn fetch(&self, folder: &str, name: &str, writer: &mut impl Write) -> io::Result<bool> {
         let location = self.location(folder, name);
         self.runtime.block_on(async {
-            let mut pieces = match self.store.get(&location).await {
+            let found = match self.store.get(&location).await {
                 Err(object_store::Error::NotFound { .. }) => return Ok(false),
-                found => found?.into_stream(),
+                found => found?,
             };
+            let stored_sha256 = found.attributes.get(&SHA256).cloned();
+            let mut hash = Sha256::new();
+            let mut pieces = found.into_stream();
             while let Some(piece) = pieces.next().await {
-                writer.write_all(&piece?)?;
+                let piece = piece?;
+                hash.update(&piece);
+                writer.write_all(&piece)?;
+            }
+            if stored_sha256.is_some_and(|stored| *stored != format!("{:x}", hash.finalize())) {
+                let source = format!("the bytes of {location} do not have the SHA-256 of those stored").into();
+                return Err(object_store::Error::Generic { store: "S3", source }.into());
             }
             writer.flush()?;
             Ok(true)
