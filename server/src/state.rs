@@ -167,7 +167,7 @@ impl AppState {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;
         let storage_lock = StorageLock::of(dir)?;
-        let blobs = open_blobs(&config.storage, Sharing::Own).await?;
+        let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
         installation::refuse_missing_database(&config.storage, &blobs).await?;
         let db = db::open(&config.storage.database, config.storage.database_limits).await?;
         installation::claim(&config.storage, &db, &blobs).await?;

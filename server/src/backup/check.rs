@@ -130,11 +130,8 @@ fn files(
     let has_all_parts = !matches!(config.storage.blobs, BlobStore::S3(_));
     let mut sizes: HashMap<String, u64> = HashMap::new();
     for kind in inventory::KINDS {
-        for entry in blobs
-            .local()
-            .entries_for_good(kind.folder)?
-            .into_iter()
-            .chain(blobs.entries_for_good(kind.folder)?)
+        for entry in
+            blobs.local().durable_entries(kind.folder)?.into_iter().chain(blobs.durable_entries(kind.folder)?)
         {
             sizes.insert(format!("{}/{}", kind.folder, entry.file_name()), entry.size_bytes);
         }

@@ -149,7 +149,7 @@ fn mark(blobs: &Blobs, id: &str) -> anyhow::Result<()> {
 }
 
 fn ids(blobs: &Blobs) -> std::io::Result<Vec<String>> {
-    Ok(blobs.entries_for_good(FILES.folder)?.into_iter().map(|entry| entry.id).collect())
+    Ok(blobs.durable_entries(FILES.folder)?.into_iter().map(|entry| entry.id).collect())
 }
 
 /// Stored files that a database knows.
@@ -179,7 +179,7 @@ async fn survey(blobs: &Blobs, known: Known) -> anyhow::Result<Survey> {
     let looking = move || -> anyhow::Result<Survey> {
         let mut survey = Survey { ids: ids(&blobs)?, files: 0, known: 0 };
         for kind in inventory::KINDS {
-            for entry in blobs.entries_for_good(kind.folder)? {
+            for entry in blobs.durable_entries(kind.folder)? {
                 let Some(key) = kind.key(&entry.file_name()) else { continue };
                 survey.files += 1;
                 survey.known += usize::from(known.has(&key));

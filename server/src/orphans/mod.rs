@@ -349,7 +349,8 @@ mod tests {
     async fn parts_of_uploads_leave_the_quarantine_of_a_machine_with_object_storage() {
         let app = TestApp::start().await;
         let dir = tempfile::tempdir().expect("a folder");
-        let opened = Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, Sharing::Own);
+        let opened =
+            Blobs::open_remote(dir.path().join("blobs"), Remote::in_memory(), 1 << 20, Sharing::Exclusive);
         let blobs = opened.expect("opens");
         let local = blobs.local();
         let part = audio::PARTS.key(&format!("b1.{}", audio::PARTS.extensions[0])).expect("fits");

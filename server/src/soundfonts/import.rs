@@ -66,7 +66,7 @@ pub(super) struct Imported {
 pub(super) async fn allowance(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Allowance> {
     let own = store::of_owner(&state.db, owner_id).await?;
     let rest = own.iter().filter(|one| one.soundfont_id != id);
-    Ok(Allowance::of(state, owner_id).await?.without(bytes(own.iter()) - bytes(rest)))
+    Ok(Allowance::of(state, owner_id).await?.after_freeing(bytes(own.iter()) - bytes(rest)))
 }
 
 /// Bytes of files, each content once.
@@ -109,7 +109,7 @@ pub(super) fn import(
     }
     let freed_bytes = bytes(own.iter()) - bytes(rest());
     let added_bytes = bytes(rest().chain([&uploaded])) - bytes(rest());
-    runtime.block_on(Allowance::of(state, owner_id))?.without(freed_bytes).check(added_bytes)?;
+    runtime.block_on(Allowance::of(state, owner_id))?.after_freeing(freed_bytes).check(added_bytes)?;
     // Also where it is there already: a file that was lost comes back so.
     received.writer.finish_as(&uploaded.key()?)?;
     runtime.block_on(store::put(&state.db, owner_id, &uploaded))?;

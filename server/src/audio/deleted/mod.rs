@@ -226,7 +226,7 @@ pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> A
     if bytes == 0 {
         return Ok(());
     }
-    let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.left_bytes();
+    let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.remaining_bytes();
     let mut forgotten = Vec::new();
     for (id, size_bytes) in deleted {
         if bytes <= left_bytes {

@@ -18,7 +18,7 @@ use crate::tasks::TaskContext;
 /// Starts the task that decodes a complete upload, and returns the task's id. If that fails, the
 /// client may continue the upload. Blocks the thread.
 pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiResult<String> {
-    state.blobs.take_from_local(&key(&row.id)?)?;
+    state.blobs.move_from_local(&key(&row.id)?)?;
     runtime.block_on(store::set_state(&state.db, &row.id, UploadState::Decoding, None))?;
     runtime.block_on(start_task(state, row))
 }
