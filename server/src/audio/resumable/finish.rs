@@ -116,7 +116,7 @@ pub(in crate::audio) fn finish(
         Err(_) if state.stop.is_cancelled() => Verdict::TriedAgain,
         // Maybe by an administrator, or because the account was switched off for a while.
         Err(_) if task.is_cancelled() => Verdict::Kept,
-        Err(error) => Verdict::on(error, task.is_tried_again_after(error)),
+        Err(error) => Verdict::on(error, task.will_retry_after(error)),
     };
     if verdict != Verdict::TriedAgain && task.holds()? {
         let file_id = outcome.as_ref().ok().map(|done| done.file.id.as_str());
