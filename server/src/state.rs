@@ -184,7 +184,7 @@ impl AppState {
             soundfonts: SoundFonts::new(&config, &db, plugins::soundfont_files(&config)),
             exports: Exports::new(&config),
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
-            storing: projects::room_for_storing(),
+            storing: projects::storing_budget(),
             bundling: bundles::limit_at_a_time(config.limits.work_waiting_max),
             held_answers: held_answers::room(),
             large_answers: LargeAnswers::default(),
