@@ -62,7 +62,7 @@ pub(crate) async fn check(config: &Config, how: Thoroughness) -> anyhow::Result<
         false => None,
     };
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
-    let db = db::open_as_it_is(&config.storage.database, config.storage.database_limits).await?;
+    let db = db::open_existing(&config.storage.database, config.storage.database_limits).await?;
     let mut report = Report { problems: db::faults(&db).await?, ..Report::default() };
     report.problems.extend(projects::faults(&db).await?);
     let strange = installation::fault(&config.storage, &db, &blobs).await?;

@@ -1,7 +1,7 @@
 //! Projects, their revisions and the temporary autosave in the database.
 //!
 //! Every statement names the owner, so that projects of other users are not found. Transactions
-//! begin with a write, so that two of them cannot deadlock.
+//! begin with a write, so that no other one can write between their reads and writes.
 
 use sqlx::Row as _;
 
