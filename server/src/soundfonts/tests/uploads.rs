@@ -1,4 +1,4 @@
-//! SoundFonts of users: who has them, how they sound, what is refused, and what is left.
+//! Uploaded SoundFonts: access, sound, refusals and deletion.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use crate::test_studio::{Studio, float_samples, peak, song};
 const UPLOAD: &str = "/api/v1/plugins/soundfonts/upload";
 const CATALOG: &str = "/api/v1/plugins/soundfonts/catalog";
 
-/// Somebody who asks.
+/// A user with a token.
 struct Caller<'a> {
     app: &'a TestApp,
     token: String,
@@ -43,8 +43,8 @@ impl<'a> Caller<'a> {
         self.app.remote(Method::DELETE, &path).token(&self.token).send().await
     }
 
-    async fn download(&self, rest: &str) -> Answer {
-        self.get(&format!("/api/v1/plugins/soundfonts/download/{rest}")).await
+    async fn download(&self, id_and_query: &str) -> Answer {
+        self.get(&format!("/api/v1/plugins/soundfonts/download/{id_and_query}")).await
     }
 
     async fn post(&self, path: &str, body: &Value) -> Answer {
@@ -72,14 +72,14 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Names of everything that is stored of uploads.
+/// Names of the stored files of uploads.
 fn stored(app: &TestApp) -> Vec<String> {
     let entries = app.state.blobs.entries("soundfonts").expect("lists");
     entries.iter().map(|entry| entry.file_name()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_sounds_as_the_installed_file_to_the_bit() {
+async fn an_upload_sounds_identical_to_an_installed_file() {
     let studio = Studio::start().await;
     let ada = Caller::new(&studio.app, "ada").await;
     for (format, bytes) in [("sf2", sf2(1_000)), ("sf3", sf3())] {
@@ -111,12 +111,12 @@ async fn an_upload_sounds_as_the_installed_file_to_the_bit() {
         assert!(available.iter().any(|one| one["soundfont_id"] == *id && one["source"] == "upload"));
 
         let file = ada.download(&id).await;
-        assert!(file.status == 200 && file.bytes == bytes, "the file as it came");
+        assert!(file.status == 200 && file.bytes == bytes, "the uploaded file");
         assert_eq!((file.header("x-soundfont-id"), file.header("x-soundfont-fallback")), (&*id, "false"));
         let reduced = ada.download(&format!("{id}?presets=0:0")).await;
         assert_eq!((reduced.status.as_u16(), reduced.header("x-soundfont-fallback")), (200, "false"));
 
-        // The same file in a folder, and what a browser gets of it.
+        // The same file in a folder, and the reduced one for browsers.
         std::fs::write(studio.path(&format!("installed-{format}.{format}")), &bytes).expect("writes");
         std::fs::write(studio.path(&format!("reduced-{format}.sf2")), &reduced.bytes).expect("writes");
         studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
@@ -138,7 +138,7 @@ async fn an_upload_sounds_as_the_installed_file_to_the_bit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_has_what_others_uploaded() {
+async fn users_cannot_access_uploads_of_others() {
     let studio = Studio::start().await;
     let (ada, bob) = (Caller::new(&studio.app, "ada").await, Caller::new(&studio.app, "bob").await);
     let admin = Caller::admin(&studio.app).await;
@@ -166,7 +166,7 @@ async fn nobody_has_what_others_uploaded() {
     assert_eq!(before.header("etag"), bob.get(CATALOG).await.header("etag"));
     assert_ne!(before.header("etag"), ada.get(CATALOG).await.header("etag"));
 
-    // Under the same id everybody has their own, also where it is reduced.
+    // Two users have different files with the same id, also reduced ones.
     bob.upload("Mine.sf2", &sf2(300)).await.expect(201);
     assert!(bob.download("mine").await.bytes == sf2(300) && ada.download("mine").await.bytes == sf2(1_000));
     let reduced = "mine?presets=0:0";
@@ -174,11 +174,11 @@ async fn nobody_has_what_others_uploaded() {
     assert!(one.bytes != other.bytes && one.header("etag") != other.header("etag"));
     assert!(bob.note("mine").await.0 != sound && ada.note("mine").await.0 == sound);
     bob.delete("mine").await.expect(204);
-    assert!(ada.note("mine").await.0 == sound, "only the own goes");
+    assert!(ada.note("mine").await.0 == sound, "deleting affects only the caller's file");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_plays_what_its_owner_has() {
+async fn a_task_uses_the_soundfonts_of_its_owner() {
     let studio = Studio::start().await;
     let (ada, bob) = (Caller::new(&studio.app, "ada").await, Caller::new(&studio.app, "bob").await);
     ada.upload("mine.sf2", &sf2(1_000)).await.expect(201);
@@ -213,7 +213,7 @@ async fn a_task_plays_what_its_owner_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ones_own_comes_first_and_what_is_behind_it_is_named() {
+async fn an_upload_comes_before_the_systems_soundfont_and_lists_it() {
     let studio = Studio::start().await;
     let ada = Caller::new(&studio.app, "ada").await;
     let systems = ada.note("timgm6mb").await.0;
@@ -236,7 +236,7 @@ async fn ones_own_comes_first_and_what_is_behind_it_is_named() {
     assert!(sound != systems && used == "timgm6mb false", "{used}");
     assert!(ada.note("gone").await.0 == sound, "the default is what has its id");
 
-    // Both go, and the answer says what has the id now.
+    // Both uploads are deleted, and the answer names the owner of the remaining SoundFont.
     let gone = ada.delete("timgm6mb").await;
     assert_eq!((gone.status.as_u16(), gone.header("x-soundfont-instead")), (204, "system"));
     assert_eq!(stored(&studio.app), [""; 0]);
@@ -247,7 +247,7 @@ async fn ones_own_comes_first_and_what_is_behind_it_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_systems_the_first_own_is_the_default() {
+async fn without_system_soundfonts_the_first_upload_is_the_default() {
     let studio = Studio::empty(&[]).await;
     let (ada, bob) = (Caller::new(&studio.app, "ada").await, Caller::new(&studio.app, "bob").await);
     ada.upload("b.sf2", &sf2(1_000)).await.expect(201);
@@ -260,7 +260,7 @@ async fn without_the_systems_the_first_own_is_the_default() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_again_changes_nothing_and_another_takes_its_place() {
+async fn a_repeated_upload_changes_nothing_and_another_file_replaces_it() {
     let studio = Studio::start().await;
     let (ada, bob) = (Caller::new(&studio.app, "ada").await, Caller::new(&studio.app, "bob").await);
     let flags = |answer: &Value| {
@@ -270,7 +270,7 @@ async fn the_same_again_changes_nothing_and_another_takes_its_place() {
     let first = stored(&studio.app);
     let again = ada.upload("MINE.sf2", &sf2(1_000)).await.expect(201);
     assert_eq!((flags(&again), stored(&studio.app)), ([json!(true), json!(false)], first.clone()));
-    // Under another id and by another user it is the same file.
+    // Uploads with another id or by another user share the stored file.
     ada.upload("second.sf2", &sf2(1_000)).await.expect(201);
     bob.upload("his.sf2", &sf2(1_000)).await.expect(201);
     assert_eq!(stored(&studio.app), first);
@@ -281,7 +281,7 @@ async fn the_same_again_changes_nothing_and_another_takes_its_place() {
         caller.delete(id).await.expect(204);
         assert_eq!(stored(&studio.app).len(), left, "{id}");
     }
-    // A file that was lost comes back with the same upload.
+    // The same upload restores a lost file.
     ada.upload("mine.sf2", &sf2(700)).await.expect(201);
     let lost = studio.app.state.config.storage.dir.join("blobs/soundfonts").join(&stored(&studio.app)[0]);
     std::fs::remove_file(lost).expect("removes");
@@ -291,7 +291,7 @@ async fn the_same_again_changes_nothing_and_another_takes_its_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_played_is_refused_and_leaves_nothing() {
+async fn unplayable_files_are_refused_and_leave_nothing() {
     let app = TestApp::start().await;
     let ada = Caller::new(&app, "ada").await;
     let sound = sine_wav(440.0, 48_000, 0.1);
@@ -317,19 +317,19 @@ async fn what_cannot_be_played_is_refused_and_leaves_nothing() {
         .problem(401, "token_missing");
     app.remote(Method::DELETE, "/api/v1/plugins/soundfonts/a").send().await.problem(401, "token_missing");
     assert_eq!((stored(&app), ada.entry("a").await), (Vec::new(), None));
-    // A bank with bad regions is taken, and they are named.
+    // A bank with bad regions is accepted, and they are named.
     let answer = ada.upload("gaps.sf2", &sf2_with_a_bad_sample()).await.expect(201);
     assert!(answer["uploaded"]["skipped"]["count"].as_u64().is_some_and(|count| count > 0), "{answer}");
     assert!(
         answer["skipped"]["reasons"][0].as_str().is_some_and(|reason| reason.contains("sample 1")),
         "{answer}"
     );
-    // Whoever sits at the machine needs no token.
+    // Requests from the machine itself need no token.
     with_form(app.local(Method::POST, UPLOAD), &[("local.sf2", &whole)]).send().await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn limits_name_themselves() {
+async fn errors_name_the_limit() {
     let bank = sf2(1_000);
     let size = bank.len();
     let app = TestApp::with(&[("SF_SOUNDFONT_UPLOAD_MAX_BYTES", "1024")]).await;
@@ -354,7 +354,7 @@ async fn limits_name_themselves() {
     ada.upload("b.sf2", &sf2(800)).await.expect(201);
     ada.upload("b.sf2", &sf2(800)).await.expect(201);
     bob.upload("c.sf2", &sf2(800)).await.expect(201);
-    // Audio counts of the same.
+    // Audio counts towards the same quota.
     let sound = sine_wav(440.0, 48_000, 0.01);
     let audio = |caller: &Caller<'_>| {
         let call = app.remote(Method::POST, AUDIO_UPLOAD).token(&caller.token);
@@ -367,7 +367,7 @@ async fn limits_name_themselves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_files_of_an_account_go_with_it() {
+async fn deleting_an_account_orphans_its_files() {
     let app = TestApp::start().await;
     let (ada, bob) = (Caller::new(&app, "ada").await, Caller::new(&app, "bob").await);
     ada.upload("both.sf2", &sf2(1_000)).await.expect(201);
@@ -388,7 +388,7 @@ async fn the_files_of_an_account_go_with_it() {
         .execute(&app.state.db)
         .await
         .expect("deletes");
-    assert_eq!(stored(&app).len(), 2, "nothing is removed at once");
+    assert_eq!(stored(&app).len(), 2, "files stay until orphans are collected");
     orphans::collect(&app.state, std::time::Duration::ZERO, clock::now_unix_ms()).await.expect("collects");
     let left = stored(&app);
     assert_eq!(left.len(), 1);
@@ -436,13 +436,13 @@ async fn files_that_are_not_played_are_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
+async fn simultaneous_uploads_store_one_file_while_orphans_are_collected() {
     let app = TestApp::start().await;
     let ada = Caller::new(&app, "ada").await;
     let state = app.state.clone();
     let collecting = tokio::spawn(async move {
         loop {
-            // However young: what is being brought is safe by its lock.
+            // Even at age zero, the lock protects files of running uploads.
             orphans::collect(&state, std::time::Duration::ZERO, clock::now_unix_ms())
                 .await
                 .expect("collects");
@@ -451,7 +451,7 @@ async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
     let bytes = sf2(1_000);
     let answers = futures_util::future::join_all((0..6).map(|_| ada.upload("same.sf2", &bytes))).await;
     collecting.abort();
-    // Ended by the abort, which is what was asked for.
+    // Returns the expected error of the aborted task.
     let _ = collecting.await;
     let already = answers.iter().filter(|answer| answer.expect(201)["uploaded"]["already_there"] == true);
     assert_eq!((already.count(), stored(&app).len()), (5, 1));
@@ -459,7 +459,7 @@ async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_sent_again() {
+async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_uploaded_again() {
     let app = TestApp::start().await;
     let ada = Caller::new(&app, "ada").await;
     let bytes = sf2(1_000);
@@ -469,7 +469,7 @@ async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_sent_again() 
     let quarantine = app.state.config.storage.dir.join("quarantine");
     let batches: Vec<_> = std::fs::read_dir(&quarantine).expect("reads").collect();
     assert_eq!(batches.len(), 1);
-    // As if it had been deleted years ago.
+    // Pretends that it was deleted years ago.
     let batch = batches[0].as_ref().expect("a batch").path();
     std::fs::rename(batch, quarantine.join("20200101000000-deleted")).expect("renames");
     let age = std::time::Duration::from_secs(3_600);
@@ -482,7 +482,7 @@ async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_sent_again() 
 async fn a_name_with_any_letter_is_listed_chosen_and_deleted_by_its_id() {
     let studio = Studio::start().await;
     let caller = Caller::new(&studio.app, "nermin").await;
-    // In lower case this letter is an i and a mark.
+    // The lower case of this letter is an i and a mark.
     let made = caller.upload("\u{130}nci.sf2", &sf2(900)).await.expect(201);
     let id = made["soundfont_id"].as_str().expect("an id").to_owned();
     assert_eq!(caller.entry(&id).await.expect("is listed")["source"], "upload");
