@@ -391,7 +391,7 @@ async fn unread_bundles_are_limited() {
     let unchanged = songs.app.remote(Method::GET, &path).token(&songs.ada);
     let unchanged = unchanged.header("if-none-match", whole.header("etag")).send().await;
     assert_eq!(unchanged.status, 304);
-    songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES).expect("nothing is held any more");
+    songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES).expect("no bytes are reserved any more");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -185,7 +185,7 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
             anyhow::ensure!(
                 found <= newest,
                 "the database is in form {found}, made by a newer Songfoundry than this {}, which knows forms up to \
-                 {newest}; start the newer one, or restore a backup from before",
+                 {newest}; start the newer one, or restore an older backup",
                 env!("CARGO_PKG_VERSION")
             );
         }

@@ -72,7 +72,7 @@ async fn an_unreachable_server_is_named_without_the_password() {
     // Nothing listens on port 1.
     let address = DatabaseAddress::parse("postgres://ada:hunter2@127.0.0.1:1/songs").expect("an address");
     let begun = Instant::now();
-    let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("nobody there"));
+    let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("no server"));
     assert!(text.contains("postgres://127.0.0.1:1/songs (SF_DATABASE_URL)"), "{text}");
     assert!(!text.contains("hunter2") && begun.elapsed() < Duration::from_secs(20), "{text}");
 }
@@ -85,7 +85,7 @@ async fn a_lock_is_held_by_one_process_at_a_time() {
     let first_lock = lock(&first, "a test").await.expect("takes it");
     let waiting = tokio::spawn(async move { lock(&second, "a test").await.map(drop) });
     tokio::time::sleep(Duration::from_millis(150)).await;
-    // SQLite has one process, and no need to wait.
+    // On SQLite, which has one process, there is no wait.
     assert_eq!(waiting.is_finished(), kind(&first) == Kind::Sqlite);
     let other = lock(&first, "another test").await.expect("another name is free");
     drop((first_lock, other));

@@ -140,8 +140,8 @@ fn new_id() -> String {
 fn mark(blobs: &Blobs, id: &str) -> anyhow::Result<()> {
     let key = BlobKey::new(FILES.folder, id, "id")?;
     blobs.put(&key, id.as_bytes())?;
-    for other in ids(blobs)?.into_iter().filter(|other| other != id) {
-        blobs.remove(&BlobKey::new(FILES.folder, &other, "id")?)?;
+    for old_id in ids(blobs)?.into_iter().filter(|old_id| old_id != id) {
+        blobs.remove(&BlobKey::new(FILES.folder, &old_id, "id")?)?;
     }
     Ok(())
 }

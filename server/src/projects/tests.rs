@@ -202,7 +202,7 @@ async fn hostile_bodies_get_their_status() {
     let large = format!("{{\"name\": \"{}\"}}", "x".repeat(5000));
     let detail = post(Body::from(large.clone())).await.problem(413, "too_large");
     assert!(detail.contains("4096"), "{detail}");
-    // Without a length in front, and with one that lies.
+    // Without a length, and with a wrong one.
     let pieces = futures_util::stream::iter(
         large.into_bytes().chunks(100).map(Bytes::copy_from_slice).collect::<Vec<_>>(),
     );
@@ -525,19 +525,19 @@ async fn two_servers_see_saves_at_once_and_never_overwrite_each_other() {
     create(&first, &project("song", "One")).await.expect(201);
     for revision in 1..=12 {
         let names = ["from the first", "from the second"].map(|name| project("song", name));
-        let (one, other) = tokio::join!(
+        let (first_answer, second_answer) = tokio::join!(
             save(&first, "song", revision, &names[0]),
             save(&second, "song", revision, &names[1])
         );
-        let (won, lost, writer, reader) = match one.status.as_u16() {
-            200 => (&one, &other, &names[0], &second),
-            _ => (&other, &one, &names[1], &first),
+        let (won, lost, winner, reader) = match first_answer.status.as_u16() {
+            200 => (&first_answer, &second_answer, &names[0], &second),
+            _ => (&second_answer, &first_answer, &names[1], &first),
         };
         assert_eq!(won.expect(200)["revision"], revision + 1);
         lost.problem(412, "stale_revision");
         let seen = read(reader, "song").await;
         assert_eq!(seen.header("etag"), format!("\"{}\"", revision + 1));
-        assert_eq!(seen.expect(200)["name"], writer["name"]);
+        assert_eq!(seen.expect(200)["name"], winner["name"]);
     }
     let kept = first.local(Method::GET, &format!("{}/revisions", path("song"))).send().await.expect(200);
     assert_eq!(kept["items"].as_array().or(kept.as_array()).map(Vec::len), Some(13), "{kept}");

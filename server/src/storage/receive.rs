@@ -61,7 +61,7 @@ pub(crate) struct Received {
     pub(crate) size_bytes: u64,
 }
 
-/// An unnamed file that is being received. Dropping it deletes the file. It blocks.
+/// An unnamed file that is being received. Dropping it deletes the file. Its functions block.
 #[derive(Debug)]
 pub(crate) struct Receiving {
     writer: BlobWriter,

@@ -418,14 +418,14 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
     let claim = async |lease_ms| store::claim(db, &delivery, lease_ms).await.expect("claims");
     let first = claim(-1).await.expect("is free");
     assert!(claim(60_000).await.is_none(), "two attempts at a time");
-    let lost = store::lost_attempts(db).await.expect("looks");
+    let lost = store::lost_attempts(db).await.expect("reads");
     assert_eq!(lost.iter().map(|lost| lost.delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
     assert!(store::requeue_lost(db, &[], "t", first.attempt).await.expect("asks").is_waiting);
     assert!(
         !store::requeue_lost(db, &[], "t", first.attempt).await.expect("asks").is_waiting,
         "offered twice"
     );
-    assert!(store::lost_attempts(db).await.expect("looks").is_empty());
+    assert!(store::lost_attempts(db).await.expect("reads").is_empty());
     let second = claim(60_000).await.expect("is free again");
     assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
 
@@ -471,7 +471,7 @@ async fn a_task_fails_after_its_process_ended_in_each_attempt() {
 #[tokio::test(flavor = "multi_thread")]
 async fn any_server_follows_and_cancels_a_task() {
     let app = TestApp::start().await;
-    let other = app.beside_without_work().await;
+    let second = app.beside_without_work().await;
     let owner = owner(&app).await;
     let work = |task: &TaskContext| {
         while !task.is_cancelled() {
@@ -481,12 +481,12 @@ async fn any_server_follows_and_cancels_a_task() {
         Err(ApiError::internal(anyhow::anyhow!("stopped")))
     };
     let id = start(&app, &owner, work).await;
-    let follow = other.local(Method::GET, &format!("{LIST}/{id}/events")).send();
+    let follow = second.local(Method::GET, &format!("{LIST}/{id}/events")).send();
     let cancel = async {
-        while read(&other, &id).await["message"] != "far away" {
+        while read(&second, &id).await["message"] != "far away" {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        other.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
+        second.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
     };
     let limit = Duration::from_secs(20);
     let (events, ()) =

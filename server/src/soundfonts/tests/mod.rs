@@ -2,6 +2,6 @@
 
 mod catalogue;
 mod hostile;
-mod made;
 mod reduced;
+mod small_banks;
 mod uploads;

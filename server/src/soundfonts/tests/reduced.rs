@@ -115,6 +115,6 @@ async fn a_reduced_bank_that_needs_too_much_memory_is_refused_by_name() {
     let detail = studio.get(&path).await.problem(422, "soundfont_unusable");
     assert!(detail.contains("`timgm6mb`") && detail.contains("4 MiB"), "{detail}");
     assert!(detail.contains("SF_BANK_CACHE_BYTES"), "{detail}");
-    let one = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
-    assert_eq!(presets(&one.bytes), [(0, 0)]);
+    let small = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
+    assert_eq!(presets(&small.bytes), [(0, 0)]);
 }

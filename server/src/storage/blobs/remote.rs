@@ -1,4 +1,4 @@
-//! Object storage that speaks S3.
+//! S3 object storage.
 
 use std::io::{self, Write};
 use std::path::Path as FilePath;
@@ -94,7 +94,7 @@ impl Remote {
             match tokio::io::copy(&mut source, &mut writer).await {
                 Ok(_) => writer.shutdown().await,
                 Err(error) => {
-                    // Removes the stored parts. The first error tells more than one of this call.
+                    // Removes the stored parts; the first error is the one to report.
                     let _ = writer.abort().await;
                     Err(error)
                 }
