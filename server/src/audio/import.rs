@@ -54,7 +54,7 @@ pub(super) fn import(
     }
     let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
         // A file of this user counts for the quota already.
-        allowance if is_own => allowance.without(u64::MAX),
+        allowance if is_own => allowance.after_freeing(u64::MAX),
         allowance => allowance,
     };
     let decoded = match is_whole {
@@ -236,7 +236,7 @@ impl Room<'_> {
         let samples = self.blobs.unnamed_writer(FOLDER)?;
         let peaks = self.blobs.unnamed_writer(FOLDER)?;
         let folder = samples.temporary().parent().unwrap_or(Path::new(".")).to_owned();
-        let quota_room = allowance.left_bytes().saturating_sub(received.size_bytes);
+        let quota_room = allowance.remaining_bytes().saturating_sub(received.size_bytes);
         let room_bytes = allowance.room_bytes(&folder)?.min(quota_room);
         let limits = self.limits;
         let job = Job {

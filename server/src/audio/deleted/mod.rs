@@ -16,7 +16,7 @@ use super::store::{Rates, rates};
 use super::{ContentKeys, renditions};
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
-use crate::projects::{self, Naming};
+use crate::projects::{self, IdReferences};
 use crate::state::AppState;
 use crate::storage::{
     Allowance, BlobKey, Reason, deleted_in_quarantine, is_disk_full, lock_contents, quarantine_deleted,
@@ -39,7 +39,7 @@ pub(super) fn delete(
         make_room(state, runtime)?;
     }
     // Songs are large: they are searched before anybody waits for the locks.
-    let searching = Naming::search(&state.db, owner_id, HashSet::from([id.to_owned()]));
+    let searching = IdReferences::search(&state.db, owner_id, HashSet::from([id.to_owned()]));
     let mut naming = runtime.block_on(searching)?;
     let _contents = lock_contents(state, runtime)?;
     let deleting = async {
@@ -48,7 +48,7 @@ pub(super) fn delete(
         let deleted = store::delete(&mut saves, owner_id, id, clock::now_unix_ms(), is_kept).await?;
         let sha256 = deleted.ok_or_else(|| ApiError::not_found("audio file", id))?;
         naming.search_changed(&mut saves).await?;
-        let users = naming.documents_with(id);
+        let users = naming.documents_naming(id);
         if !users.is_empty() {
             saves.rollback().await?;
             return Err(ApiError::Conflict {
@@ -170,7 +170,7 @@ fn forget_all(state: &AppState, runtime: &Handle, owner_id: &str, ids: &[String]
     if ids.is_empty() {
         return Ok(());
     }
-    let searching = Naming::search(&state.db, owner_id, ids.iter().cloned().collect());
+    let searching = IdReferences::search(&state.db, owner_id, ids.iter().cloned().collect());
     let mut naming = runtime.block_on(searching)?;
     ids.iter().try_for_each(|id| forget(state, runtime, owner_id, id, &mut naming))
 }
@@ -180,14 +180,14 @@ fn forget(
     runtime: &Handle,
     owner_id: &str,
     id: &str,
-    naming: &mut Naming,
+    naming: &mut IdReferences,
 ) -> ApiResult<()> {
     let _contents = lock_contents(state, runtime)?;
     let forgetting = async {
         let mut saves = projects::lock_saves(&state.db, owner_id).await?;
         let Some(sha256) = store::forget(&mut saves, id).await? else { return Ok(None) };
         naming.search_changed(&mut saves).await?;
-        let is_named = !naming.documents_with(id).is_empty();
+        let is_named = !naming.documents_naming(id).is_empty();
         if is_named {
             saves.rollback().await?;
         } else {
@@ -230,7 +230,7 @@ pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> A
     if bytes == 0 {
         return Ok(());
     }
-    let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.left_bytes();
+    let left_bytes = runtime.block_on(Allowance::of(state, owner_id))?.remaining_bytes();
     let mut forgotten = Vec::new();
     for (id, size_bytes) in deleted {
         if bytes <= left_bytes {

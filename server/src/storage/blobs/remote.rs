@@ -1,4 +1,4 @@
-//! Object storage that speaks S3.
+//! S3 object storage.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -24,13 +24,12 @@ use crate::storage::hash::file_sha256;
 /// Metadata of an object: the SHA-256 of its bytes in hexadecimal.
 const SHA256: Attribute = Attribute::Metadata(Cow::Borrowed("sha256"));
 
-/// How long one request may take, and all tries of it together.
-const REQUEST_WITHIN: Duration = Duration::from_secs(120);
-const TRIES_WITHIN: Duration = Duration::from_secs(180);
+/// Longest time of one request, and of all its attempts together.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(180);
 const RETRIES_MAX: usize = 6;
 
-/// A bucket, or what in it begins with a prefix. Its functions block: they are for threads that
-/// may.
+/// A bucket, or the part of it whose names begin with a prefix. Its functions block.
 #[derive(Debug, Clone)]
 pub struct Remote {
     store: Arc<dyn ObjectStore>,
@@ -38,24 +37,24 @@ pub struct Remote {
     runtime: Handle,
     /// Requests for the size of one file.
     #[cfg(test)]
-    pub(super) sizes_asked: Arc<std::sync::atomic::AtomicUsize>,
+    pub(super) size_requests: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 impl Remote {
-    /// Opens a bucket and sees whether it answers.
+    /// Opens a bucket and checks that it answers.
     ///
     /// # Errors
-    /// When it does not, or the settings do not fit.
+    /// When it does not answer, or the settings are invalid.
     pub async fn open(config: &S3Config) -> anyhow::Result<Self> {
-        // A second time there is nothing to do.
+        // Fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(&config.bucket)
             .with_region(&config.region)
-            .with_client_options(ClientOptions::new().with_timeout(REQUEST_WITHIN).with_allow_http(true))
+            .with_client_options(ClientOptions::new().with_timeout(REQUEST_TIMEOUT).with_allow_http(true))
             .with_retry(RetryConfig {
                 max_retries: RETRIES_MAX,
-                retry_timeout: TRIES_WITHIN,
+                retry_timeout: RETRY_TIMEOUT,
                 ..RetryConfig::default()
             });
         if let Some(endpoint) = &config.endpoint {
@@ -70,11 +69,11 @@ impl Remote {
             prefix: config.prefix.clone(),
             runtime: Handle::current(),
             #[cfg(test)]
-            sizes_asked: Arc::default(),
+            size_requests: Arc::default(),
         };
-        let mut first = remote.store.list(Some(&remote.folder("any")));
-        first.next().await.transpose()?;
-        drop(first);
+        let mut objects = remote.store.list(Some(&remote.folder("any")));
+        objects.next().await.transpose()?;
+        drop(objects);
         Ok(remote)
     }
 
@@ -83,7 +82,7 @@ impl Remote {
     pub(crate) fn in_memory() -> Self {
         let store = Arc::new(object_store::memory::InMemory::new());
         let (prefix, runtime) = ("songs".to_owned(), Handle::current());
-        Self { store, prefix, runtime, sizes_asked: Arc::default() }
+        Self { store, prefix, runtime, size_requests: Arc::default() }
     }
 
     /// Stores other bytes in an object that keeps its metadata, as a faulty store would.
@@ -106,7 +105,7 @@ impl Remote {
         Path::from(format!("{}/{folder}/{name}", self.prefix))
     }
 
-    /// Stores a file, whole or not at all, with its hash.
+    /// Stores a file with its hash, completely or not at all.
     pub(super) fn put(&self, folder: &str, name: &str, file: &FilePath) -> io::Result<()> {
         let location = self.location(folder, name);
         let sha256 = AttributeValue::from(file_sha256(file)?);
@@ -117,7 +116,7 @@ impl Remote {
             match tokio::io::copy(&mut source, &mut writer).await {
                 Ok(_) => writer.shutdown().await,
                 Err(error) => {
-                    // The parts of it that came are of no use, and what failed is more to be known.
+                    // Removes the stored parts; the first error is the one to report.
                     let _ = writer.abort().await;
                     Err(error)
                 }
@@ -138,11 +137,11 @@ impl Remote {
             };
             let stored_sha256 = found.attributes.get(&SHA256).cloned();
             let mut hash = Sha256::new();
-            let mut pieces = found.into_stream();
-            while let Some(piece) = pieces.next().await {
-                let piece = piece?;
-                hash.update(&piece);
-                writer.write_all(&piece)?;
+            let mut chunks = found.into_stream();
+            while let Some(chunk) = chunks.next().await {
+                let chunk = chunk?;
+                hash.update(&chunk);
+                writer.write_all(&chunk)?;
             }
             if stored_sha256.is_some_and(|stored| *stored != format!("{:x}", hash.finalize())) {
                 let source = format!("the bytes of {location} do not have the SHA-256 of those stored").into();
@@ -157,7 +156,7 @@ impl Remote {
     pub(super) fn remove(&self, folder: &str, name: &str) -> io::Result<()> {
         match self.runtime.block_on(self.store.delete(&self.location(folder, name))) {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
-            other => Ok(other?),
+            removed => Ok(removed?),
         }
     }
 
@@ -169,10 +168,10 @@ impl Remote {
     /// Size of a stored file in bytes, by its path; `None` if there is none.
     pub(super) fn size_bytes(&self, path: &str) -> io::Result<Option<u64>> {
         #[cfg(test)]
-        self.sizes_asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.size_requests.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match self.runtime.block_on(self.store.head(&self.folder(path))) {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            other => Ok(other.map(|found| Some(found.size))?),
+            found => Ok(found.map(|object| Some(object.size))?),
         }
     }
 
@@ -183,18 +182,17 @@ impl Remote {
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Gives a stored file another name; false if there is none. The store copies it and removes
-    /// the first one.
+    /// Renames a stored file, by copying and deleting it; false if there is none.
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<bool> {
-        let whole = |name: &str| Path::from(format!("{}/{name}", self.prefix));
-        match self.runtime.block_on(self.store.rename(&whole(from), &whole(to))) {
+        let full_path = |name: &str| Path::from(format!("{}/{name}", self.prefix));
+        match self.runtime.block_on(self.store.rename(&full_path(from), &full_path(to))) {
             Err(object_store::Error::NotFound { .. }) => Ok(false),
-            other => Ok(other.map(|()| true)?),
+            renamed => Ok(renamed.map(|()| true)?),
         }
     }
 
-    /// Every stored file below a folder, by its path from there, and its size in bytes.
-    pub(super) fn below(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
+    /// Paths below a folder and sizes in bytes of all its files, also of subfolders.
+    pub(super) fn list_recursive(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
         self.runtime.block_on(async {
             let start = self.folder(folder);
             let mut found = Vec::new();
