@@ -144,7 +144,8 @@ impl Remote {
                 writer.write_all(&chunk)?;
             }
             if stored_sha256.is_some_and(|stored| *stored != format!("{:x}", hash.finalize())) {
-                let source = format!("the bytes of {location} do not have the SHA-256 of those stored").into();
+                let source =
+                    format!("the bytes of {location} do not have the SHA-256 of those stored").into();
                 return Err(object_store::Error::Generic { store: "S3", source }.into());
             }
             writer.flush()?;
