@@ -538,7 +538,7 @@ mod tests {
     async fn damaged_bytes_from_object_storage_are_refused_and_not_kept() {
         let dir = tempfile::tempdir().expect("a folder");
         let (remote, root) = (Remote::in_memory(), dir.path().join("blobs"));
-        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Own).expect("opens");
+        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
         let work = move || {
             let key = BlobKey::new("audio", "a1", "wav").expect("fits");
             blobs.put(&key, b"right").expect("stores");
