@@ -171,7 +171,7 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
     let name = path.file_stem().and_then(|stem| stem.to_str()).context("a bank's file name")?;
     let comparison = Comparison {
         path,
-        bank: song::bank(path)?,
+        bank: song::open_bank(path)?,
         folder: tempfile::tempdir()?,
         bands: Bands::new(),
         again: RefCell::default(),

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 use super::Args;
-use crate::process::own_cpu_secs;
+use crate::process::process_cpu_secs;
 
 /// Connections that ask at the same time, each as fast as it is answered.
 const CLIENTS: usize = 16;
@@ -252,7 +252,8 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         "", "requests/s", "p50 ms", "p99 ms", "service", "clients"
     );
     for call in calls(&audio) {
-        let (service_before, own_before, before) = (service.cpu_secs()?, own_cpu_secs()?, processor_ticks()?);
+        let (service_before, own_before, before) =
+            (service.cpu_secs()?, process_cpu_secs()?, processor_ticks()?);
         let begun = Instant::now();
         let took: anyhow::Result<Vec<Vec<f64>>> = thread::scope(|scope| {
             let (call, url) = (&call, service.url.as_str());
@@ -266,7 +267,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         let mut took: Vec<f64> = took.with_context(|| call.name)?.into_iter().flatten().collect();
         took.sort_by(f64::total_cmp);
         let of_service = (service.cpu_secs()? - service_before) / wall_secs;
-        let of_clients = (own_cpu_secs()? - own_before) / wall_secs;
+        let of_clients = (process_cpu_secs()? - own_before) / wall_secs;
         let after = processor_ticks()?;
         let busy_share = (after[0] - before[0]) / (after[1] - before[1]).max(1.0);
         println!(
