@@ -1,5 +1,5 @@
 /** Loading and streaming audio files into a stand-in for the engine. */
-import type { SongEngine } from '@songfoundry/web-worklet';
+import type { EngineClient } from '@songfoundry/web-worklet';
 import { describe, expect, it, vi } from 'vitest';
 
 import type { Api } from '../src/api/client';
@@ -9,7 +9,7 @@ import type { Project } from '../src/project/model';
 
 vi.mock('../src/api/endpoints', () => ({ audioFile: () => Promise.resolve({ sample_rate_hz: 48_000 }), audioSamples: vi.fn() }));
 
-type Listener = Parameters<SongEngine['onWantedAudio']>[0];
+type Listener = Parameters<EngineClient['onWantedAudio']>[0];
 
 const MIB = 1024 * 1024;
 /** More bytes than a file that is loaded whole may have. */
@@ -47,7 +47,7 @@ describe('audio of clips', () => {
       onWantedAudio: (listener: Listener) => (ask = listener),
       audioIn,
       fillAudio,
-    } as unknown as SongEngine;
+    } as unknown as EngineClient;
     const audio = new ClipAudio({} as Api, () => undefined, (id, error) => expect.fail(`${id}: ${String(error)}`));
     vi.mocked(audioSamples).mockResolvedValueOnce(head(LONG));
     audio.assign(engine, project('one'));
@@ -65,13 +65,13 @@ describe('audio of clips', () => {
    * An engine with a list of the files that it received: whole ones with the bytes of their
    * samples, streamed ones with their frames.
    */
-  function taker(sizes: Record<string, number>): { engine: SongEngine; taken: [string, string, number][]; audio: ClipAudio } {
+  function taker(sizes: Record<string, number>): { engine: EngineClient; taken: [string, string, number][]; audio: ClipAudio } {
     const taken: [string, string, number][] = [];
     const engine = {
       context: { sampleRate: 48_000 },
       ended: false,
       streamAudio: (id: string, frames: number) => Promise.resolve(taken.push([id, 'streamed', frames])),
-      async loadAudio(this: SongEngine, id: string, _layout: object, _rate: number, pieces: AsyncIterable<Uint8Array>) {
+      async loadAudio(this: EngineClient, id: string, _layout: object, _rate: number, pieces: AsyncIterable<Uint8Array>) {
         let bytes = 0;
         for await (const piece of pieces) bytes += piece.length;
         if (this.ended) throw new Error('it was closed');
@@ -79,7 +79,7 @@ describe('audio of clips', () => {
       },
       dropAudio: (id: string) => taken.push([id, 'dropped', 0]),
       onWantedAudio: () => undefined,
-    } as unknown as SongEngine;
+    } as unknown as EngineClient;
     vi.mocked(audioSamples).mockImplementation((_api, id, _rate, range) => {
       const size = sizes[id];
       if (size === undefined || !range) return Promise.reject(new Error(`there is no ${id}`));
@@ -155,7 +155,7 @@ describe('audio of clips', () => {
     Object.assign(engine, { ended: true });
     await audio.settled();
     expect(taken).toEqual([]);
-    const next = { ...engine, ended: false } as SongEngine;
+    const next = { ...engine, ended: false } as EngineClient;
     audio.assign(next, song(['one', 'two']));
     await audio.settled();
     expect(taken).toEqual([['one', 'whole', MIB], ['two', 'whole', MIB]]);

@@ -60,7 +60,7 @@ type PendingReply = { resolve: () => void; reject: (error: Error) => void };
 const EMPTY_PROJECT: Project = { schema_version: 1, project_id: 'empty', tracks: [] };
 
 /** The page's end of the engine in an AudioWorklet, which is connected to the loudspeakers. */
-export class SongEngine {
+export class EngineClient {
   /** Its audio context, at the requested sample rate. */
   readonly context: AudioContext;
   /** Its output, connected to the context's destination. */
@@ -93,7 +93,7 @@ export class SongEngine {
    * Starts an engine. Its module is compiled here, off the audio thread.
    * @throws {EngineUnavailableError} with the reason why there can be no sound.
    */
-  static async create(options: EngineOptions): Promise<SongEngine> {
+  static async create(options: EngineOptions): Promise<EngineClient> {
     if (typeof WebAssembly === 'undefined') {
       throw new EngineUnavailableError('no_wasm', 'this browser does not run WebAssembly');
     }
@@ -117,7 +117,7 @@ export class SongEngine {
         outputChannelCount: [2],
         processorOptions,
       });
-      return new SongEngine(context, node);
+      return new EngineClient(context, node);
     } catch (error) {
       await context.close();
       if (error instanceof EngineUnavailableError) throw error;
