@@ -29,8 +29,8 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('an uploaded SoundFont', () => {
   it('is reported with its result', () => {
-    expect(arrival({})).toBe('Bells is yours to play: 1 sound.');
-    expect(arrival({ already_there: true })).toBe('Bells was there already.');
+    expect(arrival({})).toBe('Bells was added: 1 sound.');
+    expect(arrival({ already_there: true })).toBe('You already have Bells.');
     expect(arrival({ replaced: true })).toBe('Bells replaces your earlier file of that name: 1 sound.');
     expect(arrival({ skipped: { count: 2, reasons: ['', ''] } })).toContain('without 2 bad regions');
     expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of that name is played in its place.');

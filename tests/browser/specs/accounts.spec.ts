@@ -140,11 +140,11 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   await room.getByRole('button', { name: 'Set', exact: true }).click();
   await expect(row).toContainText('5.0 GB');
   await row.getByRole('button', { name: 'What to do with bob' }).click();
-  await page.getByRole('menuitem', { name: 'Switch off' }).click();
-  await expect(row).toContainText('Switched off');
+  await page.getByRole('menuitem', { name: 'Disable' }).click();
+  await expect(row).toContainText('Disabled');
   const mine = room.getByRole('row', { name: /^admin/ });
   await mine.getByRole('button', { name: 'What to do with admin' }).click();
-  await page.getByRole('menuitem', { name: 'Make an ordinary user' }).click();
+  await page.getByRole('menuitem', { name: 'Change role to user' }).click();
   await expect(room.getByRole('alert')).toContainText('last administrator');
 
   await room.getByRole('tab', { name: 'Invitations' }).click();
@@ -174,7 +174,7 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   await expect(held).toContainText('127.0.0.1');
   await shoot(page, 'administration-throttled');
   await held.getByRole('button', { name: 'End the wait' }).click();
-  await expect(room.getByText('Nobody has to wait.')).toBeVisible();
+  await expect(room.getByText('No account or address has to wait.')).toBeVisible();
 
   await room.getByRole('tab', { name: 'Storage' }).click();
   await expect(room.getByRole('row', { name: /^admin/ })).toContainText('kB');
@@ -184,7 +184,7 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   await room.getByRole('tab', { name: 'Activity' }).click();
   await expect(room.getByRole('row', { name: /cyd Registered/ })).toBeVisible();
   await shoot(page, 'administration-activity');
-  await room.getByLabel('Only this action').selectOption({ label: 'Changed a quota' });
+  await room.getByLabel('Show only this action').selectOption({ label: 'Changed a quota' });
   await expect(room.getByRole('row', { name: /bob: 5000000000 bytes/ })).toBeVisible();
   await expect(room.getByRole('row')).toHaveCount(2);
 });

@@ -146,10 +146,10 @@ test('controls show their automated values while the song plays', async ({ page,
     Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);
   const set = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));
   const [before, stopped] = [await set(), await shown()];
-  expect(stopped[0]).toBe('Follows its lane of automation: now −1.0 dB');
+  expect(stopped[0]).toBe('Automated; value now: −1.0 dB');
   await page.keyboard.press('Space');
   await expect.poll(async () => (await shown()).every((one, control) => one !== stopped[control])).toBe(true);
   await page.keyboard.press('Space');
-  expect((await shown())[0]).toMatch(/^Follows its lane of automation: now [+−]?[\d.]+ dB$/);
+  expect((await shown())[0]).toMatch(/^Automated; value now: [+−]?[\d.]+ dB$/);
   expect(await set(), 'what is set stays').toEqual(before);
 });

@@ -23,7 +23,7 @@ async function integratedLufs(page: Page): Promise<number> {
   return read(await panelOf(page).getByRole('button', { name: 'LUFS integrated' }).textContent());
 }
 
-/** Heights of the columns of the spectrum, as shares of the drawing. */
+/** Heights of the columns of the spectrum, as fractions of the drawing. */
 function columns(canvas: HTMLCanvasElement): number[] {
   const context = canvas.getContext('2d');
   const { width, height } = canvas;
@@ -37,8 +37,8 @@ function columns(canvas: HTMLCanvasElement): number[] {
 }
 
 /**
- * Gives the page the demo song at so many times its tempo, so that all of it can be heard; answers
- * with it.
+ * Opens the demo song at a multiple of its tempo, so that a test can play all of it; returns the
+ * song.
  */
 async function hurry(page: Page, service: Service, times: number): Promise<Song> {
   const url = `${service.url}/api/v1/projects/demo`;

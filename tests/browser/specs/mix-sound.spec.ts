@@ -1,5 +1,5 @@
 /**
- * Effects, buses, groups and automation sound in the page as in the service's render, to the bit.
+ * Playback of effects, buses, groups and automation equals the service's render, to the bit.
  */
 import type { Page } from '@playwright/test';
 import { largestDifference, peak, readFloatWav } from '../support/audio';
@@ -72,5 +72,5 @@ test('playback of a whole mix equals its export', async ({ page, service }) => {
   const { difference, frames } = largestDifference(heard, rendered, ONSET);
   console.log(`mix: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan(10 * RATE_HZ);
-  expect(difference, 'what is heard is what is exported, to the bit').toBe(0);
+  expect(difference, 'playback equals the export, to the bit').toBe(0);
 });

@@ -21,7 +21,7 @@ test('a SoundFont is uploaded, played, replaced and deleted', async ({ page, ser
   await choose('broken.sf2', buffer.subarray(0, 1000));
   await expect(page.getByText(/No SoundFont was added: .broken\.sf2. cannot be used: .*cut short/)).toBeVisible();
   await choose('My Bells.sf2', buffer);
-  await expect(page.getByText(/is yours to play: 1 sound\./)).toBeVisible();
+  await expect(page.getByText(/was added: 1 sound\./)).toBeVisible();
 
   const deletion = page.getByRole('button', { name: /^Delete / });
   await expect(deletion).toHaveCount(1);

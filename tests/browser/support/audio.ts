@@ -36,8 +36,8 @@ export function firstSound({ left, right }: Recording, level = 0): number {
 }
 
 /**
- * Largest difference over the frames that both have, with the first sounds above a level laid on
- * each other.
+ * Largest difference of two recordings over their common frames, aligned at the first frame above a
+ * level.
  */
 export function largestDifference(a: Recording, b: Recording, level = 0): { difference: number; frames: number } {
   const [startA, startB] = [firstSound(a, level), firstSound(b, level)];

@@ -96,7 +96,7 @@ export async function startExport({ call }: Api, project: Project, options: Expo
       },
     }),
   );
-  if (!('task_id' in answer)) throw new Error('the service rendered at once, though it was asked for a task');
+  if (!('task_id' in answer)) throw new Error('the service answered without a task');
   return answer.task_id;
 }
 export const exportedFile = ({ call }: Api, renderId: string) =>

@@ -84,10 +84,10 @@ export class TrackCommands {
     if (change.removedControls === 0 && later === 0) return;
     const removed =
       change.removedControls > 0
-        ? `${track.name} chose its own sound at the start; that choice was removed so that ${preset.name} is heard.`
+        ? `The program change at the start of ${track.name} was removed, so that ${preset.name} plays.`
         : `${track.name} plays ${preset.name}.`;
-    const stays = later > 0 ? ` It still changes its sound ${later === 1 ? 'once' : `${later} times`} later on.` : '';
-    this.#notices.show('info', `${removed}${stays} Undo brings it back.`);
+    const stays = later > 0 ? ` The track still has ${later} later program ${later === 1 ? 'change' : 'changes'}.` : '';
+    this.#notices.show('info', `${removed}${stays} Undo restores it.`);
   }
 
   /** The next free name for a track of a kind: `Bus 2` after `Bus 1`. */

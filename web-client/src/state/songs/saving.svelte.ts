@@ -101,7 +101,7 @@ export class Saving {
       else this.#song.open(project, null, false);
       this.#autosave = { project, generation: this.#song.generation, atMs: null };
       const when = formatAgo(Date.parse(temp.updated_at), Date.now());
-      this.#notices.show('info', `“${project.name}” was left unsaved ${when}; it is back as it was.`, [
+      this.#notices.show('info', `The unsaved changes of “${project.name}” from ${when} were restored.`, [
         hasBase
           ? { label: 'Use the saved version', action: () => void this.#discardRestored() }
           : { label: 'Discard it', action: () => void this.#discardNew() },
