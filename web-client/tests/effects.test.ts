@@ -90,7 +90,7 @@ describe('parameters of a kind', () => {
         toggle('soft', 'Soft'),
       ],
     });
-    expect(sections.map((section) => [section.toggle?.name ?? null, section.parameters.map((one) => nameInSection(section, one))])).toEqual([
+    expect(sections.map((section) => [section.toggle?.name ?? null, section.parameters.map((parameter) => nameInSection(section, parameter))])).toEqual([
       [null, ['Input']],
       ['Low cut', ['Frequency', 'Q']],
       ['Bell 1', ['Gain']],

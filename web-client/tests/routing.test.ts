@@ -32,9 +32,9 @@ function song(): Project {
 }
 
 const idsOf = (tracks: readonly Track[]): string[] => tracks.map((track) => track.id);
-const track = (project: Project, id: string): Track | undefined => project.tracks.find((one) => one.id === id);
+const track = (project: Project, id: string): Track | undefined => project.tracks.find((candidate) => candidate.id === id);
 const heard = (project: Project): string[] => [...audibleTracks(project)].filter(([, audible]) => audible).map(([id]) => id);
-const solo = (project: Project, id: string): Project => updateTrack(project, id, (one) => ({ ...one, solo: true }));
+const solo = (project: Project, id: string): Project => updateTrack(project, id, (target) => ({ ...target, solo: true }));
 
 describe('possible targets', () => {
   it('are buses and groups that do not feed the track', () => {
@@ -44,12 +44,12 @@ describe('possible targets', () => {
   });
 
   it('respect side-chains', () => {
-    const looped = updateTrack(setOutput(song(), 'b', null), 'g', (one) => ({
-      ...one,
+    const looped = updateTrack(setOutput(song(), 'b', null), 'g', (group) => ({
+      ...group,
       effects: [{ id: 'gate', type: 'builtin', name: 'gate' }],
     }));
     const listening = setSideChain(looped, 'g', 'gate', 'r');
-    expect(idsOf(possibleTargets(listening, 'g')), 'g hears r, so r must not hear g').toEqual([]);
+    expect(idsOf(possibleTargets(listening, 'g')), 'r feeds g, so g must not feed r').toEqual([]);
     expect(idsOf(possibleSideChains(song(), 'g'))).toEqual(['a', 'b', 'c']);
     expect(idsOf(possibleSideChains(song(), 'a'))).toEqual(['c']);
   });
@@ -88,7 +88,7 @@ describe('solo', () => {
   });
 
   it('does not unmute', () => {
-    const muted = updateTrack(solo(song(), 'a'), 'g', (one) => ({ ...one, mute: true }));
+    const muted = updateTrack(solo(song(), 'a'), 'g', (target) => ({ ...target, mute: true }));
     expect(heard(muted)).toEqual(['a', 'r']);
   });
 });

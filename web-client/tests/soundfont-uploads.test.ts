@@ -52,7 +52,7 @@ describe('an uploaded SoundFont', () => {
     vi.stubGlobal('fetch', async () => new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } }));
     const catalog = new SoundFontCatalog(new Api('http://songs.test'));
     await catalog.load();
-    expect(catalog.entries.map((one) => one.soundfont_id)).toEqual(['bells', 'gm', 'a']);
+    expect(catalog.entries.map((entry) => entry.soundfont_id)).toEqual(['bells', 'gm', 'a']);
     expect(catalog.defaultId).toBe('gm');
   });
 });

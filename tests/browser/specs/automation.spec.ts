@@ -90,7 +90,7 @@ test('effects and sends have lanes, which are removed with them', async ({ page,
   const flute = trackOf(stored, 'Strings');
   const [effect] = flute.effects as { id: string }[];
   const bus = trackOf(stored, 'Bus 1').id;
-  const targets = (project: StoredProject): string[] => lanesOf(project, 'Strings').map((one) => one.target);
+  const targets = (project: StoredProject): string[] => lanesOf(project, 'Strings').map((lane) => lane.target);
   expect(targets(stored)).toEqual([`${effect?.id}/gain_db`, `${effect?.id}/channels`, `send/${bus}`]);
 
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -148,7 +148,7 @@ test('controls show their automated values while the song plays', async ({ page,
   const [before, stopped] = [await set(), await shown()];
   expect(stopped[0]).toBe('Automated; value now: −1.0 dB');
   await page.keyboard.press('Space');
-  await expect.poll(async () => (await shown()).every((one, control) => one !== stopped[control])).toBe(true);
+  await expect.poll(async () => (await shown()).every((value, control) => value !== stopped[control])).toBe(true);
   await page.keyboard.press('Space');
   expect((await shown())[0]).toMatch(/^Automated; value now: [+−]?[\d.]+ dB$/);
   expect(await set(), 'what is set stays').toEqual(before);

@@ -67,8 +67,8 @@ export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
  */
 export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   const { channels, sampleRateHz, startBytes, frames } = readFloatWavLayout(bytes);
-  const there = Math.min(frames, Math.floor((bytes.byteLength - startBytes) / (4 * channels)));
-  return { channels: splitChannels(new DataView(bytes), startBytes, there, channels), sampleRateHz };
+  const availableFrames = Math.min(frames, Math.floor((bytes.byteLength - startBytes) / (4 * channels)));
+  return { channels: splitChannels(new DataView(bytes), startBytes, availableFrames, channels), sampleRateHz };
 }
 
 /** Separates interleaved 32-bit float samples, as in a WAV file, into channels. */

@@ -93,9 +93,9 @@ export class TrackCommands {
   /** The next free name for a track of a kind: `Bus 2` after `Bus 1`. */
   #freeName(kind: Exclude<TrackKind, 'instrument'>): string {
     const title = { audio: 'Audio', bus: 'Bus', group: 'Group' }[kind];
-    const taken = new Set(this.#song.project.tracks.map((track) => track.name));
+    const usedNames = new Set(this.#song.project.tracks.map((track) => track.name));
     let number = 1;
-    while (taken.has(`${title} ${number}`)) number += 1;
+    while (usedNames.has(`${title} ${number}`)) number += 1;
     return `${title} ${number}`;
   }
 }
