@@ -31,9 +31,9 @@ describe('an uploaded SoundFont', () => {
   it('is reported with its result', () => {
     expect(arrival({})).toBe('Bells was added: 1 sound.');
     expect(arrival({ already_there: true })).toBe('You already have Bells.');
-    expect(arrival({ replaced: true })).toBe('Bells replaces your earlier file of that name: 1 sound.');
+    expect(arrival({ replaced: true })).toBe('Bells replaces your earlier file of the same name: 1 sound.');
     expect(arrival({ skipped: { count: 2, reasons: ['', ''] } })).toContain('without 2 bad regions');
-    expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of that name is played in its place.');
+    expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of the same name is used instead.');
   });
 
   it('names its replacement before it is deleted', () => {

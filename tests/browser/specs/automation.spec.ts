@@ -46,7 +46,7 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   await page.keyboard.up('Alt');
   points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
   expect(points[0]?.curve, 'the line falls late').toBeGreaterThan(0.2);
-  await page.getByRole('combobox', { name: 'Line from the selected point of Volume to the next' }).selectOption('Step');
+  await page.getByRole('combobox', { name: 'Curve from the selected point of Volume to the next' }).selectOption('Step');
 
   const value = page.getByRole('spinbutton', { name: 'Value of the selected point of Volume' });
   await value.focus();
