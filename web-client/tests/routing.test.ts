@@ -33,7 +33,7 @@ function song(): Project {
 
 const idsOf = (tracks: readonly Track[]): string[] => tracks.map((track) => track.id);
 const track = (project: Project, id: string): Track | undefined => project.tracks.find((candidate) => candidate.id === id);
-const heard = (project: Project): string[] => [...audibleTracks(project)].filter(([, audible]) => audible).map(([id]) => id);
+const audibleIds = (project: Project): string[] => [...audibleTracks(project)].filter(([, audible]) => audible).map(([id]) => id);
 const solo = (project: Project, id: string): Project => updateTrack(project, id, (target) => ({ ...target, solo: true }));
 
 describe('possible targets', () => {
@@ -71,24 +71,24 @@ describe('sends and outputs', () => {
     expect([track(project, 'b')?.sends, track(project, 'b')?.automation]).toEqual([[], []]);
     const deaf = removeTrack(song(), 'a');
     expect(track(deaf, 'b')?.effects?.[0]).not.toHaveProperty('side_chain');
-    expect(track(deaf, 'c'), 'what had nothing to do with it stays as it is').toEqual(track(song(), 'c'));
+    expect(track(deaf, 'c'), 'unrelated tracks stay unchanged').toEqual(track(song(), 'c'));
   });
 });
 
 describe('solo', () => {
   it('keeps groups and buses of a track audible', () => {
-    expect(heard(song())).toEqual(['a', 'b', 'c', 'g', 'r']);
-    expect(heard(solo(song(), 'a'))).toEqual(['a', 'g', 'r']);
-    expect(heard(solo(song(), 'c'))).toEqual(['c']);
+    expect(audibleIds(song())).toEqual(['a', 'b', 'c', 'g', 'r']);
+    expect(audibleIds(solo(song(), 'a'))).toEqual(['a', 'g', 'r']);
+    expect(audibleIds(solo(song(), 'c'))).toEqual(['c']);
   });
 
   it('of a bus or group keeps its inputs audible', () => {
-    expect(heard(solo(song(), 'g'))).toEqual(['a', 'g', 'r']);
-    expect(heard(solo(song(), 'r'))).toEqual(['a', 'b', 'g', 'r']);
+    expect(audibleIds(solo(song(), 'g'))).toEqual(['a', 'g', 'r']);
+    expect(audibleIds(solo(song(), 'r'))).toEqual(['a', 'b', 'g', 'r']);
   });
 
   it('does not unmute', () => {
     const muted = updateTrack(solo(song(), 'a'), 'g', (target) => ({ ...target, mute: true }));
-    expect(heard(muted)).toEqual(['a', 'r']);
+    expect(audibleIds(muted)).toEqual(['a', 'r']);
   });
 });

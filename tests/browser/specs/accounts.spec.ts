@@ -72,8 +72,8 @@ test('a first log-in demands a new password, and API keys can be made', async ({
   await page.getByRole('button', { name: 'Delete the key nightly export' }).click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page.getByText('There are no keys yet.')).toBeVisible();
-  const gone = await page.request.get(`${service.url}/api/v1/auth/me`, asKey);
-  expect(gone.status()).toBe(401);
+  const afterDeletion = await page.request.get(`${service.url}/api/v1/auth/me`, asKey);
+  expect(afterDeletion.status()).toBe(401);
   await page.keyboard.press('Escape');
 
   await openAccount(page, 'Log out');
@@ -134,16 +134,16 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   await room.getByRole('button', { name: 'Add user' }).click();
   await expect(room.getByRole('alert')).toContainText('`bob` already');
 
-  await row.getByRole('button', { name: 'What to do with bob' }).click();
+  await row.getByRole('button', { name: 'Actions for bob' }).click();
   await page.getByRole('menuitem', { name: 'Set quota…' }).click();
   await room.getByLabel('bob may store').fill('5');
   await room.getByRole('button', { name: 'Set', exact: true }).click();
   await expect(row).toContainText('5.0 GB');
-  await row.getByRole('button', { name: 'What to do with bob' }).click();
+  await row.getByRole('button', { name: 'Actions for bob' }).click();
   await page.getByRole('menuitem', { name: 'Disable' }).click();
   await expect(row).toContainText('Disabled');
-  const mine = room.getByRole('row', { name: /^admin/ });
-  await mine.getByRole('button', { name: 'What to do with admin' }).click();
+  const adminRow = room.getByRole('row', { name: /^admin/ });
+  await adminRow.getByRole('button', { name: 'Actions for admin' }).click();
   await page.getByRole('menuitem', { name: 'Change role to user' }).click();
   await expect(room.getByRole('alert')).toContainText('last administrator');
 

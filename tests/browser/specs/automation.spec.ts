@@ -23,7 +23,7 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   await page.getByRole('tab', { name: 'Automation' }).click();
   await addLane(page, 'Volume');
   const volume = lane(page, 'Channel Volume');
-  await expect(volume, 'a lane begins where the fader stands').toHaveAccessibleName(/1 of 1 at 1\.1\.000, −6\.0 dB$/);
+  await expect(volume, 'a lane starts at the value of the fader').toHaveAccessibleName(/1 of 1 at 1\.1\.000, −6\.0 dB$/);
 
   const box = await volume.boundingBox();
   if (!box) throw new Error('the lane is not shown');
@@ -31,7 +31,7 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   await expect(volume).toHaveAccessibleName(/point 2 of 2/);
   let points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
   expect(points).toHaveLength(2);
-  expect((points[1]?.tick ?? 1) % 240, 'points stand on the grid').toBe(0);
+  expect((points[1]?.tick ?? 1) % 240, 'points snap to the grid').toBe(0);
   const tick = points[1]?.tick ?? 0;
 
   await dragFrom(page, volume, [0.5, 0.75], [60, -20]);
@@ -45,7 +45,7 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   await dragFrom(page, volume, [0.25, 0.5], [0, -30]);
   await page.keyboard.up('Alt');
   points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
-  expect(points[0]?.curve, 'the line falls late').toBeGreaterThan(0.2);
+  expect(points[0]?.curve, 'the curve falls late').toBeGreaterThan(0.2);
   await page.getByRole('combobox', { name: 'Curve from the selected point of Volume to the next' }).selectOption('Step');
 
   const value = page.getByRole('spinbutton', { name: 'Value of the selected point of Volume' });
@@ -151,5 +151,5 @@ test('controls show their automated values while the song plays', async ({ page,
   await expect.poll(async () => (await shown()).every((value, control) => value !== stopped[control])).toBe(true);
   await page.keyboard.press('Space');
   expect((await shown())[0]).toMatch(/^Automated; value now: [+−]?[\d.]+ dB$/);
-  expect(await set(), 'what is set stays').toEqual(before);
+  expect(await set(), 'automation does not change the set values').toEqual(before);
 });

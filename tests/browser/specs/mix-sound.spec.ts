@@ -63,13 +63,13 @@ test('playback of a whole mix equals its export', async ({ page, service }) => {
   await startRecording(page);
   await play(page);
   await recordMore(page, 20 * RATE_HZ);
-  const heard = await recorded(page);
+  const recording = await recorded(page);
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, { data: { project, format: 'wav', bit_depth: 'float32' } });
   expect(answer.status(), await answer.text()).toBe(200);
   const { audio_url: url } = (await answer.json()) as { audio_url: string };
   const rendered = readFloatWav(await (await page.request.get(new URL(url, service.url).href)).body());
-  expect(peak(heard.left)).toBeGreaterThan(0.05);
-  const { difference, frames } = largestDifference(heard, rendered, ONSET);
+  expect(peak(recording.left)).toBeGreaterThan(0.05);
+  const { difference, frames } = largestDifference(recording, rendered, ONSET);
   console.log(`mix: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan(10 * RATE_HZ);
   expect(difference, 'playback equals the export, to the bit').toBe(0);

@@ -80,11 +80,11 @@ export async function expectDemoAsRendered(
   await play(page);
   await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible({ timeout: 200_000 });
   await recordMore(page, RATE_HZ / 2);
-  const heard = await recorded(page);
+  const recording = await recorded(page);
   const rendered = await demoRender(page, service);
   expect(rendered.sampleRateHz).toBe(48_000);
-  expect(peak(heard.left)).toBeGreaterThan(0.1);
-  const { difference, frames } = largestDifference(heard, rendered);
+  expect(peak(recording.left)).toBeGreaterThan(0.1);
+  const { difference, frames } = largestDifference(recording, rendered);
   console.log(`${instrumentSound}: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan((DEMO_SECS - 1) * 48_000);
   expect(difference, 'playback equals the export, to the bit').toBe(0);
