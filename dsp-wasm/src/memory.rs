@@ -4,8 +4,8 @@ use dsp_core::mixer::{MixerError, Slots};
 use dsp_core::session::{AudioSlot, Session};
 
 /// Memory that the engine may need for one session, in bytes: as much as the service renders by
-/// default. WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, during an
-/// edit, the previous session.
+/// default. WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, during
+/// an edit, the previous session.
 const SESSION_MAX_BYTES: u64 = 360 * 1024 * 1024;
 
 /// Why a session is not played.

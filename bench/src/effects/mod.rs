@@ -17,7 +17,7 @@ use schemas::session::presets_used;
 
 use crate::{SongAndBank, engine, song};
 
-pub(crate) use sessions::COPIES;
+pub(crate) use sessions::EFFECT_TRACKS;
 
 /// Name of the session without effects.
 pub(crate) const PLAIN: &str = "plain";

@@ -10,7 +10,7 @@ use super::settings::{active_effect, effect_ids, effect_with};
 use crate::song::{self, RATE_HZ};
 
 /// Tracks of the session of one effect: each plays the same audio and has the effect once.
-pub(crate) const COPIES: usize = 8;
+pub(crate) const EFFECT_TRACKS: usize = 8;
 /// Length of that session, in seconds.
 const EFFECT_SECS: u64 = 10;
 /// Length of the recording in seconds.
@@ -84,11 +84,11 @@ fn audio_track(id: String, offset_frames: u64, length_frames: u64) -> Track {
     Track { id, clips: vec![clip], ..Track::default() }
 }
 
-/// A session of [`COPIES`] tracks, each with one effect of this kind, or none.
+/// A session of [`EFFECT_TRACKS`] tracks, each with one effect of this kind, or none.
 fn effect_session(kind: Option<&str>) -> anyhow::Result<Session> {
     let length_frames = EFFECT_SECS * u64::from(RATE_HZ);
     let mut session = Session { sample_rate_hz: RATE_HZ, length_frames, ..Session::default() };
-    for copy in 0..COPIES {
+    for copy in 0..EFFECT_TRACKS {
         let mut track = audio_track(copy.to_string(), 0, length_frames);
         track.effects.extend(kind.map(active_effect).transpose()?);
         session.tracks.push(track);

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::Command;
 
 use super::{Args, FLUIDR3, Goal, figure, song_path};
-use crate::effects::{COPIES, Loads, PLAIN, SONG, effect_ids};
+use crate::effects::{EFFECT_TRACKS, Loads, PLAIN, SONG, effect_ids};
 use crate::process::{path_text, run_json, run_subcommand};
 use crate::song::RATE_HZ;
 use crate::stats::median;
@@ -30,7 +30,7 @@ impl RunLoads {
 
     /// Nanoseconds per stereo frame of one effect.
     fn effect_ns(&self, kind: &str) -> f64 {
-        (self.load(kind) - self.load(PLAIN)) * 1e9 / (f64::from(RATE_HZ) * COPIES as f64)
+        (self.load(kind) - self.load(PLAIN)) * 1e9 / (f64::from(RATE_HZ) * EFFECT_TRACKS as f64)
     }
 }
 
@@ -61,7 +61,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     eprint!("\r{:60}\r", "");
     println!();
     println!(
-        "Effects at 48 kHz, 128 frames per call: {COPIES} tracks of music with noise bursts, each with the effect,"
+        "Effects at 48 kHz, 128 frames per call: {EFFECT_TRACKS} tracks of music with noise bursts, each with the effect,"
     );
     println!("minus the same tracks without it; per stereo frame of one effect.");
     for kind in effect_ids() {

@@ -90,10 +90,10 @@ export class Banks {
    * slots.
    */
   #makeRoom(engine: EngineClient, wanted: number): void {
-    const used = new Set(this.#assigned.values());
+    const assignedIds = new Set(this.#assigned.values());
     let bytes = [...this.#banks.values()].reduce((sum, bank) => sum + bank.sizeBytes, 0);
     for (const bank of [...this.#banks.values()]) {
-      if (used.has(bank.id)) continue;
+      if (assignedIds.has(bank.id)) continue;
       const crowded = this.#banks.size + wanted > MAX_BANKS - FREE_SLOTS;
       if (!bank.failed && !bank.outdated && !crowded && bytes <= KEPT_BYTES) continue;
       engine.dropBank(bank.id);
@@ -159,9 +159,9 @@ export class Banks {
       bank.sizeBytes = announced;
       await engine.loadBank(bank.id, announced, this.#withProgress(response.body, soundfontId, announced));
     } else {
-      const whole = new Uint8Array(await response.arrayBuffer());
-      bank.sizeBytes = whole.length;
-      await engine.loadBank(bank.id, whole.length, once(whole));
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      bank.sizeBytes = bytes.length;
+      await engine.loadBank(bank.id, bytes.length, once(bytes));
     }
   }
 
@@ -184,6 +184,6 @@ export class Banks {
   }
 }
 
-async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield whole;
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }
