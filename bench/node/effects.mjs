@@ -2,16 +2,16 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { material, warmedUp } from './effects-speed.mjs';
+import { loadFiles, prepareSession } from './effects-speed.mjs';
 
 const [folder, files, ...names] = process.argv.slice(2);
 const bindings = await import(pathToFileURL(resolve(folder, 'dsp_wasm.js')).href);
 const module = new WebAssembly.Module(await readFile(resolve(folder, 'dsp_wasm_bg.wasm')));
 const read = async (name) => new Uint8Array(await readFile(join(files, name)));
-const played = await material(read);
+const sources = await loadFiles(read);
 const loads = {};
 for (const name of names) {
-  const { playOnce, soundSecs } = warmedUp(bindings, module, played, name, await read(`${name}.session`));
+  const { playOnce, soundSecs } = prepareSession(bindings, module, sources, name, await read(`${name}.session`));
   const before = process.cpuUsage();
   playOnce();
   const { user, system } = process.cpuUsage(before);

@@ -1,4 +1,4 @@
-// How soon the page makes a sound: node first-note.mjs SONGFOUNDRY PAGE BANK
+// Measures how soon the page plays its first note: node first-note.mjs SONGFOUNDRY PAGE BANK
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,27 +6,27 @@ import { basename, dirname, extname, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { chromium } from '@playwright/test';
 
-const PATIENCE_SECS = 60;
+const TIMEOUT_SECS = 60;
 
-/** Presses a key of the page's piano until it sounds; the milliseconds since the page was asked for. */
-async function firstNote(patienceMs) {
+/** Runs in the page: presses a piano key until it is audible, and returns the milliseconds since the page was opened. */
+async function firstNote(timeoutMs) {
   const pause = (ms) => new Promise((done) => setTimeout(done, ms));
   while (!window.songfoundry?.engine) await pause(5);
   const { context, output } = window.songfoundry.engine;
-  const ear = new AnalyserNode(context, { fftSize: 2048 });
-  output.connect(ear);
-  const heard = new Float32Array(ear.fftSize);
-  const key = (type) => window.dispatchEvent(new KeyboardEvent(type, { code: 'KeyA', key: 'a', bubbles: true }));
+  const analyser = new AnalyserNode(context, { fftSize: 2048 });
+  output.connect(analyser);
+  const samples = new Float32Array(analyser.fftSize);
+  const sendKey = (type) => window.dispatchEvent(new KeyboardEvent(type, { code: 'KeyA', key: 'a', bubbles: true }));
   let pressedMs = -Infinity;
-  while (performance.now() < patienceMs) {
+  while (performance.now() < timeoutMs) {
     if (performance.now() - pressedMs > 100) {
-      key('keyup');
-      key('keydown');
+      sendKey('keyup');
+      sendKey('keydown');
       pressedMs = performance.now();
     }
     await pause(2);
-    ear.getFloatTimeDomainData(heard);
-    if (heard.some((value) => Math.abs(value) > 1e-4)) return performance.now();
+    analyser.getFloatTimeDomainData(samples);
+    if (samples.some((value) => Math.abs(value) > 1e-4)) return performance.now();
   }
   return null;
 }
@@ -52,7 +52,7 @@ try {
     url = /http:\/\/[\w.]+:\d+/.exec(line)?.[0];
     if (url) break;
   }
-  if (!url) throw new Error('the service ended before it said its address');
+  if (!url) throw new Error('the service ended before it printed its address');
   service.stdout.resume();
   const browser = await chromium.launch({
     executablePath: process.env.SF_TEST_CHROMIUM ?? '/usr/bin/chromium',
@@ -65,8 +65,8 @@ try {
       if (response.url().includes('/soundfonts/download/')) bankBytes += Number(response.headers()['content-length'] ?? 0);
     });
     await tab.goto(url, { waitUntil: 'commit' });
-    const firstNoteMs = await tab.evaluate(firstNote, PATIENCE_SECS * 1000);
-    if (firstNoteMs === null) throw new Error(`no note sounded within ${PATIENCE_SECS} s`);
+    const firstNoteMs = await tab.evaluate(firstNote, TIMEOUT_SECS * 1000);
+    if (firstNoteMs === null) throw new Error(`no note was audible within ${TIMEOUT_SECS} s`);
     console.log(JSON.stringify({ first_note_secs: firstNoteMs / 1000, bank_bytes: bankBytes }));
   } finally {
     await browser.close();

@@ -8,7 +8,7 @@ import {
   SpessaSynthSequencer,
 } from 'spessasynth_core';
 
-/** Seconds that are played before the clock runs, so that its code is compiled with optimisation. */
+/** Seconds played before the measurement, so that its code is compiled with optimisation. */
 const WARM_UP_SECS = 10;
 const RATE_HZ = 48_000;
 const POLYPHONY = 256;
@@ -16,7 +16,7 @@ const POLYPHONY = 256;
 const [songFile, bankFile, calls] = process.argv.slice(2);
 const callFrames = Number(calls);
 
-/** A file as a buffer of its own. */
+/** A file as an ArrayBuffer of its exact length. */
 async function bytes(path) {
   const file = await readFile(path);
   return file.buffer.slice(file.byteOffset, file.byteOffset + file.byteLength);

@@ -1,4 +1,4 @@
-//! The engine by itself: no file is read or written while it is timed.
+//! Times the engine alone, without reading or writing files.
 
 use dsp_core::mixer::{Mixer, Slots};
 use dsp_core::session::Session;
@@ -11,21 +11,21 @@ use crate::{SongAndBank, process, song};
 pub(crate) struct Args {
     #[command(flatten)]
     input: SongAndBank,
-    /// Frames that each call asks for.
+    /// Frames per call.
     #[arg(long, default_value_t = 128)]
     call_frames: usize,
 }
 
-/// How fast it was.
+/// Speed of the engine.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub(crate) struct EngineSpeed {
     /// Seconds of processor time.
     pub(crate) cpu_secs: f64,
-    /// Nanoseconds of processor time for each frame of each voice.
+    /// Nanoseconds of processor time per voice and frame.
     pub(crate) voice_frame_ns: f64,
-    /// Voices that sounded, on average.
+    /// Mean number of active voices.
     pub(crate) voices: f64,
-    /// Seconds of sound that were made.
+    /// Seconds of rendered sound.
     pub(crate) sound_secs: f64,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> a
     let mut mixer = Mixer::new(session, slots)?;
     mixer.play();
     let (mut left, mut right) = (vec![0.0; call_frames], vec![0.0; call_frames]);
-    let cpu_start = process::own_cpu_secs()?;
+    let cpu_start = process::process_cpu_secs()?;
     let mut done = 0;
     let mut voice_frames = 0;
     let mut loudest = 0.0_f32;
@@ -44,7 +44,7 @@ pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> a
         voice_frames += mixer.active_voices() * call_frames;
         done += call_frames as u64;
     }
-    let cpu_secs = process::own_cpu_secs()? - cpu_start;
+    let cpu_secs = process::process_cpu_secs()? - cpu_start;
     let speed = EngineSpeed {
         cpu_secs,
         voice_frame_ns: cpu_secs * 1e9 / voice_frames as f64,
@@ -56,8 +56,8 @@ pub(crate) fn play(session: &Session, slots: Slots<'_>, call_frames: usize) -> a
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let session = song::session(&args.input.song)?;
-    let banks = [Some(song::bank_for(&session, &args.input.bank)?)];
+    let session = song::read_session(&args.input.song)?;
+    let banks = [Some(song::open_prepared_bank(&session, &args.input.bank)?)];
     println!("{}", serde_json::to_string(&play(&session, Slots::from(&banks), args.call_frames)?)?);
     Ok(())
 }

@@ -1,6 +1,5 @@
-//! Measures the engine beside other synthesizers. `scripts/bench` prints how fast it is,
-//! `scripts/compare` how close it sounds; the other commands are the parts of which these two are
-//! made.
+//! Compares the engine with other synthesizers: `scripts/bench` its speed and memory,
+//! `scripts/compare` its sound. Both use the other commands.
 
 mod compare;
 mod effects;
@@ -29,29 +28,29 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// All figures with their goals, as `scripts/bench` prints them.
+    /// Prints all figures with their goals, as `scripts/bench` does.
     Report(report::Args),
-    /// How close the engine sounds to FluidSynth, note by note.
+    /// Compares the engine's sound with FluidSynth's, note by note.
     Compare(compare::Args),
     /// Renders a MIDI file to a 16-bit WAV file with the engine.
     Render(render::Args),
     /// Renders a MIDI file to a 16-bit WAV file with rustysynth.
     Rustysynth(rustysynth_render::Args),
-    /// Writes a song's session and reduced bank, for an engine that runs elsewhere.
+    /// Writes a song's session and reduced bank for the engine in Node.js.
     Session(song::Args),
-    /// Runs the engine over a song, engine only, and prints its speed as JSON.
+    /// Plays a song with the engine alone and prints its speed as JSON.
     Engine(engine::Args),
-    /// Writes the sessions with effects, for an engine that runs elsewhere.
+    /// Writes the sessions with effects for all engines.
     EffectsWrite(effects::WriteArgs),
-    /// Runs the engine over sessions with effects and prints its speed as JSON.
+    /// Plays sessions with effects and prints the processor time of each as JSON.
     EffectsSpeed(effects::SpeedArgs),
-    /// Opens a bank and prints how long it took as JSON.
+    /// Opens a bank and prints the time as JSON.
     Open(open::Args),
-    /// Renders a session of 16 tracks and prints how long it took as JSON.
+    /// Renders a session of 16 tracks and prints the time as JSON.
     Threads(threads::Args),
-    /// How fast resampling and loudness are beside C libraries.
+    /// Compares the speed of resampling and loudness with C libraries.
     Signal(signal::Args),
-    /// Runs a command and prints what it used as JSON.
+    /// Runs a command and prints its processor time and memory as JSON.
     Measure {
         /// The command and its arguments.
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]

@@ -1,4 +1,4 @@
-//! Opening a bank.
+//! Times opening a bank.
 
 use std::path::PathBuf;
 use std::time::Instant;
@@ -14,18 +14,18 @@ pub(crate) struct Args {
     bank: PathBuf,
 }
 
-/// How long it took.
+/// Time to open a bank.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Opened {
-    /// Seconds from the path to a bank that is ready to be played.
+pub(crate) struct OpenTime {
+    /// Seconds from the path to a bank ready to play.
     pub(crate) secs: f64,
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
-    let bank = song::bank(&args.bank)?;
+    let bank = song::open_bank(&args.bank)?;
     let secs = start.elapsed().as_secs_f64();
     anyhow::ensure!(!bank.summary().presets.is_empty(), "{} has no presets", args.bank.display());
-    println!("{}", serde_json::to_string(&Opened { secs })?);
+    println!("{}", serde_json::to_string(&OpenTime { secs })?);
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! The engine as other synthesizers are measured: a MIDI file to a 16-bit WAV file on one thread,
-//! without the loudness, the true peak and the hash that the product adds for its receipt.
+//! Renders as the other synthesizers do: a MIDI file to a 16-bit WAV file on one thread. The
+//! loudness, true peak and hash of the product's receipt are not computed.
 
 use std::fs::File;
 use std::io::BufWriter;
@@ -21,8 +21,8 @@ pub(crate) struct Args {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let session = song::session(&args.input.song)?;
-    let banks = [Some(song::bank(&args.input.bank)?)];
+    let session = song::read_session(&args.input.song)?;
+    let banks = [Some(song::open_bank(&args.input.bank)?)];
     let mut render = OfflineRender::new(&session, &banks, TailConfig::default())?;
     let file = BufWriter::new(File::create(&args.output)?);
     let mut wav =

@@ -1,4 +1,4 @@
-//! The independent reference: a MIDI file to a WAV file with rustysynth.
+//! Renders a MIDI file to a WAV file with rustysynth, for comparison.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -11,9 +11,9 @@ use rustysynth::{MidiFile, MidiFileSequencer, SoundFont, Synthesizer, Synthesize
 use crate::SongAndBank;
 use crate::song::{POLYPHONY, RATE_HZ};
 
-/// Frames between its looks at events and controllers; its own default, and FluidSynth's.
+/// Frames between updates of events and controllers: rustysynth's default, and FluidSynth's.
 const BLOCK_FRAMES: usize = 64;
-/// How long a song may ring on, in seconds.
+/// Seconds that are rendered after the end of the song.
 const TAIL_SECS: f64 = 2.0;
 
 /// Renders a MIDI file with rustysynth.
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     for _ in 0..blocks as u64 {
         sequencer.render(&mut left, &mut right);
         for (&left, &right) in left.iter().zip(&right) {
-            // `as` holds values beyond full scale at its ends.
+            // `as` clips values beyond full scale.
             wav.write_sample((left * 32_767.0) as i16)?;
             wav.write_sample((right * 32_767.0) as i16)?;
         }

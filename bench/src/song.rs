@@ -1,4 +1,4 @@
-//! Songs in the engine's terms.
+//! Turns MIDI files into sessions of the engine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,9 +17,9 @@ use crate::SongAndBank;
 
 /// Sample rate of every measurement, in hertz.
 pub(crate) const RATE_HZ: u32 = 48_000;
-/// Voices that each synthesizer may sound at a time; ours: on each track.
+/// Polyphony of each synthesizer; our engine has it on each track.
 pub(crate) const POLYPHONY: u16 = 256;
-/// Seconds from a song's last event to where all sound is cut.
+/// Seconds from a song's last event to all sound off.
 const END_SECS: f64 = 2.0;
 /// A quarter note without a tempo, in microseconds (Standard MIDI Files 1.0).
 const QUARTER_MICROS: u32 = 500_000;
@@ -30,25 +30,25 @@ const ALL_SOUND_OFF: u8 = 120;
 pub(crate) struct Args {
     #[command(flatten)]
     input: SongAndBank,
-    /// Where the session goes, as the bytes that the browser's engine takes.
+    /// File for the session, in the form that the browser's engine reads.
     #[arg(long)]
     session: PathBuf,
-    /// Where the bank goes, reduced to what the session plays.
+    /// File for the bank, reduced to the presets that the session plays.
     #[arg(long)]
     reduced: PathBuf,
 }
 
-/// What was written.
+/// Sizes of the written files.
 #[derive(Debug, Serialize, Deserialize)]
-pub(crate) struct Written {
+pub(crate) struct SongFiles {
     /// Length of the session in frames.
     pub(crate) length_frames: u64,
     /// Size of the reduced bank in bytes.
     pub(crate) bank_bytes: usize,
 }
 
-/// The session of a MIDI file whose every track plays the bank in slot 0.
-pub(crate) fn session(song: &Path) -> anyhow::Result<Session> {
+/// The session of a MIDI file; every track plays the bank in slot 0.
+pub(crate) fn read_session(song: &Path) -> anyhow::Result<Session> {
     let bytes = fs::read(song).with_context(|| song.display().to_string())?;
     let mut project =
         import(&bytes, ImportOptions::default()).with_context(|| song.display().to_string())?.project;
@@ -56,21 +56,20 @@ pub(crate) fn session(song: &Path) -> anyhow::Result<Session> {
     Ok(schemas::session::build(&project, RATE_HZ, |_| Some(0))?)
 }
 
-/// Writes a song to `copy` with the end that every synthesizer shall give it: all sound off on all
-/// channels, [`END_SECS`] after its last event. Else one would render notes that never end until
-/// they have died away, and another would not.
-pub(crate) fn with_an_end(song: &Path, copy: &Path) -> anyhow::Result<()> {
+/// Copies a song to `copy` and adds all sound off on all channels, [`END_SECS`] after its last
+/// event. Synthesizers otherwise differ in how long they render notes that never end.
+pub(crate) fn copy_with_end(song: &Path, copy: &Path) -> anyhow::Result<()> {
     let bytes = fs::read(song).with_context(|| song.display().to_string())?;
     let mut midi = Smf::parse(&bytes).with_context(|| song.display().to_string())?;
     let Timing::Metrical(ticks_per_quarter) = midi.header.timing else {
-        bail!("{} counts time-code frames instead of quarter notes", song.display());
+        bail!("{} has SMPTE timing, not ticks per quarter note", song.display());
     };
     let (mut end_tick, mut last_tempo) = (0, (0, QUARTER_MICROS));
     for track in &midi.tracks {
         let mut tick = 0;
-        for event in track {
-            tick += event.delta.as_int();
-            if let TrackEventKind::Meta(MetaMessage::Tempo(micros)) = event.kind
+        for track_event in track {
+            tick += track_event.delta.as_int();
+            if let TrackEventKind::Meta(MetaMessage::Tempo(micros)) = track_event.kind
                 && tick >= last_tempo.0
             {
                 last_tempo = (tick, micros.as_int());
@@ -78,39 +77,39 @@ pub(crate) fn with_an_end(song: &Path, copy: &Path) -> anyhow::Result<()> {
         }
         end_tick = end_tick.max(tick);
     }
-    let wait_ticks = END_SECS * 1e6 / f64::from(last_tempo.1) * f64::from(ticks_per_quarter.as_int());
-    let at = |delta, kind| TrackEvent { delta: u28::new(delta), kind };
+    let tail_ticks = END_SECS * 1e6 / f64::from(last_tempo.1) * f64::from(ticks_per_quarter.as_int());
+    let event = |delta, kind| TrackEvent { delta: u28::new(delta), kind };
     let mut end: Vec<TrackEvent<'_>> = (0..16)
         .map(|channel| {
             let message = MidiMessage::Controller { controller: u7::new(ALL_SOUND_OFF), value: u7::new(0) };
-            at(0, TrackEventKind::Midi { channel: u4::new(channel), message })
+            event(0, TrackEventKind::Midi { channel: u4::new(channel), message })
         })
         .collect();
-    end[0].delta = u28::new(end_tick + wait_ticks as u32);
-    end.push(at(0, TrackEventKind::Meta(MetaMessage::EndOfTrack)));
+    end[0].delta = u28::new(end_tick + tail_ticks as u32);
+    end.push(event(0, TrackEventKind::Meta(MetaMessage::EndOfTrack)));
     midi.tracks.push(end);
     midi.header.format = Format::Parallel;
     Ok(midi.save(copy)?)
 }
 
-/// A bank as the service opens it.
-pub(crate) fn bank(path: &Path) -> anyhow::Result<Bank> {
+/// Opens a bank as the service does.
+pub(crate) fn open_bank(path: &Path) -> anyhow::Result<Bank> {
     banks::open(path).with_context(|| path.display().to_string())
 }
 
-/// A bank ready to play a session.
-pub(crate) fn bank_for(session: &Session, path: &Path) -> anyhow::Result<Bank> {
-    let bank = bank(path)?;
+/// Opens a bank and prepares the presets of a session.
+pub(crate) fn open_prepared_bank(session: &Session, path: &Path) -> anyhow::Result<Bank> {
+    let bank = open_bank(path)?;
     bank.prepare(&presets_used(session, 0)).with_context(|| path.display().to_string())?;
     Ok(bank)
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let session = session(&args.input.song)?;
+    let session = read_session(&args.input.song)?;
     fs::write(&args.session, postcard::to_allocvec(&session)?)?;
-    let reduced = bank_for(&session, &args.input.bank)?.reduced(&presets_used(&session, 0))?;
+    let reduced = open_prepared_bank(&session, &args.input.bank)?.reduced(&presets_used(&session, 0))?;
     fs::write(&args.reduced, &reduced)?;
-    let written = Written { length_frames: session.length_frames, bank_bytes: reduced.len() };
-    println!("{}", serde_json::to_string(&written)?);
+    let files = SongFiles { length_frames: session.length_frames, bank_bytes: reduced.len() };
+    println!("{}", serde_json::to_string(&files)?);
     Ok(())
 }

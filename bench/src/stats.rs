@@ -1,18 +1,18 @@
-//! Medians and the like.
+//! Medians and decibels.
 
-/// The median; `None` of nothing. Values that are not numbers count as largest.
+/// The median; `None` without values. NaN counts as the largest value.
 pub(crate) fn median(values: impl IntoIterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.into_iter().collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
     match values.len() {
         0 => None,
-        odd if odd % 2 == 1 => Some(values[middle]),
+        count if count % 2 == 1 => Some(values[middle]),
         _ => Some((values[middle - 1] + values[middle]) / 2.0),
     }
 }
 
-/// A power ratio in decibels; silence is -200.
+/// A power ratio in decibels, at least -200.
 pub(crate) fn power_db(power: f64) -> f64 {
     10.0 * power.max(1e-20).log10()
 }

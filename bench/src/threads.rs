@@ -1,4 +1,4 @@
-//! A session of 16 tracks.
+//! Times a session of 16 tracks on several threads.
 
 use std::time::Instant;
 
@@ -13,7 +13,7 @@ use crate::{SongAndBank, song};
 /// Tracks of the session.
 const TRACKS: usize = 16;
 
-/// Renders a session of 16 tracks, made of a song's.
+/// Renders a session of 16 tracks, copied from a song.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     #[command(flatten)]
@@ -23,21 +23,21 @@ pub(crate) struct Args {
     threads: usize,
 }
 
-/// How long it took.
+/// Time of a render.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
-pub(crate) struct Rendered {
-    /// Seconds that passed.
+pub(crate) struct RenderTime {
+    /// Elapsed seconds.
     pub(crate) secs: f64,
 }
 
-/// The song's sounding tracks over and over, until there are 16.
+/// Repeats the song's tracks that have events until there are 16.
 fn sixteen_tracks(mut session: Session) -> anyhow::Result<Session> {
     session.tracks.retain(|track| !track.events.is_empty());
-    let own = session.tracks.len();
-    anyhow::ensure!(own > 0, "the song has no notes");
-    for place in own..TRACKS {
-        let mut track = session.tracks[place % own].clone();
-        track.id = format!("{}-{place}", track.id);
+    let source_count = session.tracks.len();
+    anyhow::ensure!(source_count > 0, "the song has no notes");
+    for index in source_count..TRACKS {
+        let mut track = session.tracks[index % source_count].clone();
+        track.id = format!("{}-{index}", track.id);
         session.tracks.push(track);
     }
     session.tracks.truncate(TRACKS);
@@ -45,12 +45,12 @@ fn sixteen_tracks(mut session: Session) -> anyhow::Result<Session> {
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
-    let session = sixteen_tracks(song::session(&args.input.song)?)?;
-    let banks = [Some(song::bank_for(&session, &args.input.bank)?)];
+    let session = sixteen_tracks(song::read_session(&args.input.song)?)?;
+    let banks = [Some(song::open_prepared_bank(&session, &args.input.bank)?)];
     let threads = Threads::new(args.threads);
     let crew: &dyn RenderThreads = match &threads {
         Some(threads) if args.threads > 1 => threads,
-        None if args.threads > 1 => anyhow::bail!("the system gives no {} threads", args.threads),
+        None if args.threads > 1 => anyhow::bail!("the system cannot start {} threads", args.threads),
         _ => &SingleThread,
     };
     let start = Instant::now();
@@ -60,6 +60,6 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         loudest = loudest.max(left[0].abs());
     }
     anyhow::ensure!(loudest > 0.001, "the session was silent");
-    println!("{}", serde_json::to_string(&Rendered { secs: start.elapsed().as_secs_f64() })?);
+    println!("{}", serde_json::to_string(&RenderTime { secs: start.elapsed().as_secs_f64() })?);
     Ok(())
 }

@@ -52,7 +52,7 @@ pub fn compile_session(
     memory::check(&session, sounds.audio.values().map(|file| (file.slot, file.frames)))?;
     Ok(CompiledSession {
         bytes: postcard::to_allocvec(&session)?,
-        left_out: left_out.into_iter().map(|one| format!("{}: {}", one.pointer, one.reason)).collect(),
+        left_out: left_out.into_iter().map(|part| format!("{}: {}", part.pointer, part.reason)).collect(),
         track_ids: session.tracks.into_iter().map(|track| track.id).collect(),
         length_frames: session.length_frames,
         sample_rate_hz,
@@ -91,8 +91,8 @@ impl Sounds for Loaded {
 }
 
 /// The presets that each track can request from its SoundFont, in the order of the tracks: bank and
-/// program numbers as in `0:0,128:0`, or an empty string for a track without a SoundFont. Notes do
-/// not matter and may be left out of the project.
+/// program numbers as in `0:0,128:0`, or an empty string for a track without a SoundFont. Notes are
+/// ignored and may be omitted.
 ///
 /// # Errors
 ///

@@ -14,7 +14,8 @@ impl WasmEngine {
     ///
     /// # Errors
     ///
-    /// A message if it is no command, or the session cannot be played without a bank or audio.
+    /// A message if the command is unknown, or the session cannot be played without a bank or
+    /// audio.
     #[wasm_bindgen(js_name = carryOut)]
     pub fn carry_out(
         &mut self,

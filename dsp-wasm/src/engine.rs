@@ -273,7 +273,7 @@ impl WasmEngine {
     pub fn set_external_inputs(&mut self, track_ids: Vec<String>) {
         for track in 0..self.mixer.track_count() {
             let takes_input =
-                self.mixer.track_id(track).is_some_and(|id| track_ids.iter().any(|one| one == id));
+                self.mixer.track_id(track).is_some_and(|id| track_ids.iter().any(|input_id| input_id == id));
             self.mixer.set_takes_input(track, takes_input);
         }
     }

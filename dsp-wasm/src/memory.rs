@@ -1,11 +1,11 @@
-//! Whether a session fits into the page's memory.
+//! Checks that a session fits into the page's memory.
 
 use dsp_core::mixer::{MixerError, Slots};
 use dsp_core::session::{AudioSlot, Session};
 
 /// Memory that the engine may need for one session, in bytes: as much as the service renders by
-/// default. WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, while a
-/// song is edited, the session before.
+/// default. WebAssembly addresses 4 GiB, which also hold SoundFonts, short recordings and, during
+/// an edit, the previous session.
 const SESSION_MAX_BYTES: u64 = 360 * 1024 * 1024;
 
 /// Why a session is not played.
@@ -79,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn a_song_of_too_many_delays_is_refused_by_name() {
+    fn a_session_with_too_many_delays_is_refused_with_a_reason() {
         assert_eq!(check(&delays(150), core::iter::empty()), Ok(()));
         let error = check(&delays(1_000), [(3, 48_000)].into_iter()).expect_err("too much").to_string();
         assert!(error.contains("1000 delay effects need 2"), "{error}");

@@ -269,6 +269,14 @@ impl ApiError {
         }
     }
 
+    fn storage_unreachable(error: &object_store::Error) -> Self {
+        tracing::error!(%error, "the object storage does not answer or refuses");
+        Self::Unavailable {
+            code: "storage_unreachable",
+            detail: "The storage of files does not answer; try again in a moment.".to_owned(),
+        }
+    }
+
     /// Whether what was sent caused it, so that sending the same again can only fail again.
     /// Everything else passes, or somebody can mend it: a busy database, a full disk or quota, a
     /// fault of the service.
@@ -460,7 +468,12 @@ impl From<sqlx::Error> for ApiError {
                 _ => return Self::Internal(anyhow::Error::new(error).context("database")),
             },
             sqlx::Error::PoolTimedOut => return Self::database_busy(),
-            sqlx::Error::Io(_) | sqlx::Error::PoolClosed | sqlx::Error::WorkerCrashed => {}
+            // `Protocol`, `Tls`: a connection that the server or a proxy ended while it was made.
+            sqlx::Error::Io(_)
+            | sqlx::Error::Tls(_)
+            | sqlx::Error::Protocol(_)
+            | sqlx::Error::PoolClosed
+            | sqlx::Error::WorkerCrashed => {}
             _ => return Self::Internal(anyhow::Error::new(error).context("database")),
         }
         tracing::error!(%error, "the database does not answer");
@@ -479,10 +492,11 @@ impl From<std::io::Error> for ApiError {
                 tracing::error!(error = %error, "the storage is full");
                 Self::StorageFull
             }
-            // What a writer of ours refused.
-            _ => match error.downcast::<Self>() {
+            // Writers and readers of ours pass their own errors through `std::io::Error`.
+            _ => match error.downcast::<Self>().map_err(std::io::Error::downcast) {
                 Ok(refusal) => refusal,
-                Err(error) => Self::Internal(anyhow::Error::new(error).context("file system")),
+                Err(Ok(of_object_storage)) => Self::storage_unreachable(&of_object_storage),
+                Err(Err(error)) => Self::Internal(anyhow::Error::new(error).context("file system")),
             },
         }
     }
@@ -538,6 +552,7 @@ mod tests {
             (anyhow::Error::new(sqlx::Error::PoolTimedOut), "database_busy"),
             (anyhow::Error::new(sqlx::Error::PoolTimedOut).context("one").context("two"), "database_busy"),
             (anyhow::Error::new(sqlx::Error::PoolClosed), "database_unreachable"),
+            (anyhow::Error::new(sqlx::Error::Protocol("ended".to_owned())), "database_unreachable"),
         ] {
             let (status, body, headers) = body(ApiError::internal(error)).await;
             assert_eq!((status, &body["code"]), (StatusCode::SERVICE_UNAVAILABLE, &code.into()));
@@ -552,6 +567,15 @@ mod tests {
         assert_eq!(status, StatusCode::INSUFFICIENT_STORAGE);
         assert_eq!(body["code"], "storage_full");
         assert_eq!(headers[header::CONTENT_TYPE], "application/problem+json");
+    }
+
+    #[tokio::test]
+    async fn an_object_storage_that_fails_is_503() {
+        let source = "connection refused".into();
+        let error: std::io::Error = object_store::Error::Generic { store: "S3", source }.into();
+        let (status, body, headers) = body(error.into()).await;
+        assert_eq!((status, &body["code"]), (StatusCode::SERVICE_UNAVAILABLE, &"storage_unreachable".into()));
+        assert!(headers.contains_key(header::RETRY_AFTER));
     }
 
     #[tokio::test]

@@ -64,7 +64,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     tokio::spawn(orphans::keep_collecting(state.clone()));
     tokio::spawn(audit::keep_to_retention(state.clone()));
-    let tasks = tokio::spawn(state.tasks.clone().keep(state.config.tasks.serve, state.stop.clone()));
+    let tasks = tokio::spawn(state.tasks.clone().serve(state.config.tasks.serve, state.stop.clone()));
     let stop = state.stop.clone();
     tokio::spawn(async move {
         stop_signal.await;
@@ -103,7 +103,7 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     let state = AppState::open(config).await?;
     let stop_signal = stop_signal().context("cannot listen for signals")?;
     tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
-    let tasks = tokio::spawn(state.tasks.clone().keep(true, state.stop.clone()));
+    let tasks = tokio::spawn(state.tasks.clone().serve(true, state.stop.clone()));
     let told = match state.config.network.worker_port {
         None => String::new(),
         Some(port) => {

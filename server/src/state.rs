@@ -167,7 +167,7 @@ impl AppState {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;
         let storage_lock = StorageLock::of(dir)?;
-        let blobs = open_blobs(&config.storage, Sharing::Own).await?;
+        let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
         installation::refuse_missing_database(&config.storage, &blobs).await?;
         let db = db::open(&config.storage.database, config.storage.database_limits).await?;
         installation::claim(&config.storage, &db, &blobs).await?;
@@ -184,7 +184,7 @@ impl AppState {
             soundfonts: SoundFonts::new(&config, &db, plugins::soundfont_files(&config)),
             exports: Exports::new(&config),
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
-            storing: projects::room_for_storing(),
+            storing: projects::storing_budget(),
             bundling: bundles::limit_at_a_time(config.limits.work_waiting_max),
             held_answers: held_answers::room(),
             large_answers: LargeAnswers::default(),

@@ -1,4 +1,4 @@
-"""What Schemathesis needs to know beside the description: how bodies of bytes are sent, and whom to spare."""
+"""Tells Schemathesis how to send binary bodies, and protects the account of the tests."""
 
 import os
 
@@ -15,7 +15,7 @@ def as_bytes(_, value):
 
 @schemathesis.hook
 def before_call(_, case, kwargs):
-    """Spares the account that all this runs as: once it is disabled or has another password, nothing more is tested.
-    A spare one takes its place, which is there as the caller expects."""
+    """Sends changes of the tests' own account to a spare account. If the own account were disabled or had another
+    password, all further requests would fail."""
     if case.path_parameters.get("id") == OWN_ID and case.operation.path.startswith("/api/v1/admin/users/"):
         case.path_parameters["id"] = SPARE_ID

@@ -16,9 +16,9 @@ const ids = (list: PagedList<Entry>): string[] => list.items.map((item) => item.
 
 describe('a paged list', () => {
   it('reads further pages on request', async () => {
-    const asked: (string | undefined)[] = [];
+    const cursors: (string | undefined)[] = [];
     const list = new PagedList<Entry>((cursor) => {
-      asked.push(cursor);
+      cursors.push(cursor);
       return Promise.resolve(cursor === undefined ? page(['a', 'b'], 'after-b') : page(['c']));
     });
     await list.load();
@@ -26,7 +26,7 @@ describe('a paged list', () => {
     await list.more();
     expect([ids(list), list.hasMore]).toEqual([['a', 'b', 'c'], false]);
     await list.more();
-    expect(asked).toEqual([undefined, 'after-b']);
+    expect(cursors).toEqual([undefined, 'after-b']);
     list.replace({ id: 'b', text: 'changed' });
     expect(list.items[1]).toEqual({ id: 'b', text: 'changed' });
   });

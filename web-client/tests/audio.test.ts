@@ -17,7 +17,7 @@ function song(change: Partial<AudioItem> = {}): Project {
   return normaliseProject({ schema_version: 1, project_id: 'p', tracks: [{ id: 'a', kind: 'audio', items: [item] }] });
 }
 
-const clip = (project: Project, place = 0): AudioItem => project.tracks[0]?.items[place] as AudioItem;
+const clip = (project: Project, index = 0): AudioItem => project.tracks[0]?.items[index] as AudioItem;
 
 describe('audio items', () => {
   it('have lengths in frames of their source', () => {
@@ -37,7 +37,7 @@ describe('audio items', () => {
     expect([back.offset_frames, back.length_frames]).toEqual([44_100, 396_900]);
     const project = song();
     expect(trimStart(project, TIME, clip(project), 0), 'the source begins here').toBe(project);
-    expect(trimStart(project, TIME, clip(project), 1920 * 11), 'nothing would be left').toBe(project);
+    expect(trimStart(project, TIME, clip(project), 1920 * 11), 'the clip would be empty').toBe(project);
   });
 
   it('end with their source unless they are looped', () => {
@@ -75,7 +75,7 @@ describe('waveforms', () => {
   function peaks(values: number[], channels = 1): ArrayBuffer {
     const bytes = new ArrayBuffer(24 + values.length);
     const view = new DataView(bytes);
-    [2, 1, 44_100, 256, values.length / 2 / channels, channels].forEach((value, place) => view.setInt32(place * 4, value, true));
+    [2, 1, 44_100, 256, values.length / 2 / channels, channels].forEach((value, index) => view.setInt32(index * 4, value, true));
     new Int8Array(bytes, 24).set(values);
     return bytes;
   }

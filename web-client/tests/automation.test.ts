@@ -136,7 +136,7 @@ describe('lanes', () => {
 });
 
 describe('targets', () => {
-  const names = (owner: string): string[] => targetsOf(song(), owner, () => KIND).map((one) => `${one.group}: ${one.name} = ${one.format(one.current)}`);
+  const names = (owner: string): string[] => targetsOf(song(), owner, () => KIND).map((target) => `${target.group}: ${target.name} = ${target.format(target.current)}`);
 
   it('are the channel, its sends and its effects', () => {
     expect(names('a')).toEqual([
@@ -149,7 +149,7 @@ describe('targets', () => {
       'Filter 2: Mode = Low',
     ]);
     expect(names(MASTER_ID)).toEqual(['Master: Volume = 0.0 dB', 'Filter: Frequency = 500 Hz', 'Filter: Mode = Low']);
-    expect(targetsOf(song(), 'a', () => null).map((one) => one.target)).toEqual(['volume_db', 'pan', 'send/r']);
+    expect(targetsOf(song(), 'a', () => null).map((target) => target.target)).toEqual(['volume_db', 'pan', 'send/r']);
   });
 
   it('have the scale of their control', () => {

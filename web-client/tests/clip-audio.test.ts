@@ -1,5 +1,5 @@
 /** Loading and streaming audio files into a stand-in for the engine. */
-import type { SongEngine } from '@songfoundry/web-worklet';
+import type { EngineClient } from '@songfoundry/web-worklet';
 import { describe, expect, it, vi } from 'vitest';
 
 import type { Api } from '../src/api/client';
@@ -9,7 +9,7 @@ import type { Project } from '../src/project/model';
 
 vi.mock('../src/api/endpoints', () => ({ audioFile: () => Promise.resolve({ sample_rate_hz: 48_000 }), audioSamples: vi.fn() }));
 
-type Listener = Parameters<SongEngine['onWantedAudio']>[0];
+type Listener = Parameters<EngineClient['onWantedAudio']>[0];
 
 const MIB = 1024 * 1024;
 /** More bytes than a file that is loaded whole may have. */
@@ -37,24 +37,24 @@ function project(fileId: string): Project {
 
 describe('audio of clips', () => {
   it.each([['one', 1], ['another', 0]])('fills a block of file one while its slot holds %s', async (held, times) => {
-    let ask: Listener = () => undefined;
+    let requestBlocks: Listener = () => undefined;
     const fillAudio = vi.fn();
     const audioIn = vi.fn(() => 'one');
     const engine = {
       context: { sampleRate: 48_000 },
       ended: false,
       streamAudio: () => Promise.resolve(),
-      onWantedAudio: (listener: Listener) => (ask = listener),
+      onWantedAudio: (listener: Listener) => (requestBlocks = listener),
       audioIn,
       fillAudio,
-    } as unknown as SongEngine;
+    } as unknown as EngineClient;
     const audio = new ClipAudio({} as Api, () => undefined, (id, error) => expect.fail(`${id}: ${String(error)}`));
     vi.mocked(audioSamples).mockResolvedValueOnce(head(LONG));
     audio.assign(engine, project('one'));
     await audio.settled();
     let bring: (bytes: ArrayBuffer) => void = () => undefined;
     vi.mocked(audioSamples).mockReturnValueOnce(new Promise((resolve) => (bring = resolve)));
-    ask([{ trackId: 'voice', clip: 0, slot: 0, sourceFrame: 100, frames: 2, aheadFrames: 0 }]);
+    requestBlocks([{ trackId: 'voice', clip: 0, slot: 0, sourceFrame: 100, frames: 2, aheadFrames: 0 }]);
     audioIn.mockReturnValue(held);
     bring(new Float32Array([0.5, 0.25]).buffer);
     await new Promise((resolve) => setTimeout(resolve));
@@ -65,28 +65,28 @@ describe('audio of clips', () => {
    * An engine with a list of the files that it received: whole ones with the bytes of their
    * samples, streamed ones with their frames.
    */
-  function taker(sizes: Record<string, number>): { engine: SongEngine; taken: [string, string, number][]; audio: ClipAudio } {
-    const taken: [string, string, number][] = [];
+  function recordingEngine(sizes: Record<string, number>): { engine: EngineClient; received: [string, string, number][]; audio: ClipAudio } {
+    const received: [string, string, number][] = [];
     const engine = {
       context: { sampleRate: 48_000 },
       ended: false,
-      streamAudio: (id: string, frames: number) => Promise.resolve(taken.push([id, 'streamed', frames])),
-      async loadAudio(this: SongEngine, id: string, _layout: object, _rate: number, pieces: AsyncIterable<Uint8Array>) {
+      streamAudio: (id: string, frames: number) => Promise.resolve(received.push([id, 'streamed', frames])),
+      async loadAudio(this: EngineClient, id: string, _layout: object, _rate: number, pieces: AsyncIterable<Uint8Array>) {
         let bytes = 0;
         for await (const piece of pieces) bytes += piece.length;
         if (this.ended) throw new Error('it was closed');
-        taken.push([id, 'whole', bytes]);
+        received.push([id, 'whole', bytes]);
       },
-      dropAudio: (id: string) => taken.push([id, 'dropped', 0]),
+      dropAudio: (id: string) => received.push([id, 'dropped', 0]),
       onWantedAudio: () => undefined,
-    } as unknown as SongEngine;
+    } as unknown as EngineClient;
     vi.mocked(audioSamples).mockImplementation((_api, id, _rate, range) => {
       const size = sizes[id];
       if (size === undefined || !range) return Promise.reject(new Error(`there is no ${id}`));
       const [from, to] = range;
       return Promise.resolve(from === 0 ? head(size) : new ArrayBuffer(Math.min(to, 44 + size) - from));
     });
-    return { engine, taken, audio: new ClipAudio({} as Api, () => undefined, (id) => taken.push([id, 'failed', 0])) };
+    return { engine, received, audio: new ClipAudio({} as Api, () => undefined, (id) => received.push([id, 'failed', 0])) };
   }
 
   function song(clips: string[], impulses: string[] = []): Project {
@@ -96,76 +96,76 @@ describe('audio of clips', () => {
   }
 
   it('loads short files whole, and streams long ones', async () => {
-    const { engine, taken, audio } = taker({ short: 5 * MIB + 4, long: LONG, none: 0 });
+    const { engine, received, audio } = recordingEngine({ short: 5 * MIB + 4, long: LONG, none: 0 });
     audio.assign(engine, song(['short', 'long', 'none', 'gone']));
     await audio.settled();
     const all = [['short', 'whole', 5 * MIB + 4], ['long', 'streamed', LONG / 4], ['none', 'whole', 0], ['gone', 'failed', 0]];
-    expect(taken).toEqual(all);
+    expect(received).toEqual(all);
     audio.assign(engine, song(['short', 'long']));
     await audio.settled();
-    expect(taken.slice(4)).toEqual([['none', 'dropped', 0], ['gone', 'dropped', 0]]);
+    expect(received.slice(4)).toEqual([['none', 'dropped', 0], ['gone', 'dropped', 0]]);
   });
 
   it('loads at most half a gibibyte whole, except impulse responses', async () => {
-    const names = Array.from({ length: 11 }, (_, place) => `take ${place}`);
-    const { engine, taken, audio } = taker(Object.fromEntries(names.map((name) => [name, 50 * MIB])));
+    const names = Array.from({ length: 11 }, (_, index) => `take ${index}`);
+    const { engine, received, audio } = recordingEngine(Object.fromEntries(names.map((name) => [name, 50 * MIB])));
     audio.assign(engine, song(names));
     await audio.settled();
-    expect(taken.map(([, how]) => how)).toEqual([...names.slice(1).map(() => 'whole'), 'streamed']);
+    expect(received.map(([, how]) => how)).toEqual([...names.slice(1).map(() => 'whole'), 'streamed']);
     // A streamed file that becomes a response is loaded whole; a whole one is not loaded again.
     audio.assign(engine, song(names, ['take 10', 'take 3']));
     await audio.settled();
-    expect(taken.slice(11)).toEqual([['take 10', 'whole', 50 * MIB]]);
+    expect(received.slice(11)).toEqual([['take 10', 'whole', 50 * MIB]]);
     // Dropped files release memory.
     audio.assign(engine, song(names.slice(5), []));
     await audio.settled();
-    expect(taken.slice(12).every(([, how]) => how === 'dropped')).toBe(true);
+    expect(received.slice(12).every(([, how]) => how === 'dropped')).toBe(true);
   });
 
   it('keeps streaming a file that fails to load whole, and retries on request', async () => {
-    const names = Array.from({ length: 9 }, (_, place) => `take ${place}`);
-    const { engine, taken, audio } = taker(Object.fromEntries(names.map((name) => [name, 60 * MIB])));
+    const names = Array.from({ length: 9 }, (_, index) => `take ${index}`);
+    const { engine, received, audio } = recordingEngine(Object.fromEntries(names.map((name) => [name, 60 * MIB])));
     audio.assign(engine, song(names));
     await audio.settled();
-    expect(taken.at(-1)).toEqual(['take 8', 'streamed', 15 * MIB]);
+    expect(received.at(-1)).toEqual(['take 8', 'streamed', 15 * MIB]);
     const serve = vi.mocked(audioSamples).getMockImplementation();
     if (!serve) throw new Error('nothing is served');
-    vi.mocked(audioSamples).mockImplementation((...asked) => {
-      const [, , , [from] = [0]] = asked;
-      return from > 30 * MIB ? Promise.reject(new Error('the connection was lost')) : serve(...asked);
+    vi.mocked(audioSamples).mockImplementation((...args) => {
+      const [, , , [from] = [0]] = args;
+      return from > 30 * MIB ? Promise.reject(new Error('the connection was lost')) : serve(...args);
     });
     audio.assign(engine, song(names, ['take 8']));
     await audio.settled();
-    expect(taken.slice(9)).toEqual([['take 8', 'failed', 0]]);
+    expect(received.slice(9)).toEqual([['take 8', 'failed', 0]]);
     audio.retry();
     await audio.settled();
-    expect(taken.slice(10)).toEqual([['take 8', 'failed', 0]]);
+    expect(received.slice(10)).toEqual([['take 8', 'failed', 0]]);
     vi.mocked(audioSamples).mockImplementation(serve);
     audio.retry();
     await audio.settled();
-    expect(taken.slice(11)).toEqual([['take 8', 'whole', 60 * MIB]]);
+    expect(received.slice(11)).toEqual([['take 8', 'whole', 60 * MIB]]);
     audio.retry();
     await audio.settled();
-    expect(taken).toHaveLength(12);
+    expect(received).toHaveLength(12);
   });
 
   it('gives a new engine everything after one ended, without an error', async () => {
-    const { engine, taken, audio } = taker({ one: MIB, two: MIB });
+    const { engine, received, audio } = recordingEngine({ one: MIB, two: MIB });
     audio.assign(engine, song(['one', 'two']));
     Object.assign(engine, { ended: true });
     await audio.settled();
-    expect(taken).toEqual([]);
-    const next = { ...engine, ended: false } as SongEngine;
+    expect(received).toEqual([]);
+    const next = { ...engine, ended: false } as EngineClient;
     audio.assign(next, song(['one', 'two']));
     await audio.settled();
-    expect(taken).toEqual([['one', 'whole', MIB], ['two', 'whole', MIB]]);
+    expect(received).toEqual([['one', 'whole', MIB], ['two', 'whole', MIB]]);
   });
 
   it('streams a too long impulse response once', async () => {
-    const { engine, taken, audio } = taker({ hour: LONG });
+    const { engine, received, audio } = recordingEngine({ hour: LONG });
     audio.assign(engine, song(['hour']));
     audio.assign(engine, song(['hour'], ['hour']));
     await audio.settled();
-    expect(taken).toEqual([['hour', 'streamed', LONG / 4]]);
+    expect(received).toEqual([['hour', 'streamed', LONG / 4]]);
   });
 });

@@ -45,9 +45,9 @@ describe('values on knobs', () => {
     [GAIN, -12, 0.5],
     [GAIN, 36, 1],
     [MIX, 0.25, 0.25],
-  ])('%# lie where their scale says', (scale, value, place) => {
-    expect(positionOfValue(scale, value)).toBeCloseTo(place, 9);
-    expect(Math.abs(valueAtPosition(scale, place) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005);
+  ])('%# have the position of their scale', (scale, value, position) => {
+    expect(positionOfValue(scale, value)).toBeCloseTo(position, 9);
+    expect(Math.abs(valueAtPosition(scale, position) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005);
   });
 
   it('reach both ends of the range', () => {
@@ -90,7 +90,7 @@ describe('parameters of a kind', () => {
         toggle('soft', 'Soft'),
       ],
     });
-    expect(sections.map((section) => [section.toggle?.name ?? null, section.parameters.map((one) => nameInSection(section, one))])).toEqual([
+    expect(sections.map((section) => [section.toggle?.name ?? null, section.parameters.map((parameter) => nameInSection(section, parameter))])).toEqual([
       [null, ['Input']],
       ['Low cut', ['Frequency', 'Q']],
       ['Bell 1', ['Gain']],
@@ -166,8 +166,8 @@ describe('values as text', () => {
 
   it('are parsed as they are formatted', () => {
     for (const of of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME, BALANCE]) {
-      for (const place of [0.1, 0.37, 0.5, 0.93]) {
-        const value = valueAtPosition(of, place);
+      for (const position of [0.1, 0.37, 0.5, 0.93]) {
+        const value = valueAtPosition(of, position);
         const read = parseValue(of, formatValue(of, value)) ?? NaN;
         expect(Math.abs(read - value), formatValue(of, value)).toBeLessThanOrEqual(Math.max(Math.abs(value) * 0.02, 0.06));
       }
@@ -242,9 +242,9 @@ describe('chains', () => {
   });
 
   it('have audio files as impulse responses', () => {
-    const own = setImpulse(song(), 'a', 'two', 'file');
-    expect(effectsOf(own, 'a')[1]).toMatchObject({ impulse: 'file', params: { gain_db: -6, response: 0 } });
-    expect(effectsOf(setImpulse(own, 'a', 'two', null), 'a')[1]).not.toHaveProperty('impulse');
+    const withFile = setImpulse(song(), 'a', 'two', 'file');
+    expect(effectsOf(withFile, 'a')[1]).toMatchObject({ impulse: 'file', params: { gain_db: -6, response: 0 } });
+    expect(effectsOf(setImpulse(withFile, 'a', 'two', null), 'a')[1]).not.toHaveProperty('impulse');
   });
 
   it('are copied with a track, and automation follows the copies', () => {

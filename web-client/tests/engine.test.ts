@@ -95,7 +95,7 @@ describe('rendered audio', () => {
 });
 
 describe('a render request', () => {
-  const project = (own: object): Project =>
+  const project = (fields: object): Project =>
     normaliseProject({
       project_id: 'p',
       tracks: [
@@ -111,7 +111,7 @@ describe('a render request', () => {
               length_ticks: 960,
               notes: [{ tick: 5, length_ticks: 10, pitch: 60, velocity: 1 }],
               controls: [{ tick: 7, type: 'bend', value: 1 }],
-              ...own,
+              ...fields,
             } satisfies MidiItem,
           ],
         },

@@ -85,6 +85,6 @@ describe('fader', () => {
   });
 
   it('converts in both directions', () => {
-    for (let place = 0; place <= 1; place += 0.05) expect(positionOfDb(dbAtPosition(place))).toBeCloseTo(place, 9);
+    for (let position = 0; position <= 1; position += 0.05) expect(positionOfDb(dbAtPosition(position))).toBeCloseTo(position, 9);
   });
 });

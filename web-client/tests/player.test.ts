@@ -1,5 +1,5 @@
 /** The player over a stand-in for the engine. */
-import type { SongEngine as Engine } from '@songfoundry/web-worklet';
+import type { EngineClient as Engine } from '@songfoundry/web-worklet';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
 import type { Api } from '../src/api/client';
@@ -10,7 +10,7 @@ const create = vi.hoisted(() => vi.fn());
 
 vi.mock('@songfoundry/web-worklet', () => ({
   MAX_BANKS: 64,
-  SongEngine: { create },
+  EngineClient: { create },
   EngineUnavailableError: class extends Error {
     readonly reason = 'no_wasm';
   },

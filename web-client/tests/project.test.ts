@@ -150,11 +150,11 @@ describe('choosing an instrument', () => {
   });
 
   it('removes bank and program of items', () => {
-    const own = song();
-    const item = midi(own, 'one');
+    const original = song();
+    const item = midi(original, 'one');
     item.soundfont_bank = 1;
     item.soundfont_program = 2;
-    const changed = midi(setInstrument(own, 'a', engine).project, 'one');
+    const changed = midi(setInstrument(original, 'a', engine).project, 'one');
     expect('soundfont_bank' in changed || 'soundfont_program' in changed).toBe(false);
   });
 
@@ -197,10 +197,10 @@ describe('the project for the engine', () => {
   it('shares items after a fader moved, and not after a note did', () => {
     const project = song();
     const louder = updateTrack(project, 'a', (track) => ({ ...track, volume_db: 3, mute: true }));
-    const told = (after: Project) => liveChanges(project, after, () => null);
-    expect(told(louder), 'faders are told by themselves').toEqual([]);
-    expect(told(setItemNotes(project, 'one', []))).toBeNull();
-    expect(told(setTempoAt(project, 0, 121))).toBeNull();
+    const changesTo = (after: Project) => liveChanges(project, after, () => null);
+    expect(changesTo(louder), 'faders are sent separately').toEqual([]);
+    expect(changesTo(setItemNotes(project, 'one', []))).toBeNull();
+    expect(changesTo(setTempoAt(project, 0, 121))).toBeNull();
   });
 });
 

@@ -32,9 +32,9 @@ function song(): Project {
 }
 
 const idsOf = (tracks: readonly Track[]): string[] => tracks.map((track) => track.id);
-const track = (project: Project, id: string): Track | undefined => project.tracks.find((one) => one.id === id);
-const heard = (project: Project): string[] => [...audibleTracks(project)].filter(([, audible]) => audible).map(([id]) => id);
-const solo = (project: Project, id: string): Project => updateTrack(project, id, (one) => ({ ...one, solo: true }));
+const track = (project: Project, id: string): Track | undefined => project.tracks.find((candidate) => candidate.id === id);
+const audibleIds = (project: Project): string[] => [...audibleTracks(project)].filter(([, audible]) => audible).map(([id]) => id);
+const solo = (project: Project, id: string): Project => updateTrack(project, id, (target) => ({ ...target, solo: true }));
 
 describe('possible targets', () => {
   it('are buses and groups that do not feed the track', () => {
@@ -44,12 +44,12 @@ describe('possible targets', () => {
   });
 
   it('respect side-chains', () => {
-    const looped = updateTrack(setOutput(song(), 'b', null), 'g', (one) => ({
-      ...one,
+    const looped = updateTrack(setOutput(song(), 'b', null), 'g', (group) => ({
+      ...group,
       effects: [{ id: 'gate', type: 'builtin', name: 'gate' }],
     }));
     const listening = setSideChain(looped, 'g', 'gate', 'r');
-    expect(idsOf(possibleTargets(listening, 'g')), 'g hears r, so r must not hear g').toEqual([]);
+    expect(idsOf(possibleTargets(listening, 'g')), 'r feeds g, so g must not feed r').toEqual([]);
     expect(idsOf(possibleSideChains(song(), 'g'))).toEqual(['a', 'b', 'c']);
     expect(idsOf(possibleSideChains(song(), 'a'))).toEqual(['c']);
   });
@@ -71,24 +71,24 @@ describe('sends and outputs', () => {
     expect([track(project, 'b')?.sends, track(project, 'b')?.automation]).toEqual([[], []]);
     const deaf = removeTrack(song(), 'a');
     expect(track(deaf, 'b')?.effects?.[0]).not.toHaveProperty('side_chain');
-    expect(track(deaf, 'c'), 'what had nothing to do with it stays as it is').toEqual(track(song(), 'c'));
+    expect(track(deaf, 'c'), 'unrelated tracks stay unchanged').toEqual(track(song(), 'c'));
   });
 });
 
 describe('solo', () => {
   it('keeps groups and buses of a track audible', () => {
-    expect(heard(song())).toEqual(['a', 'b', 'c', 'g', 'r']);
-    expect(heard(solo(song(), 'a'))).toEqual(['a', 'g', 'r']);
-    expect(heard(solo(song(), 'c'))).toEqual(['c']);
+    expect(audibleIds(song())).toEqual(['a', 'b', 'c', 'g', 'r']);
+    expect(audibleIds(solo(song(), 'a'))).toEqual(['a', 'g', 'r']);
+    expect(audibleIds(solo(song(), 'c'))).toEqual(['c']);
   });
 
   it('of a bus or group keeps its inputs audible', () => {
-    expect(heard(solo(song(), 'g'))).toEqual(['a', 'g', 'r']);
-    expect(heard(solo(song(), 'r'))).toEqual(['a', 'b', 'g', 'r']);
+    expect(audibleIds(solo(song(), 'g'))).toEqual(['a', 'g', 'r']);
+    expect(audibleIds(solo(song(), 'r'))).toEqual(['a', 'b', 'g', 'r']);
   });
 
   it('does not unmute', () => {
-    const muted = updateTrack(solo(song(), 'a'), 'g', (one) => ({ ...one, mute: true }));
-    expect(heard(muted)).toEqual(['a', 'r']);
+    const muted = updateTrack(solo(song(), 'a'), 'g', (target) => ({ ...target, mute: true }));
+    expect(audibleIds(muted)).toEqual(['a', 'r']);
   });
 });

@@ -9,8 +9,8 @@ type Answer = Response | Error;
 
 /** The service's answers by path; the last answer of a list repeats. */
 let answers: Record<string, Answer[]>;
-/** The paths that were asked for. */
-let asked: string[];
+/** The requested paths. */
+let requestedPaths: string[];
 let stored: Map<string, string>;
 
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
@@ -21,7 +21,7 @@ const unanswered = (): Answer => new TypeError('fetch failed');
 
 beforeEach(() => {
   vi.useFakeTimers();
-  asked = [];
+  requestedPaths = [];
   stored = new Map([[TOKEN, '"kept"']]);
   answers = {
     'system/capabilities': [json({})],
@@ -45,7 +45,7 @@ beforeEach(() => {
   );
   vi.stubGlobal('fetch', async (request: Request) => {
     const path = new URL(request.url).pathname.replace('/api/v1/', '');
-    asked.push(path);
+    requestedPaths.push(path);
     const left = answers[path] ?? [];
     const answer = left.length > 1 ? left.shift() : left[0];
     if (answer instanceof Response) return answer.clone();
@@ -57,7 +57,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-const timesAsked = (path: string): number => asked.filter((one) => one === path).length;
+const requestCount = (path: string): number => requestedPaths.filter((requested) => requested === path).length;
 const passSecs = (secs: number): Promise<unknown> => vi.advanceTimersByTimeAsync(secs * 1000);
 
 /** Starts a session, and runs all timers that are due. */
@@ -89,10 +89,10 @@ describe('a page that starts while the service is busy', () => {
       expect(reason).not.toBe('');
       expect(waitSecs).toBe(name === '429' ? 7 : 1);
       await passSecs(waitSecs - 0.5);
-      expect(timesAsked('auth/me')).toBe(1);
+      expect(requestCount('auth/me')).toBe(1);
       await passSecs(1);
       expect([session.state.kind, session.user?.username, session.api.token]).toEqual(['open', 'ada', 'kept']);
-      expect(timesAsked('auth/local')).toBe(0);
+      expect(requestCount('auth/local')).toBe(0);
     });
   }
 
@@ -113,12 +113,12 @@ describe('a page that starts while the service is busy', () => {
     answers['auth/me'] = [unanswered(), unanswered(), json({ ...USER, local: false })];
     const session = await started();
     await passSecs(1);
-    expect([session.state.kind, timesAsked('auth/me')]).toEqual(['waiting', 2]);
+    expect([session.state.kind, requestCount('auth/me')]).toEqual(['waiting', 2]);
     void session.start();
     await passSecs(0);
-    expect([session.state.kind, timesAsked('auth/me')]).toEqual(['open', 3]);
+    expect([session.state.kind, requestCount('auth/me')]).toEqual(['open', 3]);
     await passSecs(60);
-    expect(timesAsked('auth/me')).toBe(3);
+    expect(requestCount('auth/me')).toBe(3);
   });
 
   it('also retries the requests before and after that of the token', async () => {

@@ -29,11 +29,11 @@ afterEach(() => vi.unstubAllGlobals());
 
 describe('an uploaded SoundFont', () => {
   it('is reported with its result', () => {
-    expect(arrival({})).toBe('Bells is yours to play: 1 sound.');
-    expect(arrival({ already_there: true })).toBe('Bells was there already.');
-    expect(arrival({ replaced: true })).toBe('Bells replaces your earlier file of that name: 1 sound.');
+    expect(arrival({})).toBe('Bells was added: 1 sound.');
+    expect(arrival({ already_there: true })).toBe('You already have Bells.');
+    expect(arrival({ replaced: true })).toBe('Bells replaces your earlier file of the same name: 1 sound.');
     expect(arrival({ skipped: { count: 2, reasons: ['', ''] } })).toContain('without 2 bad regions');
-    expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of that name is played in its place.');
+    expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of the same name is used instead.');
   });
 
   it('names its replacement before it is deleted', () => {
@@ -52,7 +52,7 @@ describe('an uploaded SoundFont', () => {
     vi.stubGlobal('fetch', async () => new Response(JSON.stringify(body), { headers: { 'Content-Type': 'application/json' } }));
     const catalog = new SoundFontCatalog(new Api('http://songs.test'));
     await catalog.load();
-    expect(catalog.entries.map((one) => one.soundfont_id)).toEqual(['bells', 'gm', 'a']);
+    expect(catalog.entries.map((entry) => entry.soundfont_id)).toEqual(['bells', 'gm', 'a']);
     expect(catalog.defaultId).toBe('gm');
   });
 });

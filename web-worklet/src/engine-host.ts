@@ -21,7 +21,7 @@ export class EngineHost {
   readonly #post: (report: EngineReport) => void;
   readonly #gauge: LoadGauge;
   readonly #audioOf = new Map<string, TrackAudio>();
-  #isWatched = false;
+  #reductionsWatched = false;
   #inputs: Input[] = [];
   #left = new Float32Array(0);
   #right = new Float32Array(0);
@@ -119,7 +119,7 @@ export class EngineHost {
         this.#seekFrame = command.frame;
         break;
       case 'watchReductions':
-        this.#isWatched = command.effects.length > 0;
+        this.#reductionsWatched = command.effects.length > 0;
         engine.carryOut(command);
         break;
       case 'watchMeters':
@@ -226,7 +226,7 @@ export class EngineHost {
     this.#post(status);
     const wanted = engine.wantedAudio();
     if (wanted.length > 0) this.#post({ type: 'wanted', wanted });
-    if (this.#isWatched) this.#post({ type: 'reductions', db: engine.gainReductionsDb() });
+    if (this.#reductionsWatched) this.#post({ type: 'reductions', db: engine.gainReductionsDb() });
   }
 
   #reportMeters(): void {

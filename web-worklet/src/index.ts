@@ -1,11 +1,11 @@
 /** The Songfoundry engine for a page. */
 export {
+  EngineClient,
   EngineUnavailableError,
   MAX_BANKS,
-  SongEngine,
   type EngineOptions,
   type SessionInfo,
   type TrackMix,
   type UnavailableReason,
-} from './song-engine';
+} from './engine-client';
 export type { EngineStatus, MasterMeters } from './protocol';

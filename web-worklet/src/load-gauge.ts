@@ -1,20 +1,20 @@
-/** How busy the audio thread is, and how often it came too late. */
+/** Measures the load of the audio thread, and its drop-outs. */
 
 /** Length of the window over which the load is averaged, in milliseconds of audio. */
 const WINDOW_MS = 1000;
-/** How much later than ever before a call must come to count as a drop-out, in milliseconds. */
+/** Delay beyond the earliest lag from which a call counts as a drop-out, in milliseconds. */
 const LATE_MS = 60;
 /** A pause longer than this is a suspended context, not a drop-out, in milliseconds. */
 const PAUSE_MS = 2000;
 
 /**
- * Measures with a clock of whole milliseconds, the only one there is on the audio thread. Over a
- * second the rounding averages out.
+ * Measures with a clock of whole milliseconds, the only one on the audio thread. The rounding
+ * averages out over a second.
  */
 export class LoadGauge {
-  /** Share of the audio's time that rendering took in the last second. */
+  /** Rendering time as a fraction of the audio's duration, over the last second. */
   load = 0;
-  /** Drop-outs so far: calls that came so late that the output must have run dry. */
+  /** Drop-outs so far: calls so late that the output must have run empty. */
   underruns = 0;
   readonly #framesPerMs: number;
   readonly #nowMs: () => number;

@@ -4,27 +4,27 @@ use std::sync::Arc;
 
 use realfft::{RealFftPlanner, RealToComplex};
 
-use super::Piece;
+use super::StereoSlice;
 use crate::song::RATE_HZ;
 use crate::stats::{median, power_db};
 
-/// Frames of a spectrum: more than a whole note with its release.
+/// Frames of a spectrum: longer than a note with its release.
 const SPECTRUM_FRAMES: usize = 1 << 18;
-/// Middles of the bands, in thirds of an octave from 1 kHz: 25 Hz to 20 kHz (IEC 61260).
+/// Centre frequencies of the bands, in thirds of an octave from 1 kHz: 25 Hz to 20 kHz (IEC 61260).
 const BANDS: core::ops::RangeInclusive<i32> = -16..=13;
-/// Bands further below the loudest than this are not compared, in decibels.
+/// Bands this far below the loudest are ignored, in decibels.
 const RANGE_DB: f64 = 60.0;
 
-/// How two spectra differ.
+/// Difference of two spectra.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BandDifference {
-    /// Median over the bands of the magnitude of the difference, in decibels.
+    /// Median over the bands of the absolute difference, in decibels.
     pub(crate) median_db: f64,
-    /// Power of the whole note, ours over theirs, in decibels.
+    /// Power of our note relative to theirs, in decibels.
     pub(crate) level_db: f64,
 }
 
-/// Compares notes by the power in each band of both channels.
+/// Compares notes by the power per band, summed over both channels.
 pub(crate) struct Bands {
     fft: Arc<dyn RealToComplex<f32>>,
 }
@@ -35,13 +35,13 @@ impl Bands {
     }
 
     /// The power in each band.
-    fn powers(&self, piece: Piece<'_>) -> anyhow::Result<Vec<f64>> {
+    fn powers(&self, note: StereoSlice<'_>) -> anyhow::Result<Vec<f64>> {
         let mut powers = vec![0.0; BANDS.count()];
         let mut spectrum = self.fft.make_output_vec();
-        for side in [piece.left, piece.right] {
+        for channel in [note.left, note.right] {
             let mut frames = self.fft.make_input_vec();
-            let length = side.len().min(SPECTRUM_FRAMES);
-            frames[..length].copy_from_slice(&side[..length]);
+            let length = channel.len().min(SPECTRUM_FRAMES);
+            frames[..length].copy_from_slice(&channel[..length]);
             self.fft.process(&mut frames, &mut spectrum)?;
             let bin_hz = f64::from(RATE_HZ) / SPECTRUM_FRAMES as f64;
             for (bin, value) in spectrum.iter().enumerate().skip(1) {
@@ -55,12 +55,11 @@ impl Bands {
         Ok(powers)
     }
 
-    /// Compares a note; `gain_db` is what ours has over theirs by construction. `None` if either is
-    /// silent.
+    /// Compares a note; `gain_db` is our known gain relative to theirs. `None` if either is silent.
     pub(crate) fn compare(
         &self,
-        ours: Piece<'_>,
-        theirs: Piece<'_>,
+        ours: StereoSlice<'_>,
+        theirs: StereoSlice<'_>,
         gain_db: f64,
     ) -> anyhow::Result<Option<BandDifference>> {
         let (ours, theirs) = (self.powers(ours)?, self.powers(theirs)?);
@@ -91,23 +90,23 @@ mod tests {
     }
 
     #[test]
-    fn a_gain_is_the_difference() {
+    fn a_gain_is_measured_and_a_known_gain_subtracted() {
         let (a, b) = (saw(0.5), saw(1.0));
-        let piece = |side| Piece { left: side, right: side };
+        let stereo = |mono| StereoSlice { left: mono, right: mono };
         let difference =
-            Bands::new().compare(piece(&a), piece(&b), 0.0).expect("computes").expect("not silent");
+            Bands::new().compare(stereo(&a), stereo(&b), 0.0).expect("computes").expect("not silent");
         assert!((difference.median_db - 6.0206).abs() < 1e-3, "{difference:?}");
         assert!((difference.level_db + 6.0206).abs() < 1e-3, "{difference:?}");
         let known =
-            Bands::new().compare(piece(&a), piece(&b), -6.0206).expect("computes").expect("not silent");
+            Bands::new().compare(stereo(&a), stereo(&b), -6.0206).expect("computes").expect("not silent");
         assert!(known.median_db < 1e-3, "{known:?}");
     }
 
     #[test]
-    fn silence_is_not_compared() {
+    fn a_silent_note_is_not_compared() {
         let (silent, loud) = (vec![0.0; 48_000], saw(1.0));
-        let piece = |side| Piece { left: side, right: side };
-        let compared = Bands::new().compare(piece(&silent), piece(&loud), 0.0).expect("computes");
+        let stereo = |mono| StereoSlice { left: mono, right: mono };
+        let compared = Bands::new().compare(stereo(&silent), stereo(&loud), 0.0).expect("computes");
         assert!(compared.is_none());
     }
 }

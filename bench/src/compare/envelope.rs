@@ -1,70 +1,68 @@
-//! How fast notes rise and fall.
+//! Compares attack, decay and release times.
 //!
-//! A time is where the smoothed level crosses a threshold. Where a level lingers near the
-//! threshold, as in the swell of a choir or the beats of two strings, a hair's difference of level
-//! moves the crossing far, and the crossing says nothing of the envelope. So the level is asked
-//! too: what times that are [`SHARE`] longer change of the level of a straight envelope at the
-//! threshold is also how far the reference's threshold may be off. Between its crossings of the
-//! threshold moved up and down by this, times do not differ; outside, they differ by all that is
-//! between the two crossings. On a straight rise or fall both ways of counting come to the same.
+//! A time is where the smoothed level crosses a threshold. If a level stays near the threshold, as
+//! in the swell of a choir, a tiny level difference moves the crossing far. The threshold therefore
+//! has a tolerance: the level change of a straight envelope whose time changes by [`TOLERANCE`].
+//! Our crossing counts as equal if it lies between the reference's crossings of the threshold moved
+//! up and down by this. Otherwise the difference is that of the crossings of the threshold itself.
+//! For straight envelopes this is the same as a tolerance of the time.
 
-use super::Piece;
+use super::StereoSlice;
 use super::notes::{HELD_MS, RELEASE_MS, frames};
 use crate::stats::power_db;
 
-/// Frames between two values of an envelope: a millisecond.
+/// Frames per value of an envelope: a millisecond.
 const STEP_FRAMES: usize = frames(1);
-/// Frames over which power is averaged, from MIDI key 48 on and below.
+/// Frames over which power is averaged, for MIDI keys from 48 and for lower ones.
 const SMOOTH_FRAMES: usize = frames(20);
 const SMOOTH_LOW_FRAMES: usize = frames(50);
-/// How much longer or shorter a time may be.
-const SHARE: f64 = 0.05;
-/// Differences up to this do not count, in milliseconds: the reference's envelopes move once in 64
-/// frames, and it starts and ends notes there.
+/// Allowed relative difference of a time.
+const TOLERANCE: f64 = 0.05;
+/// Differences up to this are ignored, in milliseconds: FluidSynth updates envelopes, and starts
+/// and ends notes, once in 64 frames.
 const GRID_MS: f64 = 1.5;
 
-/// Where an attack ends, in decibels below the loudest.
+/// Level at which an attack ends, in decibels below the loudest.
 const ATTACK_DB: f64 = 3.0;
-/// How far a decay is followed, in decibels.
+/// Measured range of a decay in decibels.
 const DECAY_DB: f64 = 20.0;
-/// How far a release is followed, in decibels.
+/// Measured range of a release in decibels.
 const RELEASE_DB: f64 = 40.0;
-/// Releases that would have to be followed below this level of the reference's are not compared:
-/// our voices end 96 dB below full scale, which is -89 here because the reference is louder by
-/// some 7.
+/// Releases that end below this level of the reference are not compared: our voices end at -96
+/// dBFS, which is -89 here because the reference is about 7 dB louder.
 const LOWEST_DB: f64 = -85.0;
 
-/// How much longer or shorter our times are, in per cent of the reference's; `None` where neither
-/// gets to the threshold.
+/// Differences of our times from the reference's, in per cent; `None` where neither reaches the
+/// threshold.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct EnvelopeDifference {
     /// From the start of the note to 3 dB below its loudest.
     pub(crate) attack: Option<f64>,
-    /// From the start of the note to where it has fallen 20 dB below its loudest while held.
+    /// From the start of the note to 20 dB below its loudest while held.
     pub(crate) decay: Option<f64>,
-    /// From the end of the note to 40 dB below what it was there.
+    /// From the end of the note to 40 dB below its level there.
     pub(crate) release: Option<f64>,
 }
 
-/// Compares a note; both pieces start with it.
-pub(crate) fn compare(ours: Piece<'_>, theirs: Piece<'_>, key: u8) -> EnvelopeDifference {
+/// Compares a note; both slices start with it.
+pub(crate) fn compare(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, key: u8) -> EnvelopeDifference {
     let smooth = if key < 48 { SMOOTH_LOW_FRAMES } else { SMOOTH_FRAMES };
     let (ours, theirs) = (Envelope::of(ours, smooth), Envelope::of(theirs, smooth));
     EnvelopeDifference {
-        // An attack is straight in amplitude, falls are straight in decibels.
-        attack: difference(&ours, &theirs, Envelope::attack_ms, HELD_MS, 20.0 * (1.0 + SHARE).log10()),
-        decay: difference(&ours, &theirs, Envelope::decay_ms, HELD_MS, DECAY_DB * SHARE),
-        release: if theirs.is_heard_to_its_end() {
-            difference(&ours, &theirs, Envelope::release_ms, RELEASE_MS, RELEASE_DB * SHARE)
+        // Attacks are linear in amplitude, decays and releases in decibels.
+        attack: difference(&ours, &theirs, Envelope::attack_ms, HELD_MS, 20.0 * (1.0 + TOLERANCE).log10()),
+        decay: difference(&ours, &theirs, Envelope::decay_ms, HELD_MS, DECAY_DB * TOLERANCE),
+        release: if theirs.is_release_audible() {
+            difference(&ours, &theirs, Envelope::release_ms, RELEASE_MS, RELEASE_DB * TOLERANCE)
         } else {
             None
         },
     }
 }
 
-/// `time` gives the milliseconds to a threshold moved up by some decibels; `longest_ms` stands in
-/// for a threshold that is not reached; `half_width_db` is how far the reference's threshold may be
-/// off.
+/// Difference of a time in per cent. `time` returns the milliseconds to a threshold moved up by
+/// some decibels; `longest_ms` replaces the time to a threshold that is not reached.
+/// `half_width_db` is the tolerance of the reference's threshold.
 fn difference(
     ours: &Envelope,
     theirs: &Envelope,
@@ -73,85 +71,85 @@ fn difference(
     half_width_db: f64,
 ) -> Option<f64> {
     let longest_ms = f64::from(longest_ms);
-    let (own, reference) = (time(ours, 0.0), time(theirs, 0.0));
-    if own.is_none() && reference.is_none() {
+    let (our_ms, reference_ms) = (time(ours, 0.0), time(theirs, 0.0));
+    if our_ms.is_none() && reference_ms.is_none() {
         return None;
     }
-    let edge = |offset_db| time(theirs, offset_db).unwrap_or(longest_ms);
-    let (one, other) = (edge(half_width_db), edge(-half_width_db));
-    let own = own.unwrap_or(longest_ms);
-    let outside = (one.min(other) - own).max(own - one.max(other));
-    if outside <= GRID_MS {
+    let crossing_ms = |offset_db| time(theirs, offset_db).unwrap_or(longest_ms);
+    let (above_ms, below_ms) = (crossing_ms(half_width_db), crossing_ms(-half_width_db));
+    let our_ms = our_ms.unwrap_or(longest_ms);
+    let outside_ms = (above_ms.min(below_ms) - our_ms).max(our_ms - above_ms.max(below_ms));
+    if outside_ms <= GRID_MS {
         return Some(0.0);
     }
-    let reference = reference.unwrap_or(longest_ms);
-    Some(100.0 * (own - reference) / reference.max(1.0))
+    let reference_ms = reference_ms.unwrap_or(longest_ms);
+    Some(100.0 * (our_ms - reference_ms) / reference_ms.max(1.0))
 }
 
-/// Smoothed level of a note in decibels, a value each millisecond.
+/// Smoothed level of a note in decibels, one value per millisecond.
 struct Envelope {
     levels_db: Vec<f64>,
 }
 
 impl Envelope {
-    fn of(piece: Piece<'_>, smooth_frames: usize) -> Self {
-        let mut sums = Vec::with_capacity(piece.left.len() + 1);
+    fn of(note: StereoSlice<'_>, smooth_frames: usize) -> Self {
+        let mut sums = Vec::with_capacity(note.left.len() + 1);
         let mut sum = 0.0;
         sums.push(sum);
-        for (&left, &right) in piece.left.iter().zip(piece.right) {
+        for (&left, &right) in note.left.iter().zip(note.right) {
             sum += f64::from(left * left) + f64::from(right * right);
             sums.push(sum);
         }
-        // Each value looks ahead, so that the end of the held part has nothing of the release in
-        // the one and nothing of silence before the note in the other.
+        // Each value averages the frames after it, so that the first one contains no silence from
+        // before the note.
         let ends = (smooth_frames..sums.len()).step_by(STEP_FRAMES);
         let power = |end: usize| (sums[end] - sums[end - smooth_frames]).max(0.0) / smooth_frames as f64;
         Self { levels_db: ends.map(|end| power_db(power(end))).collect() }
     }
 
-    fn held(&self) -> &[f64] {
+    fn held_levels_db(&self) -> &[f64] {
         &self.levels_db[..(HELD_MS as usize).min(self.levels_db.len())]
     }
 
-    /// Place and level of the loudest moment while the note is held.
+    /// Index and level of the loudest value while the note is held.
     fn loudest(&self) -> (usize, f64) {
-        let pairs = self.held().iter().copied().enumerate();
+        let pairs = self.held_levels_db().iter().copied().enumerate();
         pairs.fold(
             (0, f64::NEG_INFINITY),
-            |best, (place, level)| if level > best.1 { (place, level) } else { best },
+            |best, (index, level)| if level > best.1 { (index, level) } else { best },
         )
     }
 
     fn attack_ms(&self, offset_db: f64) -> Option<f64> {
         let threshold_db = self.loudest().1 - ATTACK_DB + offset_db;
-        self.held().iter().position(|&level| level >= threshold_db).map(|place| place as f64)
+        self.held_levels_db().iter().position(|&level| level >= threshold_db).map(|index| index as f64)
     }
 
     fn decay_ms(&self, offset_db: f64) -> Option<f64> {
-        let (loudest_place, loudest_db) = self.loudest();
+        let (loudest_index, loudest_db) = self.loudest();
         let threshold_db = loudest_db - DECAY_DB + offset_db;
-        last_above(&self.held()[loudest_place..], threshold_db).map(|place| (loudest_place + place) as f64)
+        last_above(&self.held_levels_db()[loudest_index..], threshold_db)
+            .map(|index| (loudest_index + index) as f64)
     }
 
-    /// Level at the end of the held part. A level looks ahead by its width: this is the last that
-    /// saw the held note only.
+    /// Level at the end of the held part: the last value that averages no frame of the release.
     fn end_db(&self) -> f64 {
         let end = HELD_MS as usize - SMOOTH_LOW_FRAMES / STEP_FRAMES;
         self.levels_db.get(end).copied().unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// Whether the release begins and ends where it can be heard.
-    fn is_heard_to_its_end(&self) -> bool {
+    /// Whether the release begins and ends at audible levels.
+    fn is_release_audible(&self) -> bool {
         self.end_db() >= self.loudest().1 - 50.0 && self.end_db() - RELEASE_DB >= LOWEST_DB
     }
 
     fn release_ms(&self, offset_db: f64) -> Option<f64> {
         let threshold_db = self.end_db() - RELEASE_DB + offset_db;
-        last_above(self.levels_db.get(HELD_MS as usize..)?, threshold_db).map(|place| place as f64)
+        last_above(self.levels_db.get(HELD_MS as usize..)?, threshold_db).map(|index| index as f64)
     }
 }
 
-/// Where the level is above a threshold for the last time; `None` if it is at the very end.
+/// Index of the last level above a threshold; `None` if it is still above at the end.
 fn last_above(levels_db: &[f64], threshold_db: f64) -> Option<usize> {
     let last = levels_db.iter().rposition(|&level| level >= threshold_db).unwrap_or(0);
     (last + 1 < levels_db.len()).then_some(last)
@@ -161,7 +159,8 @@ fn last_above(levels_db: &[f64], threshold_db: f64) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// A tone that rises in `attack` seconds, falls by 60 dB in `decay` and, let go, in `release`.
+    /// A tone that rises in `attack` seconds and falls by 60 dB in `decay` seconds while held, in
+    /// `release` seconds after its end.
     fn note(attack: f64, decay: f64, release: f64) -> Vec<f32> {
         let held = frames(HELD_MS);
         let fall = |secs: f64, over: f64| 10_f64.powf(-3.0 * secs / over);
@@ -177,8 +176,8 @@ mod tests {
     }
 
     fn compared(ours: &[f32], theirs: &[f32]) -> EnvelopeDifference {
-        let piece = |side| Piece { left: side, right: side };
-        compare(piece(ours), piece(theirs), 69)
+        let stereo = |mono| StereoSlice { left: mono, right: mono };
+        compare(stereo(ours), stereo(theirs), 69)
     }
 
     #[test]
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn each_time_is_seen() {
+    fn each_time_is_compared() {
         let reference = note(0.2, 3.0, 1.0);
         let slow_attack = compared(&note(0.25, 3.0, 1.0), &reference).attack.expect("an attack");
         assert!((20.0..30.0).contains(&slow_attack), "{slow_attack}");
@@ -200,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_limit_is_that_of_straight_envelopes() {
+    fn straight_envelopes_may_differ_by_the_tolerance() {
         let attack = |ratio: f64| {
             let difference = compared(&note(0.4 * ratio, 1e9, 1.0), &note(0.4, 1e9, 1.0));
             difference.attack.expect("an attack").abs()
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_threshold_that_one_does_not_reach_counts() {
+    fn a_threshold_that_only_one_reaches_is_a_difference() {
         let decay = compared(&note(0.2, 30.0, 1.0), &note(0.2, 3.0, 1.0)).decay.expect("a difference");
         assert!(decay > 50.0, "{decay}");
         assert_eq!(compared(&note(0.2, 30.0, 1.0), &note(0.2, 31.0, 1.0)).decay, None);

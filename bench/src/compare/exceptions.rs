@@ -1,4 +1,4 @@
-//! Differences that follow from the SoundFont specification, each with its clause.
+//! Known differences that follow from the SoundFont specification, each with its clause.
 
 use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -10,7 +10,7 @@ use serde::Deserialize;
 use super::conditions::{Conditions, Offset};
 use super::notes::Note;
 
-/// What is measured on a note.
+/// A measure of a note.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Measure {
@@ -22,14 +22,14 @@ pub(crate) enum Measure {
     Attack,
     /// Time to 20 dB below the loudest, per cent.
     Decay,
-    /// Time from the end of the note to 40 dB less, per cent.
+    /// Time from the end of the note to 40 dB below its level there, per cent.
     Release,
 }
 
 impl Measure {
     pub(crate) const ALL: [Self; 5] = [Self::Bands, Self::Pitch, Self::Attack, Self::Decay, Self::Release];
 
-    /// The most that a note may differ without a reason.
+    /// Largest difference that needs no reason.
     pub(crate) fn limit(self) -> f64 {
         match self {
             Self::Bands => 1.5,
@@ -65,59 +65,59 @@ pub(crate) struct Exceptions {
     exception: Vec<Exception>,
 }
 
-/// Notes that differ, and why.
+/// Notes that differ, and the reason.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Exception {
     /// File stems of the banks.
     banks: BTreeSet<String>,
-    /// Programs; all where left out.
+    /// Programs; all if absent.
     programs: Option<BTreeSet<u8>>,
-    /// Keys; all where left out.
+    /// Keys; all if absent.
     keys: Option<BTreeSet<u8>>,
-    /// What differs, and the most that it may.
+    /// Measures that differ, with the largest difference.
     at_most: BTreeMap<Measure, f64>,
-    /// What makes the two do the same in this. Played so, the difference must be gone: shows that
-    /// its cause is what the reason says.
+    /// Offsets that remove the cause from both synthesizers. With them the difference must be
+    /// within the limit, which proves the reason.
     #[serde(default)]
-    gone_with: Remedy,
+    removed_by: Removal,
     /// Section of the SoundFont specification 2.04 that we follow.
     pub(crate) clause: String,
-    /// What FluidSynth does instead.
+    /// The deviation of FluidSynth.
     pub(crate) reason: String,
     #[serde(skip)]
-    used: Cell<bool>,
+    is_used: Cell<bool>,
 }
 
-/// Amounts that NRPNs add to generators, by number, in the generators' units.
+/// Generator offsets by NRPN: numbers of generators with amounts in their units.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Remedy {
+struct Removal {
     /// In our engine.
     ours: Vec<(u8, i32)>,
     /// In FluidSynth.
     theirs: Vec<(u8, i32)>,
     /// In both.
     both: Vec<(u8, i32)>,
-    /// Whether FluidSynth is tuned up by the least step there is.
-    theirs_nudged: bool,
+    /// Whether FluidSynth is tuned up by its smallest step.
+    theirs_fine_tuned: bool,
 }
 
-impl Remedy {
+impl Removal {
     fn conditions(&self, velocity: u8) -> Conditions {
-        let fixed = |list: &[(u8, i32)]| -> Vec<Offset> {
+        let offsets = |list: &[(u8, i32)]| -> Vec<Offset> {
             list.iter().map(|&(generator, amount)| Offset { generator, amount }).collect()
         };
-        let (mut ours, mut theirs) = (fixed(&self.ours), fixed(&self.theirs));
-        ours.extend(fixed(&self.both));
-        theirs.extend(fixed(&self.both));
-        Conditions { velocity, ours, theirs, theirs_nudged: self.theirs_nudged }
+        let (mut ours, mut theirs) = (offsets(&self.ours), offsets(&self.theirs));
+        ours.extend(offsets(&self.both));
+        theirs.extend(offsets(&self.both));
+        Conditions { velocity, ours, theirs, theirs_fine_tuned: self.theirs_fine_tuned }
     }
 }
 
 /// A difference beyond its limit.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Found<'a> {
+pub(crate) struct Deviation<'a> {
     /// File stem of the bank.
     pub(crate) bank: &'a str,
     pub(crate) note: Note,
@@ -132,34 +132,35 @@ impl Exceptions {
         toml::from_str(&text).with_context(|| path.display().to_string())
     }
 
-    /// The first exception that explains a difference beyond the limit. `again` measures the note
-    /// in other conditions.
+    /// The first exception that explains a difference. `remeasure` plays the note in other
+    /// conditions.
     pub(crate) fn explain(
         &self,
-        found: Found<'_>,
+        deviation: Deviation<'_>,
         velocity: u8,
-        mut again: impl FnMut(Conditions) -> anyhow::Result<Option<f64>>,
+        mut remeasure: impl FnMut(Conditions) -> anyhow::Result<Option<f64>>,
     ) -> anyhow::Result<Option<&Exception>> {
-        for exception in self.exception.iter().filter(|exception| exception.covers(found)) {
-            let left = again(exception.gone_with.conditions(velocity))?;
-            if left.is_some_and(|value| value.abs() <= found.measure.limit()) {
-                exception.used.set(true);
+        for exception in self.exception.iter().filter(|exception| exception.covers(deviation)) {
+            let remaining = remeasure(exception.removed_by.conditions(velocity))?;
+            if remaining.is_some_and(|value| value.abs() <= deviation.measure.limit()) {
+                exception.is_used.set(true);
                 return Ok(Some(exception));
             }
         }
         Ok(None)
     }
 
-    /// Exceptions for these banks that have explained nothing.
+    /// Exceptions for these banks that explained no difference.
     pub(crate) fn unused(&self, banks: &[&str]) -> impl Iterator<Item = &Exception> {
-        let here = |exception: &&Exception| exception.banks.iter().any(|bank| banks.contains(&bank.as_str()));
-        self.exception.iter().filter(here).filter(|exception| !exception.used.get())
+        let is_for_banks =
+            |exception: &&Exception| exception.banks.iter().any(|bank| banks.contains(&bank.as_str()));
+        self.exception.iter().filter(is_for_banks).filter(|exception| !exception.is_used.get())
     }
 }
 
 impl Exception {
-    fn covers(&self, found: Found<'_>) -> bool {
-        let Found { bank, note, measure, value } = found;
+    fn covers(&self, deviation: Deviation<'_>) -> bool {
+        let Deviation { bank, note, measure, value } = deviation;
         self.banks.contains(bank)
             && self.programs.as_ref().is_none_or(|programs| programs.contains(&note.program))
             && self.keys.as_ref().is_none_or(|keys| keys.contains(&note.key))
@@ -176,31 +177,31 @@ mod tests {
 banks = ["A"]
 programs = [3, 4]
 at_most = { bands = 6.0, decay = 6.0 }
-gone_with = { theirs = [[8, -506]], both = [[9, -960]], ours = [[38, 4800]] }
+removed_by = { theirs = [[8, -506]], both = [[9, -960]], ours = [[38, 4800]] }
 clause = "8.4.2"
 reason = "left out"
 "#;
 
     #[test]
-    fn an_exception_covers_what_it_names() {
+    fn an_exception_explains_only_the_differences_that_it_names() {
         let exceptions: Exceptions = toml::from_str(FILE).expect("reads");
         let note = |program| Note { bank: 0, program, key: 60 };
-        let explained = |bank: &str, program, measure, value, again: f64| {
-            let found = Found { bank, note: note(program), measure, value };
-            let explained = exceptions.explain(found, 100, |with| {
+        let explained = |bank: &str, program, measure, value, remaining: f64| {
+            let deviation = Deviation { bank, note: note(program), measure, value };
+            let explained = exceptions.explain(deviation, 100, |conditions| {
                 let offset = |generator, amount| Offset { generator, amount };
-                assert_eq!(with.velocity, 100);
-                assert_eq!(with.ours, [offset(38, 4_800), offset(9, -960)]);
-                assert_eq!(with.theirs, [offset(8, -506), offset(9, -960)]);
-                Ok(Some(again))
+                assert_eq!(conditions.velocity, 100);
+                assert_eq!(conditions.ours, [offset(38, 4_800), offset(9, -960)]);
+                assert_eq!(conditions.theirs, [offset(8, -506), offset(9, -960)]);
+                Ok(Some(remaining))
             });
             explained.expect("measures").is_some()
         };
         assert_eq!(exceptions.unused(&["A"]).count(), 1);
         assert!(explained("A", 3, Measure::Bands, 2.0, 0.3));
         assert!(explained("A", 4, Measure::Decay, -6.0, 4.9));
-        assert!(!explained("A", 3, Measure::Bands, 2.0, 1.6), "still there");
-        assert!(!explained("A", 3, Measure::Bands, 6.1, 0.0), "too much");
+        assert!(!explained("A", 3, Measure::Bands, 2.0, 1.6), "the difference remains");
+        assert!(!explained("A", 3, Measure::Bands, 6.1, 0.0), "above the largest difference");
         assert!(!explained("A", 5, Measure::Bands, 2.0, 0.0), "another program");
         assert!(!explained("A", 3, Measure::Pitch, 2.0, 0.0), "another measure");
         assert!(!explained("B", 3, Measure::Bands, 2.0, 0.0), "another bank");

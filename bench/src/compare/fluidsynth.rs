@@ -1,10 +1,10 @@
-//! The reference: notes played by the `fluidsynth` program.
+//! Renders notes with the reference, the `fluidsynth` program.
 //!
-//! What its version 2.3.1 does that matters here (files of its source tree):
+//! Relevant behaviour of version 2.3.1, with files of its source tree:
 //!
-//! - `fluid_synth.c`: controllers 7, 10 and 11 begin at 100, 64 and 127; the notes here set them.
-//!   The default modulator of pan has the amount 500 rather than section 8.4.6's 1000, which at
-//!   the centre is the same.
+//! - `fluid_synth.c`: controllers 7, 10 and 11 start at 100, 64 and 127; the notes here set them.
+//!   The default modulator of pan has the amount 500 instead of section 8.4.6's 1000, which is
+//!   the same at the centre.
 //! - `fluid_mod.c`, `fluid_mod_get_value`: the default modulator from velocity to filter cutoff
 //!   (section 8.4.2) always gives 0.
 //! - `fluid_midi.c`, `fluid_player_callback`: events take effect at the start of a block of 64
@@ -19,7 +19,7 @@ use anyhow::{Context as _, bail};
 use midly::num::{u4, u7, u15, u24, u28};
 use midly::{Format, Header, MetaMessage, MidiMessage, Smf, Timing, TrackEvent, TrackEventKind};
 
-use super::Sound;
+use super::Recording;
 use super::notes::{HELD_MS, Note, ON_MS, RELEASE_MS, SLOT_MS};
 use super::ours::CONTROLLERS;
 use crate::song::RATE_HZ;
@@ -38,11 +38,11 @@ pub(crate) fn render(
     bank: &Path,
     notes: &[Note],
     velocity: u8,
-    more_controllers: &[(u8, u8)],
+    extra_controllers: &[(u8, u8)],
     folder: &Path,
-) -> anyhow::Result<Sound> {
+) -> anyhow::Result<Recording> {
     let (midi, wav) = (folder.join("notes.mid"), folder.join("notes.wav"));
-    song(notes, velocity, more_controllers).save(&midi)?;
+    song(notes, velocity, extra_controllers).save(&midi)?;
     let output = Command::new("fluidsynth")
         .args(["-n", "-i", "-q", "-R", "0", "-C", "0", "-r", &RATE_HZ.to_string(), "-g", &GAIN.to_string()])
         .args(["-o", "synth.polyphony=256", "-o", "synth.cpu-cores=1", "-O", "float", "-T", "wav", "-F"])
@@ -50,7 +50,7 @@ pub(crate) fn render(
         .args([bank, &midi])
         .stdin(Stdio::null())
         .output()
-        .context("`fluidsynth` does not start")?;
+        .context("cannot start `fluidsynth`")?;
     if !output.status.success() {
         bail!("fluidsynth failed: {}", String::from_utf8_lossy(&output.stderr));
     }
@@ -58,7 +58,7 @@ pub(crate) fn render(
 }
 
 /// The notes as a MIDI file, one track.
-fn song(notes: &[Note], velocity: u8, more_controllers: &[(u8, u8)]) -> Smf<'static> {
+fn song(notes: &[Note], velocity: u8, extra_controllers: &[(u8, u8)]) -> Smf<'static> {
     let mut track = Vec::new();
     let mut now_ms = 0;
     let mut push = |at_ms: u32, kind| {
@@ -66,16 +66,16 @@ fn song(notes: &[Note], velocity: u8, more_controllers: &[(u8, u8)]) -> Smf<'sta
         now_ms = at_ms;
     };
     push(0, TrackEventKind::Meta(MetaMessage::Tempo(u24::new(QUARTER_MICROS))));
-    for (place, note) in (0..).zip(notes) {
+    for (index, note) in (0..).zip(notes) {
         let channel = u4::new(if note.is_drum() { DRUM_CHANNEL } else { 0 });
         let mut midi = |at_ms, message| push(at_ms, TrackEventKind::Midi { channel, message });
         let controller = |controller, value| MidiMessage::Controller {
             controller: u7::new(controller),
             value: u7::new(value),
         };
-        let start_ms = place * SLOT_MS;
+        let start_ms = index * SLOT_MS;
         midi(start_ms, MidiMessage::ProgramChange { program: u7::new(note.program) });
-        for (number, value) in CONTROLLERS.into_iter().chain(more_controllers.iter().copied()) {
+        for (number, value) in CONTROLLERS.into_iter().chain(extra_controllers.iter().copied()) {
             midi(start_ms, controller(number, value));
         }
         let key = u7::new(note.key);
@@ -88,17 +88,17 @@ fn song(notes: &[Note], velocity: u8, more_controllers: &[(u8, u8)]) -> Smf<'sta
     Smf { header: Header::new(Format::SingleTrack, timing), tracks: vec![track] }
 }
 
-fn read(wav: &Path) -> anyhow::Result<Sound> {
+fn read(wav: &Path) -> anyhow::Result<Recording> {
     let mut reader = hound::WavReader::open(wav)?;
     let spec = reader.spec();
     if (spec.channels, spec.sample_rate, spec.sample_format) != (2, RATE_HZ, hound::SampleFormat::Float) {
         bail!("fluidsynth wrote {spec:?} instead of stereo floats at {RATE_HZ} Hz");
     }
-    let mut sound = Sound::default();
+    let mut recording = Recording::default();
     let mut samples = reader.samples::<f32>();
     while let (Some(left), Some(right)) = (samples.next(), samples.next()) {
-        sound.left.push(left?);
-        sound.right.push(right?);
+        recording.left.push(left?);
+        recording.right.push(right?);
     }
-    Ok(sound)
+    Ok(recording)
 }

@@ -1,4 +1,4 @@
-//! How close the engine sounds to FluidSynth: every General MIDI program and drum kit, note by
+//! Compares the engine's sound with FluidSynth's: every General MIDI program and drum kit, note by
 //! note.
 
 mod align;
@@ -26,12 +26,12 @@ use self::exceptions::{Exceptions, Measure};
 use self::notes::{HELD_MS, Note, ON_MS, RELEASE_MS, SLOT_MS, frames};
 use crate::{song, stats};
 
-/// Notes that are rendered at a time: some four minutes of sound.
+/// Notes rendered at a time: about four minutes of sound.
 const BATCH_NOTES: usize = 48;
-/// How far the level of all notes together may be from what it is by construction, in decibels.
+/// Largest deviation of the median level from the known gain, in decibels.
 const LEVEL_LIMIT_DB: f64 = 0.5;
 
-/// How close the engine sounds to FluidSynth.
+/// Compares the engine's sound with FluidSynth's.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
     /// SoundFont files.
@@ -50,34 +50,34 @@ pub(crate) struct Args {
 
 /// A stereo recording.
 #[derive(Debug, Default)]
-struct Sound {
+struct Recording {
     left: Vec<f32>,
     right: Vec<f32>,
 }
 
-/// Part of a recording.
+/// Part of a stereo recording.
 #[derive(Debug, Clone, Copy)]
-struct Piece<'a> {
+struct StereoSlice<'a> {
     left: &'a [f32],
     right: &'a [f32],
 }
 
-impl Sound {
-    /// A part; what lies beyond the end is left out.
-    fn piece(&self, start: usize, length: usize) -> Piece<'_> {
+impl Recording {
+    /// The frames from `start` on, `length` or as many as there are.
+    fn slice(&self, start: usize, length: usize) -> StereoSlice<'_> {
         let end = (start + length).min(self.left.len());
         let start = start.min(end);
-        Piece { left: &self.left[start..end], right: &self.right[start..end] }
+        StereoSlice { left: &self.left[start..end], right: &self.right[start..end] }
     }
 }
 
-/// How a note of ours differs from FluidSynth's.
+/// Difference of our note from FluidSynth's.
 #[derive(Debug, Clone, Copy)]
 struct Difference {
     note: Note,
     /// Median over the third-octave bands, decibels.
     bands_db: f64,
-    /// The whole note's level beyond what is expected, decibels.
+    /// Level of the note beyond the known gain, decibels.
     level_db: f64,
     cents: Option<f64>,
     envelope: EnvelopeDifference,
@@ -95,52 +95,59 @@ impl Difference {
     }
 }
 
-/// What a note came to.
+/// Result of comparing a note.
 #[derive(Debug, Clone, Copy)]
 enum Outcome {
     Compared(Difference),
-    /// Neither makes a sound.
+    /// The note is silent in both.
     BothSilent,
-    /// One of the two makes none.
+    /// The note is silent in one of them.
     OneSilent(Note),
 }
 
-/// A bank in both synthesizers.
+/// Compares the notes of a bank.
 struct Comparison<'a> {
     path: &'a Path,
     bank: Bank,
     folder: tempfile::TempDir,
     bands: Bands,
-    /// Notes that were played again in other conditions.
-    again: RefCell<BTreeMap<Trial, Option<Difference>>>,
+    /// Notes that were already played again.
+    trials: RefCell<BTreeMap<Trial, Option<Difference>>>,
 }
 
 impl Comparison<'_> {
-    fn outcomes(&self, notes: &[Note], with: &Conditions) -> anyhow::Result<Vec<Outcome>> {
-        let [our_controllers, their_controllers] = with.controllers();
-        let ours = ours::render(&self.bank, notes, with.velocity, &our_controllers)?;
+    fn outcomes(&self, notes: &[Note], conditions: &Conditions) -> anyhow::Result<Vec<Outcome>> {
+        let [our_controllers, their_controllers] = conditions.controllers();
+        let ours = ours::render(&self.bank, notes, conditions.velocity, &our_controllers)?;
         let folder = self.folder.path();
-        let theirs = fluidsynth::render(self.path, notes, with.velocity, &their_controllers, folder)?;
-        let outcome = |(place, &note): (usize, &Note)| self.outcome(note, place, &ours, &theirs);
+        let theirs = fluidsynth::render(self.path, notes, conditions.velocity, &their_controllers, folder)?;
+        let outcome = |(index, &note): (usize, &Note)| self.outcome(note, index, &ours, &theirs);
         notes.iter().enumerate().map(outcome).collect()
     }
 
-    fn outcome(&self, note: Note, place: usize, ours: &Sound, theirs: &Sound) -> anyhow::Result<Outcome> {
-        let slot = place * frames(SLOT_MS);
-        let (whole, lead) = (frames(SLOT_MS), frames(ON_MS));
-        let lag = align::lag(ours.piece(slot, whole), theirs.piece(slot, whole), slot, lead);
+    fn outcome(
+        &self,
+        note: Note,
+        index: usize,
+        ours: &Recording,
+        theirs: &Recording,
+    ) -> anyhow::Result<Outcome> {
+        let slot = index * frames(SLOT_MS);
+        let (slot_frames, lead) = (frames(SLOT_MS), frames(ON_MS));
+        let lag = align::lag(ours.slice(slot, slot_frames), theirs.slice(slot, slot_frames), slot, lead);
         let start = slot + lead;
         let length = frames(HELD_MS + RELEASE_MS);
-        let ours = ours.piece(start, length);
-        let theirs = theirs.piece(start.saturating_add_signed(lag), length);
+        let ours = ours.slice(start, length);
+        let theirs = theirs.slice(start.saturating_add_signed(lag), length);
         if theirs.left.len() < frames(HELD_MS) {
             bail!("fluidsynth's file ends before {note}");
         }
         let gain_db = ours::OVER_FLUIDSYNTH_DB - 20.0 * fluidsynth::GAIN.log10();
-        let loud = |piece: Piece<'_>| piece.left.iter().chain(piece.right).any(|value| value.abs() > 1e-4);
+        let is_audible =
+            |slice: StereoSlice<'_>| slice.left.iter().chain(slice.right).any(|value| value.abs() > 1e-4);
         let Some(bands) = self.bands.compare(ours, theirs, gain_db)? else {
-            let one = loud(ours) || loud(theirs);
-            return Ok(if one { Outcome::OneSilent(note) } else { Outcome::BothSilent });
+            let is_one_audible = is_audible(ours) || is_audible(theirs);
+            return Ok(if is_one_audible { Outcome::OneSilent(note) } else { Outcome::BothSilent });
         };
         Ok(Outcome::Compared(Difference {
             note,
@@ -151,30 +158,32 @@ impl Comparison<'_> {
         }))
     }
 
-    /// A measure of a note in other conditions.
-    fn again(&self, note: Note, measure: Measure, with: Conditions) -> anyhow::Result<Option<f64>> {
-        let trial = (with, note);
-        if let Some(known) = self.again.borrow().get(&trial) {
+    /// Plays a note alone in the given conditions, once, and returns a measure.
+    fn remeasure(&self, note: Note, measure: Measure, conditions: Conditions) -> anyhow::Result<Option<f64>> {
+        let trial = (conditions, note);
+        if let Some(known) = self.trials.borrow().get(&trial) {
             return Ok(known.and_then(|difference| difference.value(measure)));
         }
         let difference = match self.outcomes(&[note], &trial.0)?.first() {
             Some(Outcome::Compared(difference)) => Some(*difference),
             _ => None,
         };
-        self.again.borrow_mut().insert(trial, difference);
+        self.trials.borrow_mut().insert(trial, difference);
         Ok(difference.and_then(|difference| difference.value(measure)))
     }
 }
 
-/// Compares all notes of a bank and prints its table; the number of differences without a reason.
+/// Compares all notes of a bank and prints its table. Returns the number of unexplained
+/// differences.
 fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Result<usize> {
-    let name = path.file_stem().and_then(|stem| stem.to_str()).context("a bank's file name")?;
+    let name =
+        path.file_stem().and_then(|stem| stem.to_str()).context("the bank has no readable file name")?;
     let comparison = Comparison {
         path,
-        bank: song::bank(path)?,
+        bank: song::open_bank(path)?,
         folder: tempfile::tempdir()?,
         bands: Bands::new(),
-        again: RefCell::default(),
+        trials: RefCell::default(),
     };
     let mut notes = notes::all(comparison.bank.summary());
     if let Some(programs) = &args.programs {
@@ -194,20 +203,20 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
             _ => None,
         })
         .collect();
-    let (mut findings, mut unsteady) = (Vec::new(), 0);
+    let (mut findings, mut unsteady_count) = (Vec::new(), 0);
     for difference in &compared {
         for measure in Measure::ALL {
             let beyond = |value: &f64| value.abs() > measure.limit();
             let Some(value) = difference.value(measure).filter(beyond) else { continue };
-            // Alone, it lies elsewhere on FluidSynth's grid of 64 frames.
-            let alone = comparison.again(difference.note, measure, Conditions::plain(args.velocity))?;
+            // Played alone, the note has another position in FluidSynth's blocks of 64 frames.
+            let alone = comparison.remeasure(difference.note, measure, Conditions::plain(args.velocity))?;
             if !alone.as_ref().is_some_and(beyond) {
-                unsteady += 1;
+                unsteady_count += 1;
                 continue;
             }
-            let finding = exceptions::Found { bank: name, note: difference.note, measure, value };
-            let again = |with| comparison.again(difference.note, measure, with);
-            let exception = exceptions.explain(finding, args.velocity, again)?;
+            let deviation = exceptions::Deviation { bank: name, note: difference.note, measure, value };
+            let remeasure = |conditions| comparison.remeasure(difference.note, measure, conditions);
+            let exception = exceptions.explain(deviation, args.velocity, remeasure)?;
             findings.push(table::Finding { note: difference.note, measure, value, exception });
         }
     }
@@ -221,22 +230,22 @@ fn compare_bank(path: &Path, args: &Args, exceptions: &Exceptions) -> anyhow::Re
     let both_silent = outcomes.len() - compared.len() - one_silent.len();
     table::print(name, args.velocity, comparison.bank.summary(), &compared, &findings);
     println!(
-        "{both_silent} notes are silent in both; {} in one of them only: {}",
+        "{both_silent} notes are silent in both; {} in only one: {}",
         one_silent.len(),
         table::list(&one_silent)
     );
     println!(
-        "{unsteady} differences beyond a limit are left out: they were gone when the note was played alone, elsewhere on \
-         FluidSynth's grid of 64 frames."
+        "{unsteady_count} differences beyond a limit are left out: they disappeared when the note was played alone, at \
+         another position in FluidSynth's blocks of 64 frames."
     );
     let level_db = stats::median(compared.iter().map(|difference| difference.level_db)).unwrap_or(0.0);
-    let bad_level = level_db.abs() > LEVEL_LIMIT_DB;
+    let is_level_off = level_db.abs() > LEVEL_LIMIT_DB;
     println!(
-        "Level of all notes beyond the known gain: {level_db:+.2} dB (median), goal within {LEVEL_LIMIT_DB}."
+        "Level beyond the known gain: {level_db:+.2} dB (median of all notes), goal: within {LEVEL_LIMIT_DB} dB."
     );
     println!();
     let unexplained = findings.iter().filter(|finding| finding.exception.is_none()).count();
-    Ok(unexplained + one_silent.len() + usize::from(bad_level))
+    Ok(unexplained + one_silent.len() + usize::from(is_level_off))
 }
 
 pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
@@ -249,7 +258,10 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         let names: Vec<&str> = args.banks.iter().filter_map(|bank| bank.file_stem()?.to_str()).collect();
         for exception in exceptions.unused(&names) {
             unexplained += 1;
-            println!("An exception explains nothing any more: {} ({})", exception.clause, exception.reason);
+            println!(
+                "An exception explains no difference; remove it: {} ({})",
+                exception.clause, exception.reason
+            );
         }
     }
     if unexplained > 0 {

@@ -1,4 +1,4 @@
-//! Which notes are compared, and when each of them plays.
+//! The compared notes, and their times.
 
 use std::fmt;
 
@@ -12,17 +12,16 @@ pub(crate) const DRUM_BANK: u16 = 128;
 const MELODIC_KEYS: [u8; 3] = [36, 60, 84];
 /// Keys of General MIDI's drum map, General MIDI Level 1, table 3.
 const DRUM_KEYS: core::ops::RangeInclusive<u8> = 35..=81;
-/// Kicks, side stick, snares, closed and open hi-hat, toms, crash and ride: what kits differ in.
+/// The keys in which kits differ: kicks, side stick, snares, hi-hats, toms, crash and ride.
 const MAIN_DRUM_KEYS: [u8; 12] = [35, 36, 37, 38, 40, 42, 46, 41, 45, 48, 49, 51];
 
-/// Milliseconds from the start of a note's slot to its start; the program changes at the slot's
-/// start.
+/// Milliseconds from the start of a slot, where the program changes, to the start of its note.
 pub(crate) const ON_MS: u32 = 50;
 /// Milliseconds that a note is held.
 pub(crate) const HELD_MS: u32 = 2_000;
-/// Milliseconds from the end of a note to where all sound is cut.
+/// Milliseconds from the end of a note to all sound off.
 pub(crate) const RELEASE_MS: u32 = 3_000;
-/// Milliseconds from the start of one note's slot to that of the next.
+/// Length of a slot, which plays one note, in milliseconds.
 pub(crate) const SLOT_MS: u32 = ON_MS + HELD_MS + RELEASE_MS + 100;
 
 /// Frames in a number of milliseconds.
@@ -54,8 +53,8 @@ impl fmt::Display for Note {
     }
 }
 
-/// All notes that are compared in a bank: three of every General MIDI program, the whole drum map
-/// of the first kit, and the main keys of the others.
+/// The compared notes of a bank: three of every General MIDI program, the drum map of the first
+/// kit, and the main keys of the other kits.
 pub(crate) fn all(summary: &BankSummary) -> Vec<Note> {
     let mut notes = Vec::new();
     for preset in &summary.presets {

@@ -1,25 +1,25 @@
-//! Our engine, playing the notes that FluidSynth plays: dry, before fader and limiter.
+//! Renders the same notes with our engine: dry, before fader and limiter.
 
 use dsp_core::render::{TailConfig, TrackRender};
 use dsp_core::session::{Event, Instrument, Session, Track, TrackEvent};
 use dsp_core::soundfont::Bank;
 
-use super::Sound;
+use super::Recording;
 use super::notes::{HELD_MS, Note, ON_MS, RELEASE_MS, SLOT_MS, frames};
 use crate::song::{POLYPHONY, RATE_HZ};
 
-/// Controllers that both synthesizers are told before each note: full volume and expression,
-/// pan in the middle, nothing to reverb and chorus.
+/// Controllers that both synthesizers get before each note: full volume and expression, centre pan,
+/// no reverb and chorus.
 pub(crate) const CONTROLLERS: [(u8, u8); 5] = [(7, 127), (10, 64), (11, 127), (91, 0), (93, 0)];
 const ALL_SOUND_OFF: u8 = 120;
 
-/// What a note of ours has over FluidSynth's of the gain 1, in decibels, by construction:
+/// Known level of our notes relative to FluidSynth's at gain 1, in decibels. The sum of:
 ///
-/// - -6.02: a voice of ours has the gain 1/2, to leave room for the sum of many;
-/// - -1.51: FluidSynth's filter without resonance has the height -3.01 dB, and half of it less
-///   gain, so every voice gains 1.505 dB (`fluid_iir_filter.c`, `fluid_iir_filter_set_q`);
-/// - +0.27: its controllers 7 and 11 attenuate by 1.37 cB each at 127, which is 127/128 of the way;
-///   ours by none.
+/// - -6.02: our voices have the gain 1/2, as headroom for the sum of many;
+/// - -1.51: FluidSynth's filter without resonance has its peak at -3.01 dB and compensates half of
+///   it, so every voice gains 1.505 dB (`fluid_iir_filter.c`, `fluid_iir_filter_set_q`);
+/// - +0.27: its controllers 7 and 11 attenuate by 1.37 cB each at 127, which it maps to 127/128;
+///   ours do not attenuate.
 pub(crate) const OVER_FLUIDSYNTH_DB: f64 = -7.25;
 
 /// Renders notes one after the other, each in its slot.
@@ -27,16 +27,16 @@ pub(crate) fn render(
     bank: &Bank,
     notes: &[Note],
     velocity: u8,
-    more_controllers: &[(u8, u8)],
-) -> anyhow::Result<Sound> {
+    extra_controllers: &[(u8, u8)],
+) -> anyhow::Result<Recording> {
     let mut events = Vec::new();
-    for (place, note) in notes.iter().enumerate() {
-        let start = place * frames(SLOT_MS);
+    for (index, note) in notes.iter().enumerate() {
+        let start = index * frames(SLOT_MS);
         let mut push = |offset_ms, event| {
             events.push(TrackEvent { frame: (start + frames(offset_ms)) as u64, event });
         };
         push(0, Event::Preset { bank: note.bank, program: note.program });
-        for (controller, value) in CONTROLLERS.into_iter().chain(more_controllers.iter().copied()) {
+        for (controller, value) in CONTROLLERS.into_iter().chain(extra_controllers.iter().copied()) {
             push(0, Event::Controller { controller, value });
         }
         push(ON_MS, Event::NoteOn { key: note.key, velocity });
@@ -57,10 +57,10 @@ pub(crate) fn render(
         ..Session::default()
     };
     let mut render = TrackRender::new(&session, &track, Some(bank), TailConfig { max_secs: 0.0 })?;
-    let mut sound = Sound::default();
+    let mut recording = Recording::default();
     while let Some([left, right, ..]) = render.next_block() {
-        sound.left.extend_from_slice(left);
-        sound.right.extend_from_slice(right);
+        recording.left.extend_from_slice(left);
+        recording.right.extend_from_slice(right);
     }
-    Ok(sound)
+    Ok(recording)
 }

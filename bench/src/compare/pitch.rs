@@ -1,152 +1,165 @@
-//! Pitch differences, by how two renders of a note drift apart.
+//! Measures pitch differences by the drift of the lag between two renders of a note.
 //!
-//! Both play the same samples, so at any moment the one is the other, some frames later. Where this
-//! lag grows, ours is higher. The lag follows vibrato and noise too, which spectra smear; spectra
-//! only say first whether the pitches are near enough for the lag to be followed.
+//! Both synthesizers play the same samples, so one render equals the other delayed by a lag. If the
+//! lag grows, our pitch is higher. Unlike spectra, the lag also follows vibrato and noise. Spectra
+//! only tell first whether the pitches are close enough to track the lag.
 
 use realfft::RealFftPlanner;
 
-use super::Piece;
+use super::StereoSlice;
 use super::notes::{HELD_MS, frames};
 use crate::song::RATE_HZ;
 
-/// Frames from one look at the lag to the next, and frames that are compared at each.
+/// Frames from one correlation window to the next, and the length of a window.
 const HOP_FRAMES: usize = frames(10);
-const LOOK_FRAMES: usize = frames(40);
-/// Where the first and the last look are, in frames from the start of the note.
-const FIRST_LOOK: usize = frames(20);
-const LAST_LOOK: usize = frames(HELD_MS) - LOOK_FRAMES - 2 * REACH;
-/// How far the lag may move between two looks, in frames: 40 cents, and less than half of the
-/// period of the highest key that is compared.
-const REACH: usize = 12;
-/// Looks softer than the loudest by this factor of power are left out: 60 dB.
-const SOFTEST: f64 = 1e-6;
-/// Looks, and spectra, less alike than this tell nothing; 1 is the same but for a gain.
-const ALIKE: f64 = 0.7;
-/// Fewest looks that show a drift.
-const FEWEST_LOOKS: usize = 4;
-/// Spectra further apart than this are not followed by their lag, in cents.
-const NEAR_CENTS: f64 = 25.0;
+const WINDOW_FRAMES: usize = frames(40);
+/// Range of the windows' starts, in frames from the start of the note.
+const FIRST_WINDOW: usize = frames(20);
+const WINDOWS_END: usize = frames(HELD_MS) - WINDOW_FRAMES - 2 * MAX_LAG_STEP;
+/// Largest change of the lag between two windows, in frames: 40 cents, and less than half of the
+/// period of the highest compared key.
+const MAX_LAG_STEP: usize = 12;
+/// Windows whose power is below the loudest by this factor are ignored: 60 dB.
+const MIN_POWER_RATIO: f64 = 1e-6;
+/// Windows and spectra with a lower correlation are ignored; 1 is equal except for a gain.
+const MIN_CORRELATION: f64 = 0.7;
+/// Fewest windows from which a drift is computed.
+const MIN_WINDOWS: usize = 4;
+/// Largest spectral difference at which the lag is tracked, in cents.
+const MAX_TRACKED_CENTS: f64 = 25.0;
 
-/// By how many cents our note is higher; `None` if the two have too little in common to tell.
-pub(crate) fn difference_cents(ours: Piece<'_>, theirs: Piece<'_>) -> anyhow::Result<Option<f64>> {
-    let coarse = spectra_apart_cents(ours, theirs)?;
-    if coarse.is_some_and(|cents| cents.abs() > NEAR_CENTS) {
+/// The pitch of our note relative to theirs in cents; `None` if the correlation is too low.
+pub(crate) fn difference_cents(
+    ours: StereoSlice<'_>,
+    theirs: StereoSlice<'_>,
+) -> anyhow::Result<Option<f64>> {
+    let coarse = spectral_difference_cents(ours, theirs)?;
+    if coarse.is_some_and(|cents| cents.abs() > MAX_TRACKED_CENTS) {
         return Ok(coarse);
     }
     Ok(drift(ours, theirs).map(|drift| 1200.0 * (1.0 + drift).log2()).or(coarse))
 }
 
-/// One look: where, the lag, and how much it counts.
-struct Look {
-    at: f64,
+/// The lag of a window at a frame, with its weight in the fit.
+struct LagEstimate {
+    frame: f64,
     lag: f64,
     weight: f64,
 }
 
-/// Frames by which the lag grows in each frame.
-fn drift(ours: Piece<'_>, theirs: Piece<'_>) -> Option<f64> {
+/// Growth of the lag per frame.
+fn drift(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> Option<f64> {
     let power = |start: usize| energy(ours, start).min(energy(theirs, start));
-    let looks = || (FIRST_LOOK..LAST_LOOK).step_by(HOP_FRAMES);
-    let loudest = looks().map(power).fold(0.0, f64::max);
+    let window_starts = || (FIRST_WINDOW..WINDOWS_END).step_by(HOP_FRAMES);
+    let loudest = window_starts().map(power).fold(0.0, f64::max);
     let mut lag = 0_isize;
-    let mut seen = Vec::new();
-    for start in looks() {
-        if power(start) <= loudest * SOFTEST {
+    let mut estimates = Vec::new();
+    for start in window_starts() {
+        if power(start) <= loudest * MIN_POWER_RATIO {
             continue;
         }
-        let likeness = |lag: isize| likeness(ours, theirs, start, lag);
-        let near = lag - REACH as isize..=lag + REACH as isize;
-        let (best, alike) = near.map(|lag| (lag, likeness(lag))).max_by(|a, b| a.1.total_cmp(&b.1))?;
-        if alike < ALIKE {
+        let correlation = |lag: isize| window_correlation(ours, theirs, start, lag);
+        let lags = lag - MAX_LAG_STEP as isize..=lag + MAX_LAG_STEP as isize;
+        let (best, peak) = lags.map(|lag| (lag, correlation(lag))).max_by(|a, b| a.1.total_cmp(&b.1))?;
+        if peak < MIN_CORRELATION {
             continue;
         }
         lag = best;
-        let (before, after) = (likeness(best - 1), likeness(best + 1));
-        let curve = before - 2.0 * alike + after;
-        let fine = if curve < 0.0 { (0.5 * (before - after) / curve).clamp(-0.5, 0.5) } else { 0.0 };
-        seen.push(Look { at: start as f64, lag: best as f64 + fine, weight: alike * alike });
+        let (before, after) = (correlation(best - 1), correlation(best + 1));
+        let curvature = before - 2.0 * peak + after;
+        let fraction =
+            if curvature < 0.0 { (0.5 * (before - after) / curvature).clamp(-0.5, 0.5) } else { 0.0 };
+        estimates.push(LagEstimate { frame: start as f64, lag: best as f64 + fraction, weight: peak * peak });
     }
-    (seen.len() >= FEWEST_LOOKS).then(|| slope(&seen))
+    (estimates.len() >= MIN_WINDOWS).then(|| slope(&estimates))
 }
 
-/// The straight line through the looks with the least squares.
-fn slope(looks: &[Look]) -> f64 {
-    let weight: f64 = looks.iter().map(|look| look.weight).sum();
-    let mean =
-        |value: fn(&Look) -> f64| looks.iter().map(|look| look.weight * value(look)).sum::<f64>() / weight;
-    let (mean_at, mean_lag) = (mean(|look| look.at), mean(|look| look.lag));
-    let product = |a: f64, b: f64, weight: f64| a * b * weight;
-    let both = looks.iter().map(|look| product(look.at - mean_at, look.lag - mean_lag, look.weight));
-    let own = looks.iter().map(|look| product(look.at - mean_at, look.at - mean_at, look.weight));
-    both.sum::<f64>() / own.sum::<f64>()
-}
-
-fn energy(piece: Piece<'_>, start: usize) -> f64 {
-    let of = |side: &[f32]| {
-        side[start..start + LOOK_FRAMES].iter().map(|value| f64::from(value * value)).sum::<f64>()
+/// Slope of the lag by weighted least squares.
+fn slope(estimates: &[LagEstimate]) -> f64 {
+    let weight: f64 = estimates.iter().map(|estimate| estimate.weight).sum();
+    let mean = |value: fn(&LagEstimate) -> f64| {
+        estimates.iter().map(|estimate| estimate.weight * value(estimate)).sum::<f64>() / weight
     };
-    of(piece.left) + of(piece.right)
+    let (mean_frame, mean_lag) = (mean(|estimate| estimate.frame), mean(|estimate| estimate.lag));
+    let product = |a: f64, b: f64, weight: f64| a * b * weight;
+    let covariances = estimates
+        .iter()
+        .map(|estimate| product(estimate.frame - mean_frame, estimate.lag - mean_lag, estimate.weight));
+    let variances = estimates
+        .iter()
+        .map(|estimate| product(estimate.frame - mean_frame, estimate.frame - mean_frame, estimate.weight));
+    covariances.sum::<f64>() / variances.sum::<f64>()
 }
 
-/// How alike a look of ours is to theirs, `lag` frames later.
-fn likeness(ours: Piece<'_>, theirs: Piece<'_>, start: usize, lag: isize) -> f64 {
+fn energy(note: StereoSlice<'_>, start: usize) -> f64 {
+    let channel_energy = |channel: &[f32]| {
+        channel[start..start + WINDOW_FRAMES].iter().map(|value| f64::from(value * value)).sum::<f64>()
+    };
+    channel_energy(note.left) + channel_energy(note.right)
+}
+
+/// Normalised correlation of our window with theirs, `lag` frames later; -1 beyond the end.
+fn window_correlation(ours: StereoSlice<'_>, theirs: StereoSlice<'_>, start: usize, lag: isize) -> f64 {
     let later = start.saturating_add_signed(lag);
-    if later + LOOK_FRAMES > theirs.left.len() {
+    if later + WINDOW_FRAMES > theirs.left.len() {
         return -1.0;
     }
-    let of = |ours: &[f32], theirs: &[f32]| {
-        let pairs = ours[start..start + LOOK_FRAMES].iter().zip(&theirs[later..later + LOOK_FRAMES]);
+    let dot = |ours: &[f32], theirs: &[f32]| {
+        let pairs = ours[start..start + WINDOW_FRAMES].iter().zip(&theirs[later..later + WINDOW_FRAMES]);
         pairs.map(|(a, b)| f64::from(a * b)).sum::<f64>()
     };
-    let both = of(ours.left, theirs.left) + of(ours.right, theirs.right);
+    let product = dot(ours.left, theirs.left) + dot(ours.right, theirs.right);
     let power = energy(ours, start) * energy(theirs, later);
-    if power > 0.0 { both / power.sqrt() } else { -1.0 }
+    if power > 0.0 { product / power.sqrt() } else { -1.0 }
 }
 
-/// Frames of a spectrum: the longest that a held note has room for.
+/// Frames of a spectrum: the largest power of two in a held note.
 const SPECTRUM_FRAMES: usize = 1 << 16;
-/// Steps of its logarithmic axis, in cents, from the lowest frequency over so many octaves.
+/// Step of the logarithmic frequency axis in cents, its lowest frequency, and its octaves.
 const STEP_CENTS: f64 = 2.0;
 const LOWEST_HZ: f64 = 60.0;
 const OCTAVES: f64 = 8.0;
-/// Furthest apart that is looked for, in steps: a semitone.
-const FURTHEST: isize = 50;
+/// Largest shift between spectra, in steps: a semitone.
+const MAX_SHIFT: isize = 50;
 
-/// By how many cents our spectrum must be moved down to be most like theirs; `None` if they are not
-/// alike.
-fn spectra_apart_cents(ours: Piece<'_>, theirs: Piece<'_>) -> anyhow::Result<Option<f64>> {
+/// The downward shift of our spectrum in cents that correlates best with theirs; `None` if the
+/// correlation is too low.
+fn spectral_difference_cents(ours: StereoSlice<'_>, theirs: StereoSlice<'_>) -> anyhow::Result<Option<f64>> {
     let (ours, theirs) = (log_spectrum(ours)?, log_spectrum(theirs)?);
-    let like = |shift: isize| {
-        let start = FURTHEST as usize;
+    let shifted_correlation = |shift: isize| {
+        let start = MAX_SHIFT as usize;
         let theirs = &theirs[start..theirs.len() - start];
         correlation(&ours[start.saturating_add_signed(shift)..][..theirs.len()], theirs)
     };
-    let best = (-FURTHEST..=FURTHEST).max_by(|&a, &b| like(a).total_cmp(&like(b)));
-    Ok(best.filter(|&shift| like(shift) > ALIKE).map(|shift| shift as f64 * STEP_CENTS))
+    let best =
+        (-MAX_SHIFT..=MAX_SHIFT).max_by(|&a, &b| shifted_correlation(a).total_cmp(&shifted_correlation(b)));
+    Ok(best
+        .filter(|&shift| shifted_correlation(shift) > MIN_CORRELATION)
+        .map(|shift| shift as f64 * STEP_CENTS))
 }
 
-/// How two rows of numbers go together, -1 to 1.
+/// Pearson correlation of two series, -1 to 1.
 fn correlation(a: &[f64], b: &[f64]) -> f64 {
-    let mean = |row: &[f64]| row.iter().sum::<f64>() / row.len() as f64;
+    let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
     let (mean_a, mean_b) = (mean(a), mean(b));
     let sum = |pairs: &mut dyn Iterator<Item = (f64, f64)>| pairs.map(|(a, b)| a * b).sum::<f64>();
-    let both = sum(&mut a.iter().map(|a| a - mean_a).zip(b.iter().map(|b| b - mean_b)));
-    let own = |row: &[f64], mean: f64| sum(&mut row.iter().map(|value| (value - mean, value - mean)));
-    let power = own(a, mean_a) * own(b, mean_b);
-    if power > 0.0 { both / power.sqrt() } else { 0.0 }
+    let covariance = sum(&mut a.iter().map(|a| a - mean_a).zip(b.iter().map(|b| b - mean_b)));
+    let variance =
+        |values: &[f64], mean: f64| sum(&mut values.iter().map(|value| (value - mean, value - mean)));
+    let power = variance(a, mean_a) * variance(b, mean_b);
+    if power > 0.0 { covariance / power.sqrt() } else { 0.0 }
 }
 
 /// The fourth root of power, so that soft partials count too, over logarithmic frequency.
-fn log_spectrum(piece: Piece<'_>) -> anyhow::Result<Vec<f64>> {
+fn log_spectrum(note: StereoSlice<'_>) -> anyhow::Result<Vec<f64>> {
     let fft = RealFftPlanner::<f64>::new().plan_fft_forward(SPECTRUM_FRAMES);
     let mut spectrum = fft.make_output_vec();
     let mut powers = vec![0.0; spectrum.len()];
-    for side in [piece.left, piece.right] {
+    for channel in [note.left, note.right] {
         let step = core::f64::consts::TAU / SPECTRUM_FRAMES as f64;
         let window = (0..SPECTRUM_FRAMES).map(|frame| 0.5 - 0.5 * (frame as f64 * step).cos());
         let mut windowed: Vec<f64> =
-            side.iter().zip(window).map(|(&value, window)| f64::from(value) * window).collect();
+            channel.iter().zip(window).map(|(&value, window)| f64::from(value) * window).collect();
         windowed.resize(SPECTRUM_FRAMES, 0.0);
         fft.process(&mut windowed, &mut spectrum)?;
         for (power, value) in powers.iter_mut().zip(&spectrum) {
@@ -159,8 +172,8 @@ fn log_spectrum(piece: Piece<'_>) -> anyhow::Result<Vec<f64>> {
         let hz = LOWEST_HZ * (step as f64 * STEP_CENTS / 1200.0).exp2();
         let bin = hz * SPECTRUM_FRAMES as f64 / f64::from(RATE_HZ);
         let below = (bin as usize).min(powers.len() - 2);
-        let part = bin - below as f64;
-        root(below) * (1.0 - part) + root(below + 1) * part
+        let fraction = bin - below as f64;
+        root(below) * (1.0 - fraction) + root(below + 1) * fraction
     });
     Ok(values.collect())
 }
@@ -174,18 +187,19 @@ mod tests {
             (0..frames(HELD_MS) + 4_800).map(|frame| signal(frame as f64 * speed / 48_000.0) as f32).collect()
         };
         let (ours, theirs) = (rendered((cents / 1200.0).exp2()), rendered(1.0));
-        let piece = |side| Piece { left: side, right: side };
-        let found = difference_cents(piece(&ours), piece(&theirs)).expect("computes").expect("alike");
-        assert!((found - cents).abs() < tolerance, "{cents} cents more: {found}");
+        let stereo = |mono| StereoSlice { left: mono, right: mono };
+        let measured =
+            difference_cents(stereo(&ours), stereo(&theirs)).expect("computes").expect("correlated");
+        assert!((measured - cents).abs() < tolerance, "{cents} cents measured as {measured}");
     }
 
     fn tone(hz: f64, secs: f64) -> f64 {
-        let turn = core::f64::consts::TAU * hz * secs;
-        turn.sin() + 0.5 * (2.0 * turn).sin() + 0.2 * (5.0 * turn).sin()
+        let phase = core::f64::consts::TAU * hz * secs;
+        phase.sin() + 0.5 * (2.0 * phase).sin() + 0.2 * (5.0 * phase).sin()
     }
 
     #[test]
-    fn cents_between_tones() {
+    fn small_differences_are_measured() {
         for (hz, decay_secs) in [(65.4, 1e9), (440.0, 1.0), (1046.5, 0.03)] {
             for cents in [-7.0, -1.0, 0.0, 0.5, 7.0] {
                 check(|secs| tone(hz, secs) * (-secs / decay_secs).exp(), cents, 0.2);
@@ -194,7 +208,7 @@ mod tests {
     }
 
     #[test]
-    fn tones_far_apart_are_seen() {
+    fn large_differences_are_measured() {
         for cents in [-90.0, -20.0, 50.0] {
             check(|secs| tone(440.0, secs), cents, 2.1);
         }

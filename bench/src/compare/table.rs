@@ -1,4 +1,4 @@
-//! The table of a bank.
+//! Prints the table of a bank.
 
 use dsp_core::soundfont::BankSummary;
 
@@ -12,11 +12,11 @@ pub(super) struct Finding<'a> {
     pub(super) note: Note,
     pub(super) measure: Measure,
     pub(super) value: f64,
-    /// What explains it.
+    /// The exception that explains it.
     pub(super) exception: Option<&'a Exception>,
 }
 
-/// Notes with commas between them.
+/// The notes, separated by commas.
 pub(super) fn list(notes: &[Note]) -> String {
     if notes.is_empty() {
         return "none".to_owned();
@@ -24,7 +24,7 @@ pub(super) fn list(notes: &[Note]) -> String {
     notes.iter().map(Note::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Prints a bank's table: a line for each program and kit, the medians, and the findings.
+/// Prints a line for each program and kit, the medians, and the findings.
 pub(super) fn print(
     name: &str,
     velocity: u8,
@@ -33,13 +33,15 @@ pub(super) fn print(
     findings: &[Finding<'_>],
 ) {
     println!(
-        "{name} beside FluidSynth, velocity {velocity}, held 2 s. Of each preset's notes: the median band"
+        "{name} compared with FluidSynth, velocity {velocity}, notes of 2 s. For each preset: the median band"
     );
-    println!("difference and level, and what differs most of pitch and envelope times. ! is beyond a limit.");
     println!(
-        "A time counts as other where both it and the level then are off by what 5 % make of a straight envelope,"
+        "difference and level, and the largest differences of pitch and envelope times. ! is beyond a limit."
     );
-    println!("and the times by more than 1.5 ms: FluidSynth's envelopes move once in 64 frames.");
+    println!(
+        "A time differs if it and the level at the threshold are off by more than 5 % of a straight envelope"
+    );
+    println!("and the time by more than 1.5 ms: FluidSynth updates envelopes once in 64 frames.");
     println!();
     println!(
         "{:<7} {:<22} {:>5} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}",
@@ -47,36 +49,38 @@ pub(super) fn print(
     );
     for preset in &summary.presets {
         let of_preset = |note: &Note| note.bank == preset.bank && u16::from(note.program) == preset.program;
-        let notes: Vec<&Difference> = compared.iter().filter(|one| of_preset(&one.note)).collect();
+        let notes: Vec<&Difference> =
+            compared.iter().filter(|difference| of_preset(&difference.note)).collect();
         if notes.is_empty() {
             continue;
         }
-        let marked = |measures: &[Measure]| {
+        let mark = |measures: &[Measure]| {
             let beyond =
                 |finding: &Finding<'_>| of_preset(&finding.note) && measures.contains(&finding.measure);
             if findings.iter().any(beyond) { '!' } else { ' ' }
         };
-        let most = |measure: Measure| {
-            let values = notes.iter().filter_map(|one| one.value(measure));
+        let largest = |measure: Measure| {
+            let values = notes.iter().filter_map(|difference| difference.value(measure));
             match values.max_by(|a, b| a.abs().total_cmp(&b.abs())) {
-                Some(value) => format!("{value:>7.1}{}", marked(&[measure])),
+                Some(value) => format!("{value:>7.1}{}", mark(&[measure])),
                 None => format!("{:>7} ", "-"),
             }
         };
-        let middle =
-            |value: fn(&Difference) -> f64| median(notes.iter().map(|one| value(one))).unwrap_or(0.0);
+        let median_of = |value: fn(&Difference) -> f64| {
+            median(notes.iter().map(|difference| value(difference))).unwrap_or(0.0)
+        };
         println!(
             "{:<7} {:<22.22} {:>5} {:>7.2}{} {:>8.2} {} {} {} {}",
             format!("{}:{}", preset.bank, preset.program),
             preset.name,
             notes.len(),
-            middle(|one| one.bands_db),
-            marked(&[Measure::Bands]),
-            middle(|one| one.level_db),
-            most(Measure::Pitch),
-            most(Measure::Attack),
-            most(Measure::Decay),
-            most(Measure::Release),
+            median_of(|difference| difference.bands_db),
+            mark(&[Measure::Bands]),
+            median_of(|difference| difference.level_db),
+            largest(Measure::Pitch),
+            largest(Measure::Attack),
+            largest(Measure::Decay),
+            largest(Measure::Release),
         );
     }
     println!();
@@ -91,7 +95,7 @@ fn print_medians(compared: &[Difference], findings: &[Finding<'_>]) {
     );
     for measure in Measure::ALL {
         let mut values: Vec<f64> =
-            compared.iter().filter_map(|one| one.value(measure)).map(f64::abs).collect();
+            compared.iter().filter_map(|difference| difference.value(measure)).map(f64::abs).collect();
         values.sort_by(f64::total_cmp);
         let high = values.get(values.len().saturating_sub(1) * 95 / 100).copied().unwrap_or(0.0);
         let of_measure = || findings.iter().filter(|finding| finding.measure == measure);
@@ -131,7 +135,7 @@ fn print_findings(findings: &[Finding<'_>]) {
     }
     if !exceptions.is_empty() {
         println!();
-        println!("Why, each checked by playing the note again without this difference:");
+        println!("Reasons, each checked by playing the note again without the difference:");
     }
     for exception in exceptions {
         println!("- section {}: {}", exception.clause, exception.reason);

@@ -1,5 +1,5 @@
-//! What effects cost: sessions as files, for the engine here and elsewhere, and how fast they are
-//! here.
+//! Measures the processor time of effects. Writes the sessions as files, for this engine and for
+//! WebAssembly, and plays them here.
 
 mod sessions;
 mod settings;
@@ -17,26 +17,26 @@ use schemas::session::presets_used;
 
 use crate::{SongAndBank, engine, song};
 
-pub(crate) use sessions::COPIES;
+pub(crate) use sessions::EFFECT_TRACKS;
 
 /// Name of the session without effects.
 pub(crate) const PLAIN: &str = "plain";
-/// Name of the session of a whole song.
+/// Name of the session of a song with effects on every track.
 pub(crate) const SONG: &str = "song";
-/// Frames that each call asks for: a render quantum of Web Audio.
+/// Frames per call: a render quantum of Web Audio.
 const CALL_FRAMES: usize = 128;
 
 const BANK: &str = "bank.sf2";
-/// Stereo, as it lies in a WAV file.
+/// Interleaved stereo floats, little-endian.
 const AUDIO: &str = "audio.f32";
 const LENGTHS: &str = "lengths.json";
 
-/// Seconds of processor time for each second of sound, by the names of sessions.
+/// Seconds of processor time per second of sound, by name of the session.
 pub(crate) type Loads = BTreeMap<String, f64>;
 
-/// Every kind of effect that has a session of its name.
-pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
-    settings::kinds()
+/// Ids of the effects; each has a session of this name.
+pub(crate) fn effect_ids() -> impl Iterator<Item = &'static str> {
+    settings::effect_ids()
 }
 
 /// Writes the sessions with effects, the bank and the audio that they play, and their lengths.
@@ -44,16 +44,16 @@ pub(crate) fn kinds() -> impl Iterator<Item = &'static str> {
 pub(crate) struct WriteArgs {
     #[command(flatten)]
     input: SongAndBank,
-    /// Where they go.
+    /// Folder for the files.
     folder: PathBuf,
 }
 
-/// Plays some of these sessions and prints the processor time of a second of each as JSON.
+/// Plays some of these sessions and prints the processor time per second of each as JSON.
 #[derive(Debug, clap::Args)]
 pub(crate) struct SpeedArgs {
-    /// Where they are.
+    /// Folder of the files.
     folder: PathBuf,
-    /// Their names.
+    /// Names of the sessions.
     #[arg(required = true)]
     names: Vec<String>,
 }
@@ -67,11 +67,11 @@ fn bytes(values: &[f32]) -> Vec<u8> {
 }
 
 pub(crate) fn write(args: &WriteArgs) -> anyhow::Result<()> {
-    fs::create_dir_all(&args.folder).with_context(|| format!("cannot make {}", args.folder.display()))?;
-    let played = song::session(&args.input.song)?;
-    let bank = song::bank_for(&played, &args.input.bank)?;
-    fs::write(args.folder.join(AUDIO), bytes(&sessions::recorded(&played, &bank)?))?;
-    fs::write(args.folder.join(BANK), bank.reduced(&presets_used(&played, 0))?)?;
+    fs::create_dir_all(&args.folder).with_context(|| format!("cannot create {}", args.folder.display()))?;
+    let song_session = song::read_session(&args.input.song)?;
+    let bank = song::open_prepared_bank(&song_session, &args.input.bank)?;
+    fs::write(args.folder.join(AUDIO), bytes(&sessions::render_recording(&song_session, &bank)?))?;
+    fs::write(args.folder.join(BANK), bank.reduced(&presets_used(&song_session, 0))?)?;
     let mut lengths = BTreeMap::new();
     for (name, session) in sessions::all(&args.input.song)? {
         fs::write(session_path(&args.folder, name), postcard::to_allocvec(&session)?)?;
@@ -86,7 +86,7 @@ fn read(path: &Path) -> anyhow::Result<Vec<u8>> {
     fs::read(path).with_context(|| path.display().to_string())
 }
 
-fn recorded(folder: &Path) -> anyhow::Result<Audio> {
+fn read_recording(folder: &Path) -> anyhow::Result<Audio> {
     let bytes = read(&folder.join(AUDIO))?;
     let data = 0..bytes.len();
     Ok(Audio::from_shared(Arc::new(bytes), data, 2)?)
@@ -94,7 +94,7 @@ fn recorded(folder: &Path) -> anyhow::Result<Audio> {
 
 pub(crate) fn speed(args: &SpeedArgs) -> anyhow::Result<()> {
     let banks = [Some(Bank::from_vec(read(&args.folder.join(BANK))?)?)];
-    let audio = [Some(AudioSlot::Whole(recorded(&args.folder)?))];
+    let audio = [Some(AudioSlot::Whole(read_recording(&args.folder)?))];
     let mut loads = Loads::new();
     for name in &args.names {
         let session: Session = postcard::from_bytes(&read(&session_path(&args.folder, name))?)?;

@@ -1,4 +1,4 @@
-//! The sessions that are measured.
+//! The measured sessions.
 
 use std::path::Path;
 
@@ -6,19 +6,19 @@ use dsp_core::render::{OfflineRender, TailConfig};
 use dsp_core::session::{Clip, Session, Track};
 use dsp_core::soundfont::Bank;
 
-use super::settings::{kinds, with, working};
+use super::settings::{active_effect, effect_ids, effect_with};
 use crate::song::{self, RATE_HZ};
 
-/// Tracks of the session of one effect: each plays the same and has the effect once.
-pub(crate) const COPIES: usize = 8;
+/// Tracks of the session of one effect: each plays the same audio and has the effect once.
+pub(crate) const EFFECT_TRACKS: usize = 8;
 /// Length of that session, in seconds.
 const EFFECT_SECS: u64 = 10;
-/// Length of what was recorded, in seconds.
+/// Length of the recording in seconds.
 const RECORDED_SECS: u64 = 20;
-/// Tracks of the whole song.
+/// Tracks of the song session.
 const TRACKS: usize = 24;
-/// What comes third on the tracks of the whole song, behind equalizer and compressor.
-const THIRD: [&str; TRACKS] = [
+/// Third effect on each track of the song session, after equalizer and compressor.
+const THIRD_EFFECTS: [&str; TRACKS] = [
     "reverb",
     "delay",
     "chorus",
@@ -45,9 +45,9 @@ const THIRD: [&str; TRACKS] = [
     "delay",
 ];
 
-/// Audio as if it had been recorded: the beginning of a song as it sounds, 6 dB down, and on top of
-/// it bursts of noise, 50 ms out of every 250. Left and right by turns.
-pub(super) fn recorded(session: &Session, bank: &Bank) -> anyhow::Result<Vec<f32>> {
+/// A substitute for a recording, interleaved stereo: the beginning of a song at -6 dB, plus a noise
+/// burst of 50 ms every 250 ms.
+pub(super) fn render_recording(session: &Session, bank: &Bank) -> anyhow::Result<Vec<f32>> {
     let banks = [Some(bank.clone())];
     let mut render = OfflineRender::new(session, &banks, TailConfig { max_secs: 0.0 })?;
     let mut values = Vec::new();
@@ -56,7 +56,7 @@ pub(super) fn recorded(session: &Session, bank: &Bank) -> anyhow::Result<Vec<f32
         for (left, right) in left.iter().zip(right) {
             let is_burst = values.len() as u32 / 2 % (RATE_HZ / 4) < RATE_HZ / 20;
             for value in [left, right] {
-                // Knuth's constants of MMIX.
+                // Linear congruential generator with Knuth's MMIX constants.
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 let noise = (seed >> 40) as f32 / 16_777_216.0 - 0.5;
                 values.push(0.5 * value + if is_burst { 0.5 * noise } else { 0.0 });
@@ -69,7 +69,7 @@ pub(super) fn recorded(session: &Session, bank: &Bank) -> anyhow::Result<Vec<f32
     Ok(values)
 }
 
-/// A track that plays what was recorded, over and over, from a place in it on.
+/// A track that loops the recording, starting at `offset_frames`.
 fn audio_track(id: String, offset_frames: u64, length_frames: u64) -> Track {
     let clip = Clip {
         frame: 0,
@@ -84,30 +84,30 @@ fn audio_track(id: String, offset_frames: u64, length_frames: u64) -> Track {
     Track { id, clips: vec![clip], ..Track::default() }
 }
 
-/// [`COPIES`] tracks, each with an effect of this kind, or with none.
-fn of_one(kind: Option<&str>) -> anyhow::Result<Session> {
+/// A session of [`EFFECT_TRACKS`] tracks, each with one effect of this kind, or none.
+fn effect_session(kind: Option<&str>) -> anyhow::Result<Session> {
     let length_frames = EFFECT_SECS * u64::from(RATE_HZ);
     let mut session = Session { sample_rate_hz: RATE_HZ, length_frames, ..Session::default() };
-    for copy in 0..COPIES {
+    for copy in 0..EFFECT_TRACKS {
         let mut track = audio_track(copy.to_string(), 0, length_frames);
-        track.effects.extend(kind.map(working).transpose()?);
+        track.effects.extend(kind.map(active_effect).transpose()?);
         session.tracks.push(track);
     }
     Ok(session)
 }
 
-/// A song's tracks, and as many that play what was recorded as make [`TRACKS`]; all with three
+/// A song's tracks, filled up to [`TRACKS`] with tracks that loop the recording. Each has three
 /// effects.
-fn whole_song(mut session: Session) -> anyhow::Result<Session> {
+fn song_session(mut session: Session) -> anyhow::Result<Session> {
     session.tracks.retain(|track| !track.events.is_empty());
     anyhow::ensure!(!session.tracks.is_empty(), "the song has no notes");
-    for place in session.tracks.len()..TRACKS {
-        let offset_frames = place as u64 * u64::from(RATE_HZ) / 2;
-        session.tracks.push(audio_track(format!("audio-{place}"), offset_frames, session.length_frames));
+    for index in session.tracks.len()..TRACKS {
+        let offset_frames = index as u64 * u64::from(RATE_HZ) / 2;
+        session.tracks.push(audio_track(format!("audio-{index}"), offset_frames, session.length_frames));
     }
     session.tracks.truncate(TRACKS);
-    for (track, third) in session.tracks.iter_mut().zip(THIRD) {
-        let equalizer = with(
+    for (track, third) in session.tracks.iter_mut().zip(THIRD_EFFECTS) {
+        let equalizer = effect_with(
             "equalizer",
             &[
                 ("low_cut_on", 1.0),
@@ -118,16 +118,17 @@ fn whole_song(mut session: Session) -> anyhow::Result<Session> {
                 ("high_shelf_gain_db", 2.5),
             ],
         )?;
-        track.effects = vec![equalizer, working("compressor")?, working(third)?];
+        track.effects = vec![equalizer, active_effect("compressor")?, active_effect(third)?];
     }
     Ok(session)
 }
 
-/// All sessions by their names: [`super::PLAIN`], one for each kind of effect, and [`super::SONG`].
+/// All sessions by name: [`super::PLAIN`], [`super::SONG`] and one for each effect.
 pub(super) fn all(song: &Path) -> anyhow::Result<Vec<(&'static str, Session)>> {
-    let mut sessions = vec![(super::PLAIN, of_one(None)?), (super::SONG, whole_song(song::session(song)?)?)];
-    for kind in kinds() {
-        sessions.push((kind, of_one(Some(kind))?));
+    let mut sessions =
+        vec![(super::PLAIN, effect_session(None)?), (super::SONG, song_session(song::read_session(song)?)?)];
+    for kind in effect_ids() {
+        sessions.push((kind, effect_session(Some(kind))?));
     }
     Ok(sessions)
 }

@@ -1,19 +1,19 @@
-//! How soon the page makes a sound.
+//! Measures how soon the page plays its first note.
 
 use std::process::Command;
 
 use serde::Deserialize;
 
 use super::{Args, FLUIDR3, figure};
-use crate::process::{json, text};
+use crate::process::{path_text, run_json};
 use crate::stats::median;
 
-/// What the script prints.
+/// Output of `first-note.mjs`.
 #[derive(Debug, Clone, Copy, Deserialize)]
 struct FirstNote {
-    /// From the request for the page to the first sample of a note that is not silent.
+    /// Seconds from opening the page to the first audible sample of a note.
     first_note_secs: f64,
-    /// Bytes of SoundFonts that came by then.
+    /// Bytes of SoundFonts received by then.
     bank_bytes: f64,
 }
 
@@ -23,11 +23,12 @@ pub(super) fn report(args: &Args) -> anyhow::Result<()> {
     let (mut secs, mut mebibytes) = (Vec::new(), Vec::new());
     for run in 1..=args.runs {
         eprint!("\rbrowser: run {run}");
-        let note: FirstNote = json(Command::new("node").arg(args.scripts.join("first-note.mjs")).args([
-            text(&args.songfoundry)?,
-            text(&args.page)?,
-            FLUIDR3,
-        ]))?;
+        let note: FirstNote =
+            run_json(Command::new("node").arg(args.scripts.join("first-note.mjs")).args([
+                path_text(&args.songfoundry)?,
+                path_text(&args.page)?,
+                FLUIDR3,
+            ]))?;
         secs.push(note.first_note_secs);
         mebibytes.push(note.bank_bytes / 1_048_576.0);
     }

@@ -1,4 +1,4 @@
-//! The engine by itself: natively, as WebAssembly, and beside a synthesizer in JavaScript.
+//! Measures the engine alone: natively, as WebAssembly, and beside a synthesizer in JavaScript.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,22 +9,22 @@ use serde::Deserialize;
 use super::songs::SONGS;
 use super::{Args, FLUIDR3, Goal, figure, song_path};
 use crate::engine::EngineSpeed;
-use crate::process::{json, own, text};
-use crate::song::Written;
+use crate::process::{path_text, run_json, run_subcommand};
+use crate::song::SongFiles;
 use crate::stats::median;
-use crate::threads::Rendered;
+use crate::threads::RenderTime;
 
-/// Frames of each call: a render quantum of Web Audio.
+/// Frames per call: a render quantum of Web Audio.
 const CALL_FRAMES: &str = "128";
 
-/// What the scripts for Node.js print.
+/// Output of the Node.js scripts.
 #[derive(Debug, Clone, Copy, Deserialize)]
 struct NodeSpeed {
     cpu_secs: f64,
     sound_secs: f64,
 }
 
-/// Processor time for a second of sound, each a median.
+/// Processor time per second of sound, as medians.
 struct Loads {
     native: f64,
     wasm: f64,
@@ -34,24 +34,25 @@ struct Loads {
 }
 
 fn node<T: for<'de> Deserialize<'de>>(args: &Args, script: &str, inputs: &[&str]) -> anyhow::Result<T> {
-    json(Command::new("node").arg(args.scripts.join(script)).args(inputs))
+    run_json(Command::new("node").arg(args.scripts.join(script)).args(inputs))
 }
 
 fn loads(args: &Args, song: &Path, folder: &Path) -> anyhow::Result<Loads> {
-    let song = text(song)?;
+    let song = path_text(song)?;
     let (session, reduced) = (folder.join("song.session"), folder.join("song.sf2"));
-    let (session, reduced) = (text(&session)?, text(&reduced)?);
-    let written: Written = own(&["session", song, FLUIDR3, "--session", session, "--reduced", reduced])?;
-    let length = written.length_frames.to_string();
+    let (session, reduced) = (path_text(&session)?, path_text(&reduced)?);
+    let files: SongFiles =
+        run_subcommand(&["session", song, FLUIDR3, "--session", session, "--reduced", reduced])?;
+    let length = files.length_frames.to_string();
     let (mut native, mut wasm, mut spessasynth) = (Vec::new(), Vec::new(), Vec::new());
     let (mut voice_ns, mut voices) = (Vec::new(), Vec::new());
     for _ in 0..args.runs {
-        let speed: EngineSpeed = own(&["engine", song, FLUIDR3, "--call-frames", CALL_FRAMES])?;
+        let speed: EngineSpeed = run_subcommand(&["engine", song, FLUIDR3, "--call-frames", CALL_FRAMES])?;
         native.push(speed.cpu_secs / speed.sound_secs);
         voice_ns.push(speed.voice_frame_ns);
         voices.push(speed.voices);
         let speed: NodeSpeed =
-            node(args, "engine.mjs", &[text(&args.wasm)?, session, reduced, &length, CALL_FRAMES])?;
+            node(args, "engine.mjs", &[path_text(&args.wasm)?, session, reduced, &length, CALL_FRAMES])?;
         wasm.push(speed.cpu_secs / speed.sound_secs);
         let speed: NodeSpeed = node(args, "spessasynth.mjs", &[song, FLUIDR3, CALL_FRAMES])?;
         spessasynth.push(speed.cpu_secs / speed.sound_secs);
@@ -66,15 +67,15 @@ fn loads(args: &Args, song: &Path, folder: &Path) -> anyhow::Result<Loads> {
     })
 }
 
-/// Prints the engine's own speed.
+/// Prints the speed of the engine alone.
 pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     println!();
     println!(
-        "The engine alone, {CALL_FRAMES} frames a call, FluidR3_GM, everything loaded and compiled before."
+        "The engine alone: {CALL_FRAMES} frames per call, FluidR3_GM; loading and compiling are not timed."
     );
     println!(
         "{:<22} {:>14} {:>8} {:>12} {:>15} {:>15}",
-        "song", "ns a voice", "voices", "x real time", "wasm to native", "wasm to spessa"
+        "song", "ns per voice", "voices", "x real time", "wasm to native", "wasm to spessa"
     );
     let mut all = Vec::new();
     for song in SONGS {
@@ -94,7 +95,7 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let median = |ratio: fn(&Loads) -> f64| median(all.iter().map(ratio)).unwrap_or(f64::NAN);
     let songs = all.len();
     figure(
-        &format!("native, each voice and frame, with effects and mix, median of {songs} songs"),
+        &format!("native, per voice and frame, effects and mix included, median of {songs} songs"),
         median(|loads| loads.voice_ns),
         "ns",
         None,
@@ -120,12 +121,14 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Seconds that passed until two processes have rendered the session at the same time, one thread
-/// each.
+/// Seconds until two concurrent processes of one thread each have rendered the session.
 fn two_processes(song: &str) -> anyhow::Result<f64> {
-    let own = std::env::current_exe()?;
+    let program = std::env::current_exe()?;
     let start = || {
-        Command::new(&own).args(["threads", song, FLUIDR3, "--threads", "1"]).stdout(Stdio::piped()).spawn()
+        Command::new(&program)
+            .args(["threads", song, FLUIDR3, "--threads", "1"])
+            .stdout(Stdio::piped())
+            .spawn()
     };
     let children = [start()?, start()?];
     let mut longest = 0.0_f64;
@@ -133,23 +136,23 @@ fn two_processes(song: &str) -> anyhow::Result<f64> {
         let output = child.wait_with_output()?;
         ensure!(output.status.success(), "a render of 16 tracks failed: {}", output.status);
         let text = String::from_utf8(output.stdout)?;
-        let rendered: Rendered = serde_json::from_str(text.trim()).context("the render's JSON")?;
+        let rendered: RenderTime = serde_json::from_str(text.trim()).context("the render's JSON")?;
         longest = longest.max(rendered.secs);
     }
     Ok(longest)
 }
 
-/// Prints what a second core brings.
+/// Prints the gain of a second core.
 pub(super) fn threads(args: &Args) -> anyhow::Result<()> {
     println!();
     let path = song_path(SONGS[0]);
-    let song = text(&path)?;
+    let song = path_text(&path)?;
     let (mut shared, mut separate) = (Vec::new(), Vec::new());
     for run in 1..=args.runs {
         eprint!("\rthreads: run {run}");
-        let rendered: Rendered = own(&["threads", song, FLUIDR3, "--threads", "2"])?;
+        let rendered: RenderTime = run_subcommand(&["threads", song, FLUIDR3, "--threads", "2"])?;
         shared.push(rendered.secs);
-        // Two sessions in this time.
+        // Two sessions were rendered in this time.
         separate.push(two_processes(song)? / 2.0);
     }
     eprint!("\r{:60}\r", "");

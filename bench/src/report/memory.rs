@@ -1,16 +1,16 @@
-//! Opening banks, and how much memory a render takes.
+//! Measures opening banks, and the memory of a render.
 
 use std::path::Path;
 
 use super::{Args, FLUIDR3, Goal, TIMGM6MB, figure, song_path};
-use crate::open::Opened;
-use crate::process::{measured, own, text};
+use crate::open::OpenTime;
+use crate::process::{measure, path_text, run_subcommand};
 use crate::stats::median;
 
 /// Bytes in a mebibyte.
 const MIB: f64 = 1_048_576.0;
 
-/// Prints time and memory for each bank.
+/// Prints time and memory of each bank.
 pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     println!();
     let program = std::env::current_exe()?;
@@ -20,18 +20,25 @@ pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
         let (mut open_ms, mut open_mib, mut render_mib) = (Vec::new(), Vec::new(), Vec::new());
         let (song, wav) = (song_path("city_blues_redfarn"), folder.join("song.wav"));
         for _ in 0..args.runs {
-            let opened: Opened = own(&["open", bank])?;
+            let opened: OpenTime = run_subcommand(&["open", bank])?;
             open_ms.push(opened.secs * 1000.0);
-            open_mib.push(measured(&[text(&program)?, "open", bank])?.peak_bytes as f64 / MIB);
-            let render =
-                [text(&args.songfoundry)?, "render", text(&song)?, "--soundfont", bank, "-o", text(&wav)?];
-            render_mib.push(measured(&render)?.peak_bytes as f64 / MIB);
+            open_mib.push(measure(&[path_text(&program)?, "open", bank])?.peak_bytes as f64 / MIB);
+            let render = [
+                path_text(&args.songfoundry)?,
+                "render",
+                path_text(&song)?,
+                "--soundfont",
+                bank,
+                "-o",
+                path_text(&wav)?,
+            ];
+            render_mib.push(measure(&render)?.peak_bytes as f64 / MIB);
         }
         let name =
             format!("{} ({size_mib:.0} MiB)", Path::new(bank).file_stem().unwrap_or_default().display());
         figure(&format!("{name}: time to open"), median(open_ms), "ms", goal);
-        figure(&format!("{name}: most memory present when opened"), median(open_mib), "MiB", None);
-        figure(&format!("{name}: most memory present in a render"), median(render_mib), "MiB", None);
+        figure(&format!("{name}: peak memory of opening"), median(open_mib), "MiB", None);
+        figure(&format!("{name}: peak memory of a render"), median(render_mib), "MiB", None);
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! All figures with their goals, in one run.
+//! Prints all figures with their goals.
 
 mod browser;
 mod effects;
@@ -20,10 +20,10 @@ const FLUIDR3: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 /// The small bank, of Debian's package `timgm6mb-soundfont`.
 const TIMGM6MB: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 
-/// Where the other programs are, and how often each is run.
+/// Paths of the other programs, and the number of runs.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// The program `songfoundry`, built for release.
+    /// The program `songfoundry`, a release build.
     #[arg(long)]
     songfoundry: PathBuf,
     /// The folder of the browser's engine and its bindings.
@@ -35,19 +35,19 @@ pub(crate) struct Args {
     /// The folder of the scripts for Node.js.
     #[arg(long)]
     scripts: PathBuf,
-    /// How often each program is run; medians are printed.
+    /// Runs of each program; medians are printed.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=99))]
     runs: u32,
-    /// Leave out what these words name: songs, engines, effects, threads, memory, signal, service,
+    /// Parts to leave out: songs, engines, effects, threads, memory, signal, service,
     /// service-memory, browser.
     #[arg(long, value_delimiter = ',')]
     without: Vec<String>,
-    /// Measure nothing but what these words name.
+    /// Measure only these parts.
     #[arg(long, value_delimiter = ',')]
     only: Vec<String>,
 }
 
-/// What a figure should be.
+/// The goal of a figure.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Goal {
     AtLeast(f64),
@@ -90,8 +90,8 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
         "48 kHz, polyphony 256 (ours: on each track), interpolation over four points, reverb and chorus on. Medians of {} runs.",
         args.runs
     );
-    println!("Ratios of processor time say how many times faster ours is.");
-    let is_in = |list: &[String], name: &str| list.iter().any(|one| one == name);
+    println!("Ratios of processor time: above 1, ours is faster.");
+    let is_in = |list: &[String], name: &str| list.iter().any(|listed| listed == name);
     let wanted =
         |name: &str| !is_in(&args.without, name) && (args.only.is_empty() || is_in(&args.only, name));
     if wanted("songs") {
@@ -121,7 +121,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     if wanted("service-memory") {
         service_memory::report(args, folder.path())?;
     }
-    eprintln!("The whole run took {:.0} s.", start.elapsed().as_secs_f64());
+    eprintln!("All measurements took {:.0} s.", start.elapsed().as_secs_f64());
     Ok(())
 }
 
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn goals() {
+    fn a_goal_includes_its_limit() {
         assert!(Goal::AtLeast(3.0).is_met(3.0));
         assert!(!Goal::AtLeast(3.0).is_met(2.99));
         assert!(Goal::AtMost(50.0).is_met(50.0));

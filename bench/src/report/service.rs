@@ -1,4 +1,4 @@
-//! How many requests a second the service answers, how long they take, and what keeps it from more.
+//! Measures the service's requests per second, their latency, and the limiting resource.
 
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
@@ -11,18 +11,18 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 use super::Args;
-use crate::process::own_cpu_secs;
+use crate::process::process_cpu_secs;
 
-/// Connections that ask at the same time, each as fast as it is answered.
+/// Concurrent connections; each sends the next request when it has the answer.
 const CLIENTS: usize = 16;
 
-/// How long each call is measured.
-const SPAN: Duration = Duration::from_secs(3);
+/// Duration of the measurement of each call.
+const MEASURED_TIME: Duration = Duration::from_secs(3);
 
-/// Share of the machine's processors from which on they are what limits.
-const BUSY_SHARE: f64 = 0.85;
+/// Utilisation of the processors from which they count as the limit.
+const BUSY_UTILIZATION: f64 = 0.85;
 
-/// Seconds of sound in the file that is read.
+/// Length of the audio file in seconds.
 const SOUND_SECS: u32 = 10;
 
 /// A call of the page, or of a script.
@@ -30,11 +30,11 @@ struct Call {
     name: &'static str,
     method: &'static str,
     path: String,
-    /// Bytes of the answer that are asked for, from the first on.
+    /// Value of the `Range` header.
     range: Option<&'static str>,
-    /// Whether it writes: into the database, behind whoever writes before.
+    /// Whether it writes to the database, which has one writer at a time.
     writes: bool,
-    /// The body for a client and the number of its call.
+    /// Makes the body from the client's number and the number of the request.
     body: Option<fn(usize, usize) -> Value>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Service {
 }
 
 impl Service {
-    /// Starts it by a command that lacks `serve` and the settings.
+    /// Starts the service; `command` lacks `serve` and the settings.
     pub(super) fn start(command: &mut Command, storage: &Path) -> anyhow::Result<Self> {
         let mut child = command
             .arg("serve")
@@ -60,12 +60,12 @@ impl Service {
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
-            .context("the service does not start")?;
-        let mut lines = BufReader::new(child.stdout.take().context("its output")?).lines();
+            .context("cannot start the service")?;
+        let mut lines = BufReader::new(child.stdout.take().context("the service has no output")?).lines();
         let address = lines.by_ref().map_while(Result::ok).find_map(|line| {
             line.strip_prefix("Songfoundry is at ").map(|address| address.trim().to_owned())
         });
-        // What else it prints must not fill the pipe.
+        // Read the remaining output, so that the pipe does not fill up.
         thread::spawn(move || lines.for_each(drop));
         let Some(url) = address else {
             child.kill()?;
@@ -74,11 +74,10 @@ impl Service {
         Ok(Self { child, url })
     }
 
-    /// Processor time that it has used, in seconds: fields 14 and 15 of proc_pid_stat(5), in
-    /// hundredths.
+    /// Processor time so far in seconds: fields 14 and 15 of proc_pid_stat(5), in hundredths.
     fn cpu_secs(&self) -> anyhow::Result<f64> {
         let text = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        let fields = text.rsplit_once(')').context("a name in parentheses")?.1;
+        let fields = text.rsplit_once(')').context("the process status has no name in parentheses")?.1;
         let ticks: Vec<f64> =
             fields.split_whitespace().skip(11).take(2).map_while(|field| field.parse().ok()).collect();
         ensure!(ticks.len() == 2, "no times in {text}");
@@ -88,7 +87,7 @@ impl Service {
 
 impl Drop for Service {
     fn drop(&mut self) {
-        // Ended in any case when its folder goes.
+        // The service must end before its folder is deleted; errors mean that it already ended.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -107,8 +106,8 @@ fn autosave(client: usize, turn: usize) -> Value {
     json!({ "client_id": format!("window-{client}"), "project": song(client, turn) })
 }
 
-/// A mono WAV file of 16 bits and 48 kHz that rises and falls.
-fn sound() -> Vec<u8> {
+/// A sawtooth as a mono 16-bit WAV file at 48 kHz.
+fn wav_file() -> Vec<u8> {
     let data_bytes = SOUND_SECS * 96_000;
     let mut out = b"RIFF".to_vec();
     out.extend((36 + data_bytes).to_le_bytes());
@@ -121,23 +120,23 @@ fn sound() -> Vec<u8> {
     out
 }
 
-/// What the calls need: a project for each client, and a sound. Answers with the sound's path.
+/// Stores a project for each client and an audio file; returns the path of the file.
 fn prepare(agent: &Agent, url: &str) -> anyhow::Result<String> {
     for client in 0..CLIENTS {
         agent.post(format!("{url}/api/v1/projects")).send_json(song(client, 0))?;
     }
     let mut body =
         b"--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.wav\"\r\n\r\n".to_vec();
-    body.extend(sound());
+    body.extend(wav_file());
     body.extend(b"\r\n--b--\r\n");
     let upload =
         agent.post(format!("{url}/api/v1/audio/upload")).content_type("multipart/form-data; boundary=b");
     let answer: Value = upload.send(&body)?.body_mut().read_json()?;
-    let id = answer["files"][0]["id"].as_str().context("the sound's id")?;
+    let id = answer["files"][0]["id"].as_str().context("the upload was answered without an id")?;
     Ok(format!("/audio/{id}"))
 }
 
-/// The ten calls that a page and its scripts make most.
+/// The ten most frequent calls of a page and its scripts.
 fn calls(audio: &str) -> Vec<Call> {
     let write = |name, method, path: &str, body| Call {
         method,
@@ -147,7 +146,7 @@ fn calls(audio: &str) -> Vec<Call> {
     };
     vec![
         Call::read("Capabilities", "/system/capabilities"),
-        Call::read("Who is asking", "/auth/me"),
+        Call::read("Current user", "/auth/me"),
         Call::read("Revision of the autosave", "/projects/temp/revision"),
         Call::read("List of projects", "/projects?limit=100"),
         Call::read("A project", "/projects/song-0"),
@@ -162,15 +161,21 @@ fn calls(audio: &str) -> Vec<Call> {
     ]
 }
 
-/// Asks as one client until `until`. Answers with how long each call took, in seconds.
-fn ask(call: &Call, url: &str, token: &str, client: usize, until: Instant) -> anyhow::Result<Vec<f64>> {
+/// Sends requests as one client until `deadline`; returns the duration of each in seconds.
+fn run_client(
+    call: &Call,
+    url: &str,
+    token: &str,
+    client: usize,
+    deadline: Instant,
+) -> anyhow::Result<Vec<f64>> {
     let agent = Agent::new_with_defaults();
     let url = format!("{url}/api/v1{}", call.path.replace("{client}", &client.to_string()));
     let bearer = format!("Bearer {token}");
     let mut tag = current_tag(&agent, &url, &bearer, call)?;
-    let mut took = Vec::new();
-    while Instant::now() < until {
-        let body = call.body.map(|body| body(client, took.len()).to_string());
+    let mut durations_secs = Vec::new();
+    while Instant::now() < deadline {
+        let body = call.body.map(|body| body(client, durations_secs.len()).to_string());
         let mut request =
             ureq::http::Request::builder().method(call.method).uri(&url).header("Authorization", &bearer);
         if let Some(range) = call.range {
@@ -180,107 +185,112 @@ fn ask(call: &Call, url: &str, token: &str, client: usize, until: Instant) -> an
             request = request.header("If-Match", tag);
         }
         let request = request.header("Content-Type", "application/json").body(body.unwrap_or_default())?;
-        let begun = Instant::now();
+        let start = Instant::now();
         let mut answer = agent.run(request)?;
         let bytes = answer.body_mut().read_to_vec()?;
-        took.push(begun.elapsed().as_secs_f64());
-        ensure!(!bytes.is_empty(), "{} is answered by nothing", call.name);
+        durations_secs.push(start.elapsed().as_secs_f64());
+        ensure!(!bytes.is_empty(), "{} was answered with an empty body", call.name);
         if tag.is_some() {
             tag = answer.headers().get("etag").map(|tag| tag.to_str().map(str::to_owned)).transpose()?;
         }
     }
-    Ok(took)
+    Ok(durations_secs)
 }
 
-/// The revision that a first save starts from.
+/// The revision that the first save replaces.
 fn current_tag(agent: &Agent, url: &str, bearer: &str, call: &Call) -> anyhow::Result<Option<String>> {
     if !call.path.contains("{client}") {
         return Ok(None);
     }
     let answer = agent.get(url).header("Authorization", bearer).call()?;
-    let tag = answer.headers().get("etag").context("a revision")?;
+    let tag = answer.headers().get("etag").context("the project has no ETag")?;
     Ok(Some(tag.to_str()?.to_owned()))
 }
 
-/// The value below which this share of sorted values lies (nearest rank).
-fn percentile(sorted: &[f64], share: f64) -> f64 {
-    let rank = (share * sorted.len() as f64).ceil() as usize;
+/// A percentile by nearest rank; `fraction` is 0 to 1.
+fn percentile(sorted: &[f64], fraction: f64) -> f64 {
+    let rank = (fraction * sorted.len() as f64).ceil() as usize;
     sorted.get(rank.clamp(1, sorted.len().max(1)) - 1).copied().unwrap_or(f64::NAN)
 }
 
-/// What keeps a call from being answered more often, from the shares of the processors that service
-/// and clients kept busy, and that anything did.
-fn limit(writes: bool, our_share: f64, busy_share: f64) -> &'static str {
-    match (our_share >= BUSY_SHARE, busy_share >= BUSY_SHARE, writes) {
+/// The limiting resource, from the processor utilisation by service and clients, and by all
+/// programs.
+fn limit(writes: bool, our_utilization: f64, utilization: f64) -> &'static str {
+    match (our_utilization >= BUSY_UTILIZATION, utilization >= BUSY_UTILIZATION, writes) {
         (true, ..) => "the processors",
-        (false, true, _) => "the processors, which other programs keep busy: measure again",
-        (false, false, true) => "SQLite's one writer, which waits for the disk with each commit",
-        (false, false, false) => "waiting between threads: of the service, or of what asks here",
+        (false, true, _) => "the processors, busy with other programs: measure again",
+        (false, false, true) => "SQLite's single writer, which waits for the disk at each commit",
+        (false, false, false) => "waiting between threads, of the service or of the clients",
     }
 }
 
-/// What the processors did since the start of the system: busy, and in all (proc_stat(5), first
-/// line).
+/// Busy and total processor ticks since boot (proc_stat(5), first line).
 fn processor_ticks() -> anyhow::Result<[f64; 2]> {
     let text = std::fs::read_to_string("/proc/stat")?;
-    let line = text.lines().next().context("a line")?;
+    let line = text.lines().next().context("/proc/stat is empty")?;
     let ticks: Vec<f64> =
         line.split_whitespace().skip(1).take(8).map_while(|field| field.parse().ok()).collect();
     ensure!(ticks.len() == 8, "no times in {line}");
     let all: f64 = ticks.iter().sum();
-    // Neither idle nor waiting for a disk.
+    // Fields 4 and 5 are idle and waiting for a disk.
     Ok([all - ticks[3] - ticks[4], all])
 }
 
-/// Prints a line for each call.
+/// Measures each call and prints a line for it.
 pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     let service = Service::start(&mut Command::new(&args.songfoundry), &folder.join("service"))?;
     let agent = Agent::new_with_defaults();
     let answer: Value =
         agent.post(format!("{}/api/v1/auth/local", service.url)).send_empty()?.body_mut().read_json()?;
-    let token = answer["access_token"].as_str().context("a token")?;
+    let token = answer["access_token"].as_str().context("the log-in was answered without a token")?;
     let audio = prepare(&agent, &service.url)?;
     let processors = thread::available_parallelism()?.get() as f64;
     println!();
     println!(
-        "The service: {CLIENTS} clients on this machine's loopback ask as fast as they are answered, {} s each; \
-         the {processors} processors are shared with them.",
-        SPAN.as_secs()
+        "The service: {CLIENTS} clients on the loopback interface send their next request when answered, {} s per call; \
+         they share the {processors} processors.",
+        MEASURED_TIME.as_secs()
     );
     println!(
         "{:<26} {:>10} {:>9} {:>9} {:>9} {:>9}  limited by",
         "", "requests/s", "p50 ms", "p99 ms", "service", "clients"
     );
     for call in calls(&audio) {
-        let (service_before, own_before, before) = (service.cpu_secs()?, own_cpu_secs()?, processor_ticks()?);
-        let begun = Instant::now();
-        let took: anyhow::Result<Vec<Vec<f64>>> = thread::scope(|scope| {
+        let (service_before, clients_before, before) =
+            (service.cpu_secs()?, process_cpu_secs()?, processor_ticks()?);
+        let start = Instant::now();
+        let durations: anyhow::Result<Vec<Vec<f64>>> = thread::scope(|scope| {
             let (call, url) = (&call, service.url.as_str());
             let clients: Vec<_> = (0..CLIENTS)
-                .map(|client| scope.spawn(move || ask(call, url, token, client, begun + SPAN)))
+                .map(|client| {
+                    scope.spawn(move || run_client(call, url, token, client, start + MEASURED_TIME))
+                })
                 .collect();
             let joined = clients.into_iter().map(|client| client.join());
-            joined.map(|took| took.unwrap_or_else(|_| Err(anyhow::anyhow!("a client panicked")))).collect()
+            joined
+                .map(|result| result.unwrap_or_else(|_| Err(anyhow::anyhow!("a client panicked"))))
+                .collect()
         });
-        let wall_secs = begun.elapsed().as_secs_f64();
-        let mut took: Vec<f64> = took.with_context(|| call.name)?.into_iter().flatten().collect();
-        took.sort_by(f64::total_cmp);
-        let of_service = (service.cpu_secs()? - service_before) / wall_secs;
-        let of_clients = (own_cpu_secs()? - own_before) / wall_secs;
+        let wall_secs = start.elapsed().as_secs_f64();
+        let mut durations_secs: Vec<f64> =
+            durations.with_context(|| call.name)?.into_iter().flatten().collect();
+        durations_secs.sort_by(f64::total_cmp);
+        let service_processors = (service.cpu_secs()? - service_before) / wall_secs;
+        let client_processors = (process_cpu_secs()? - clients_before) / wall_secs;
         let after = processor_ticks()?;
-        let busy_share = (after[0] - before[0]) / (after[1] - before[1]).max(1.0);
+        let utilization = (after[0] - before[0]) / (after[1] - before[1]).max(1.0);
         println!(
             "{:<26} {:>10.0} {:>9.2} {:>9.2} {:>7.2} p {:>7.2} p  {}",
             call.name,
-            took.len() as f64 / wall_secs,
-            percentile(&took, 0.5) * 1e3,
-            percentile(&took, 0.99) * 1e3,
-            of_service,
-            of_clients,
-            limit(call.writes, (of_service + of_clients) / processors, busy_share)
+            durations_secs.len() as f64 / wall_secs,
+            percentile(&durations_secs, 0.5) * 1e3,
+            percentile(&durations_secs, 0.99) * 1e3,
+            service_processors,
+            client_processors,
+            limit(call.writes, (service_processors + client_processors) / processors, utilization)
         );
     }
-    println!("`service` and `clients` say how many processors (p) each kept busy.");
+    println!("`service` and `clients`: number of processors (p) that each kept busy.");
     Ok(())
 }
 
@@ -291,13 +301,13 @@ mod tests {
     #[test]
     fn percentiles_are_values_that_occurred() {
         let values: Vec<f64> = (1..=100).map(f64::from).collect();
-        assert_eq!([0.5, 0.99, 1.0].map(|share| percentile(&values, share)), [50.0, 99.0, 100.0]);
+        assert_eq!([0.5, 0.99, 1.0].map(|fraction| percentile(&values, fraction)), [50.0, 99.0, 100.0]);
         assert_eq!(percentile(&[7.0], 0.99), 7.0);
         assert!(percentile(&[], 0.5).is_nan());
     }
 
     #[test]
-    fn a_limit_is_told_from_what_was_busy() {
+    fn the_limit_follows_from_the_busy_processors() {
         assert_eq!(limit(true, 0.95, 0.99), limit(false, 0.95, 0.99));
         assert_ne!(limit(true, 0.3, 0.4), limit(false, 0.3, 0.4));
         assert!(limit(true, 0.3, 0.99).contains("other programs"));

@@ -1,5 +1,5 @@
-//! How much memory the service takes for the worst that a request may carry, one at a time, eight
-//! at once and different ones of several users at once, and whether it still answers then.
+//! Measures the service's peak memory for the most expensive requests: alone, eight at once, and
+//! different ones of several users at once. Also checks that the service still answers.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -17,71 +17,72 @@ use ureq::Agent;
 
 use super::service::Service;
 use super::worst_bodies::{Operation, operations};
-use super::worst_files::{Body, Worst, banks, notes, small_project, sound, worst, worst_project};
+use super::worst_files::{
+    Body, WorstRequest, hostile_banks, note_requests, short_sound, small_project, worst_project,
+    worst_requests,
+};
 use super::{Args, Goal, figure};
 
-/// Most that the process may take, in MB.
+/// Largest allowed peak of the process, in MB.
 const GOAL_MB: f64 = 1_500.0;
 
-/// Memory that the system gives the process, in bytes: what wants more ends there, and not the
-/// machine.
+/// Limit of the process's address space in bytes, which protects the machine.
 const ADDRESS_SPACE_BYTES: u64 = 6 << 30;
 
-/// Requests that come at once.
-const AT_ONCE: usize = 8;
+/// Number of concurrent requests.
+const CONCURRENT_REQUESTS: usize = 8;
 
-/// How often the largest project is read at the same time.
-const READS: usize = 40;
+/// Number of concurrent reads of the largest project.
+const CONCURRENT_READS: usize = 40;
 
-/// How long an answer is waited for, and the task that it begins: of eight large renders one runs
-/// at a time.
-const PATIENCE: Duration = Duration::from_secs(600);
+/// Timeout of an answer and of its task: eight large renders run one after the other.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(600);
 
-/// How long the service may take to say that it lives.
-const ALIVE_WITHIN: Duration = Duration::from_secs(10);
+/// Timeout of the health check.
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How often a task is asked for.
-const ASK_EVERY: Duration = Duration::from_millis(200);
+/// Interval between two reads of a task.
+const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Beyond the largest body that JSON may be sent in, in bytes; the service says what its limit is.
-const BODY_BEYOND_BYTES: usize = 64 << 20;
+/// Size of a body beyond every JSON limit, in bytes; the service answers with its limit.
+const OVERSIZED_BODY_BYTES: usize = 64 << 20;
 
-/// Statuses that say that a request did not reach what is measured; 0 is no answer.
-const MISDIRECTED: [u16; 6] = [0, 401, 404, 405, 415, 500];
+/// Statuses of requests that did not reach the measured code; 0 is no answer.
+const UNREACHED_STATUSES: [u16; 6] = [0, 401, 404, 405, 415, 500];
 
-/// Statuses that say so of a request that comes alone. Of many at once some may be turned away.
-const TURNED_AWAY: [u16; 2] = [429, 503];
+/// Statuses that mean the same for a single request; concurrent requests may be refused so.
+const OVERLOAD_STATUSES: [u16; 2] = [429, 503];
 
-/// Users beside the administrator of the machine.
+/// Users besides the administrator.
 const USERS: [&str; 3] = [EXAMPLE_USER, "bob", "eve"];
 
-/// The user whose name and password are in the service's examples.
+/// The user of the service's examples.
 const EXAMPLE_USER: &str = "ada";
 
-/// The service, and what was measured of it.
-struct Subject {
+/// The running service and the results so far.
+struct Measurement {
     service: Service,
-    /// Tokens by the names of their users.
+    /// Tokens by user name.
     tokens: HashMap<&'static str, String>,
-    /// Ids of what there is, by the path of its collection.
+    /// Id of one stored item per collection, by the collection's path.
     ids: HashMap<String, String>,
-    lines: usize,
-    missed: usize,
+    line_count: usize,
+    missed_count: usize,
     worst_mb: f64,
 }
 
 struct Request<'r> {
     method: &'r str,
-    /// With the API's prefix.
+    /// Includes the API's prefix.
     path: String,
-    /// The user who sends it; nobody, where the operation is open.
+    /// The sender; `None` for open operations.
     user: Option<&'static str>,
     headers: Vec<(&'static str, String)>,
     body: &'r [u8],
-    /// Whether nothing is wrong with it.
+    /// Whether it must succeed when sent alone.
     is_valid: bool,
-    /// Statuses of [`MISDIRECTED`] that come of its body.
-    of_body: Vec<u16>,
+    /// Members of [`UNREACHED_STATUSES`] that its body causes.
+    expected_statuses: Vec<u16>,
 }
 
 impl<'r> Request<'r> {
@@ -95,7 +96,7 @@ impl<'r> Request<'r> {
             headers,
             body,
             is_valid: false,
-            of_body: Vec::new(),
+            expected_statuses: Vec::new(),
         }
     }
 
@@ -107,18 +108,18 @@ impl<'r> Request<'r> {
         Self::new("GET", path, "text/plain", b"")
     }
 
-    /// Whether a status says that nothing was measured, or that a valid request was refused.
-    fn is_strange(&self, status: u16, at_once: bool) -> bool {
-        (MISDIRECTED.contains(&status) && !self.of_body.contains(&status))
-            || (!at_once && (TURNED_AWAY.contains(&status) || (self.is_valid && status >= 400)))
+    /// Whether a status means that nothing was measured, or that a valid request was refused.
+    fn is_unexpected(&self, status: u16, is_concurrent: bool) -> bool {
+        (UNREACHED_STATUSES.contains(&status) && !self.expected_statuses.contains(&status))
+            || (!is_concurrent && (OVERLOAD_STATUSES.contains(&status) || (self.is_valid && status >= 400)))
     }
 
-    fn of(self, user: &'static str) -> Self {
+    fn by_user(self, user: &'static str) -> Self {
         Self { user: Some(user), ..self }
     }
 }
 
-/// An answer, of which the first MiB is kept.
+/// An answer with the first MiB of its body.
 struct Answer {
     status: u16,
     headers: ureq::http::HeaderMap,
@@ -135,13 +136,13 @@ impl Answer {
     }
 }
 
-impl Subject {
-    /// Starts the service with default settings, but so that accounts can be made and language
-    /// models be asked, with the folder of hostile banks, and with bounded memory.
+impl Measurement {
+    /// Starts the service with limited memory and default settings, except for open registration, a
+    /// language model's address and the folder of hostile banks.
     fn start(program: &Path, folder: &Path) -> anyhow::Result<Self> {
         let sounds = folder.join("worst-soundfonts");
         std::fs::create_dir_all(&sounds)?;
-        for (name, bytes) in banks() {
+        for (name, bytes) in hostile_banks() {
             std::fs::write(sounds.join(name), bytes)?;
         }
         let mut command = Command::new("prlimit");
@@ -149,25 +150,28 @@ impl Subject {
             .arg(format!("--as={ADDRESS_SPACE_BYTES}"))
             .arg(program)
             .envs([("SF_DEFAULT_SOUNDFONT", "long"), ("SF_REGISTRATION", "open")])
-            // Nothing listens there (RFC 863).
+            // The discard port, on which nothing listens (RFC 863).
             .env("SF_AI_UPSTREAM_URL", "http://127.0.0.1:9/v1")
             .env("SF_DOCUMENTS_DIR", folder.join("worst-documents"))
             .env("SF_SOUNDFONT_DIRS", sounds);
         let service = Service::start(&mut command, &folder.join("worst"))?;
         let (tokens, ids) = (HashMap::new(), HashMap::new());
-        Ok(Self { service, tokens, ids, lines: 0, missed: 0, worst_mb: 0.0 })
+        Ok(Self { service, tokens, ids, line_count: 0, missed_count: 0, worst_mb: 0.0 })
     }
 
-    /// Makes accounts, and one of each thing that operations change, from the service's examples.
+    /// Creates accounts, and an item in each collection from the service's examples.
     fn prepare(&mut self, operations: &[Operation]) -> anyhow::Result<()> {
         let token = |answer: &Answer| answer.json()["access_token"].as_str().map(str::to_owned);
         let answer =
-            self.ask(&Request { user: None, ..Request::json("POST", "/api/v1/auth/local", b"{}") })?;
-        self.tokens.insert("admin", token(&answer).context("a token")?);
+            self.exchange(&Request { user: None, ..Request::json("POST", "/api/v1/auth/local", b"{}") })?;
+        self.tokens.insert("admin", token(&answer).context("the log-in was answered without a token")?);
         let example = |path: &str| {
-            let found =
-                operations.iter().find(|one| (one.method.as_str(), one.path.as_str()) == ("POST", path));
-            found.map(|one| one.example.clone()).with_context(|| format!("no example of POST {path}"))
+            let operation = operations
+                .iter()
+                .find(|operation| (operation.method.as_str(), operation.path.as_str()) == ("POST", path));
+            operation
+                .map(|operation| operation.example.clone())
+                .with_context(|| format!("no example of POST {path}"))
         };
         for user in USERS {
             let mut account = example("/api/v1/auth/register")?;
@@ -177,31 +181,34 @@ impl Subject {
             }
             let body = account.to_string();
             let request = Request::json("POST", "/api/v1/auth/register", body.as_bytes());
-            let answer = self.ask(&Request { user: None, ..request })?;
-            self.tokens.insert(user, token(&answer).with_context(|| format!("{user} has no account"))?);
+            let answer = self.exchange(&Request { user: None, ..request })?;
+            self.tokens.insert(
+                user,
+                token(&answer).with_context(|| format!("the account of {user} was not created"))?,
+            );
         }
         for operation in operations {
             let Some((collection, _)) = operation.path.split_once("/{") else { continue };
             let (path, body) = match collection {
-                // Each request needs one of its own.
+                // Each request needs a new upload.
                 "/api/v1/audio/uploads" => continue,
-                "/api/v1/audio" => ("/api/v1/audio/upload", sound()),
+                "/api/v1/audio" => ("/api/v1/audio/upload", short_sound()),
                 _ => (collection, Body::json(example(collection)?.to_string())),
             };
             if self.ids.contains_key(collection) {
                 continue;
             }
-            let answer = self.ask(&Request::new("POST", path, body.media_type, &body.bytes))?;
+            let answer = self.exchange(&Request::new("POST", path, body.media_type, &body.bytes))?;
             let json = answer.json();
-            let places = ["/id", "/project_id", "/user/id", "/files/0/id"];
-            let id = places.iter().find_map(|place| json.pointer(place)?.as_str());
+            let pointers = ["/id", "/project_id", "/user/id", "/files/0/id"];
+            let id = pointers.iter().find_map(|pointer| json.pointer(pointer)?.as_str());
             let id = id.with_context(|| format!("POST {path}: {} {json}", answer.status))?;
             self.ids.insert(collection.to_owned(), id.to_owned());
         }
         Ok(())
     }
 
-    fn ask(&self, request: &Request<'_>) -> anyhow::Result<Answer> {
+    fn exchange(&self, request: &Request<'_>) -> anyhow::Result<Answer> {
         let mut builder = ureq::http::Request::builder()
             .method(request.method)
             .uri(format!("{}{}", self.service.url, request.path));
@@ -211,7 +218,7 @@ impl Subject {
         for (name, value) in &request.headers {
             builder = builder.header(*name, value);
         }
-        let agent = agent(PATIENCE);
+        let agent = agent(ANSWER_TIMEOUT);
         let mut answer = match request.body {
             [] => agent.run(builder.body(())?)?,
             body => agent.run(builder.body(body)?)?,
@@ -223,38 +230,42 @@ impl Subject {
         Ok(Answer { status: answer.status().as_u16(), headers: answer.headers().clone(), body })
     }
 
-    /// The status of a request's answer, or of the task that it began once that has ended.
+    /// Sends a request and returns its status, or that of the task that it started.
     fn status(&self, request: &Request<'_>) -> anyhow::Result<u16> {
-        let answer = self.ask(request)?;
+        let answer = self.exchange(request)?;
         let Some(id) = answer.json()["task_id"].as_str().map(str::to_owned) else { return Ok(answer.status) };
-        let (begun, user) = (Instant::now(), request.user);
-        while begun.elapsed() < PATIENCE {
-            let task = self.ask(&Request { user, ..Request::get(format!("/api/v1/tasks/{id}")) })?.json();
+        let (start, user) = (Instant::now(), request.user);
+        while start.elapsed() < ANSWER_TIMEOUT {
+            let task =
+                self.exchange(&Request { user, ..Request::get(format!("/api/v1/tasks/{id}")) })?.json();
             match task["state"].as_str() {
                 Some("succeeded") => return Ok(answer.status),
-                Some("queued" | "running") => thread::sleep(ASK_EVERY),
+                Some("queued" | "running") => thread::sleep(POLL_INTERVAL),
                 _ => return Ok(serde_json::from_value(task["error"]["status"].clone())?),
             }
         }
-        bail!("the task goes on")
+        bail!("the task {id} did not end within {} s", ANSWER_TIMEOUT.as_secs())
     }
 
-    /// The path of an operation, and what it needs beside a body, for a body of so many bytes.
-    fn addressed(
+    /// The path of an operation with a real id, and the headers that a body of `bytes` bytes needs.
+    fn resolve_path(
         &self,
         template: &str,
         bytes: usize,
     ) -> anyhow::Result<(String, Vec<(&'static str, String)>)> {
-        let Some((collection, rest)) = template.split_once("/{") else {
+        let Some((collection, suffix)) = template.split_once("/{") else {
             return Ok((template.to_owned(), Vec::new()));
         };
-        let rest = rest.split_once('}').context("a name in braces")?.1;
+        let suffix = suffix.split_once('}').context("the path has an unclosed brace")?.1;
         let tus = || ("Tus-Resumable", "1.0.0".to_owned());
         let (id, headers) = match collection {
             "/api/v1/audio/uploads" => {
                 let mut request = Request::new("POST", collection, "text/plain", b"");
                 request.headers.extend([tus(), ("Upload-Length", (bytes + 1).to_string())]);
-                let location = self.ask(&request)?.header("location").context("a place for an upload")?;
+                let location = self
+                    .exchange(&request)?
+                    .header("location")
+                    .context("the upload was answered without a location")?;
                 let id = location.rsplit('/').next().unwrap_or_default().to_owned();
                 (id, vec![tus(), ("Upload-Offset", "0".to_owned())])
             }
@@ -262,140 +273,155 @@ impl Subject {
                 let id = self.ids.get(collection).with_context(|| format!("no id for {template}"))?;
                 let mut request = Request::get(format!("{collection}/{id}"));
                 request.headers.push(("If-None-Match", "*".to_owned()));
-                let tag = self.ask(&request)?.header("etag");
+                let tag = self.exchange(&request)?.header("etag");
                 (id.clone(), tag.map(|tag| ("If-Match", tag)).into_iter().collect())
             }
         };
-        Ok((format!("{collection}/{id}{rest}"), headers))
+        Ok((format!("{collection}/{id}{suffix}"), headers))
     }
 
-    /// A request to an operation.
+    /// Builds a request to an operation.
     fn request<'r>(
         &self,
         (method, template, query): (&'r str, &str, &str),
         media_type: &str,
         body: &'r [u8],
     ) -> anyhow::Result<Request<'r>> {
-        let (path, headers) = self.addressed(template, body.len())?;
+        let (path, headers) = self.resolve_path(template, body.len())?;
         let mut request = Request::new(method, path + query, media_type, body);
         request.headers.extend(headers);
         Ok(request)
     }
 
-    /// Sends requests at once, and says what the statuses of the answers were; 0 for none.
+    /// Sends requests concurrently and returns the statuses of their answers; 0 for none.
     fn send(&self, requests: &[Request<'_>]) -> Vec<u16> {
         thread::scope(|scope| {
-            let sending: Vec<_> =
+            let threads: Vec<_> =
                 requests.iter().map(|request| scope.spawn(|| self.status(request).unwrap_or(0))).collect();
-            sending.into_iter().map(|one| one.join().unwrap_or(0)).collect()
+            threads.into_iter().map(|thread| thread.join().unwrap_or(0)).collect()
         })
     }
 
-    /// Sends some requests at once, and `others` again and again until those are answered.
-    fn send_with(&self, requests: &[Request<'_>], others: &[Request<'_>]) -> Vec<u16> {
-        let is_over = AtomicBool::new(false);
-        let again = |request| {
-            let again = || (!is_over.load(Ordering::Relaxed)).then(|| self.status(request).unwrap_or(0));
-            iter::from_fn(again).collect::<Vec<_>>()
+    /// Sends requests concurrently, and repeats `background` until they are answered.
+    fn send_with(&self, requests: &[Request<'_>], background: &[Request<'_>]) -> Vec<u16> {
+        let is_done = AtomicBool::new(false);
+        let repeat = |request| {
+            let next_status =
+                || (!is_done.load(Ordering::Relaxed)).then(|| self.status(request).unwrap_or(0));
+            iter::from_fn(next_status).collect::<Vec<_>>()
         };
         thread::scope(|scope| {
-            let sending: Vec<_> = others.iter().map(|request| scope.spawn(move || again(request))).collect();
+            let threads: Vec<_> =
+                background.iter().map(|request| scope.spawn(move || repeat(request))).collect();
             let mut statuses = self.send(requests);
-            is_over.store(true, Ordering::Relaxed);
-            statuses.extend(sending.into_iter().flat_map(|one| one.join().unwrap_or_else(|_| vec![0])));
+            is_done.store(true, Ordering::Relaxed);
+            statuses.extend(threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|_| vec![0])));
             statuses
         })
     }
 
-    /// The most memory in MB that was present while requests were sent, and the statuses of their
-    /// answers.
-    fn peak(&mut self, send: impl FnOnce(&Self) -> Vec<u16>) -> anyhow::Result<(f64, Vec<u16>)> {
+    /// Sends requests; returns the peak resident memory in MB, and the statuses of the answers.
+    fn measure_peak(&mut self, send: impl FnOnce(&Self) -> Vec<u16>) -> anyhow::Result<(f64, Vec<u16>)> {
         let process = format!("/proc/{}", self.service.child.id());
-        // Sets the peak back to what is held now (proc_pid_clear_refs(5)).
+        // Resets the peak to the current value (proc_pid_clear_refs(5)).
         std::fs::write(format!("{process}/clear_refs"), "5")?;
         let statuses = send(self);
         let ended = self.service.child.try_wait()?;
         ensure!(ended.is_none(), "the service ended: {ended:?}");
-        let alive = agent(ALIVE_WITHIN).get(format!("{}/healthz", self.service.url)).call();
-        ensure!(alive.is_ok(), "the service does not answer within {} s", ALIVE_WITHIN.as_secs());
+        let alive = agent(HEALTH_TIMEOUT).get(format!("{}/healthz", self.service.url)).call();
+        ensure!(alive.is_ok(), "the service does not answer within {} s", HEALTH_TIMEOUT.as_secs());
         let status = std::fs::read_to_string(format!("{process}/status"))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).context("VmHWM")?;
         let kib: f64 = line.trim().trim_end_matches(" kB").parse()?;
         Ok((kib * 1024.0 / 1e6, statuses))
     }
 
-    /// Prints a line on requests like this one.
-    fn line(&mut self, name: &str, peak_mb: f64, statuses: &[u16], like: &Request<'_>, at_once: bool) {
-        let is_strange = statuses.iter().any(|status| like.is_strange(*status, at_once));
-        let name = format!("{name}: {}{}", counted(statuses), if is_strange { " NOT MEASURED" } else { "" });
+    /// Prints a line for requests of this kind.
+    fn print_line(
+        &mut self,
+        name: &str,
+        peak_mb: f64,
+        statuses: &[u16],
+        request: &Request<'_>,
+        is_concurrent: bool,
+    ) {
+        let is_unexpected = statuses.iter().any(|status| request.is_unexpected(*status, is_concurrent));
+        let name = format!(
+            "{name}: {}{}",
+            status_counts(statuses),
+            if is_unexpected { " NOT MEASURED" } else { "" }
+        );
         figure(&name, peak_mb, "MB", Some(Goal::AtMost(GOAL_MB)));
-        self.lines += 1;
-        self.missed += usize::from(peak_mb > GOAL_MB || is_strange);
+        self.line_count += 1;
+        self.missed_count += usize::from(peak_mb > GOAL_MB || is_unexpected);
         self.worst_mb = self.worst_mb.max(peak_mb);
     }
 
-    /// Measures requests that are sent at once.
+    /// Measures concurrent requests.
     fn measure(&mut self, name: &str, requests: &[Request<'_>]) -> anyhow::Result<()> {
         let (peak_mb, statuses) =
-            self.peak(|subject| subject.send(requests)).with_context(|| name.to_owned())?;
-        self.line(name, peak_mb, &statuses, &requests[0], requests.len() > 1);
+            self.measure_peak(|measurement| measurement.send(requests)).with_context(|| name.to_owned())?;
+        self.print_line(name, peak_mb, &statuses, &requests[0], requests.len() > 1);
         Ok(())
     }
 
-    /// Measures a request alone, and eight times at once.
+    /// Measures a request alone, and eight at once.
     fn measure_both<'r>(
         &mut self,
         name: &str,
         request: impl Fn(&Self) -> anyhow::Result<Request<'r>>,
     ) -> anyhow::Result<()> {
-        let one = request(self)?;
-        self.measure(name, &[one])?;
-        let many: Vec<_> = (0..AT_ONCE).map(|_| request(self)).collect::<anyhow::Result<_>>()?;
-        self.measure(&format!("  the same, {AT_ONCE} at once"), &many)
+        let single = request(self)?;
+        self.measure(name, &[single])?;
+        let many: Vec<_> = (0..CONCURRENT_REQUESTS).map(|_| request(self)).collect::<anyhow::Result<_>>()?;
+        self.measure(&format!("  the same, {CONCURRENT_REQUESTS} at once"), &many)
     }
 
-    /// The largest JSON body of an operation, in bytes, as its refusal of a larger one says.
+    /// The limit of an operation's JSON body in bytes, from its answer to a larger one.
     fn body_limit(&self, operation: &Operation) -> anyhow::Result<usize> {
-        let text = vec![b'x'; BODY_BEYOND_BYTES];
-        let answer = self.ask(&operation_request(self, operation, &text)?)?;
+        let text = vec![b'x'; OVERSIZED_BODY_BYTES];
+        let answer = self.exchange(&operation_request(self, operation, &text)?)?;
         let problem = answer.json();
         let detail = problem["detail"].as_str().filter(|_| answer.status == 413);
-        let detail = detail.with_context(|| format!("{} is answered {}", operation.name(), answer.status))?;
+        let detail = detail.with_context(|| {
+            format!("{} answered an oversized body with {}", operation.name(), answer.status)
+        })?;
         let limit = detail.split(|letter: char| !letter.is_ascii_digit()).find(|digits| !digits.is_empty());
-        Ok(limit.context("a limit")?.parse()?)
+        Ok(limit.context("the answer names no limit")?.parse()?)
     }
 
-    /// Measures an operation with each of its worst bodies, the worst of them eight times at once,
-    /// and with the worst valid project, if it takes one.
-    fn json_bodies(&mut self, operation: &Operation, project: &str) -> anyhow::Result<()> {
+    /// Measures an operation with each of its worst bodies, with eight of the worst at once, and
+    /// with the worst valid project if it takes one.
+    fn measure_json_bodies(&mut self, operation: &Operation, project: &str) -> anyhow::Result<()> {
         let limit = self.body_limit(operation)?;
         let mut worst: Option<(f64, String, Vec<u8>)> = None;
         let mut statuses = Vec::new();
         for (kind, body) in operation.bodies(limit) {
             let request = operation_request(self, operation, &body)?;
-            let (peak_mb, status) =
-                self.peak(|subject| subject.send(&[request])).with_context(|| operation.name())?;
+            let (peak_mb, status) = self
+                .measure_peak(|measurement| measurement.send(&[request]))
+                .with_context(|| operation.name())?;
             statuses.extend(status);
-            if worst.as_ref().is_none_or(|(most, ..)| peak_mb > *most) {
+            if worst.as_ref().is_none_or(|(worst_mb, ..)| peak_mb > *worst_mb) {
                 worst = Some((peak_mb, kind, body));
             }
         }
-        let (peak_mb, kind, body) = worst.context("a body")?;
+        let (peak_mb, kind, body) = worst.context("the operation has no body")?;
         let name = format!("{}, {} KB of {kind}", operation.name(), limit / 1000);
-        let like = operation_request(self, operation, &body)?;
-        self.line(&name, peak_mb, &statuses, &like, false);
-        let many = (0..AT_ONCE).map(|_| operation_request(self, operation, &body));
+        let request = operation_request(self, operation, &body)?;
+        self.print_line(&name, peak_mb, &statuses, &request, false);
+        let many = (0..CONCURRENT_REQUESTS).map(|_| operation_request(self, operation, &body));
         let many: Vec<_> = many.collect::<anyhow::Result<_>>()?;
-        self.measure(&format!("  the same, {AT_ONCE} at once"), &many)?;
+        self.measure(&format!("  the same, {CONCURRENT_REQUESTS} at once"), &many)?;
         let Some(body) = operation.body_with(project) else { return Ok(()) };
         let name = format!("{}, worst valid project", operation.name());
-        self.measure_both(&name, |subject| {
-            Ok(Request { is_valid: true, ..operation_request(subject, operation, &body)? })
+        self.measure_both(&name, |measurement| {
+            Ok(Request { is_valid: true, ..operation_request(measurement, operation, &body)? })
         })
     }
 
-    /// Begins to send a project, and stops before its end.
-    fn stopped_body(&self, user: &str, bytes: usize) -> anyhow::Result<TcpStream> {
+    /// Sends a project except for its last byte.
+    fn stalled_body(&self, user: &str, bytes: usize) -> anyhow::Result<TcpStream> {
         let address = self.service.url.trim_start_matches("http://");
         let mut stream = TcpStream::connect(address)?;
         write!(
@@ -409,85 +435,97 @@ impl Subject {
         Ok(stream)
     }
 
-    /// Measures eight different requests of three users at once, each of which takes as much as it
-    /// may of another kind of memory. While the renders run, the others come again and again.
-    fn mixed(&mut self, operations: &[Operation], files: &[Worst], project: &str) -> anyhow::Result<()> {
-        const STOPPED_BYTES: usize = 32_000_000;
+    /// Measures eight different requests of three users at once; each uses as much of one kind of
+    /// memory as it may. The other requests repeat until both renders end.
+    fn measure_mixed(
+        &mut self,
+        operations: &[Operation],
+        files: &[WorstRequest],
+        project: &str,
+    ) -> anyhow::Result<()> {
+        const STALLED_BYTES: usize = 32_000_000;
         let small = small_project();
         for (user, project) in [("ada", project), ("bob", small.as_str())] {
             let project = project.replacen(r#""project_id":"""#, r#""project_id":"song""#, 1);
-            let request = Request::json("POST", "/api/v1/projects", project.as_bytes()).of(user);
+            let request = Request::json("POST", "/api/v1/projects", project.as_bytes()).by_user(user);
             let name = format!("Valid project of {} KB, stored", project.len() / 1000);
             self.measure(&name, &[Request { is_valid: true, ..request }])?;
         }
-        let reads: Vec<_> = (0..READS).map(|_| Request::get("/api/v1/projects/song").of("ada")).collect();
-        self.measure(&format!("The larger one, read {READS} at once"), &reads)?;
-        let autosave = operations.iter().find(|one| one.path.ends_with("/projects/temp"));
-        let autosave = autosave.and_then(|one| one.body_with(project)).context("an autosave")?;
+        let reads: Vec<_> =
+            (0..CONCURRENT_READS).map(|_| Request::get("/api/v1/projects/song").by_user("ada")).collect();
+        self.measure(&format!("The larger one, {CONCURRENT_READS} reads at once"), &reads)?;
+        let autosave = operations.iter().find(|operation| operation.path.ends_with("/projects/temp"));
+        let autosave =
+            autosave.and_then(|operation| operation.body_with(project)).context("no autosave operation")?;
         let file = |path: &str| {
-            let found = files.iter().rfind(|one| one.path == path);
-            let found = found.with_context(|| format!("nothing for {path}"))?;
-            anyhow::Ok(Request::new(found.method, api(path), found.body.media_type, &found.body.bytes))
+            let worst = files.iter().rfind(|file| file.path == path);
+            let worst = worst.with_context(|| format!("no worst request for {path}"))?;
+            anyhow::Ok(Request::new(worst.method, api_path(path), worst.body.media_type, &worst.body.bytes))
         };
         let render = br#"{"project_id":"song","tail_secs":0.1}"#;
         let reduced = "/api/v1/plugins/soundfonts/download/shared1?presets=0:0";
         let renders =
-            ["ada", "bob"].map(|user| Request::json("POST", "/api/v1/plugins/render", render).of(user));
-        let others = [
-            Request::json("PUT", "/api/v1/projects/temp", &autosave).of("eve"),
-            file("/multitrack/midi/import")?.of("bob"),
-            file("/plugins/soundfonts/upload")?.of("eve"),
-            Request::get(reduced).of("ada"),
+            ["ada", "bob"].map(|user| Request::json("POST", "/api/v1/plugins/render", render).by_user(user));
+        let background = [
+            Request::json("PUT", "/api/v1/projects/temp", &autosave).by_user("eve"),
+            file("/multitrack/midi/import")?.by_user("bob"),
+            file("/plugins/soundfonts/upload")?.by_user("eve"),
+            Request::get(reduced).by_user("ada"),
         ];
-        let stopped = [self.stopped_body("ada", STOPPED_BYTES)?, self.stopped_body("bob", STOPPED_BYTES)?];
-        let (peak_mb, statuses) = self.peak(|subject| subject.send_with(&renders, &others))?;
-        let name = "Two renders, an autosave, a MIDI file, two SoundFonts, two bodies that stop";
-        self.line(name, peak_mb, &statuses, &renders[0], true);
-        drop(stopped);
+        let stalled = [self.stalled_body("ada", STALLED_BYTES)?, self.stalled_body("bob", STALLED_BYTES)?];
+        let (peak_mb, statuses) =
+            self.measure_peak(|measurement| measurement.send_with(&renders, &background))?;
+        let name = "Two renders, an autosave, a MIDI file, two SoundFonts, two stalled bodies";
+        self.print_line(name, peak_mb, &statuses, &renders[0], true);
+        drop(stalled);
         Ok(())
     }
 }
 
 fn operation_request<'r>(
-    subject: &Subject,
+    measurement: &Measurement,
     operation: &'r Operation,
     body: &'r [u8],
 ) -> anyhow::Result<Request<'r>> {
-    let what = (operation.method.as_str(), operation.path.as_str(), "");
-    let mut request = subject.request(what, "application/json", body)?;
+    let target = (operation.method.as_str(), operation.path.as_str(), "");
+    let mut request = measurement.request(target, "application/json", body)?;
     if !operation.path.contains('{') {
-        // What the body names is not there.
-        request.of_body.push(404);
+        // The body names items that do not exist.
+        request.expected_statuses.push(404);
     }
     if operation.is_open {
-        // A wrong password.
-        request.of_body.push(401);
+        // The password is wrong.
+        request.expected_statuses.push(401);
         request.user = None;
     } else if operation.path.ends_with("/auth/password") {
-        // The example has another password than this user: nobody's tokens end.
+        // The example's password is not this user's, so that no token is revoked.
         request.user = Some("bob");
     }
     Ok(request)
 }
 
-fn file_request<'r>(subject: &Subject, file: &'r Worst) -> anyhow::Result<Request<'r>> {
-    subject.request((file.method, &api(file.path), file.query), file.body.media_type, &file.body.bytes)
+fn file_request<'r>(measurement: &Measurement, file: &'r WorstRequest) -> anyhow::Result<Request<'r>> {
+    measurement.request(
+        (file.method, &api_path(file.path), file.query),
+        file.body.media_type,
+        &file.body.bytes,
+    )
 }
 
-/// A path with what all paths of the API begin with.
-fn api(path: &str) -> String {
+/// A path with the API's prefix.
+fn api_path(path: &str) -> String {
     format!("/api/v1{path}")
 }
 
-fn agent(patience: Duration) -> Agent {
-    Agent::config_builder().timeout_global(Some(patience)).http_status_as_error(false).build().into()
+fn agent(timeout: Duration) -> Agent {
+    Agent::config_builder().timeout_global(Some(timeout)).http_status_as_error(false).build().into()
 }
 
-/// Statuses with how often each came: `200, 3 x 503`.
-fn counted(statuses: &[u16]) -> String {
+/// Distinct statuses with their counts: `200, 3 x 503`.
+fn status_counts(statuses: &[u16]) -> String {
     let mut sorted = statuses.to_vec();
     sorted.sort_unstable();
-    let groups = sorted.chunk_by(|one, other| one == other);
+    let groups = sorted.chunk_by(|a, b| a == b);
     let words = groups.map(|group| match (group.len(), group[0]) {
         (1, 0) => "no answer".to_owned(),
         (1, status) => status.to_string(),
@@ -497,60 +535,65 @@ fn counted(statuses: &[u16]) -> String {
     words.collect::<Vec<_>>().join(", ")
 }
 
-/// Refuses operations with a body of which nothing is measured.
-fn require_all(operations: &[Operation], files: &[Worst]) -> anyhow::Result<()> {
+/// Fails if an operation takes a body that no worst request covers.
+fn require_all(operations: &[Operation], files: &[WorstRequest]) -> anyhow::Result<()> {
     for operation in operations {
-        for media_type in operation.media_types.iter().filter(|one| *one != "application/json") {
-            let is_there = files.iter().any(|file| {
-                (file.method, api(file.path).as_str()) == (operation.method.as_str(), operation.path.as_str())
+        for media_type in operation.media_types.iter().filter(|media_type| *media_type != "application/json")
+        {
+            let is_covered = files.iter().any(|file| {
+                (file.method, api_path(file.path).as_str())
+                    == (operation.method.as_str(), operation.path.as_str())
                     && file.body.media_type.starts_with(media_type)
             });
-            ensure!(is_there, "no worst body for {} of the type {media_type}", operation.name());
+            ensure!(is_covered, "no worst body for {} of the type {media_type}", operation.name());
         }
     }
     Ok(())
 }
 
-/// Prints a line for each operation and each of the worst bodies.
+/// Measures each operation and each of the worst requests, and prints a line for it.
 ///
 /// # Errors
 /// If the service ends or does not answer, or if a line misses its goal or measures nothing.
 pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
-    let mut subject = Subject::start(&args.songfoundry, folder)?;
+    let mut measurement = Measurement::start(&args.songfoundry, folder)?;
     println!();
     println!(
-        "Memory of the service with default settings, and open registration: peak of the process (VmHWM), without its decoders, for the \
-         worst files and for the worst body of each operation that takes one, alone and {AT_ONCE} at once, with \
-         the statuses of the answers."
+        "Memory of the service with default settings and open registration: peak of the process (VmHWM) without its \
+         decoders, for the worst files and the worst body of each operation, alone and {CONCURRENT_REQUESTS} at once, with the \
+         statuses of the answers."
     );
-    let document: Value = agent(PATIENCE)
-        .get(format!("{}/api/v1/openapi.json", subject.service.url))
+    let document: Value = agent(ANSWER_TIMEOUT)
+        .get(format!("{}/api/v1/openapi.json", measurement.service.url))
         .call()?
         .into_body()
         .with_config()
         .limit(64 << 20)
         .read_json()?;
     let operations = operations(&document)?;
-    let (files, banks, project) = (worst()?, notes(), worst_project());
+    let (files, banks, project) = (worst_requests()?, note_requests(), worst_project());
     require_all(&operations, &files)?;
-    subject.prepare(&operations)?;
-    for operation in operations.iter().filter(|one| one.takes_json()) {
-        subject.json_bodies(operation, &project)?;
+    measurement.prepare(&operations)?;
+    for operation in operations.iter().filter(|operation| operation.takes_json()) {
+        measurement.measure_json_bodies(operation, &project)?;
     }
     for bank in &banks {
-        let request = file_request(&subject, bank)?;
-        subject.measure(bank.name, &[request])?;
+        let request = file_request(&measurement, bank)?;
+        measurement.measure(bank.name, &[request])?;
     }
-    let requests = banks.iter().map(|bank| file_request(&subject, bank));
+    let requests = banks.iter().map(|bank| file_request(&measurement, bank));
     let requests: Vec<_> = requests.collect::<anyhow::Result<_>>()?;
-    subject.measure("These banks at once", &requests)?;
+    measurement.measure("These banks at once", &requests)?;
     for file in &files {
-        subject.measure_both(file.name, |subject| file_request(subject, file))?;
+        measurement.measure_both(file.name, |measurement| file_request(measurement, file))?;
     }
-    subject.mixed(&operations, &files, &project)?;
-    let Subject { lines, missed, worst_mb, .. } = subject;
-    println!("{lines} lines, {missed} missed, the largest peak {worst_mb:.0} MB");
-    ensure!(missed == 0, "{missed} lines on the memory of the service miss their goal or measure nothing");
+    measurement.measure_mixed(&operations, &files, &project)?;
+    let Measurement { line_count, missed_count, worst_mb, .. } = measurement;
+    println!("{line_count} lines, {missed_count} missed, the largest peak {worst_mb:.0} MB");
+    ensure!(
+        missed_count == 0,
+        "{missed_count} lines on the memory of the service miss their goal or measure nothing"
+    );
     Ok(())
 }
 
@@ -562,32 +605,32 @@ mod tests {
 
     #[test]
     fn statuses_are_counted() {
-        assert_eq!(counted(&[200]), "200");
-        assert_eq!(counted(&[503, 200, 503, 0]), "no answer, 200, 2 x 503");
+        assert_eq!(status_counts(&[200]), "200");
+        assert_eq!(status_counts(&[503, 200, 503, 0]), "no answer, 200, 2 x 503");
     }
 
     #[test]
-    fn a_request_that_measures_nothing_is_noticed() {
-        let strange = |is_valid, at_once| {
-            let request = Request { is_valid, of_body: vec![404], ..Request::get("/") };
+    fn an_unexpected_status_is_detected() {
+        let unexpected = |is_valid, is_concurrent| {
+            let request = Request { is_valid, expected_statuses: vec![404], ..Request::get("/") };
             let all = [0, 200, 202, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503];
-            all.into_iter().filter(|status| request.is_strange(*status, at_once)).collect::<Vec<_>>()
+            all.into_iter().filter(|status| request.is_unexpected(*status, is_concurrent)).collect::<Vec<_>>()
         };
-        assert_eq!(strange(false, false), [0, 401, 415, 429, 500, 503]);
-        assert_eq!(strange(true, false), [0, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503]);
-        assert_eq!(strange(true, true), [0, 401, 415, 500]);
+        assert_eq!(unexpected(false, false), [0, 401, 415, 429, 500, 503]);
+        assert_eq!(unexpected(true, false), [0, 400, 401, 404, 409, 413, 415, 422, 429, 500, 503]);
+        assert_eq!(unexpected(true, true), [0, 401, 415, 500]);
     }
 
     #[test]
-    fn an_operation_without_a_worst_body_is_an_error() {
+    fn an_operation_without_a_worst_body_is_refused() {
         let content = json!({"application/json": {}, "audio/midi": {}});
         let path = json!({"post": {"requestBody": {"content": content}}});
         let document = json!({"paths": {"/api/v1/songs": path, "/api/v1/projects": {}}});
         let operations = operations(&document).expect("a document");
         let body = Body { media_type: "audio/midi", bytes: Vec::new() };
-        let file = Worst { name: "A song", method: "POST", path: "/songs", query: "", body };
-        require_all(&operations, &[file]).expect("there is one for each");
-        let error = require_all(&operations, &[]).expect_err("one lacks").to_string();
+        let file = WorstRequest { name: "A song", method: "POST", path: "/songs", query: "", body };
+        require_all(&operations, &[file]).expect("each body is covered");
+        let error = require_all(&operations, &[]).expect_err("a body is not covered").to_string();
         assert_eq!(error, "no worst body for POST /api/v1/songs of the type audio/midi");
     }
 }

@@ -1,13 +1,13 @@
-//! Whole songs to WAV files: the engine, the product as a user runs it, FluidSynth and rustysynth.
+//! Times rendering songs to WAV files: the engine, the product, FluidSynth and rustysynth.
 
 use std::path::Path;
 
 use super::{Args, FLUIDR3, Goal, TIMGM6MB, figure, song_path};
-use crate::process::{measured, text};
-use crate::song::{POLYPHONY, RATE_HZ, with_an_end};
+use crate::process::{measure, path_text};
+use crate::song::{POLYPHONY, RATE_HZ, copy_with_end};
 use crate::stats::median;
 
-/// The songs that are rendered with the large bank.
+/// The songs rendered with the large bank.
 pub(super) const SONGS: [&str; 10] = [
     "city_blues_redfarn",
     "busy_schedule",
@@ -20,10 +20,10 @@ pub(super) const SONGS: [&str; 10] = [
     "the_hobo_redfarn",
     "tttheme2",
 ];
-/// How many of them are rendered with the small bank too.
+/// Number of songs that are also rendered with the small bank.
 const WITH_SMALL_BANK: usize = 3;
 
-/// Processor seconds of whole processes, each a median.
+/// Processor seconds of the processes, as medians.
 struct Times {
     ours: f64,
     product: f64,
@@ -33,15 +33,24 @@ struct Times {
 
 fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<Times> {
     let copy = folder.join("song.mid");
-    with_an_end(song, &copy)?;
-    let (song, rate) = (text(&copy)?, RATE_HZ.to_string());
+    copy_with_end(song, &copy)?;
+    let (song, rate) = (path_text(&copy)?, RATE_HZ.to_string());
     let wav = folder.join("song.wav");
-    let wav = text(&wav)?;
+    let wav = path_text(&wav)?;
     let polyphony = format!("synth.polyphony={POLYPHONY}");
-    let own = std::env::current_exe()?;
-    let ours = [text(&own)?, "render", song, bank, wav];
-    let product =
-        [text(&args.songfoundry)?, "render", song, "--soundfont", bank, "--sample-rate", &rate, "-o", wav];
+    let program = std::env::current_exe()?;
+    let ours = [path_text(&program)?, "render", song, bank, wav];
+    let product = [
+        path_text(&args.songfoundry)?,
+        "render",
+        song,
+        "--soundfont",
+        bank,
+        "--sample-rate",
+        &rate,
+        "-o",
+        wav,
+    ];
     let fluidsynth = [
         "fluidsynth",
         "-n",
@@ -66,14 +75,14 @@ fn times(args: &Args, song: &Path, bank: &str, folder: &Path) -> anyhow::Result<
         bank,
         song,
     ];
-    let rustysynth = [text(&own)?, "rustysynth", song, bank, wav];
-    // In turn, so that what else the machine does meets all alike.
+    let rustysynth = [path_text(&program)?, "rustysynth", song, bank, wav];
+    // In turn, so that other load of the machine affects all alike.
     let mut all = [const { Vec::new() }; 4];
     for _ in 0..args.runs {
         for (times, command) in
             all.iter_mut().zip([&ours[..], &product[..], &fluidsynth[..], &rustysynth[..]])
         {
-            times.push(measured(command)?.cpu_secs);
+            times.push(measure(command)?.cpu_secs);
         }
     }
     let [ours, product, fluidsynth, rustysynth] = all.map(|times| median(times).unwrap_or(f64::NAN));
@@ -109,7 +118,7 @@ fn table(args: &Args, bank: &str, songs: &[&str], folder: &Path, goal: Option<Go
         goal,
     );
     figure(
-        &format!("{name}: of `songfoundry render` with receipt and all cores to fluidsynth"),
+        &format!("{name}: speed of `songfoundry render`, receipt included, to fluidsynth"),
         median(product_to),
         "x",
         None,
@@ -127,7 +136,7 @@ fn table(args: &Args, bank: &str, songs: &[&str], folder: &Path, goal: Option<Go
 pub(super) fn report(args: &Args, folder: &Path) -> anyhow::Result<()> {
     println!();
     println!(
-        "A song from MIDI file to 16-bit WAV file: processor time of the whole process, the bank's loading included."
+        "From a MIDI file to a 16-bit WAV file: processor time of the process, loading the bank included."
     );
     println!("The engine runs on one thread; the product also measures loudness and true peak, and hashes.");
     table(args, FLUIDR3, &SONGS, folder, Some(Goal::AtLeast(3.0)))?;

@@ -1,45 +1,45 @@
-//! The worst JSON bodies for each operation that the service describes.
+//! The most expensive JSON bodies for each operation in the service's OpenAPI document.
 
 use std::iter::{once, repeat_n};
 
 use anyhow::Context as _;
 use serde_json::{Map, Value, json};
 
-/// Stands in a body where something large comes.
-const HOLE: &str = "@";
+/// Marks the positions in a body that are filled with large values.
+const PLACEHOLDER: &str = "@";
 
-/// Levels of lists and objects that are looked into.
-const LEVELS: usize = 12;
+/// Depth to which schemas are searched.
+const MAX_DEPTH: usize = 12;
 
 /// An operation that takes a body.
 pub(super) struct Operation {
     pub(super) method: String,
-    /// Its path, with the names of its parameters.
+    /// Path template with parameter names.
     pub(super) path: String,
-    /// The types of body that it takes.
+    /// Accepted media types.
     pub(super) media_types: Vec<String>,
     /// Whether it needs no token.
     pub(super) is_open: bool,
     /// The example of its JSON body.
     pub(super) example: Value,
-    /// Bodies with holes, and where these are.
-    with_holes: Vec<(&'static str, Value)>,
-    /// The body with a hole in place of the project.
-    with_project: Option<Value>,
+    /// Bodies with placeholders, and a description of their positions.
+    templates: Vec<(&'static str, Value)>,
+    /// The body with a placeholder instead of the project.
+    project_template: Option<Value>,
 }
 
 impl Operation {
-    /// A name for people.
+    /// Method and path, for the report.
     pub(super) fn name(&self) -> String {
         format!("{} {}{}", self.method, self.path, if self.is_open { " (open)" } else { "" })
     }
 
     /// Whether it takes JSON.
     pub(super) fn takes_json(&self) -> bool {
-        self.media_types.iter().any(|one| one == "application/json")
+        self.media_types.iter().any(|media_type| media_type == "application/json")
     }
 
-    /// Adds what the service says of the operation's JSON body.
+    /// Adds the example and the templates of the JSON body.
     fn describe(mut self, document: &Value, description: &Value, project: &Value) -> Self {
         let schema = &description["schema"];
         self.example = description["example"].clone();
@@ -47,34 +47,35 @@ impl Operation {
         names.extend(self.example.as_object().into_iter().flatten().map(|(name, _)| name.as_str()));
         names.sort_unstable();
         names.dedup();
-        let flat: Map<String, Value> = names.iter().map(|name| ((*name).into(), HOLE.into())).collect();
-        let mut whole = self.example.clone();
-        let mut list = deepest_list(document, schema, LEVELS);
+        let flat: Map<String, Value> =
+            names.iter().map(|name| ((*name).into(), PLACEHOLDER.into())).collect();
+        let mut filled_example = self.example.clone();
+        let mut list = deepest_list(document, schema, MAX_DEPTH);
         if schema["$ref"].as_str().is_some_and(|name| name.ends_with("/Project")) {
-            self.with_project = Some(HOLE.into());
+            self.project_template = Some(PLACEHOLDER.into());
         } else if names.contains(&"project")
-            && let Some(object) = whole.as_object_mut()
+            && let Some(object) = filled_example.as_object_mut()
         {
-            // In place of a stored one.
+            // The body carries a project instead of naming a stored one.
             object.shift_remove("project_id");
-            object.insert("project".into(), HOLE.into());
+            object.insert("project".into(), PLACEHOLDER.into());
             if names.contains(&"tail_secs") {
                 object.insert("tail_secs".into(), 0.1.into());
             }
-            self.with_project = Some(whole.clone());
-            whole["project"] = project["example"].clone();
-            let inner = deepest_list(document, &project["schema"], LEVELS);
+            self.project_template = Some(filled_example.clone());
+            filled_example["project"] = project["example"].clone();
+            let inner = deepest_list(document, &project["schema"], MAX_DEPTH);
             list = inner.map(|path| [vec!["project".to_owned()], path].concat());
         }
-        self.with_holes.push(("", Value::Object(flat)));
+        self.templates.push(("", Value::Object(flat)));
         if let Some(path) = list.filter(|path| path.len() > 1) {
-            set(&mut whole, &path, HOLE.into());
-            self.with_holes.push((" in the deepest list", whole));
+            set(&mut filled_example, &path, PLACEHOLDER.into());
+            self.templates.push((" in the deepest list", filled_example));
         }
         self
     }
 
-    /// Bodies of at most `bytes`, each with its kind; one of them is the example.
+    /// Bodies of at most `bytes` bytes and the example, each with its kind.
     pub(super) fn bodies(&self, bytes: usize) -> Vec<(String, Vec<u8>)> {
         const KINDS: [(&str, [&str; 4]); 5] = [
             ("empty objects", ["[", "{}", ",", "]"]),
@@ -87,32 +88,32 @@ impl Operation {
             ("unknown names".to_owned(), unknown_names(bytes)),
             ("its example".to_owned(), self.example.to_string().into_bytes()),
         ];
-        for (place, body) in &self.with_holes {
+        for (position, body) in &self.templates {
             for (kind, repeated) in KINDS {
-                bodies.push((format!("{kind}{place}"), filled(body, bytes, repeated)));
+                bodies.push((format!("{kind}{position}"), filled(body, bytes, repeated)));
             }
         }
         bodies
     }
 
-    /// The body with this project, where it takes one.
+    /// The body with this project, if the operation takes one.
     pub(super) fn body_with(&self, project: &str) -> Option<Vec<u8>> {
-        let body = self.with_project.as_ref()?.to_string();
-        Some(body.replacen(&format!("\"{HOLE}\""), project, 1).into_bytes())
+        let body = self.project_template.as_ref()?.to_string();
+        Some(body.replacen(&format!("\"{PLACEHOLDER}\""), project, 1).into_bytes())
     }
 }
 
-/// A body with as many values in its holes as there is room for.
+/// A body of at most `bytes` bytes whose placeholders are filled with lists of a value.
 fn filled(body: &Value, bytes: usize, [open, value, separator, close]: [&str; 4]) -> Vec<u8> {
     let text = body.to_string();
-    let parts: Vec<&str> = text.split(&format!("\"{HOLE}\"")).collect();
-    let share = bytes.saturating_sub(text.len()) / (parts.len() - 1).max(1);
-    let count = share / (value.len() + separator.len());
+    let parts: Vec<&str> = text.split(&format!("\"{PLACEHOLDER}\"")).collect();
+    let list_bytes = bytes.saturating_sub(text.len()) / (parts.len() - 1).max(1);
+    let count = list_bytes / (value.len() + separator.len());
     let values: Vec<&str> = repeat_n(value, count).collect();
     parts.join(&[open, &values.join(separator), close].concat()).into_bytes()
 }
 
-/// Lists in lists, not so deep that a parser refuses them at once.
+/// Nested lists, within the depth limit of the parser.
 const NEST: &str = "[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[[]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]]";
 
 fn unknown_names(bytes: usize) -> Vec<u8> {
@@ -131,31 +132,31 @@ fn unknown_names(bytes: usize) -> Vec<u8> {
 
 /// The operations of an OpenAPI document that take a body.
 pub(super) fn operations(document: &Value) -> anyhow::Result<Vec<Operation>> {
-    let paths = document["paths"].as_object().context("paths")?;
+    let paths = document["paths"].as_object().context("the document has no paths")?;
     let project = &paths["/api/v1/projects"]["post"]["requestBody"]["content"]["application/json"];
-    let mut found = Vec::new();
+    let mut operations = Vec::new();
     for (path, item) in paths {
-        for (method, operation) in item.as_object().context("a path's operations")? {
+        for (method, operation) in item.as_object().context("a path has no operations")? {
             let Some(content) = operation["requestBody"]["content"].as_object() else { continue };
             let described = Operation {
                 method: method.to_uppercase(),
                 path: path.clone(),
                 media_types: content.keys().cloned().collect(),
-                is_open: operation["security"].as_array().is_some_and(|ways| ways.contains(&json!({}))),
+                is_open: operation["security"].as_array().is_some_and(|schemes| schemes.contains(&json!({}))),
                 example: Value::Null,
-                with_holes: Vec::new(),
-                with_project: None,
+                templates: Vec::new(),
+                project_template: None,
             };
-            found.push(match content.get("application/json") {
+            operations.push(match content.get("application/json") {
                 Some(description) => described.describe(document, description, project),
                 None => described,
             });
         }
     }
-    Ok(found)
+    Ok(operations)
 }
 
-/// A schema behind its references, and its alternatives and parts.
+/// The resolved schema, its parts and its alternatives.
 fn parts<'d>(document: &'d Value, schema: &'d Value) -> Vec<&'d Value> {
     let referred = schema["$ref"].as_str().and_then(|name| document.pointer(name.strip_prefix('#')?));
     let schema = referred.unwrap_or(schema);
@@ -169,11 +170,11 @@ fn fields<'d>(document: &'d Value, schema: &'d Value) -> Vec<(&'d str, &'d Value
     all.flatten().map(|(name, field)| (name.as_str(), field)).collect()
 }
 
-/// Where the list is that lies deepest: names of fields, and 0 for the first element of a list.
-fn deepest_list(document: &Value, schema: &Value, levels: usize) -> Option<Vec<String>> {
-    let levels = levels.checked_sub(1)?;
+/// Path of the deepest list: field names, and 0 for the first element of a list.
+fn deepest_list(document: &Value, schema: &Value, max_depth: usize) -> Option<Vec<String>> {
+    let max_depth = max_depth.checked_sub(1)?;
     let within = |name: &str, inner: &Value| {
-        deepest_list(document, inner, levels).map(|path| [vec![name.to_owned()], path].concat())
+        deepest_list(document, inner, max_depth).map(|path| [vec![name.to_owned()], path].concat())
     };
     let fields = fields(document, schema).into_iter().filter_map(|(name, field)| within(name, field));
     let lists = parts(document, schema).into_iter().filter_map(|part| part.get("items"));
@@ -181,7 +182,7 @@ fn deepest_list(document: &Value, schema: &Value, levels: usize) -> Option<Vec<S
     fields.chain(lists).max_by_key(Vec::len)
 }
 
-/// Sets what lies at a path, and makes the objects and lists on the way.
+/// Sets the value at a path and creates missing objects and lists.
 fn set(value: &mut Value, path: &[String], new: Value) {
     match path {
         [] => *value = new,
@@ -231,16 +232,21 @@ mod tests {
     }
 
     #[test]
-    fn every_operation_with_a_body_is_found() {
+    fn every_operation_with_a_body_is_listed() {
         let operations = operations(&document()).expect("a document");
-        let found: Vec<_> =
-            operations.iter().map(|one| (one.name(), one.is_open, one.takes_json())).collect();
+        let listed: Vec<_> = operations
+            .iter()
+            .map(|operation| (operation.name(), operation.is_open, operation.takes_json()))
+            .collect();
         let expected = [
             ("POST /api/v1/projects", false, true),
             ("PUT /api/v1/things/{id} (open)", true, true),
             ("PATCH /api/v1/things/{id}", false, false),
         ];
-        assert_eq!(found, expected.map(|(name, is_open, takes_json)| (name.to_owned(), is_open, takes_json)));
+        assert_eq!(
+            listed,
+            expected.map(|(name, is_open, takes_json)| (name.to_owned(), is_open, takes_json))
+        );
         let with_project = |number: usize| operations[number].body_with("[7]");
         assert_eq!(with_project(0).as_deref(), Some(b"[7]".as_slice()));
         assert_eq!(with_project(1).as_deref(), Some(br#"{"name":"n","project":[7]}"#.as_slice()));
@@ -248,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn bodies_are_json_of_the_wanted_size_and_reach_the_deepest_list() {
+    fn bodies_are_json_of_the_requested_size_and_reach_the_deepest_list() {
         let operations = operations(&document()).expect("a document");
         for (number, list) in [(0, "/tracks/0/items/0/notes"), (1, "/project/tracks/0/items/0/notes")] {
             let bodies = operations[number].bodies(10_000);

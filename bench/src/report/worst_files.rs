@@ -1,4 +1,4 @@
-//! The worst projects, banks, bundles and sounds for their size.
+//! The most expensive projects, banks, bundles and audio files for their size.
 
 use std::io::{Cursor, Write as _};
 
@@ -40,17 +40,17 @@ impl Body {
     }
 }
 
-/// A request with the worst that it may carry.
-pub(super) struct Worst {
+/// A request that costs the service most memory for its size.
+pub(super) struct WorstRequest {
     pub(super) name: &'static str,
     pub(super) method: &'static str,
-    /// As in the service's description, without what all paths begin with.
+    /// As in the OpenAPI document, without the API's prefix.
     pub(super) path: &'static str,
     pub(super) query: &'static str,
     pub(super) body: Body,
 }
 
-impl Worst {
+impl WorstRequest {
     fn post(name: &'static str, path: &'static str, body: Body) -> Self {
         Self { name, method: "POST", path, query: "", body }
     }
@@ -61,8 +61,7 @@ impl Worst {
     }
 }
 
-/// A bank of tables: zones without number, each with a list of modulators of its own, and as many
-/// presets.
+/// A bank of 60,000 zones, each with its own modulators, and as many presets.
 fn tables_only() -> Vec<u8> {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[900; 200], 50..150);
@@ -83,7 +82,7 @@ fn tables_only() -> Vec<u8> {
     tables.bytes()
 }
 
-/// A bank of one sound.
+/// A bank of one audible preset.
 fn audible() -> Vec<u8> {
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[900; 200], 50..150);
@@ -94,8 +93,8 @@ fn audible() -> Vec<u8> {
     tables.bytes()
 }
 
-/// SoundFonts by the names of their files, which lie in a folder of the service.
-pub(super) fn banks() -> Vec<(&'static str, Vec<u8>)> {
+/// SoundFonts for a folder of the service, by file name.
+pub(super) fn hostile_banks() -> Vec<(&'static str, Vec<u8>)> {
     let long = silent((1 << 26) - 1, &[]);
     vec![
         ("shared.sf3", sf3(std::slice::from_ref(&long), 8)),
@@ -111,17 +110,17 @@ pub(super) fn banks() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Notes for each of the banks.
-pub(super) fn notes() -> Vec<Worst> {
+/// A request for a note from each of the banks.
+pub(super) fn note_requests() -> Vec<WorstRequest> {
     let banks = [
         ("shared", "Bank of 167 KB: one stream of 128 MiB, in 8 headers"),
-        ("shared1", "Another such bank"),
-        ("shared2", "A third such bank"),
-        ("shared3", "A fourth such bank"),
+        ("shared1", "Second bank of this kind"),
+        ("shared2", "Third bank of this kind"),
+        ("shared3", "Fourth bank of this kind"),
         ("long", "Bank of 460 KB: 352 MiB of silence"),
         ("toolong", "Bank of 1.3 MB: 1 GiB of silence"),
-        ("codebooks", "Bank of 12 KB: codebooks that take long to build"),
-        ("tables", "Bank of 4 MB: 60,000 presets, and zones with lists of their own"),
+        ("codebooks", "Bank of 12 KB: codebooks that are slow to build"),
+        ("tables", "Bank of 4 MB: 60,000 presets, and zones with their own lists"),
     ];
     let body = |bank| {
         let body = json!({
@@ -130,15 +129,15 @@ pub(super) fn notes() -> Vec<Worst> {
         });
         Body::json(body.to_string())
     };
-    banks.map(|(bank, name)| Worst::post(name, "/plugins/soundfont-render", body(bank))).into()
+    banks.map(|(bank, name)| WorstRequest::post(name, "/plugins/soundfont-render", body(bank))).into()
 }
 
-/// A project of these tracks, to which the service gives an id.
+/// A project of these tracks, without an id.
 fn project(tracks: &[String]) -> String {
     format!(r#"{{"schema_version":1,"project_id":"","tracks":[{}]}}"#, tracks.join(","))
 }
 
-/// A track of these notes, `fields` being the others that it has.
+/// A track of these notes; `fields` is the JSON of its other fields.
 fn instrument(id: &str, fields: &str, notes: &str) -> String {
     format!(
         r#"{{"id":"{id}","kind":"instrument",{fields}"items":[{{"type":"midi","id":"{id}","start_tick":0,
@@ -146,8 +145,8 @@ fn instrument(id: &str, fields: &str, notes: &str) -> String {
     )
 }
 
-/// Buses with delays; the first delay of each of the first `automated` ones has as many points of
-/// automation as it may.
+/// Buses with delays. In the first `automated` buses, the first delay has the largest number of
+/// automation points.
 fn buses(count: usize, delays: usize, automated: usize) -> Vec<String> {
     let points: Vec<String> =
         (0..POINTS_MAX).map(|tick| format!(r#"{{"tick":{tick},"value":0.5}}"#)).collect();
@@ -164,20 +163,20 @@ fn buses(count: usize, delays: usize, automated: usize) -> Vec<String> {
     (0..count).map(bus).collect()
 }
 
-/// Most points of one line of automation.
+/// Largest number of points of an automation lane.
 const POINTS_MAX: usize = 100_000;
 
-/// A valid project that needs `memory_bytes` beside its SoundFonts: as many notes of a silent one
-/// as it says, lines of automation, and for the rest delays, through which a sound goes.
-fn valid_project(soundfont_id: &str, notes: usize, lines: usize, memory_bytes: u64) -> String {
-    // A delay at 48 kHz with its share of a track; a note with its end, and a point; the rest.
+/// A valid project that needs `memory_bytes` besides its SoundFonts: `notes` notes of a silent one,
+/// `lanes` automation lanes, and delays for the remaining memory, fed by an audible track.
+fn valid_project(soundfont_id: &str, notes: usize, lanes: usize, memory_bytes: u64) -> String {
+    // A delay at 48 kHz with its part of a track; a note (on and off) or a point; everything else.
     const DELAY_BYTES: u64 = 2_135_000;
     const EVENT_BYTES: u64 = 100;
     const OTHER_BYTES: u64 = 6_000_000;
     const DELAYS: usize = 4;
-    let spent_bytes = OTHER_BYTES + EVENT_BYTES * (notes + lines * POINTS_MAX) as u64;
+    let spent_bytes = OTHER_BYTES + EVENT_BYTES * (notes + lanes * POINTS_MAX) as u64;
     let delays = memory_bytes.saturating_sub(spent_bytes) / DELAY_BYTES;
-    let buses = buses(delays as usize / DELAYS, DELAYS, lines);
+    let buses = buses(delays as usize / DELAYS, DELAYS, lanes);
     let sends: Value = (0..buses.len()).map(|bus| json!({"to": format!("b{bus}")})).collect();
     let engine =
         |id| format!(r#""synth_engine":{{"type":"soundfont","soundfont_id":"{id}","bank":0,"program":0}},"#);
@@ -187,18 +186,18 @@ fn valid_project(soundfont_id: &str, notes: usize, lines: usize, memory_bytes: u
     project(&[vec![silent, audible], buses].concat())
 }
 
-/// The worst valid project: it needs as much as one user's renders may, and a SoundFont as large as
-/// is accepted. Its instrument's id is the one in the examples of the service.
+/// The worst valid project: it needs the memory limit of one user's renders, and the largest
+/// accepted SoundFont. The service's examples use the id of its instrument.
 pub(super) fn worst_project() -> String {
     valid_project("long", 360_000, 4, budget::DEFAULT_BYTES / 5 * 4)
 }
 
-/// A project that needs what the renders of one user leave to others, and so does its SoundFont.
+/// A project that, with its SoundFont, needs the memory that one user's renders leave to others.
 pub(super) fn small_project() -> String {
     valid_project("medium", 1, 0, budget::DEFAULT_BYTES / 5)
 }
 
-/// A bundle with this project and manifest, and with entries that are empty.
+/// A bundle with this project and manifest, and with empty entries.
 fn bundle(manifest: &str, project: &str, empty_entries: usize) -> anyhow::Result<Body> {
     let mut zip = ZipWriter::new(Cursor::new(Vec::new()));
     let options = SimpleFileOptions::default().compression_method(zip::CompressionMethod::Deflated);
@@ -209,10 +208,13 @@ fn bundle(manifest: &str, project: &str, empty_entries: usize) -> anyhow::Result
     for number in 0..empty_entries {
         zip.start_file(format!("audio/{number}"), options)?;
     }
-    Ok(Body { media_type: "application/zip", bytes: zip.finish().context("an archive")?.into_inner() })
+    Ok(Body {
+        media_type: "application/zip",
+        bytes: zip.finish().context("the archive cannot be finished")?.into_inner(),
+    })
 }
 
-/// The list of what is in a bundle, which names audio that is missing.
+/// The manifest of a bundle, which names missing audio.
 fn manifest(missing: usize) -> String {
     json!({
         "format": "songfoundry-bundle", "version": 1, "project_id": "song", "name": "Song",
@@ -222,101 +224,109 @@ fn manifest(missing: usize) -> String {
 }
 
 /// A short sound to upload.
-pub(super) fn sound() -> Body {
+pub(super) fn short_sound() -> Body {
     Body::form("short.ogg", &silent(48_000, &[]))
 }
 
-/// A project as what is to be rendered.
-fn rendered(project: &str) -> Body {
+/// The body of a render of a project.
+fn render_body(project: &str) -> Body {
     Body::json(format!(r#"{{"project":{project},"tail_secs":0.1}}"#))
 }
 
-/// The worst bodies that no schema gives away, and the worst answers of SoundFonts.
-pub(super) fn worst() -> anyhow::Result<Vec<Worst>> {
+/// The worst bodies that do not follow from a schema, and the worst requests for SoundFonts.
+pub(super) fn worst_requests() -> anyhow::Result<Vec<WorstRequest>> {
     const MIB: usize = 1 << 20;
     let empty_notes = project(&[instrument("t", "", &vec!["{}"; 11_000_000].join(","))]);
     let form = Body::form;
     let file = |media_type| Body { media_type, bytes: vec![0; 32 * MIB] };
     let render = "/plugins/render";
     Ok(vec![
-        Worst::post("Project of 32 MB of empty notes", "/projects", Body::json(empty_notes.clone())),
-        Worst::post("The same to be rendered", render, rendered(&empty_notes)),
-        Worst::post("The same in a small bundle", "/projects/import", bundle(&manifest(0), &empty_notes, 0)?),
-        Worst::post(
+        WorstRequest::post("Project of 32 MB of empty notes", "/projects", Body::json(empty_notes.clone())),
+        WorstRequest::post("The same, rendered", render, render_body(&empty_notes)),
+        WorstRequest::post(
+            "The same in a small bundle",
+            "/projects/import",
+            bundle(&manifest(0), &empty_notes, 0)?,
+        ),
+        WorstRequest::post(
             "Bundle of the worst valid project",
             "/projects/import",
             bundle(&manifest(0), &worst_project(), 0)?,
         ),
-        Worst::post(
+        WorstRequest::post(
             "Bundle of 20,000 entries and a manifest of 4 MiB",
             "/projects/import",
             bundle(&manifest(MIB - 100), &project(&[]), 19_990)?,
         ),
-        Worst::post(
+        WorstRequest::post(
             "Bundle of 100,000 entries",
             "/projects/import",
             bundle(&manifest(0), &project(&[]), 100_000)?,
         ),
-        Worst::post("Project of 6,400 delays, rendered", render, rendered(&project(&buses(400, 16, 0)))),
-        Worst::post(
+        WorstRequest::post(
+            "Project of 6,400 delays, rendered",
+            render,
+            render_body(&project(&buses(400, 16, 0))),
+        ),
+        WorstRequest::post(
             "Valid project of 1,000 delays (2,000 MiB), rendered",
             render,
-            rendered(&project(&buses(20, 50, 0))),
+            render_body(&project(&buses(20, 50, 0))),
         ),
-        Worst::post(
+        WorstRequest::post(
             "Upload of 15 minutes of silence in 90 KB",
             "/audio/upload",
             form("a.ogg", &silent(44_000_000, &[])),
         ),
-        Worst::post(
+        WorstRequest::post(
             "Reference of 15 minutes of silence in 90 KB",
             "/audio/reference",
             form("a.ogg", &silent(44_000_000, &[])),
         ),
-        Worst {
+        WorstRequest {
             method: "PATCH",
-            ..Worst::post(
+            ..WorstRequest::post(
                 "Part of 32 MiB of an upload",
                 "/audio/uploads/{id}",
                 file("application/offset+octet-stream"),
             )
         },
-        Worst {
+        WorstRequest {
             query: "?name=zeros.bin",
-            ..Worst::post("File of 32 MiB", "/files/save", file("application/octet-stream"))
+            ..WorstRequest::post("File of 32 MiB", "/files/save", file("application/octet-stream"))
         },
-        Worst::post(
+        WorstRequest::post(
             "Upload of a bank of 60,000 presets, and zones with lists",
             "/plugins/soundfonts/upload",
             form("zones.sf2", &tables_only()),
         ),
-        Worst::get("Catalogue with such banks", "/plugins/soundfonts/catalog"),
-        Worst {
+        WorstRequest::get("Catalogue with these banks", "/plugins/soundfonts/catalog"),
+        WorstRequest {
             query: "?presets=0:0",
-            ..Worst::get("Bank of 352 MiB reduced", "/plugins/soundfonts/download/long")
+            ..WorstRequest::get("Bank of 352 MiB reduced", "/plugins/soundfonts/download/long")
         },
-        Worst {
+        WorstRequest {
             query: "?presets=0:0",
-            ..Worst::get("Bank of 128 MiB reduced", "/plugins/soundfonts/download/shared")
+            ..WorstRequest::get("Bank of 128 MiB reduced", "/plugins/soundfonts/download/shared")
         },
-        Worst::post(
+        WorstRequest::post(
             "MIDI file of 16 MB of notes",
             "/multitrack/midi/import",
-            Body { media_type: "audio/midi", bytes: midi(16_000_000) },
+            Body { media_type: "audio/midi", bytes: midi_file(16_000_000) },
         ),
-        Worst::post(
+        WorstRequest::post(
             "MIDI file of 360,000 notes",
             "/multitrack/midi/import",
-            Body { media_type: "audio/midi", bytes: midi(360_000 * 6) },
+            Body { media_type: "audio/midi", bytes: midi_file(360_000 * 6) },
         ),
     ])
 }
 
 /// A MIDI file of one track of notes.
-fn midi(bytes: usize) -> Vec<u8> {
+fn midi_file(bytes: usize) -> Vec<u8> {
     let mut track = vec![0, 0x90, 60, 100];
     while track.len() + 8 < bytes {
-        // By running status: a note ends, and another begins.
+        // With running status: a note off and the next note on.
         track.extend([1, 60, 0, 1, 60, 100]);
     }
     track.extend([0, 0xff, 0x2f, 0]);
@@ -335,16 +345,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn projects_are_valid_and_need_what_renders_may_have() {
-        for (notes, lines, limit_bytes) in [(9_000, 1, 300_000_000), (1, 0, budget::DEFAULT_BYTES / 5)] {
-            let song = valid_project("long", notes, lines, limit_bytes);
+    fn projects_are_valid_and_need_the_memory_limit() {
+        for (notes, lanes, limit_bytes) in [(9_000, 1, 300_000_000), (1, 0, budget::DEFAULT_BYTES / 5)] {
+            let song = valid_project("long", notes, lanes, limit_bytes);
             let document = JsonText::read(song.as_bytes()).expect("JSON").with_text("project_id", "song");
             assert_eq!(validate(&document), Ok(()));
             let project = schemas::read::project(&document).expect("a project");
             let session = schemas::session::build(&project, 48_000, |_| Some(0)).expect("a session");
             let need = session.memory_need(Slots { banks: &[], audio: &[] }).expect("routes");
-            let share = need.bytes() as f64 / limit_bytes as f64;
-            assert!((0.9..=1.0).contains(&share), "{share}: {:?}", need.shares());
+            let ratio = need.bytes() as f64 / limit_bytes as f64;
+            assert!((0.9..=1.0).contains(&ratio), "{ratio}: {:?}", need.shares());
         }
     }
 }

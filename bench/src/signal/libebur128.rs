@@ -1,6 +1,5 @@
-//! libebur128, the C library after which most meters of loudness are made.
-//!
-//! The library is opened at run time; what is declared here follows its header `ebur128.h`.
+//! libebur128, the usual C library for loudness, opened at run time. The declarations follow its
+//! header `ebur128.h`.
 
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 
@@ -17,9 +16,9 @@ pub(super) struct LibEbur128 {
     library: Library,
 }
 
-/// What it measures.
+/// Measurements of a signal.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Measured {
+pub(super) struct Measurements {
     pub(super) integrated_lufs: f64,
     pub(super) range_lu: f64,
     pub(super) true_peak: f64,
@@ -28,27 +27,27 @@ pub(super) struct Measured {
 impl LibEbur128 {
     pub(super) fn open() -> anyhow::Result<Self> {
         #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: what libebur128 does when it is opened is harmless.
+        // SAFETY: opening libebur128 runs only its own initialisers, which are harmless.
         let library = unsafe { Library::new(LIBRARY) }
             .with_context(|| format!("{LIBRARY} (Debian's package libebur128-1)"))?;
         Ok(Self { library })
     }
 
-    /// Measures interleaved stereo in pieces of `piece` frames.
+    /// Measures interleaved stereo in chunks of `chunk_frames` frames.
     pub(super) fn measure(
         &self,
         rate_hz: u32,
         frames: &[[f32; 2]],
-        piece: usize,
-    ) -> anyhow::Result<Measured> {
+        chunk_frames: usize,
+    ) -> anyhow::Result<Measurements> {
         type Add = unsafe extern "C" fn(*mut c_void, *const [f32; 2], usize) -> c_int;
         type Get = unsafe extern "C" fn(*mut c_void, *mut f64) -> c_int;
         type Peak = unsafe extern "C" fn(*mut c_void, c_uint, *mut f64) -> c_int;
         let mut figures = [0.0; 4];
         let mut failures = 0;
         #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: types are those of ebur128.h 1.2; each piece has as many frames as is said, of
-        // two floats.
+        // SAFETY: types are those of ebur128.h 1.2; each call passes the length of its chunk, whose
+        // frames have two floats.
         unsafe {
             let init: Symbol<'_, unsafe extern "C" fn(c_uint, c_ulong, c_int) -> *mut c_void> =
                 self.library.get(b"ebur128_init")?;
@@ -59,9 +58,9 @@ impl LibEbur128 {
             let range: Symbol<'_, Get> = self.library.get(b"ebur128_loudness_range")?;
             let peak: Symbol<'_, Peak> = self.library.get(b"ebur128_true_peak")?;
             let mut meter = init(2, rate_hz.into(), MODE);
-            ensure!(!meter.is_null(), "libebur128 makes no meter");
-            for piece in frames.chunks(piece) {
-                failures += add(meter, piece.as_ptr(), piece.len());
+            ensure!(!meter.is_null(), "libebur128 cannot create a meter");
+            for chunk in frames.chunks(chunk_frames) {
+                failures += add(meter, chunk.as_ptr(), chunk.len());
             }
             let [integrated, range_lu, left, right] = &mut figures;
             failures += loudness(meter, integrated) + range(meter, range_lu);
@@ -70,6 +69,6 @@ impl LibEbur128 {
         }
         ensure!(failures == 0, "libebur128 failed");
         let [integrated_lufs, range_lu, left, right] = figures;
-        Ok(Measured { integrated_lufs, range_lu, true_peak: left.max(right) })
+        Ok(Measurements { integrated_lufs, range_lu, true_peak: left.max(right) })
     }
 }

@@ -1,7 +1,5 @@
-//! libsoxr, the SoX Resampler library, at its very high quality (`SOXR_VHQ`, 28 bits), in one
-//! thread.
-//!
-//! The library is opened at run time; what is declared here follows its header `soxr.h`.
+//! libsoxr, the SoX Resampler library, at very high quality (`SOXR_VHQ`, 28 bits) on one thread,
+//! opened at run time. The declarations follow its header `soxr.h`.
 
 use std::ffi::{c_char, c_double, c_int, c_uint, c_ulong, c_void};
 use std::ptr::null_mut;
@@ -71,32 +69,33 @@ pub(super) struct Soxr {
 impl Soxr {
     pub(super) fn open() -> anyhow::Result<Self> {
         #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: what libsoxr does when it is opened is harmless.
+        // SAFETY: opening libsoxr runs only its own initialisers, which are harmless.
         let library = unsafe { Library::new(LIBRARY) }
             .with_context(|| format!("{LIBRARY} (Debian's package libsoxr0)"))?;
         Ok(Self { library })
     }
 
-    /// Converts a stereo signal in pieces of `piece` input frames; returns the frames it became.
+    /// Resamples a stereo signal in chunks of `chunk_frames` input frames; returns the number of
+    /// output frames.
     pub(super) fn resample(
         &self,
         [input_hz, output_hz]: [u32; 2],
         input: [&[f32]; 2],
-        piece: usize,
+        chunk_frames: usize,
         output: [&mut [f32]; 2],
     ) -> anyhow::Result<usize> {
         ensure!(
             input[0].len() == input[1].len() && output[0].len() == output[1].len(),
-            "channels of one length"
+            "the channels differ in length"
         );
-        let (frames, room) = (input[0].len(), output[0].len());
+        let (frames, capacity_frames) = (input[0].len(), output[0].len());
         let input = input.map(<[f32]>::as_ptr);
         let output = output.map(<[f32]>::as_mut_ptr);
         let (mut read, mut written) = (0, 0);
         #[expect(unsafe_code, reason = "a C library")]
-        // SAFETY: types are those of soxr.h 0.1.3. The pointers handed over always have
-        // `frames - read` frames of input and `room - written` of output behind them; a null input
-        // ends the signal.
+        // SAFETY: types are those of soxr.h 0.1.3. The input pointers are valid for `frames - read`
+        // frames, the output pointers for `capacity_frames - written`. A null input ends the
+        // signal.
         unsafe {
             let create: Symbol<'_, Create> = self.library.get(b"soxr_create")?;
             let process: Symbol<'_, Process> = self.library.get(b"soxr_process")?;
@@ -122,30 +121,33 @@ impl Soxr {
                 &raw const quality,
                 &raw const runtime,
             );
-            ensure!(!resampler.is_null(), "libsoxr makes no resampler");
+            ensure!(!resampler.is_null(), "libsoxr cannot create a resampler");
             loop {
-                let here = input.map(|channel| channel.add(read));
-                let there = output.map(|channel| channel.add(written));
-                let pointers = if read < frames { here.as_ptr() } else { std::ptr::null() };
-                let (mut done, mut made) = (0, 0);
+                let inputs = input.map(|channel| channel.add(read));
+                let outputs = output.map(|channel| channel.add(written));
+                let pointers = if read < frames { inputs.as_ptr() } else { std::ptr::null() };
+                let (mut frames_read, mut frames_written) = (0, 0);
                 let error = process(
                     resampler,
                     pointers,
-                    piece.min(frames - read),
-                    &raw mut done,
-                    there.as_ptr(),
-                    room - written,
-                    &raw mut made,
+                    chunk_frames.min(frames - read),
+                    &raw mut frames_read,
+                    outputs.as_ptr(),
+                    capacity_frames - written,
+                    &raw mut frames_written,
                 );
-                read += done;
-                written += made;
-                if !error.is_null() || (pointers.is_null() && made == 0) || written == room {
+                read += frames_read;
+                written += frames_written;
+                if !error.is_null()
+                    || (pointers.is_null() && frames_written == 0)
+                    || written == capacity_frames
+                {
                     break;
                 }
             }
             delete(resampler);
         }
-        ensure!(read == frames, "libsoxr took {read} of {frames} frames");
+        ensure!(read == frames, "libsoxr read {read} of {frames} frames");
         Ok(written)
     }
 }

@@ -28,7 +28,6 @@ mod reverb;
 mod saturator;
 mod simd_dispatch;
 mod smoothed_parameters;
-mod table;
 #[cfg(test)]
 pub(crate) mod test_kinds;
 mod tremolo;
@@ -37,8 +36,37 @@ mod width;
 
 pub use effect::{CurveSum, Effect, EffectConfig, EffectKind, FAINTEST, Group, LOUDEST, MusicalTime};
 pub use parameter::{Parameter, Scale, Unit};
-pub use table::{EFFECTS, effect_kind};
 
 pub use crate::dsp::control::CONTROL_FRAMES;
 pub(crate) use crate::dsp::control::LONGEST_FRAMES;
 pub(crate) use input_range::clamp_to_range;
+
+/// Every kind of effect, in the order in which the page offers them.
+pub static EFFECTS: &[&EffectKind] = &[
+    &utility::UTILITY,
+    &compressor::COMPRESSOR,
+    &gate::GATE,
+    &limiter::LIMITER,
+    &de_esser::DE_ESSER,
+    &equalizer::EQUALIZER,
+    &filter::FILTER,
+    &saturator::SATURATOR,
+    &bit_crusher::BIT_CRUSHER,
+    &width::WIDTH,
+    &convolution::CONVOLUTION,
+    &delay::DELAY,
+    &reverb::REVERB,
+    &chorus::CHORUS,
+    &flanger::FLANGER,
+    &phaser::PHASER,
+    &tremolo::TREMOLO,
+];
+
+/// The kind of effect with an id; `None` if there is none.
+pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
+    #[cfg(test)]
+    if let Some(kind) = test_kinds::KINDS.into_iter().find(|kind| kind.id == id) {
+        return Some(kind);
+    }
+    EFFECTS.iter().find(|kind| kind.id == id).copied()
+}

@@ -12,6 +12,15 @@
 //! Each voice reads its sample and is mixed on its own, several frames at a time. The filters of
 //! eight voices run in lockstep, because each output of a filter depends on the output before it.
 //!
+//! A voice ends when its level is below -96 dBFS and no controller can raise it.
+//!
+//! Where the specification leaves a choice: initial attenuation counts 0.4 times, as in other
+//! players; controller 10 pans by 500 to either side, not 1000; a delay of -12000 timecents is
+//! none; RPN 0 makes the range of the pitch wheel exact; a note lasts at least 10 ms; portamento
+//! time doubles every 12 steps; the soft pedal takes 3 dB. The NRPNs of the Sound Blaster AWE32
+//! (MSB 127, LSB 0 to 26) replace values of the bank; those that the card's manual calls realtime
+//! also change notes that sound.
+//!
 //! | module | content |
 //! |---|---|
 //! | `processor` | events, notes, control points and rendering of one channel |

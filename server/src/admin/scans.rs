@@ -112,7 +112,7 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             problem: summary.problem.clone().or(skipped)?,
         })
     });
-    let passed_over = snapshot.passed_over.iter().map(|one| ScanProblem {
+    let passed_over = snapshot.shadowed.iter().map(|one| ScanProblem {
         soundfont_id: one.soundfont_id.clone(),
         path: one.path.display().to_string(),
         usable: false,

@@ -63,7 +63,7 @@ pub(super) struct Storage {
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
     let audio = audio::usage_of_all(&state.db).await?;
     let soundfonts = soundfonts::usage_of_all(&state.db).await?;
-    let quotas = storage::own_quotas(&state.db).await?;
+    let quotas = storage::individual_quotas(&state.db).await?;
     let projects = projects::usage_of_all(&state.db).await?;
     let tasks = tasks::stored_bytes_of_all(&state.db).await?;
     let blobs = state.blobs.clone();

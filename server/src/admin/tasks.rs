@@ -56,7 +56,7 @@ pub(super) async fn cancel(
     Admin(admin): Admin,
     Path(id): Path<String>,
 ) -> ApiResult<Json<OwnedTask>> {
-    let (owner_id, task) = state.tasks.cancel_of_anybody(&id).await?;
+    let (owner_id, task) = state.tasks.cancel_of_any_user(&id).await?;
     let owner = management::user(&state.db, &owner_id).await?.username;
     let detail = format!("{} {}", task.kind, task.id);
     audit::record(&state.db, &admin.who(), Action::TaskCancelled, &owner, &detail).await;

@@ -54,7 +54,7 @@ struct Accounts {
 impl Accounts {
     async fn of(state: &AppState) -> ApiResult<Self> {
         let default_quota_bytes = state.config.limits.audio.quota_bytes;
-        Ok(Self { quotas: storage::own_quotas(&state.db).await?, default_quota_bytes })
+        Ok(Self { quotas: storage::individual_quotas(&state.db).await?, default_quota_bytes })
     }
 
     fn view(&self, row: UserRow) -> Account {

@@ -53,7 +53,7 @@ pub(super) fn import(
     }
     let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
         // A file that this user has already counts toward the quota.
-        allowance if is_existing => allowance.without(u64::MAX),
+        allowance if is_existing => allowance.after_freeing(u64::MAX),
         allowance => allowance,
     };
     let decoded = match is_whole {
@@ -240,7 +240,7 @@ impl DecodeContext<'_> {
         let samples = self.blobs.unnamed_writer(FOLDER)?;
         let peaks = self.blobs.unnamed_writer(FOLDER)?;
         let folder = samples.temporary().parent().unwrap_or(Path::new(".")).to_owned();
-        let quota_bytes = allowance.left_bytes().saturating_sub(received.size_bytes);
+        let quota_bytes = allowance.remaining_bytes().saturating_sub(received.size_bytes);
         let max_output_bytes = allowance.room_bytes(&folder)?.min(quota_bytes);
         let limits = self.limits;
         let job = Job {

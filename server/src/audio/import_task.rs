@@ -124,7 +124,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
                 Ok(_) => true,
                 // Another process, or the next start, continues a task that this process stops.
                 Err(_) if state.stop.is_cancelled() => false,
-                Err(error) => task.is_cancelled() || !task.is_tried_again_after(error),
+                Err(error) => task.is_cancelled() || !task.will_retry_after(error),
             };
             if has_ended && task.holds()? {
                 remove(&state.blobs, &waiting)?;

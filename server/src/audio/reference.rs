@@ -95,7 +95,7 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
     let mut form = form::read(request).await?;
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         if let Some(name) = field.file_name().map(str::to_owned) {
-            let allowance = Allowance::of_passing(state);
+            let allowance = Allowance::of_temporary_files(state);
             return receive_field(state, allowance, destination, &name, field).await;
         }
     }
@@ -106,7 +106,7 @@ async fn measure_received(state: &AppState, user_id: &str, received: Received) -
     let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
         let (state, observer) = (&work_state, &mut |_| !caller.has_gone());
-        let decoded = decode(state, &runtime, &Allowance::of_passing(state), &received, observer)?;
+        let decoded = decode(state, &runtime, &Allowance::of_temporary_files(state), &received, observer)?;
         let samples = BufReader::new(File::open(decoded.samples.temporary())?);
         let measured = measure(samples, &decoded.report, observer)?;
         Ok(answer(received.name, measured, decoded.report.warnings))

@@ -60,7 +60,7 @@ pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Res
         false => None,
     };
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
-    let db = db::open_as_it_is(&config.storage.database, config.storage.database_limits).await?;
+    let db = db::open_existing(&config.storage.database, config.storage.database_limits).await?;
     let mut report = Report { problems: db::faults(&db).await?, ..Report::default() };
     report.problems.extend(projects::faults(&db).await?);
     let mismatch = installation::fault(&config.storage, &db, &blobs).await?;
@@ -138,11 +138,8 @@ fn files(
     let has_all_uploads = !matches!(config.storage.blobs, BlobStore::S3(_));
     let mut sizes: HashMap<String, u64> = HashMap::new();
     for kind in inventory::KINDS {
-        for entry in blobs
-            .local()
-            .entries_for_good(kind.folder)?
-            .into_iter()
-            .chain(blobs.entries_for_good(kind.folder)?)
+        for entry in
+            blobs.local().durable_entries(kind.folder)?.into_iter().chain(blobs.durable_entries(kind.folder)?)
         {
             sizes.insert(format!("{}/{}", kind.folder, entry.file_name()), entry.size_bytes);
         }

@@ -50,7 +50,7 @@ pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) ->
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?.next().is_none();
     anyhow::ensure!(is_empty, "{} is not empty; name an empty or a new folder", folder.display());
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
-    let db = db::open_as_it_is(&config.storage.database, config.storage.database_limits).await?;
+    let db = db::open_existing(&config.storage.database, config.storage.database_limits).await?;
     let made_at = clock::now_text();
     let manifest = Manifest::new(made_at, db::form(&db).await?);
     let database = with_database.then(|| config.storage.database.clone());

@@ -50,12 +50,12 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
         "the database {address} (SF_DATABASE_URL) is not empty; nothing was changed. Use an empty database"
     );
     let replaced_dir = move_existing_aside(config, database.as_deref(), replace)?;
-    let blobs = open_blobs(&config.storage, Sharing::Own).await?;
+    let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
     let (source, folder, dir) = (folder, folder.to_owned(), config.storage.dir.clone());
     let restoring = move || -> anyhow::Result<usize> {
         for kind in KINDS.iter().filter(|_| !replace) {
             anyhow::ensure!(
-                blobs.entries_for_good(kind.folder)?.is_empty(),
+                blobs.durable_entries(kind.folder)?.is_empty(),
                 not_empty_error("the store of files (SF_BLOB_STORE)")
             );
         }

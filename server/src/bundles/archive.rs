@@ -1,8 +1,7 @@
-//! Reading an archive that somebody sent.
+//! Reads an uploaded archive.
 //!
-//! Entries are found by the names that the manifest gives, and no name ever becomes a path on the
-//! disk. What an entry says of its size counts for nothing: each is read up to a limit, and one
-//! byte more is a refusal.
+//! Entries are found by the names in the manifest, and no name becomes a path on the disk. The size
+//! in an entry's header is ignored: each entry is read up to a limit and refused beyond it.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -15,7 +14,7 @@ pub(super) const MANIFEST: &str = "bundle.json";
 pub(super) const PROJECT: &str = "project.json";
 pub(super) const AUDIO_FOLDER: &str = "audio/";
 
-/// Most bytes that are read to find out what is in an archive: some 100,000 entries.
+/// Most bytes that are read to list an archive: about 100,000 entries.
 const DIRECTORY_MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Most entries of an archive.
@@ -24,8 +23,8 @@ pub(super) const ENTRIES_MAX: usize = 20_000;
 /// Why an archive cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BundleError {
-    /// The archive holds something else than a bundle, or is damaged: why, without a full stop.
-    #[error("The file is no bundle of a project: {0}.")]
+    /// The archive is not a bundle, or damaged: the reason, without a full stop.
+    #[error("The file is not a bundle of a project: {0}.")]
     Bad(String),
     /// An entry is larger than it may be.
     #[error("{what} may have at most {limit_bytes} bytes")]
@@ -41,35 +40,35 @@ pub(super) enum BundleError {
 }
 
 impl BundleError {
-    /// For an archive that is no bundle.
-    pub(super) fn bad(why: impl Into<String>) -> Self {
-        Self::Bad(why.into())
+    /// For an archive that is not a bundle.
+    pub(super) fn bad(reason: impl Into<String>) -> Self {
+        Self::Bad(reason.into())
     }
 
-    /// For an entry that does not give what it promises.
+    /// For an entry that cannot be read.
     fn damaged(name: &str, error: &io::Error) -> Self {
         Self::Bad(format!("`{name}` is damaged: {error}"))
     }
 }
 
-/// A bundle's archive, opened and looked through.
-pub(super) struct Archive<R: Read + Seek>(ZipArchive<Budgeted<R>>);
+/// The archive of a bundle whose entries were checked.
+pub(super) struct Archive<R: Read + Seek>(ZipArchive<LimitedReader<R>>);
 
 impl<R: Read + Seek> Archive<R> {
-    /// Opens an archive in which there is nothing but what a bundle has.
+    /// Opens an archive and checks that it has only entries of a bundle.
     ///
     /// # Errors
-    /// [`BundleError::Bad`], naming what is wrong with it.
+    /// [`BundleError::Bad`] with the reason.
     pub(super) fn open(reader: R) -> Result<Self, BundleError> {
-        let budgeted = Budgeted { reader, left_bytes: Some(DIRECTORY_MAX_BYTES) };
-        let mut zip = ZipArchive::new(budgeted)
+        let limited = LimitedReader { reader, remaining_bytes: Some(DIRECTORY_MAX_BYTES) };
+        let mut zip = ZipArchive::new(limited)
             .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))?;
         if zip.has_duplicate_names() {
             return Err(BundleError::bad("it has two entries of one name"));
         }
         if zip.len() > ENTRIES_MAX {
             return Err(BundleError::bad(format!(
-                "it has {} entries, and at most {ENTRIES_MAX} are taken",
+                "it has {} entries, and at most {ENTRIES_MAX} are allowed",
                 zip.len()
             )));
         }
@@ -77,20 +76,20 @@ impl<R: Read + Seek> Archive<R> {
             let entry = zip.by_index_raw(number).map_err(|error| BundleError::bad(error.to_string()))?;
             let name = entry.name().map_err(|error| BundleError::bad(error.to_string()))?;
             let shown: String = name.chars().filter(|letter| !letter.is_control()).take(100).collect();
-            if entry.is_symlink() || entry.encrypted() || !(is_ours(&name) || name == AUDIO_FOLDER) {
-                return Err(BundleError::bad(format!("`{shown}` is nothing that a bundle has")));
+            if entry.is_symlink() || entry.encrypted() || !(is_bundle_entry(&name) || name == AUDIO_FOLDER) {
+                return Err(BundleError::bad(format!("`{shown}` does not belong in a bundle")));
             }
         }
         let mut reader = zip.into_inner();
-        reader.left_bytes = None;
-        // What has been looked through is read again without the limit: it is the same bytes.
+        reader.remaining_bytes = None;
+        // The checked bytes are read again, without the limit.
         reader.seek(SeekFrom::Start(0))?;
         ZipArchive::new(reader)
             .map(Self)
             .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))
     }
 
-    /// The text of an entry of at most so many bytes.
+    /// The text of an entry of at most `max_bytes` bytes.
     ///
     /// # Errors
     /// [`BundleError::Bad`] if there is no such entry, or it is damaged; [`BundleError::TooLarge`]
@@ -113,39 +112,39 @@ impl<R: Read + Seek> Archive<R> {
         Ok(bytes)
     }
 
-    /// An entry to read.
+    /// Opens an entry for reading.
     ///
     /// # Errors
     /// [`BundleError::Bad`] if there is none.
     pub(super) fn entry(&mut self, name: &str) -> Result<ZipFile<'_, impl Read + use<'_, R>>, BundleError> {
         self.0.by_name(name).map_err(|error| match error {
             ZipError::FileNotFound => BundleError::bad(format!("`{name}` is missing")),
-            other => BundleError::bad(format!("`{name}` cannot be read: {other}")),
+            error => BundleError::bad(format!("`{name}` cannot be read: {error}")),
         })
     }
 }
 
-/// Whether a bundle has entries of this name.
-pub(super) fn is_ours(name: &str) -> bool {
-    let is_plain = |rest: &str| {
-        !rest.starts_with('.')
-            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
+/// Whether a bundle may have an entry of this name.
+pub(super) fn is_bundle_entry(name: &str) -> bool {
+    let is_plain = |file: &str| {
+        !file.starts_with('.')
+            && file.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-".contains(&byte))
     };
-    let audio = name.strip_prefix(AUDIO_FOLDER).filter(|rest| (1..=128).contains(&rest.len()));
+    let audio = name.strip_prefix(AUDIO_FOLDER).filter(|file| (1..=128).contains(&file.len()));
     name == MANIFEST || name == PROJECT || audio.is_some_and(is_plain)
 }
 
-/// Reads at most so many bytes, as long as there is a limit.
-struct Budgeted<R> {
+/// Reads at most `remaining_bytes`, if that is a limit.
+struct LimitedReader<R> {
     reader: R,
-    left_bytes: Option<u64>,
+    remaining_bytes: Option<u64>,
 }
 
-impl<R: Read> Read for Budgeted<R> {
+impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
-        if let Some(left_bytes) = &mut self.left_bytes {
-            *left_bytes = left_bytes
+        if let Some(remaining_bytes) = &mut self.remaining_bytes {
+            *remaining_bytes = remaining_bytes
                 .checked_sub(count as u64)
                 .ok_or_else(|| io::Error::other("its directory is too large"))?;
         }
@@ -153,7 +152,7 @@ impl<R: Read> Read for Budgeted<R> {
     }
 }
 
-impl<R: Seek> Seek for Budgeted<R> {
+impl<R: Seek> Seek for LimitedReader<R> {
     fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
         self.reader.seek(position)
     }
@@ -161,12 +160,12 @@ impl<R: Seek> Seek for Budgeted<R> {
 
 #[cfg(test)]
 mod tests {
-    use super::is_ours;
+    use super::is_bundle_entry;
 
     #[test]
     fn a_bundle_has_plain_names_only() {
         for name in ["bundle.json", "project.json", "audio/0a.wav", "audio/x", "audio/a-b_c.d"] {
-            assert!(is_ours(name), "{name}");
+            assert!(is_bundle_entry(name), "{name}");
         }
         for name in [
             "",
@@ -184,7 +183,7 @@ mod tests {
             "Project.json",
             "audio//x",
         ] {
-            assert!(!is_ours(name), "{name:?}");
+            assert!(!is_bundle_entry(name), "{name:?}");
         }
     }
 }

@@ -4,15 +4,15 @@ use std::collections::HashMap;
 
 use schemas::json::{JsonText, Kind, ObjectWriter, View, push_list, push_text};
 
-/// The document with other ids of audio files, by a table from old to new.
+/// The document with its ids of audio files replaced: `new_ids` maps old ids to new ones.
 pub(super) fn replaced(document: &JsonText, new_ids: &HashMap<String, String>) -> JsonText {
     let mut text = String::with_capacity(document.as_str().len());
-    Replacing { new_ids }.value(&mut text, document.view(), Part::Document);
-    // The text consists of parts of a document; reading it checks that once more.
+    Replacer { new_ids }.value(&mut text, document.view(), Part::Document);
+    // The text is made of parts of a valid document, so reading it cannot fail.
     JsonText::read(text.as_bytes()).unwrap_or_else(|_| document.clone())
 }
 
-/// Part of a document that audio files can be named in.
+/// Part of a document that can contain ids of audio files.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Document,
@@ -52,11 +52,11 @@ impl Part {
     }
 }
 
-struct Replacing<'i> {
+struct Replacer<'i> {
     new_ids: &'i HashMap<String, String>,
 }
 
-impl Replacing<'_> {
+impl Replacer<'_> {
     fn value(&self, out: &mut String, view: View<'_>, part: Part) {
         match (view.kind(), part) {
             (Kind::Object, _) => {
@@ -88,8 +88,8 @@ impl Replacing<'_> {
 
     fn url(&self, url: &str) -> Option<String> {
         self.new_ids.iter().find_map(|(old, new)| {
-            let from = format!("/audio/{old}/");
-            url.contains(&from).then(|| url.replace(&from, &format!("/audio/{new}/")))
+            let old_path = format!("/audio/{old}/");
+            url.contains(&old_path).then(|| url.replace(&old_path, &format!("/audio/{new}/")))
         })
     }
 }
@@ -116,10 +116,10 @@ mod tests {
         let new_ids = HashMap::from([("old".to_owned(), "new".to_owned())]);
         let with_new = |document| replaced(&JsonText::of_value(&document), &new_ids);
         assert_eq!(with_new(document("old")), JsonText::of_value(&document("new")));
-        for odd in
+        for malformed in
             [json!(null), json!({ "tracks": 7, "master": [] }), json!({ "tracks": [7, { "items": {} }] })]
         {
-            assert_eq!(with_new(odd.clone()), JsonText::of_value(&odd));
+            assert_eq!(with_new(malformed.clone()), JsonText::of_value(&malformed));
         }
     }
 }

@@ -46,7 +46,7 @@ pub(super) async fn export(
     let (runtime, owner_id) = (Handle::current(), user.id.clone());
     let permits = state.bundling.clone();
     let work = move |caller: &Caller| {
-        // Loaded here, so that requests that wait hold no documents.
+        // Loaded here, so that waiting requests hold no documents.
         let text = runtime.block_on(projects::stored_text(&state, &user.id, &id))?;
         bundle(&state, &runtime, &user.id, &id, text, caller)
     };
@@ -57,8 +57,11 @@ pub(super) async fn export(
 /// Most audio files in a bundle: as many as an import accepts.
 const AUDIO_MAX: usize = ENTRIES_MAX - 2;
 
-fn gone() -> ApiError {
-    ApiError::Conflict { code: "cancelled", detail: "The bundle is not wanted any more.".to_owned() }
+fn cancelled() -> ApiError {
+    ApiError::Conflict {
+        code: "cancelled",
+        detail: "The client disconnected, so the bundle was not made.".to_owned(),
+    }
 }
 
 fn bundle(
@@ -83,16 +86,18 @@ fn bundle(
         audio: Vec::new(),
         missing: Vec::new(),
     };
-    let had = runtime.block_on(audio::ids(&state.db, owner_id))?;
+    let audio_ids = runtime.block_on(audio::ids(&state.db, owner_id))?;
     for id in files_used(&project) {
         if caller.has_gone() {
-            return Err(gone());
+            return Err(cancelled());
         }
-        let original = if had.contains(&id) { audio::original(state, runtime, owner_id, &id)? } else { None };
+        let original =
+            if audio_ids.contains(&id) { audio::original(state, runtime, owner_id, &id)? } else { None };
         match original {
             Some(_) if manifest.audio.len() >= AUDIO_MAX => {
-                let detail =
-                    format!("The project plays more than {AUDIO_MAX} audio files; a bundle holds no more.");
+                let detail = format!(
+                    "The project uses more than {AUDIO_MAX} audio files, the most that a bundle can hold."
+                );
                 return Err(ApiError::Unprocessable { code: "too_many_files", detail });
             }
             Some(original) => manifest.audio.push(bundled(id, &original)),
@@ -100,16 +105,16 @@ fn bundle(
         }
     }
     let manifest_text = serde_json::to_string_pretty(&manifest).map_err(ApiError::internal)?;
-    let audio_bytes: u64 = manifest.audio.iter().map(|one| one.size_bytes).sum();
+    let audio_bytes: u64 = manifest.audio.iter().map(|file| file.size_bytes).sum();
     let blobs = state.blobs.local();
     let bytes = audio_bytes + (text.len() + manifest_text.len()) as u64;
-    // Before the disk is looked at: room is made by removing what users deleted.
+    // Before the check of the disk, which may remove deleted files to make room.
     let share = state.large_answers.passing_file(owner_id, bytes)?;
     ensure_room(state, runtime, blobs.root(), bytes)?;
     let mut writer = blobs.unnamed_writer(FOLDER)?;
     write(state, &mut writer, &manifest, &manifest_text, &text, caller)?;
     writer.flush()?;
-    // The file has no name any more when this returns, and lives as long as it is being sent.
+    // The open file outlives its name, which is removed when this returns.
     let file = File::open(writer.temporary())?;
     let mut hash = Sha256::new();
     hash.update(manifest_text);
@@ -123,8 +128,8 @@ fn bundle(
     Ok((answer, share))
 }
 
-fn bundled(server_file_id: String, about: &AudioFile) -> BundledAudio {
-    let extension = match about.media_type {
+fn bundled(server_file_id: String, file: &AudioFile) -> BundledAudio {
+    let extension = match file.media_type {
         "audio/wav" => "wav",
         "audio/aiff" => "aiff",
         "audio/flac" => "flac",
@@ -136,14 +141,14 @@ fn bundled(server_file_id: String, about: &AudioFile) -> BundledAudio {
     };
     BundledAudio {
         server_file_id,
-        path: format!("{AUDIO_FOLDER}{}.{extension}", about.sha256),
-        name: about.name.clone(),
-        sha256: about.sha256.clone(),
-        size_bytes: about.size_bytes,
+        path: format!("{AUDIO_FOLDER}{}.{extension}", file.sha256),
+        name: file.name.clone(),
+        sha256: file.sha256.clone(),
+        size_bytes: file.size_bytes,
     }
 }
 
-/// Writes the archive: the texts deflated, the audio as it is. One audio file is open at a time.
+/// Writes the archive: compressed texts and uncompressed audio. One audio file is open at a time.
 fn write(
     state: &AppState,
     destination: &mut (impl Write + io::Seek),
@@ -153,25 +158,27 @@ fn write(
     caller: &Caller,
 ) -> ApiResult<()> {
     let mut zip = ZipWriter::new(destination);
-    // Without a time of its own, so that the same project gives the same bytes.
+    // With a fixed time, so that the same project gives the same bytes.
     let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
-    let deflated = options.compression_method(zip::CompressionMethod::Deflated);
+    let compressed = options.compression_method(zip::CompressionMethod::Deflated);
     for (name, text) in [(MANIFEST, manifest_text), (PROJECT, project_text)] {
-        zip.start_file(name, deflated)?;
+        zip.start_file(name, compressed)?;
         zip.write_all(text.as_bytes())?;
     }
-    let as_it_is = options.compression_method(zip::CompressionMethod::Stored);
-    for about in &manifest.audio {
+    let uncompressed = options.compression_method(zip::CompressionMethod::Stored);
+    for file in &manifest.audio {
         if caller.has_gone() {
-            return Err(gone());
+            return Err(cancelled());
         }
-        let mut original = audio::open_original(state, &about.sha256)?.ok_or_else(|| {
-            let detail =
-                format!("The audio file `{}` was deleted meanwhile; try again.", about.server_file_id);
+        let mut original = audio::open_original(state, &file.sha256)?.ok_or_else(|| {
+            let detail = format!(
+                "The audio file `{}` was deleted while the bundle was made; try again.",
+                file.server_file_id
+            );
             ApiError::Conflict { code: "try_again", detail }
         })?;
-        let options = as_it_is.large_file(about.size_bytes >= u64::from(u32::MAX));
-        zip.start_file(&about.path, options)?;
+        let options = uncompressed.large_file(file.size_bytes >= u64::from(u32::MAX));
+        zip.start_file(&file.path, options)?;
         io::copy(&mut original, &mut zip)?;
     }
     zip.finish()?;

@@ -67,7 +67,7 @@ pub(super) async fn import(
     let work = move |caller: &Caller| {
         let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
         let imported = Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received);
-        // The lists of a large bundle, before the next one is read.
+        // Gives the memory of a large bundle back before the next one is read.
         allocator::give_back();
         imported
     };
@@ -80,7 +80,7 @@ pub(super) async fn import(
     Ok((StatusCode::CREATED, headers, Json(imported)).into_response())
 }
 
-/// Writes the body to a file without a name.
+/// Writes the body to an unnamed file.
 async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
     body_kind::require_if_given(request.headers(), MEDIA_TYPES)?;
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
@@ -88,15 +88,15 @@ async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
     let mut writer =
         tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> { Ok(blobs.unnamed_writer(FOLDER)?) })
             .await??;
-    let mut pieces = request.into_body().into_data_stream();
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| match is_length_limit(&error) {
+    let mut chunks = request.into_body().into_data_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| match is_length_limit(&error) {
             true => limit.exceeded(),
             false => ApiError::BodyIncomplete,
         })?;
         let state = state.clone();
         writer = tokio::task::spawn_blocking(move || -> ApiResult<BlobWriter> {
-            writer.write_all(&piece)?;
+            writer.write_all(&chunk)?;
             ensure_room(&state, &Handle::current(), writer.temporary(), 0)?;
             Ok(writer)
         })
@@ -125,7 +125,7 @@ struct Import<'i> {
     runtime: &'i Handle,
     owner_id: &'i str,
     caller: &'i Caller,
-    /// Ids of files that the user did not have before.
+    /// Ids of audio files that this import added.
     added: Vec<String>,
 }
 
@@ -134,7 +134,7 @@ impl Import<'_> {
         let file = File::open(received.temporary())?;
         let outcome = Archive::open(BufReader::new(file))
             .map_err(ApiError::from)
-            .and_then(|archive| self.take(archive));
+            .and_then(|archive| self.import(archive));
         if outcome.is_err() {
             for id in &self.added {
                 if let Err(error) = audio::undo_import(self.state, self.runtime, self.owner_id, id) {
@@ -145,21 +145,21 @@ impl Import<'_> {
         outcome
     }
 
-    fn take(&mut self, mut archive: Archive<BufReader<File>>) -> ApiResult<Imported> {
+    fn import(&mut self, mut archive: Archive<BufReader<File>>) -> ApiResult<Imported> {
         let manifest = read_manifest(&mut archive)?;
         let max_bytes = self.state.config.limits.project_max_bytes;
         let project = archive.text(PROJECT, max_bytes, "A project")?;
         let project = self.with_document(project.len(), move || {
             let project = read_text(&project)?;
-            // Before hours are spent on its audio.
+            // Before its audio is decoded, which may take hours.
             Document::check(&project, None)?;
             Ok(project)
         })?;
-        let audio = self.take_audio(&mut archive, &manifest)?;
+        let audio = self.import_audio(&mut archive, &manifest)?;
         self.store(&project, &manifest, &audio)
     }
 
-    /// Runs `work` on a document of this size once few enough others are worked on.
+    /// Runs `work` on a document of this size, within the limit on documents at a time.
     fn with_document<T: Send + 'static>(
         &self,
         size_bytes: usize,
@@ -168,48 +168,48 @@ impl Import<'_> {
         self.runtime.block_on(with_document(size_bytes, work))
     }
 
-    /// Takes each file of a bundle, and says which ids stand for the ids in the project.
-    fn take_audio(
+    /// Imports the audio of a bundle. Returns a map from ids in the project to ids of the user.
+    fn import_audio(
         &mut self,
         archive: &mut Archive<BufReader<File>>,
         manifest: &Manifest,
     ) -> ApiResult<HashMap<String, String>> {
         let mut new_ids = HashMap::new();
         let mut by_path: HashMap<&str, String> = HashMap::new();
-        for one in &manifest.audio {
-            let id = match by_path.get(one.path.as_str()) {
+        for bundled in &manifest.audio {
+            let id = match by_path.get(bundled.path.as_str()) {
                 Some(id) => id.clone(),
                 None => {
-                    let mut entry = archive.entry(&one.path)?;
-                    let taken = audio::import_content(
+                    let mut entry = archive.entry(&bundled.path)?;
+                    let outcome = audio::import_content(
                         self.state,
                         self.runtime,
                         self.owner_id,
-                        &one.name,
+                        &bundled.name,
                         &mut entry,
                         &mut |_| !self.caller.has_gone(),
                     );
-                    let (file, known) = taken.map_err(|error| match error {
+                    let (file, is_known) = outcome.map_err(|error| match error {
                         ApiError::BadRequest { detail, .. } => {
                             BundleError::bad(detail.trim_end_matches('.')).into()
                         }
-                        other => other,
+                        error => error,
                     })?;
-                    if !known {
+                    if !is_known {
                         self.added.push(file.id.clone());
                     }
-                    if file.sha256 != one.sha256 {
+                    if file.sha256 != bundled.sha256 {
                         return Err(BundleError::bad(format!(
-                            "`{}` is not what `{MANIFEST}` says",
-                            one.path
+                            "the SHA-256 of `{}` is not the one in `{MANIFEST}`",
+                            bundled.path
                         ))
                         .into());
                     }
                     file.id
                 }
             };
-            by_path.insert(&one.path, id.clone());
-            new_ids.insert(one.server_file_id.clone(), id);
+            by_path.insert(&bundled.path, id.clone());
+            new_ids.insert(bundled.server_file_id.clone(), id);
         }
         Ok(new_ids)
     }
@@ -235,13 +235,13 @@ impl Import<'_> {
                 Document::check(&renamed, None)
             })?;
         };
-        let taken: HashSet<&String> = new_ids.values().collect();
+        let audio_ids: HashSet<&String> = new_ids.values().collect();
         Ok(Imported {
             project_id: saved.project_id,
             revision: saved.revision,
             updated_at: saved.updated_at,
             audio_added: self.added.len(),
-            audio_known: taken.len() - self.added.len(),
+            audio_known: audio_ids.len() - self.added.len(),
             audio_missing: manifest.missing.clone(),
         })
     }

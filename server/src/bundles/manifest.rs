@@ -1,18 +1,18 @@
-//! `bundle.json`, which says what is in a bundle.
+//! `bundle.json`, the list of a bundle's contents.
 
 use std::io::{Read, Seek};
 
 use serde::{Deserialize, Serialize};
 
-use super::archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, is_ours};
+use super::archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, is_bundle_entry};
 
 /// Largest manifest in bytes.
 const MANIFEST_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
-/// The format that a manifest names.
+/// Name of the format in a manifest.
 pub(super) const FORMAT: &str = "songfoundry-bundle";
 
-/// The version of bundles that this program writes, and the newest that it reads.
+/// The version that this program writes, and the newest that it reads.
 pub(super) const VERSION: u32 = 1;
 
 /// The contents of a bundle.
@@ -20,24 +20,24 @@ pub(super) const VERSION: u32 = 1;
 pub(super) struct Manifest {
     pub(super) format: String,
     pub(super) version: u32,
-    /// The project's id on the service that it comes from.
+    /// The project's id on the exporting service.
     pub(super) project_id: String,
     /// Its title.
     pub(super) name: String,
-    /// The audio that it names.
+    /// The audio that the project uses.
     pub(super) audio: Vec<BundledAudio>,
-    /// Ids of audio that it names and that was not there.
+    /// Ids of audio that the project uses and the exporting service did not have.
     pub(super) missing: Vec<String>,
 }
 
 /// An audio file in a bundle.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct BundledAudio {
-    /// The id that the project names it by.
+    /// Its id in the project.
     pub(super) server_file_id: String,
-    /// Where it is in the archive.
+    /// Its path in the archive.
     pub(super) path: String,
-    /// What its owner called it.
+    /// Its name on the exporting service.
     pub(super) name: String,
     /// SHA-256 of its bytes, in hexadecimal digits.
     pub(super) sha256: String,
@@ -48,25 +48,28 @@ pub(super) struct BundledAudio {
 /// The manifest of a bundle that this version reads.
 ///
 /// # Errors
-/// [`BundleError::Bad`] if there is none, or it is damaged, of another version, or names anything
-/// that a bundle does not have; [`BundleError::TooLarge`].
+/// [`BundleError::Bad`] if it is missing, damaged, of a newer version, or lists a path that a
+/// bundle cannot have; [`BundleError::TooLarge`].
 pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Manifest, BundleError> {
-    let text = archive.text(MANIFEST, MANIFEST_MAX_BYTES, "The list of what is in a bundle")?;
+    let text = archive.text(MANIFEST, MANIFEST_MAX_BYTES, "The manifest of a bundle")?;
     let manifest: Manifest = serde_json::from_slice(&text)
-        .map_err(|error| BundleError::bad(format!("`{MANIFEST}` is not what it should be: {error}")))?;
+        .map_err(|error| BundleError::bad(format!("`{MANIFEST}` cannot be read: {error}")))?;
     if manifest.format != FORMAT || manifest.version > VERSION {
         let Manifest { format, version, .. } = manifest;
         let format: String = format.chars().take(50).collect();
         return Err(BundleError::bad(format!(
-            "`{MANIFEST}` says `{format}` of version {version}; `{FORMAT}` up to {VERSION} is read"
+            "`{MANIFEST}` has the format `{format}` of version {version}, but this service reads `{FORMAT}` up to \
+             version {VERSION}"
         )));
     }
-    if let Some(one) =
-        manifest.audio.iter().find(|one| !one.path.starts_with(AUDIO_FOLDER) || !is_ours(&one.path))
+    if let Some(bundled) = manifest
+        .audio
+        .iter()
+        .find(|bundled| !bundled.path.starts_with(AUDIO_FOLDER) || !is_bundle_entry(&bundled.path))
     {
-        let path: String = one.path.chars().take(100).collect();
+        let path: String = bundled.path.chars().take(100).collect();
         return Err(BundleError::bad(format!(
-            "`{MANIFEST}` names `{path}`, which is nothing that a bundle has"
+            "`{MANIFEST}` lists `{path}`, which does not belong in a bundle"
         )));
     }
     Ok(manifest)

@@ -1,11 +1,11 @@
 //! Exports a project with its audio to one file, and imports it.
 //!
-//! A zip archive with `bundle.json` (what is in it), `project.json` (the project as it is stored)
-//! and the audio files as they came, each once, as `audio/<SHA-256>.<extension>`. A bundle of one
+//! A bundle is a zip archive with `bundle.json` (its contents), `project.json` (the stored project)
+//! and the uploaded audio files, each once, as `audio/<SHA-256>.<extension>`. A bundle of one
 //! revision always has the same bytes.
 //!
-//! [`archive`], [`manifest`] and [`audio_ids`] know nothing of the service: `tests/fuzz` compiles
-//! them by themselves.
+//! [`archive`], [`manifest`] and [`audio_ids`] do not depend on the service: `tests/fuzz` compiles
+//! them separately.
 
 mod archive;
 mod audio_ids;
@@ -31,12 +31,12 @@ pub(crate) fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .routes(routes!(export::export))
 }
 
-/// A limit on bundles that are written or read at a time; at most `waiting_max` requests wait.
+/// Limits bundles that are written or read at a time; at most `waiting_max` requests wait.
 pub(crate) fn limit_at_a_time(waiting_max: u64) -> Arc<Permits> {
     Arc::new(Permits::counted("bundles of projects", processors(), waiting_max))
 }
 
-/// Folder of the store that bundles pass through.
+/// Folder of the store for temporary bundles.
 const FOLDER: &str = "bundles";
 
 #[cfg(test)]

@@ -15,7 +15,7 @@ use crate::test_app::{Answer, TestApp};
 const PROJECTS: &str = "/api/v1/projects";
 const IMPORT: &str = "/api/v1/projects/import";
 
-/// A short file of a tone.
+/// A short file with a tone.
 fn sound(frequency_hz: f64) -> Vec<u8> {
     sine_wav(frequency_hz, 48_000, 0.05)
 }
@@ -25,7 +25,7 @@ async fn upload(app: &TestApp, token: &str, name: &str, bytes: &[u8]) -> String 
     call.send().await.expect(201)["files"][0]["id"].as_str().expect("an id").to_owned()
 }
 
-/// A project with two recordings, one of them twice, an impulse response, and one that is gone.
+/// A project with two recordings, one of them twice, an impulse response and a missing recording.
 fn song(first: &str, second: &str) -> Value {
     let item = |id: &str, file: &str| {
         json!({ "type": "audio", "id": id, "start_tick": 0, "source": { "server_file_id": file },
@@ -115,7 +115,7 @@ fn changed(bytes: &[u8], change: impl Fn(&mut Vec<(String, Vec<u8>)>)) -> Vec<u8
 }
 
 #[tokio::test]
-async fn a_bundle_holds_the_project_and_each_sound_once() {
+async fn a_bundle_holds_the_project_and_each_audio_file_once() {
     let songs = Songs::start(&[]).await;
     let answer = songs.bundle().await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/zip"));
@@ -138,7 +138,7 @@ async fn a_bundle_holds_the_project_and_each_sound_once() {
     let raw = songs.get(&songs.ada, &format!("{PROJECTS}/song/raw")).await;
     assert_eq!(found[1].1, raw.bytes);
 
-    // The same again, to the byte; and a part of it.
+    // A second bundle has the same bytes and tag.
     let again = songs.bundle().await;
     assert_eq!(again.bytes, answer.bytes);
     let call = songs.app.remote(Method::GET, &format!("{PROJECTS}/song/bundle")).token(&songs.ada);
@@ -150,12 +150,12 @@ async fn a_bundle_holds_the_project_and_each_sound_once() {
 }
 
 #[tokio::test]
-async fn a_bundle_comes_back_to_the_bit() {
+async fn an_imported_bundle_has_the_same_bytes() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     let before = songs.raw("song").await;
 
-    // Beside what is there: under a new id, and without storing any sound again.
+    // Beside the exported project: under a new id, without storing audio again.
     let copy = songs.import(&songs.ada, &bundle).await;
     let body = copy.expect(201);
     assert_eq!(
@@ -170,7 +170,7 @@ async fn a_bundle_comes_back_to_the_bit() {
     let text = songs.raw(&copy_id).await;
     assert_eq!(text.replace(&copy_id, "song"), before);
 
-    // In place of what was deleted: the same bytes.
+    // After the project was deleted: the same id and bytes.
     songs.app.remote(Method::DELETE, &format!("{PROJECTS}/song")).token(&songs.ada).send().await.expect(204);
     let body = songs.import(&songs.ada, &bundle).await.expect(201);
     assert_eq!(body["project_id"], "song");
@@ -179,7 +179,7 @@ async fn a_bundle_comes_back_to_the_bit() {
 }
 
 #[tokio::test]
-async fn what_somebody_else_brings_is_theirs() {
+async fn an_import_by_another_user_creates_independent_files() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     let bob = songs.app.token_of_new_user("bob").await;
@@ -189,7 +189,7 @@ async fn what_somebody_else_brings_is_theirs() {
     let project = songs.get(&bob, &format!("{PROJECTS}/song")).await.expect(200);
     let items = &project["tracks"][0]["items"];
     let id = items[0]["server_file_id"].as_str().expect("an id");
-    assert!(id != songs.first && id != songs.second, "the owner's own id");
+    assert!(id != songs.first && id != songs.second, "an id of the importing user");
     assert_eq!(items[0]["source"]["server_file_id"], id);
     assert_eq!(items[0]["audio_file_url"], format!("/api/v1/audio/{id}/file"));
     assert_eq!(items[2]["server_file_id"], id);
@@ -202,7 +202,7 @@ async fn what_somebody_else_brings_is_theirs() {
 }
 
 #[tokio::test]
-async fn archives_that_are_no_bundles_are_refused_and_leave_nothing() {
+async fn archives_that_are_not_bundles_are_refused_and_leave_nothing() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     let bob = songs.app.token_of_new_user("bob").await;
@@ -220,7 +220,7 @@ async fn archives_that_are_no_bundles_are_refused_and_leave_nothing() {
     for name in ["../../etc/passwd", "/etc/passwd", "audio/../../x.wav", "notes.txt", "audio\\..\\x"] {
         refused(
             changed(&bundle, |all| all.push((name.to_owned(), b"x".to_vec()))),
-            "nothing that a bundle has",
+            "does not belong in a bundle",
         )
         .await;
     }
@@ -240,19 +240,19 @@ async fn archives_that_are_no_bundles_are_refused_and_leave_nothing() {
     };
     refused(manifest("\"version\": 1", "\"version\": 2"), "version 2").await;
     refused(manifest("songfoundry-bundle", "other-bundle"), "other-bundle").await;
-    refused(manifest("\"path\": \"audio/", "\"path\": \"../"), "nothing that a bundle has").await;
-    // Bytes that are not those that the manifest promises.
-    refused(changed(&bundle, |all| all[2].1 = sound(77.0)), "is not what").await;
+    refused(manifest("\"path\": \"audio/", "\"path\": \"../"), "does not belong in a bundle").await;
+    // Bytes with another hash than in the manifest.
+    refused(changed(&bundle, |all| all[2].1 = sound(77.0)), "SHA-256").await;
     let mut damaged = bundle.clone();
-    let place = damaged.windows(4).position(|four| four == &songs.first_bytes[100..104]).expect("there");
-    damaged[place] ^= 0xFF;
+    let index = damaged.windows(4).position(|four| four == &songs.first_bytes[100..104]).expect("there");
+    damaged[index] ^= 0xFF;
     refused(damaged, "cannot be read to its end").await;
 
     let project = changed(&bundle, |all| all[1].1 = b"{\"tracks\": 7}".to_vec());
     songs.import(&bob, &project).await.problem(400, "invalid_project");
     let audio = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
     songs.import(&bob, &audio).await.problem(415, "unsupported_media_type");
-    assert_eq!(songs.audio_count(&bob).await, 0, "what was taken before the refusal is given up again");
+    assert_eq!(songs.audio_count(&bob).await, 0, "a refused import removes the audio that it added");
     assert_eq!(songs.get(&bob, PROJECTS).await.expect(200)["items"], json!([]));
     assert_eq!(songs.audio_count(&songs.ada).await, 2);
     let call = songs.app.remote(Method::POST, IMPORT).token(&bob).raw("text/html", bundle);
@@ -260,7 +260,7 @@ async fn archives_that_are_no_bundles_are_refused_and_leave_nothing() {
 }
 
 #[tokio::test]
-async fn a_symbolic_link_is_nothing_that_a_bundle_has() {
+async fn a_bundle_with_a_symbolic_link_is_refused() {
     let songs = Songs::start(&[]).await;
     let mut zip = ZipWriter::new_append(Cursor::new(songs.bundle().await.bytes)).expect("opens");
     zip.add_symlink("audio/link.wav", "/etc/passwd", SimpleFileOptions::default()).expect("adds");
@@ -270,7 +270,7 @@ async fn a_symbolic_link_is_nothing_that_a_bundle_has() {
 }
 
 #[tokio::test]
-async fn what_unpacks_to_too_much_is_refused() {
+async fn entries_that_unpack_to_too_many_bytes_are_refused() {
     let limits = [
         ("SF_PROJECT_MAX_BYTES", "200000"),
         ("SF_UPLOAD_MAX_BYTES", "1000000"),
@@ -288,7 +288,7 @@ async fn what_unpacks_to_too_much_is_refused() {
     assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("4194304"));
     let large = vec![0; 1_000_001];
     assert!(songs.import(&songs.ada, &large).await.problem(413, "too_large").contains("A bundle"));
-    // More entries than anybody reads.
+    // More entries than the limit.
     let names: Vec<String> = (0..20_001).map(|number| format!("audio/{number}")).collect();
     let many = archive(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>());
     let songs = Songs::start(&[]).await;
@@ -297,7 +297,7 @@ async fn what_unpacks_to_too_much_is_refused() {
 }
 
 #[tokio::test]
-async fn the_quota_holds_for_bundles() {
+async fn an_import_beyond_the_quota_is_refused() {
     let songs = Songs::start(&[("SF_AUDIO_QUOTA_BYTES", "60000")]).await;
     let bundle = songs.bundle().await.bytes;
     let bob = songs.app.token_of_new_user("bob").await;
@@ -337,16 +337,16 @@ async fn bundles_need_a_user_and_a_project_that_can_be_read() {
 async fn a_bundle_with_two_entries_of_one_name_is_refused() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
-    // The writer takes a name once, so the second entry gets its name afterwards.
+    // The writer refuses duplicate names, so the second entry is renamed afterwards.
     let mut twice = changed(&bundle, |all| {
         let again = all.iter().find(|(name, _)| name == "project.json").expect("it is there").1.clone();
         all.push(("projecT.json".to_owned(), again));
     });
-    let places: Vec<usize> =
-        (0..twice.len()).filter(|&place| twice[place..].starts_with(b"projecT.json")).collect();
-    assert_eq!(places.len(), 2, "in its header and in the directory");
-    for place in places {
-        twice[place..place + 12].copy_from_slice(b"project.json");
+    let offsets: Vec<usize> =
+        (0..twice.len()).filter(|&offset| twice[offset..].starts_with(b"projecT.json")).collect();
+    assert_eq!(offsets.len(), 2, "in its header and in the directory");
+    for offset in offsets {
+        twice[offset..offset + 12].copy_from_slice(b"project.json");
     }
     let detail = songs.import(&songs.ada, &twice).await.problem(400, "bad_bundle");
     assert!(detail.contains("two entries of one name"), "{detail}");
@@ -354,7 +354,7 @@ async fn a_bundle_with_two_entries_of_one_name_is_refused() {
 }
 
 #[tokio::test]
-async fn a_project_may_name_more_files_than_anybody_has() {
+async fn a_project_may_name_more_files_than_exist() {
     const NAMED: usize = 60_000;
     let songs = Songs::start(&[]).await;
     let item = |number: usize| {
@@ -374,12 +374,12 @@ async fn a_project_may_name_more_files_than_anybody_has() {
 }
 
 #[tokio::test]
-async fn bundles_that_nobody_reads_are_bounded() {
+async fn unread_bundles_are_limited() {
     const LIMIT_BYTES: u64 = 8 * 1024 * 1024 * 1024;
     let songs = Songs::start(&[]).await;
     let whole = songs.bundle().await;
     assert_eq!(whole.status, 200);
-    // Sounds and bundles of somebody else that are being sent.
+    // Files of another user that are being sent.
     let unread = songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES - 1_000).expect("the first");
     songs.bundle().await.problem(503, "busy");
     drop(unread);
@@ -391,11 +391,11 @@ async fn bundles_that_nobody_reads_are_bounded() {
     let unchanged = songs.app.remote(Method::GET, &path).token(&songs.ada);
     let unchanged = unchanged.header("if-none-match", whole.header("etag")).send().await;
     assert_eq!(unchanged.status, 304);
-    songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES).expect("nothing is held any more");
+    songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES).expect("no bytes are reserved any more");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_import_that_fails_takes_no_sound_from_a_song() {
+async fn a_failed_import_removes_no_audio_that_a_song_uses() {
     let songs = Arc::new(Songs::start(&[]).await);
     let bundle = songs.bundle().await.bytes;
     let cy = songs.app.token_of_new_user("cy").await;
@@ -405,7 +405,7 @@ async fn an_import_that_fails_takes_no_sound_from_a_song() {
         let answer = songs.get(token, &format!("/api/v1/audio/{id}/file")).await;
         assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
     };
-    // One that was deleted a moment ago, and returned with the import for a while.
+    // A deleted file that returned during the import.
     let first = upload(&songs.app, &cy, "ein.wav", &songs.first_bytes).await;
     songs.app.remote(Method::DELETE, &format!("/api/v1/audio/{first}")).token(&cy).send().await.expect(204);
     let broken = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
@@ -413,7 +413,7 @@ async fn an_import_that_fails_takes_no_sound_from_a_song() {
     songs.get(&cy, &format!("/api/v1/audio/{first}")).await.problem(404, "not_found");
     save(&cy, &first).await;
 
-    // One that a song names while the next one is decoded, to 4 GB, until the caller hangs up.
+    // A file that a song names while the next one is decoded, until the client disconnects.
     let bob = songs.app.token_of_new_user("bob").await;
     let slow = changed(&bundle, |all| all[3].1 = silent_flac(15_000));
     let importing = {

@@ -1,16 +1,16 @@
-//! Where the database is, without ever saying its password.
+//! Addresses of databases, shown without their passwords.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::Kind;
 
-/// The address of a database. Shown, it has neither user, nor password, nor options.
+/// The address of a database. `Display` and `Debug` omit user, password and options.
 #[derive(Clone)]
 pub struct DatabaseAddress(String);
 
 impl DatabaseAddress {
-    /// Takes `sqlite:<file>`, `postgres://...` or `postgresql://...`; `None` for anything else.
+    /// Parses `sqlite:<file>`, `postgres://...` or `postgresql://...`; `None` for anything else.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         ["sqlite:", "postgres://", "postgresql://"]
@@ -25,7 +25,7 @@ impl DatabaseAddress {
         Self(format!("sqlite:{}", file.display()))
     }
 
-    /// The kind of database that it is.
+    /// The kind of database.
     #[must_use]
     pub fn kind(&self) -> Kind {
         if self.0.starts_with("sqlite:") { Kind::Sqlite } else { Kind::Postgres }
@@ -34,11 +34,11 @@ impl DatabaseAddress {
     /// The file of an SQLite database.
     #[must_use]
     pub fn file(&self) -> Option<PathBuf> {
-        let rest = self.0.strip_prefix("sqlite:")?.trim_start_matches("//");
-        Some(PathBuf::from(rest.split('?').next().unwrap_or(rest)))
+        let path = self.0.strip_prefix("sqlite:")?.trim_start_matches("//");
+        Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
     }
 
-    /// The whole address, password included.
+    /// The full address with its password.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -47,14 +47,14 @@ impl DatabaseAddress {
 
 impl fmt::Display for DatabaseAddress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let plain = self.0.split(['?', '#']).next().unwrap_or_default();
-        match plain.split_once("://") {
-            // A password that is not escaped may itself hold an `@` or a `/`.
-            Some((scheme, rest)) if self.kind() == Kind::Postgres => {
-                let place = rest.rsplit_once('@').map_or(rest, |(_, place)| place);
-                write!(f, "{scheme}://{place}")
+        let without_options = self.0.split(['?', '#']).next().unwrap_or_default();
+        match without_options.split_once("://") {
+            // An unescaped password may contain `@` or `/`.
+            Some((scheme, location)) if self.kind() == Kind::Postgres => {
+                let host_and_name = location.rsplit_once('@').map_or(location, |(_, tail)| tail);
+                write!(f, "{scheme}://{host_and_name}")
             }
-            _ => f.write_str(plain),
+            _ => f.write_str(without_options),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! A database that is copied while others work with it, and one that is looked through for faults.
+//! Copies a database in use, and checks a database for damage.
 
 use std::path::Path;
 
@@ -7,16 +7,16 @@ use sqlx::any::AnyPoolOptions;
 
 use super::{Db, Kind, kind};
 
-/// Most faults that are spoken of.
+/// Most faults that are reported.
 const FAULTS_MAX: usize = 100;
 
-/// Copies an SQLite database, as it is at one moment, to a new file.
+/// Copies a consistent state of an SQLite database to a new file.
 ///
 /// # Errors
 /// When the database refuses, or the file exists.
 pub(crate) async fn copy_sqlite(db: &Db, path: &Path) -> Result<(), sqlx::Error> {
     sqlx::query("VACUUM INTO $1").bind(path.to_string_lossy().into_owned()).execute(db).await?;
-    // The statement syncs nothing, and leaves the mode to the system.
+    // The statement neither syncs the file nor restricts its mode.
     let file = std::fs::File::open(path)?;
     #[cfg(unix)]
     {
@@ -27,16 +27,15 @@ pub(crate) async fn copy_sqlite(db: &Db, path: &Path) -> Result<(), sqlx::Error>
     Ok(())
 }
 
-/// Opens such a copy for reading.
+/// Opens a copy made by [`copy_sqlite`] for reading.
 ///
 /// # Errors
-/// When it is no database.
+/// When it is not a database.
 pub(crate) async fn open_copy(path: &Path) -> Result<Db, sqlx::Error> {
     AnyPoolOptions::new().max_connections(1).connect(&format!("sqlite:{}?mode=ro", path.display())).await
 }
 
-/// What a database finds wrong with itself, in sentences. PostgreSQL looks after itself, and only
-/// has to answer.
+/// Faults that SQLite finds in its database, as sentences. PostgreSQL must only answer.
 ///
 /// # Errors
 /// When it does not answer.
@@ -47,14 +46,14 @@ pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, sqlx::Error> {
     }
     let mut faults = Vec::new();
     for row in sqlx::query("PRAGMA integrity_check").fetch_all(db).await? {
-        let said: String = row.try_get(0)?;
-        if said != "ok" {
-            faults.push(format!("the database is damaged: {said}"));
+        let result: String = row.try_get(0)?;
+        if result != "ok" {
+            faults.push(format!("the database is damaged: {result}"));
         }
     }
     for row in sqlx::query("PRAGMA foreign_key_check").fetch_all(db).await? {
         let (table, parent): (String, String) = (row.try_get(0)?, row.try_get(2)?);
-        faults.push(format!("a row of the table {table} speaks of one of {parent} that is not there"));
+        faults.push(format!("a row of the table {table} refers to a missing row of {parent}"));
     }
     faults.truncate(FAULTS_MAX);
     Ok(faults)

@@ -1,4 +1,4 @@
-//! A PostgreSQL database saved and put back by PostgreSQL's own programs.
+//! Dumps and restores a PostgreSQL database with `pg_dump` and `pg_restore`.
 
 use std::io;
 use std::path::Path;
@@ -12,36 +12,35 @@ use tokio::process::Command;
 
 use super::{DatabaseAddress, Db};
 
-/// An address with nothing in it: everything is in the environment, where no list of processes
-/// shows the password.
+/// An empty address: the environment has the real one, so that lists of processes do not show the
+/// password.
 const FROM_ENVIRONMENT: &str = "--dbname=postgresql://";
 
-/// The database as it is at one moment, for everybody who reads through it or by its name.
+/// A consistent state of the database, for reading through it and for `pg_dump` by its name.
 pub(crate) struct Snapshot {
-    /// Reads what was there at that moment. It is one connection, whose transaction is the
-    /// snapshot.
+    /// The one connection whose transaction is the snapshot.
     pub(crate) db: Db,
     name: String,
 }
 
 impl Snapshot {
-    /// Takes one of the database at `address`.
+    /// Takes a snapshot of the database at `address`.
     ///
     /// # Errors
-    /// As [`super::open_as_it_is`], and when the database refuses.
+    /// As [`super::open_existing`], and when the database refuses.
     pub(crate) async fn take(address: &DatabaseAddress) -> anyhow::Result<Self> {
-        let db = super::open_as_it_is(address, super::PoolLimits::of(1)).await?;
+        let db = super::open_existing(address, super::PoolLimits::of(1)).await?;
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(&db).await?;
         let name = sqlx::query_scalar("SELECT pg_export_snapshot()").fetch_one(&db).await?;
         Ok(Self { db, name })
     }
 
-    /// Writes the whole database to `path`, which must not exist, in `pg_dump`'s own form.
+    /// Writes the database to `path`, which must not exist, in the custom format of `pg_dump`.
     ///
     /// # Errors
-    /// When there is no `pg_dump`, or in its own words.
+    /// When `pg_dump` is not installed or fails; the error has its message.
     pub(crate) async fn dump(&self, address: &DatabaseAddress, path: &Path) -> anyhow::Result<()> {
-        // Made here, for the owner's eyes only.
+        // Created here, so that only the owner can read it.
         let mut options = tokio::fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -50,24 +49,24 @@ impl Snapshot {
         let mut command = program("pg_dump", address)?;
         command.args(["--format=custom", "--no-owner", "--no-privileges"]);
         command.arg(format!("--snapshot={}", self.name)).stdout(file.try_clone().await?.into_std().await);
-        run("pg_dump", &mut command).await?;
+        run_program("pg_dump", &mut command).await?;
         file.sync_all().await.with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Lets go of it.
+    /// Ends the snapshot.
     pub(crate) async fn close(self) {
         self.db.close().await;
     }
 }
 
-/// Puts back, into an empty database, what [`Snapshot::dump`] wrote: all of it or nothing.
+/// Restores a dump of [`Snapshot::dump`] into an empty database, completely or not at all.
 ///
 /// # Errors
-/// When there is no `pg_restore`, or in its own words.
+/// When `pg_restore` is not installed or fails; the error has its message.
 pub(crate) async fn restore(address: &DatabaseAddress, path: &Path) -> anyhow::Result<()> {
     let mut command = program("pg_restore", address)?;
     command.args(["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"]).arg(path);
-    run("pg_restore", command.stdout(Stdio::null())).await
+    run_program("pg_restore", command.stdout(Stdio::null())).await
 }
 
 /// Whether the database at `address` has no tables.
@@ -88,7 +87,7 @@ pub(crate) async fn is_empty(address: &DatabaseAddress) -> anyhow::Result<bool> 
     Ok(tables == 0)
 }
 
-/// One of PostgreSQL's programs, told which database by its environment.
+/// One of PostgreSQL's programs, which gets the address through its environment.
 fn program(name: &str, address: &DatabaseAddress) -> anyhow::Result<Command> {
     let mut command = Command::new(name);
     command.arg(FROM_ENVIRONMENT).stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -96,7 +95,7 @@ fn program(name: &str, address: &DatabaseAddress) -> anyhow::Result<Command> {
     Ok(command)
 }
 
-async fn run(name: &str, command: &mut Command) -> anyhow::Result<()> {
+async fn run_program(name: &str, command: &mut Command) -> anyhow::Result<()> {
     let child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => anyhow::anyhow!(
             "{name} is not there: install PostgreSQL's client programs, in the server's version or later (Debian: \
@@ -105,27 +104,26 @@ async fn run(name: &str, command: &mut Command) -> anyhow::Result<()> {
         _ => anyhow::Error::new(error).context(format!("cannot start {name}")),
     })?;
     let output = child.wait_with_output().await.with_context(|| format!("cannot wait for {name}"))?;
-    let said = String::from_utf8_lossy(&output.stderr);
-    anyhow::ensure!(output.status.success(), "{name} ended with {}: {}", output.status, said.trim());
+    let message = String::from_utf8_lossy(&output.stderr);
+    anyhow::ensure!(output.status.success(), "{name} ended with {}: {}", output.status, message.trim());
     Ok(())
 }
 
-/// Variables of PostgreSQL's client library that say what the address says (PostgreSQL's manual,
-/// 34.15).
+/// The address as environment variables of PostgreSQL's client library (PostgreSQL manual, 34.15).
 fn environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, String)>> {
     let url = Url::parse(address.reveal()).with_context(|| super::cannot_open(address))?;
-    let plain = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
     let mut variables = Vec::new();
     let mut set = |name, value: String| {
         if !value.is_empty() {
             variables.push((name, value));
         }
     };
-    set("PGHOST", plain(url.host_str().unwrap_or_default().trim_matches(['[', ']'])));
+    set("PGHOST", decoded(url.host_str().unwrap_or_default().trim_matches(['[', ']'])));
     set("PGPORT", url.port().map(|port| port.to_string()).unwrap_or_default());
-    set("PGUSER", plain(url.username()));
-    set("PGPASSWORD", plain(url.password().unwrap_or_default()));
-    set("PGDATABASE", plain(url.path().trim_start_matches('/')));
+    set("PGUSER", decoded(url.username()));
+    set("PGPASSWORD", decoded(url.password().unwrap_or_default()));
+    set("PGDATABASE", decoded(url.path().trim_start_matches('/')));
     for (key, value) in url.query_pairs() {
         let name = match &*key {
             "host" => "PGHOST",
@@ -138,7 +136,7 @@ fn environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, S
             "sslrootcert" | "ssl-root-cert" | "ssl-ca" => "PGSSLROOTCERT",
             "sslcert" | "ssl-cert" => "PGSSLCERT",
             "sslkey" | "ssl-key" => "PGSSLKEY",
-            // What concerns our own connections only, such as the name that they give themselves.
+            // Options that concern only our connections, such as `application_name`.
             _ => continue,
         };
         set(name, value.into_owned());
@@ -166,8 +164,9 @@ mod tests {
         ] {
             let address = DatabaseAddress::parse(given).expect("an address");
             let variables = environment(&address).expect("is read");
-            let said: Vec<String> = variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            assert_eq!(said.join(" "), expected, "{given}");
+            let shown: Vec<String> =
+                variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            assert_eq!(shown.join(" "), expected, "{given}");
         }
     }
 }

@@ -1,15 +1,14 @@
-//! Work that one process does for all, now and then.
+//! Leases, so that one of several processes does periodic work.
 
 use std::time::Duration;
 
 use super::Db;
 use crate::clock;
 
-/// Takes the lease of this name for a while, or keeps it for longer. False while another holder has
-/// it.
+/// Takes or extends the lease `name` for `duration`. False while another holder has it.
 ///
-/// Clocks of machines may differ, so two may have it for as long as they do: what is done under a
-/// lease must be harmless when done twice.
+/// While the clocks of two machines differ, both may have it, so the work must be harmless when
+/// done twice.
 ///
 /// # Errors
 /// When the database refuses.
@@ -17,7 +16,7 @@ pub(crate) async fn take_lease(
     db: &Db,
     name: &str,
     holder: &str,
-    held: Duration,
+    duration: Duration,
 ) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let done = sqlx::query(
@@ -27,7 +26,7 @@ pub(crate) async fn take_lease(
     )
     .bind(name)
     .bind(holder)
-    .bind(now_ms.saturating_add(i64::try_from(held.as_millis()).unwrap_or(i64::MAX / 2)))
+    .bind(now_ms.saturating_add(i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 2)))
     .bind(now_ms)
     .execute(db)
     .await?;
@@ -40,14 +39,15 @@ mod tests {
     use crate::test_database::TestDatabase;
 
     #[tokio::test]
-    async fn one_has_it_at_a_time() {
+    async fn a_lease_has_one_holder_at_a_time() {
         let database = TestDatabase::make().await;
         let db = database.open().await;
         let long = Duration::from_secs(60);
-        let take = async |holder: &str, held| take_lease(&db, "test", holder, held).await.expect("asks");
+        let take =
+            async |holder: &str, duration| take_lease(&db, "test", holder, duration).await.expect("asks");
         assert!(take("one", long).await);
         assert!(!take("other", long).await);
-        assert!(take("one", Duration::ZERO).await, "whoever has it may keep it, or end it");
+        assert!(take("one", Duration::ZERO).await, "the holder may extend or end it");
         assert!(take("other", long).await);
         assert!(!take("one", long).await);
         assert!(take_lease(&db, "another", "one", long).await.expect("asks"));

@@ -1,4 +1,4 @@
-//! Work that only one process may do at a time.
+//! Locks, so that only one process at a time does some work.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
@@ -8,50 +8,48 @@ use sqlx::{Any, AnyConnection, Transaction};
 use super::{Db, Kind, kind};
 use crate::turns::{Turn, Turns};
 
-/// Held while one process does something that others must not do meanwhile. Dropped, or with its
-/// process gone, it is free again.
+/// A lock between processes. It is released when this is dropped or the process ends.
 #[derive(Debug)]
-#[must_use = "the lock is let go when this is dropped"]
+#[must_use = "the lock is released when this is dropped"]
 pub(crate) struct Lock {
-    /// `None` on SQLite: one process alone uses its file, which the storage folder's lock sees to.
-    held: Option<Transaction<'static, Any>>,
+    /// `None` on SQLite: the lock of the storage folder ensures that one process uses its file.
+    transaction: Option<Transaction<'static, Any>>,
 }
 
 impl Lock {
-    /// Lets go at once. Dropped instead, it is let go soon after, and needs a thread of the
-    /// runtime.
+    /// Releases the lock at once. A dropped lock is released soon after, by the runtime.
     pub(crate) async fn release(mut self) {
-        if let Some(held) = self.held.take()
-            && let Err(error) = held.rollback().await
+        if let Some(transaction) = self.transaction.take()
+            && let Err(error) = transaction.rollback().await
         {
-            // The connection is closed then, which lets go as well.
-            tracing::warn!(%error, "a lock was let go by closing its connection");
+            // This closes the connection, which releases the lock too.
+            tracing::warn!(%error, "a lock was released by closing its connection");
         }
     }
 }
 
-/// Waits until no other process holds the lock of this name, and takes it. Threads of this process
-/// that want the same must agree among themselves before, since each lock keeps a connection.
+/// Waits until no other process holds the lock `name`, and takes it. Threads of this process must
+/// take a local lock first, since each waiting lock keeps a connection.
 ///
 /// # Errors
 /// When the database refuses, or another process holds it for too long.
 pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
-    let held = match kind(db) {
+    let transaction = match kind(db) {
         Kind::Sqlite => None,
         Kind::Postgres => {
             let mut transaction = db.begin().await?;
-            take(&mut transaction, name).await?;
+            take_advisory_lock(&mut transaction, name).await?;
             Some(transaction)
         }
     };
-    Ok(Lock { held })
+    Ok(Lock { transaction })
 }
 
-/// A transaction that holds a lock to its end.
+/// A transaction that holds a lock until it ends.
 #[derive(Debug)]
 pub(crate) struct Locked {
     transaction: Transaction<'static, Any>,
-    /// Let go after the transaction.
+    /// Released after the transaction.
     _turn: Turn,
 }
 
@@ -79,12 +77,12 @@ impl DerefMut for Locked {
     }
 }
 
-/// Who begins a transaction with a lock in this process: those who wait for the same lock hold no
-/// connections, which others read by meanwhile.
-static BEGINNING: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
+/// Turns of the threads that begin a locked transaction. Threads that wait for the same lock hold
+/// no connection, so that readers can use them all.
+static LOCK_TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 
-/// Begins a transaction that holds the lock of this name to its end. On SQLite, where one
-/// transaction writes at a time, all names share one lock.
+/// Begins a transaction that holds the lock `name` until it ends. On SQLite, where one transaction
+/// writes at a time, all names share one lock.
 ///
 /// # Errors
 /// As [`lock`].
@@ -94,16 +92,16 @@ pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<Locked, sqlx::Er
         Kind::Sqlite => url,
         Kind::Postgres => format!("{url} {name}"),
     };
-    let turn = BEGINNING.wait(key, db.options().get_acquire_timeout()).await;
+    let turn = LOCK_TURNS.wait(key, db.options().get_acquire_timeout()).await;
     let turn = turn.ok_or(sqlx::Error::PoolTimedOut)?;
     let mut transaction = db.begin().await?;
     if kind == Kind::Postgres {
-        take(&mut transaction, name).await?;
+        take_advisory_lock(&mut transaction, name).await?;
     }
     Ok(Locked { transaction, _turn: turn })
 }
 
-async fn take(connection: &mut AnyConnection, name: &str) -> Result<(), sqlx::Error> {
+async fn take_advisory_lock(connection: &mut AnyConnection, name: &str) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT pg_advisory_xact_lock(hashtextextended($1, 0))")
         .bind(format!("songfoundry {name}"))
         .execute(connection)

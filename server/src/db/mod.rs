@@ -1,10 +1,10 @@
-//! The database: opening it safely and bringing it to the current form.
+//! Opens and migrates the database.
 //!
-//! `sqlx`'s `Any` driver stands between, so that one SQL text and one set of migrations serve
-//! SQLite and PostgreSQL: `$1` placeholders, and TEXT, BIGINT and DOUBLE PRECISION columns only. A
-//! sum is cast to BIGINT, since PostgreSQL widens it. Every statement must be right under READ
-//! COMMITTED, with other processes at work between any two of them: what must not change meanwhile
-//! is written first.
+//! With `sqlx`'s `Any` driver, one SQL text and one set of migrations serve SQLite and PostgreSQL:
+//! `$1` placeholders, and only TEXT, BIGINT and DOUBLE PRECISION columns. Sums are cast to BIGINT,
+//! since PostgreSQL widens them. Statements must be correct under READ COMMITTED, while other
+//! processes write between any two of them. A transaction therefore writes first the rows that must
+//! not change.
 
 mod address;
 mod copies;
@@ -35,7 +35,7 @@ pub(crate) use reserve::truncate_log;
 /// Connections to the database.
 pub type Db = sqlx::AnyPool;
 
-/// What kind of database it is.
+/// A kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A file of this machine, for one process.
@@ -44,7 +44,7 @@ pub enum Kind {
     Postgres,
 }
 
-/// What kind of database is behind `db`.
+/// The kind of database of `db`.
 #[must_use]
 pub fn kind(db: &Db) -> Kind {
     match db.connect_options().database_url.scheme() {
@@ -53,22 +53,22 @@ pub fn kind(db: &Db) -> Kind {
     }
 }
 
-/// How much longer than for a lock a request waits for a connection: those in use may wait for a
-/// lock, and a new one must be made first.
+/// Extra wait for a connection beyond the wait for a lock: connections in use may wait for a lock,
+/// and a new one must be opened first.
 const ACQUIRE_EXTRA: Duration = Duration::from_secs(5);
 
-/// Connections to the database that one process keeps, and how long it waits for them.
+/// Size of a process's connection pool, and the longest waits.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolLimits {
-    /// Connections at most.
+    /// Most connections.
     pub connections_max: u32,
-    /// Longest wait for a lock that another connection holds; then the answer is 503. A connection
-    /// is waited for 5 s longer.
+    /// Longest wait for a lock of another connection, after which the answer is 503. The wait for a
+    /// connection is 5 s longer.
     pub wait_max: Duration,
 }
 
 impl PoolLimits {
-    /// So many connections, waited for as long as `SF_DATABASE_WAIT_MS` says by default.
+    /// `connections_max` connections, with the default of `SF_DATABASE_WAIT_MS`.
     #[must_use]
     pub const fn of(connections_max: u32) -> Self {
         Self { connections_max, wait_max: Duration::from_secs(10) }
@@ -82,7 +82,7 @@ impl PoolLimits {
 pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
     install_default_drivers();
     let cannot_open = || cannot_open(address);
-    // One connection alone first: a pool tries for a while and then does not say why it cannot.
+    // One connection first: a pool retries for a while and then hides the cause.
     let (url, first) = match address.kind() {
         Kind::Sqlite => sqlite::first_connection(address, limits.wait_max).await,
         Kind::Postgres => postgres::first_connection(address).await,
@@ -92,24 +92,23 @@ pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Resu
     pool(address, &url, limits).await.with_context(cannot_open)
 }
 
-/// The same for somebody who only looks at it: it must be there, and in the form that this program
-/// knows.
+/// Opens the database without migrating it: it must exist in the form that this program knows.
 ///
 /// # Errors
-/// As [`open`]; and when it is missing or in another form, which is named.
-pub(crate) async fn open_as_it_is(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
+/// As [`open`]; and when it is missing or in another form, which the error names.
+pub(crate) async fn open_existing(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
     install_default_drivers();
     let cannot_open = || cannot_open(address);
     if let Some(file) = address.file() {
         std::fs::metadata(file).with_context(cannot_open)?;
     }
-    // One connection alone first, as in `open`.
+    // One connection first, as in `open`.
     let mut first = AnyConnection::connect(address.reveal()).await.with_context(cannot_open)?;
     let (found, newest) = (form(&mut first).await.with_context(cannot_open)?, newest_form());
     first.close().await.with_context(cannot_open)?;
     anyhow::ensure!(
         found == newest,
-        "the database {address} is in form {found}, and this program knows form {newest}: use the program that the \
+        "the database {address} is in form {found}, but this program knows form {newest}: use the program that the \
          service runs"
     );
     pool(address, address.reveal(), limits).await.with_context(cannot_open)
@@ -149,13 +148,15 @@ async fn pool(address: &DatabaseAddress, url: &str, limits: PoolLimits) -> Resul
             })
         })
         .after_release(move |connection, _| {
-            Box::pin(async move { Ok(kind == Kind::Postgres || sqlite::is_at_rest(connection).await) })
+            Box::pin(
+                async move { Ok(kind == Kind::Postgres || sqlite::has_no_transaction(connection).await) },
+            )
         })
         .connect(url)
         .await
 }
 
-/// What brings a database to the current form, step by step.
+/// The migrations, which bring a database to the current form.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
 /// Number of the newest form that this program knows.
@@ -164,18 +165,18 @@ pub fn newest_form() -> i64 {
     MIGRATIONS.iter().map(|step| step.version).max().unwrap_or_default()
 }
 
-/// Number of the form that a database is in.
+/// Number of the form of a database: its newest migration.
 ///
 /// # Errors
-/// What the database said instead.
+/// When the database refuses.
 pub async fn form<'c>(db: impl sqlx::Executor<'c, Database = sqlx::Any>) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT CAST(COALESCE(MAX(version), 0) AS BIGINT) FROM _sqlx_migrations")
         .fetch_one(db)
         .await
 }
 
-/// Brings the database to the current form. Of several processes that start at once, one does it.
-/// Nothing ever brings it back to an older one.
+/// Migrates the database to the current form. If several processes start at once, one of them does
+/// it. There are no migrations back.
 async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     if let Err(error) = MIGRATIONS.run(&mut connection).await {
         let newest = newest_form();
@@ -184,7 +185,7 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
             anyhow::ensure!(
                 found <= newest,
                 "the database is in form {found}, made by a newer Songfoundry than this {}, which knows forms up to \
-                 {newest}; start the newer one, or restore a backup from before",
+                 {newest}; start the newer one, or restore an older backup",
                 env!("CARGO_PKG_VERSION")
             );
         }
@@ -193,31 +194,31 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     connection.close().await.context("cannot close a connection to the database")
 }
 
-/// Longest wait for something that a request only notes on its way.
-const NOTE_WITHIN: Duration = Duration::from_secs(2);
+/// Longest wait of [`note`].
+const NOTE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Writes something that the request does not depend on, such as when somebody logged in: a full
-/// disk or a locked database must not keep out those who could make room. A failure is logged.
+/// Writes data that the request does not depend on, such as the time of a log-in. Failures are only
+/// logged: a full disk or a locked database must not keep out users who could make room.
 pub(crate) async fn note(what: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
-    match tokio::time::timeout(NOTE_WITHIN, writing).await {
+    match tokio::time::timeout(NOTE_TIMEOUT, writing).await {
         Ok(Ok(())) => {}
-        Ok(Err(error)) => tracing::warn!(%error, "cannot write down {what}"),
-        Err(_) => tracing::warn!("cannot write down {what}: the database is busy"),
+        Ok(Err(error)) => tracing::warn!(%error, "cannot store {what}"),
+        Err(_) => tracing::warn!("cannot store {what}: the database is busy"),
     }
 }
 
-/// Whether the database answers.
+/// Checks that the database answers.
 ///
 /// # Errors
-/// What the database said instead.
+/// When it does not.
 pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT 1").execute(db).await.map(|_| ())
 }
 
-/// What the database takes on its disk, in bytes.
+/// Size of the database on its disk, in bytes.
 ///
 /// # Errors
-/// What the database said instead.
+/// When the database refuses.
 pub(crate) async fn size_bytes(db: &Db) -> Result<u64, sqlx::Error> {
     let statement = match kind(db) {
         Kind::Sqlite => {

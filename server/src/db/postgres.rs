@@ -7,15 +7,14 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row as _};
 
 use super::DatabaseAddress;
 
-/// Oldest version that is used, as `server_version_num` writes it: older ones get no fixes any
-/// more.
+/// Oldest supported version, in the form of `server_version_num`: older ones get no fixes any more.
 const VERSION_MIN: i64 = 130_000;
 
-/// How long the server may take to let us in.
-const CONNECT_WITHIN: Duration = Duration::from_secs(10);
+/// Longest time to connect to the server.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What every connection is told. A statement, a wait for a lock and a forgotten transaction all
-/// end, so that one stuck process never holds up the others for good. Times are in milliseconds.
+/// Settings of every connection. Statements, waits for locks and idle transactions time out, so
+/// that one stuck process cannot block the others forever. Times are in milliseconds.
 const SETTINGS: [&str; 3] = [
     "SET default_transaction_isolation = 'read committed'",
     "SET statement_timeout = 60000",
@@ -25,9 +24,9 @@ const SETTINGS: [&str; 3] = [
 /// A connection without time limits, for the migrations, and the address for the pool.
 pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Result<(String, AnyConnection)> {
     let url = address.reveal().to_owned();
-    let mut connection = tokio::time::timeout(CONNECT_WITHIN, AnyConnection::connect(&url))
+    let mut connection = tokio::time::timeout(CONNECT_TIMEOUT, AnyConnection::connect(&url))
         .await
-        .with_context(|| format!("no answer within {} seconds", CONNECT_WITHIN.as_secs()))??;
+        .with_context(|| format!("no answer within {} seconds", CONNECT_TIMEOUT.as_secs()))??;
     let row = sqlx::query("SELECT CAST(current_setting('server_version_num') AS BIGINT)")
         .fetch_one(&mut connection)
         .await?;
@@ -41,7 +40,7 @@ pub(super) async fn first_connection(address: &DatabaseAddress) -> anyhow::Resul
     Ok((url, connection))
 }
 
-/// Tells a connection how to work: it waits for a lock for `wait_max` at most.
+/// Applies the settings to a connection, which waits at most `wait_max` for a lock.
 pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) -> Result<(), sqlx::Error> {
     let lock_timeout = format!("SET lock_timeout = {}", wait_max.as_millis());
     sqlx::query(AssertSqlSafe(lock_timeout)).execute(&mut *connection).await?;

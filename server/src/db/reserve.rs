@@ -1,8 +1,8 @@
-//! Room for deleting on a full disk.
+//! Reserves disk space, so that users can delete on a full disk.
 //!
-//! Deleting writes to the database, too: SQLite appends to its log before anything gets smaller. So
-//! a file of a few megabytes lies beside the database. It is given up when something that makes
-//! room finds no room, and made again as soon as there is some.
+//! Deleting also writes: SQLite appends to its log before it frees anything. So a file of a few
+//! megabytes is kept beside the database. It is removed when a deletion finds the disk full, and
+//! created again once there is room.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,53 +12,53 @@ use std::sync::{Mutex, PoisonError};
 use super::{DatabaseAddress, Db, Kind, kind};
 use crate::disk::{free_bytes, remove_if_there};
 
-/// Size of the file in bytes: many times what the longest deletion writes (50 revisions of 10 MB:
-/// 60 KB).
+/// Size of the file in bytes, many times what the largest deletion writes (50 revisions of 10 MB
+/// write 60 KB).
 const SIZE_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Start value of the content, which no file system can make smaller.
+/// Seed of the content, which is random so that no file system can compress it.
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The file, if the database is one that lies on a disk of this machine.
+/// The reserve file of an SQLite database; PostgreSQL has none.
 #[derive(Debug)]
 pub struct Reserve {
     path: Option<PathBuf>,
-    changing: Mutex<()>,
+    file_lock: Mutex<()>,
 }
 
 impl Reserve {
-    /// The reserve of a database, made if there is room.
+    /// The reserve of a database, created if there is room.
     #[must_use]
     pub fn open(address: &DatabaseAddress) -> Self {
         let path = address.file().map(|file| PathBuf::from(format!("{}-reserve", file.display())));
-        let this = Self { path, changing: Mutex::default() };
+        let this = Self { path, file_lock: Mutex::default() };
         this.refill();
         this
     }
 
-    /// Gives the room away; false if there is none to give.
+    /// Removes the file; false if there is none.
     ///
     /// # Errors
     /// When the file cannot be removed.
     pub fn give_up(&self) -> io::Result<bool> {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = self.file_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = self.path.as_ref().filter(|path| path.exists()) else { return Ok(false) };
         remove_if_there(path)?;
-        tracing::warn!(bytes = SIZE_BYTES, "the disk is full; the reserve for deleting was given up");
+        tracing::warn!(bytes = SIZE_BYTES, "the disk is full; the reserve for deleting was removed");
         Ok(true)
     }
 
-    /// Makes the file again, if it is gone and the disk has twice its size free.
+    /// Creates the file again if it is missing and the disk has twice its size free.
     pub fn refill(&self) {
-        let _changing = self.changing.lock().unwrap_or_else(PoisonError::into_inner);
+        let _guard = self.file_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = &self.path else { return };
-        let is_whole = fs::metadata(path).is_ok_and(|facts| facts.len() == SIZE_BYTES);
-        if !is_whole
+        let is_complete = fs::metadata(path).is_ok_and(|metadata| metadata.len() == SIZE_BYTES);
+        if !is_complete
             && has_room(path)
             && let Err(error) = fill(path)
         {
-            tracing::warn!(%error, "there is no reserve for deleting on a full disk");
-            // A part of the file is useless.
+            tracing::warn!(%error, "cannot create the reserve for deleting on a full disk");
+            // An incomplete file is useless.
             let _ = remove_if_there(path);
         }
     }
@@ -73,22 +73,21 @@ fn has_room(path: &Path) -> bool {
 fn fill(path: &Path) -> io::Result<()> {
     let mut file = fs::File::create(path)?;
     let mut state = SEED;
-    let mut piece = Vec::with_capacity(64 * 1024);
-    while (piece.len() as u64) < 64 * 1024 {
+    let mut chunk = Vec::with_capacity(64 * 1024);
+    while (chunk.len() as u64) < 64 * 1024 {
         // xorshift64 (Marsaglia 2003).
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
-        piece.extend(state.to_le_bytes());
+        chunk.extend(state.to_le_bytes());
     }
-    for _ in 0..SIZE_BYTES / piece.len() as u64 {
-        file.write_all(&piece)?;
+    for _ in 0..SIZE_BYTES / chunk.len() as u64 {
+        file.write_all(&chunk)?;
     }
     Ok(())
 }
 
-/// Empties the log of an SQLite database into its file, so that its room is free. Others may be
-/// reading: then it stays.
+/// Moves the log of an SQLite database into its file and truncates it, unless readers still use it.
 pub(crate) async fn truncate_log(db: &Db) {
     if kind(db) == Kind::Sqlite
         && let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(db).await

@@ -13,30 +13,30 @@ const VERSION_MIN: [u64; 3] = [3, 51, 3];
 
 /// Pragmas of every connection, after its busy time-out.
 ///
-/// With `synchronous = FULL` a commit has reached the disk before it is acknowledged. So that two
-/// writers never meet halfway, every transaction that writes begins with its write.
+/// With `synchronous = FULL` a commit is on the disk before it is acknowledged. Every writing
+/// transaction begins with its write, so that no other can write between its reads and writes.
 const CONNECTION_PRAGMAS: [&str; 3] =
     ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"];
 
-/// Which file a name stands for: its device and number; `None` for no file.
+/// Device and inode of a file; `None` if there is no file.
 pub(super) type Identity = Option<(u64, u64)>;
 
-/// The file that has this name now.
+/// The file that has this path now.
 #[cfg(unix)]
 pub(super) fn identity(file: &Path) -> Identity {
     use std::os::unix::fs::MetadataExt as _;
-    std::fs::metadata(file).ok().map(|facts| (facts.dev(), facts.ino()))
+    std::fs::metadata(file).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// Elsewhere files have no numbers, and one that is in use cannot be moved.
+/// Other systems do not let a file in use be moved.
 #[cfg(not(unix))]
 pub(super) fn identity(_: &Path) -> Identity {
     None
 }
 
-/// A prepared connection, with the file and its folder made if needed, and the address for the
-/// pool, which makes no file: one that is gone later was moved away by mistake, and writes beside
-/// it would be lost.
+/// A prepared connection, and the address for the pool. This creates the file and its folder if
+/// needed, but the pool never does: if the file is moved away by mistake, writes to a new one would
+/// be lost.
 pub(super) async fn first_connection(
     address: &DatabaseAddress,
     wait_max: Duration,
@@ -57,8 +57,8 @@ pub(super) async fn first_connection(
     Ok((with_mode("rw"), connection))
 }
 
-/// Tells a connection how to work. The busy time-out, `wait_max`, comes first: switching to WAL may
-/// have to wait.
+/// Applies the settings to a connection. The busy time-out, `wait_max`, comes first, since the
+/// switch to WAL may have to wait.
 pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) -> Result<(), sqlx::Error> {
     let busy_timeout = format!("PRAGMA busy_timeout = {}", wait_max.as_millis());
     sqlx::query(AssertSqlSafe(busy_timeout)).execute(&mut *connection).await?;
@@ -68,16 +68,15 @@ pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) 
     Ok(())
 }
 
-/// Whether a connection that is given back has no transaction open. SQLite ends one by itself when
-/// its disk is full; the driver then rolls back what is not there any more, nests the connection's
-/// next transaction in one that it believes in, and whatever that leaves open would keep the
-/// connection at an old state of the database, where it cannot write.
-pub(super) async fn is_at_rest(connection: &mut AnyConnection) -> bool {
+/// Whether a connection that returns to the pool has no open transaction. SQLite ends a transaction
+/// by itself when the disk is full, of which the driver knows nothing. It would then nest the next
+/// transaction and leave it open, and the connection could only read an old state.
+pub(super) async fn has_no_transaction(connection: &mut AnyConnection) -> bool {
     sqlx::query("ROLLBACK").execute(connection).await.is_err()
 }
 
-/// Makes the database file, if there is none, for this user's eyes only: it holds password hashes.
-/// SQLite gives the files beside it the same mode.
+/// Creates the database file if it is missing, with access for its owner only: it holds password
+/// hashes. SQLite gives its other files the same mode.
 fn make_private(file: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.append(true).create_new(true);

@@ -1,4 +1,4 @@
-//! Opening databases, and what is refused.
+//! Opening, locking and migrating databases.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ async fn open_sqlite(url: &str) -> anyhow::Result<Db> {
 }
 
 #[tokio::test]
-async fn a_file_that_is_no_database_is_named_at_once() {
+async fn a_file_that_is_not_a_database_is_named_at_once() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("x.db");
     std::fs::write(&path, "garbage".repeat(1000)).expect("writes");
@@ -24,24 +24,24 @@ async fn a_file_that_is_no_database_is_named_at_once() {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn nobody_else_reads_the_file() {
+async fn only_its_owner_can_read_the_database() {
     use std::os::unix::fs::PermissionsExt as _;
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("x.db");
     let db = open_sqlite(&format!("sqlite:{}", path.display())).await.expect("opens");
     for name in ["x.db", "x.db-wal"] {
-        let facts = std::fs::metadata(dir.path().join(name)).expect("the file");
-        assert_eq!(facts.permissions().mode() & 0o077, 0, "{name}");
+        let metadata = std::fs::metadata(dir.path().join(name)).expect("the file");
+        assert_eq!(metadata.permissions().mode() & 0o077, 0, "{name}");
     }
     db.close().await;
 }
 
 #[tokio::test]
-async fn every_connection_writes_through_to_the_disk() {
+async fn every_connection_syncs_its_commits() {
     let dir = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", dir.path().join("deep/er/x.db").display());
     let db = open_sqlite(&url).await.expect("opens and makes the folders");
-    let mut held = Vec::new();
+    let mut connections = Vec::new();
     for _ in 0..3 {
         let mut connection = db.acquire().await.expect("a connection");
         let mode: String =
@@ -49,7 +49,7 @@ async fn every_connection_writes_through_to_the_disk() {
         let synchronous: i64 =
             sqlx::query_scalar("PRAGMA synchronous").fetch_one(&mut *connection).await.unwrap();
         assert_eq!((mode.as_str(), synchronous), ("wal", 2));
-        held.push(connection);
+        connections.push(connection);
     }
 }
 
@@ -60,35 +60,35 @@ async fn a_connection_with_an_open_transaction_is_not_used_again() {
     let db =
         open(&DatabaseAddress::parse(&url).expect("an address"), PoolLimits::of(1)).await.expect("opens");
     let mut connection = db.acquire().await.expect("a connection");
-    // Unknown to the driver, as after a transaction that the database has ended by itself.
+    // Unknown to the driver, as after SQLite has ended a transaction by itself.
     sqlx::query("BEGIN").execute(&mut *connection).await.expect("begins");
-    form(&mut *connection).await.expect("reads, so that the transaction stands at a state of the database");
+    form(&mut *connection).await.expect("reads, which fixes the state that the transaction sees");
     drop(connection);
     sqlx::query("BEGIN").execute(&db).await.expect("a connection without a transaction");
 }
 
 #[tokio::test]
-async fn a_server_that_is_not_there_is_named_without_the_password() {
+async fn an_unreachable_server_is_named_without_the_password() {
     // Nothing listens on port 1.
     let address = DatabaseAddress::parse("postgres://ada:hunter2@127.0.0.1:1/songs").expect("an address");
     let begun = Instant::now();
-    let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("nobody there"));
+    let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("no server"));
     assert!(text.contains("postgres://127.0.0.1:1/songs (SF_DATABASE_URL)"), "{text}");
     assert!(!text.contains("hunter2") && begun.elapsed() < Duration::from_secs(20), "{text}");
 }
 
-/// One process after the other, whatever the database: the second waits for the first to let go.
+/// On PostgreSQL, the second process waits until the first releases the lock.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_lock_is_held_by_one_process_at_a_time() {
     let database = TestDatabase::make().await;
     let (first, second) = (database.open().await, database.open().await);
-    let held = lock(&first, "a test").await.expect("takes it");
+    let first_lock = lock(&first, "a test").await.expect("takes it");
     let waiting = tokio::spawn(async move { lock(&second, "a test").await.map(drop) });
     tokio::time::sleep(Duration::from_millis(150)).await;
-    // SQLite has one process, and no need to wait.
+    // On SQLite, which has one process, there is no wait.
     assert_eq!(waiting.is_finished(), kind(&first) == Kind::Sqlite);
     let other = lock(&first, "another test").await.expect("another name is free");
-    drop((held, other));
+    drop((first_lock, other));
     tokio::time::timeout(Duration::from_secs(10), waiting)
         .await
         .expect("is let in")
@@ -97,7 +97,7 @@ async fn a_lock_is_held_by_one_process_at_a_time() {
 }
 
 #[tokio::test]
-async fn who_waits_for_a_lock_holds_no_connection() {
+async fn waiting_for_a_lock_holds_no_connection() {
     let database = TestDatabase::make().await;
     let db = database.open().await;
     let name = "a lock";
@@ -110,19 +110,19 @@ async fn who_waits_for_a_lock_holds_no_connection() {
         .collect();
     for _ in 0..10 {
         tokio::task::yield_now().await;
-        ping(&db).await.expect("a connection for those who read");
+        ping(&db).await.expect("a connection for readers");
     }
-    assert!(waiting.iter().all(|one| !one.is_finished()));
+    assert!(waiting.iter().all(|task| !task.is_finished()));
     first.rollback().await.expect("lets go");
-    for one in waiting {
-        one.await.expect("ends").expect("its turn comes");
+    for task in waiting {
+        task.await.expect("ends").expect("its turn comes");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_database_is_migrated_once() {
     let database = TestDatabase::empty().await;
-    // The file of SQLite has one process, which its storage folder's lock sees to.
+    // The lock of the storage folder gives an SQLite file one process.
     let at_once = if database.url.starts_with("sqlite:") { 1 } else { 3 };
     for _ in 0..2 {
         let opening = (0..at_once).map(|_| database.open());
@@ -134,7 +134,7 @@ async fn a_database_is_migrated_once() {
 }
 
 #[tokio::test]
-async fn a_database_from_the_future_is_left_alone() {
+async fn a_database_of_a_newer_version_is_refused() {
     let database = TestDatabase::make().await;
     let db = database.open().await;
     let newest = newest_form();
@@ -146,12 +146,12 @@ async fn a_database_from_the_future_is_left_alone() {
     let address = DatabaseAddress::parse(&database.url).expect("an address");
     let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("too new"));
     for part in ["SF_DATABASE_URL", &format!("form {}", newest + 7), &format!("up to {newest}")] {
-        assert!(text.contains(part), "`{text}` does not say `{part}`");
+        assert!(text.contains(part), "`{text}` does not contain `{part}`");
     }
 }
 
 #[tokio::test]
-async fn what_the_database_says_becomes_an_answer() {
+async fn database_errors_become_answers() {
     let database = TestDatabase::make().await;
     let db = database.open().await;
     let answer = async |statement: &str| {

@@ -125,7 +125,7 @@ fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
 /// When the storage cannot be read.
 pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<String>)> {
     let (mut count, mut faults) = (0, Vec::new());
-    for entry in blobs.entries_for_good(FOLDER)? {
+    for entry in blobs.durable_entries(FOLDER)? {
         let Some(format) = AudioFormat::of_extension(&entry.extension) else { continue };
         let Ok(RenderFile { audio, about, .. }) = RenderFile::named(&entry.id, format) else { continue };
         // A render without its other half is listed as belonging to nothing, unless it is just

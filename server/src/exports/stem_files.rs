@@ -53,7 +53,7 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
 /// When the storage cannot be read.
 pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<String>)> {
     let (mut count, mut faults) = (0, Vec::new());
-    for entry in blobs.entries_for_good(FOLDER)? {
+    for entry in blobs.durable_entries(FOLDER)? {
         let Some(key) = FILES.key(&entry.file_name()) else { continue };
         let Some(file) = blobs.read_stored(&key)? else { continue };
         count += 1;

@@ -1,9 +1,8 @@
 //! Whether the database and the stored files belong together.
 //!
 //! Both carry the id of their installation: the database in a table, the files as the name of a
-//! file in the folder `installation`. A start with a new database, or with that of another
-//! installation, is refused while files are stored, since every one of them would look as if nobody
-//! needed it.
+//! file in the folder `installation`. While files are stored, a start with a new database, or that
+//! of another installation, is refused, since all files would be orphans.
 
 mod store;
 
@@ -23,15 +22,15 @@ const FILES: FileKind = FileKind { folder: "installation", extensions: &["id"] }
 /// How the database and the stored files relate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Relation {
-    /// They carry one id.
+    /// They carry the same id.
     Same,
-    /// They may be used together, and shall carry this id, or a new one.
-    Fits(Option<String>),
-    /// They do not belong together.
-    Strange(String),
+    /// They may be used together, and will both carry this id, or a new one.
+    Compatible(Option<String>),
+    /// They do not belong together, for this reason.
+    Mismatch(String),
 }
 
-/// Result of a look through the stored files.
+/// Result of counting the stored files.
 struct Survey {
     /// Ids of installations.
     ids: Vec<String>,
@@ -41,16 +40,16 @@ struct Survey {
     known: usize,
 }
 
-/// Sees to it that the database and the stored files belong together, and marks both.
+/// Checks that the database and the stored files belong together, and marks both with one id.
 ///
 /// # Errors
-/// When they do not and the settings do not say to use them together; the text names both.
+/// When they do not, unless the settings adopt the files; the error names both.
 pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<()> {
     let wanted = match relation(config, db, blobs).await? {
         Relation::Same => return Ok(()),
-        Relation::Fits(id) => id,
-        Relation::Strange(_) if config.adopts_files => None,
-        Relation::Strange(why) => anyhow::bail!("{}", refusal(config, &why)),
+        Relation::Compatible(id) => id,
+        Relation::Mismatch(_) if config.adopts_files => None,
+        Relation::Mismatch(reason) => anyhow::bail!("{}", refusal(config, &reason)),
     };
     let id = store::set_id(db, &wanted.unwrap_or_else(new_id)).await?;
     let blobs = blobs.clone();
@@ -58,19 +57,18 @@ pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> any
     marking.await?.context("cannot mark the stored files with the id of the installation")
 }
 
-/// Says in a sentence why the database and the stored files do not belong together; `None` if they
-/// do.
+/// The reason why the database and the stored files do not belong together; `None` if they do.
 ///
 /// # Errors
 /// When one of them cannot be read.
 pub(crate) async fn fault(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<Option<String>> {
     Ok(match relation(config, db, blobs).await? {
-        Relation::Same | Relation::Fits(_) => None,
-        Relation::Strange(why) => Some(why),
+        Relation::Same | Relation::Compatible(_) => None,
+        Relation::Mismatch(reason) => Some(reason),
     })
 }
 
-/// Refuses to make a new SQLite database beside stored files, before it is made.
+/// Refuses to create a new SQLite database beside stored files.
 ///
 /// # Errors
 /// As [`claim`].
@@ -79,12 +77,12 @@ pub(crate) async fn refuse_missing_database(config: &StorageConfig, blobs: &Blob
     if !is_missing || config.adopts_files {
         return Ok(());
     }
-    let survey = survey(blobs, Known::default()).await?;
+    let survey = survey(blobs, KnownFiles::default()).await?;
     anyhow::ensure!(survey.files == 0, refusal(config, &unknown_files(config, &survey)));
     Ok(())
 }
 
-/// Forgets which installation the stored files belong to; the next start finds out. Blocks.
+/// Removes the id of the installation from the stored files; the next start marks them. Blocks.
 ///
 /// # Errors
 /// When the storage refuses.
@@ -98,13 +96,13 @@ pub(crate) fn unmark(blobs: &Blobs) -> std::io::Result<()> {
 }
 
 async fn relation(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<Relation> {
-    let own = store::id(db).await?;
+    let database_id = store::id(db).await?;
     let listing = blobs.clone();
     let ids = tokio::task::spawn_blocking(move || ids(&listing)).await??;
-    if own.as_ref().is_some_and(|own| ids.contains(own)) {
+    if database_id.as_ref().is_some_and(|id| ids.contains(id)) {
         return Ok(Relation::Same);
     }
-    let known = Known::of(db).await?;
+    let known = KnownFiles::of(db).await?;
     let expected = known.names.len();
     let survey = survey(blobs, known).await?;
     if survey.files == 0 && expected > 0 {
@@ -112,26 +110,26 @@ async fn relation(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Res
             "the database {} (SF_DATABASE_URL) names {expected} stored files, and there are none in {}; restore them \
              from a backup",
             config.database,
-            place(config)
+            files_location(config)
         );
     }
-    Ok(compare(own, &survey, || unknown_files(config, &survey)))
+    Ok(compare(database_id, &survey, || unknown_files(config, &survey)))
 }
 
-fn compare(own: Option<String>, survey: &Survey, unknown: impl Fn() -> String) -> Relation {
+fn compare(database_id: Option<String>, survey: &Survey, unknown: impl Fn() -> String) -> Relation {
     if survey.files == 0 {
-        return Relation::Fits(own);
+        return Relation::Compatible(database_id);
     }
-    match (own, survey.ids.as_slice()) {
+    match (database_id, survey.ids.as_slice()) {
         (Some(_), [_, ..]) => {
-            let why = "the database is that of another installation than the stored files";
-            Relation::Strange(format!("{why}, and {}", unknown()))
+            let reason = "the database is that of another installation than the stored files";
+            Relation::Mismatch(format!("{reason}, and {}", unknown()))
         }
-        _ if survey.known == 0 => Relation::Strange(unknown()),
-        // A database from before there were ids.
-        (None, [id]) => Relation::Fits(Some(id.clone())),
-        (None, [_, _, ..]) => Relation::Strange(unknown()),
-        (own, []) => Relation::Fits(own),
+        _ if survey.known == 0 => Relation::Mismatch(unknown()),
+        // A database of a version without ids.
+        (None, [id]) => Relation::Compatible(Some(id.clone())),
+        (None, [_, _, ..]) => Relation::Mismatch(unknown()),
+        (database_id, []) => Relation::Compatible(database_id),
     }
 }
 
@@ -142,27 +140,27 @@ fn new_id() -> String {
 fn mark(blobs: &Blobs, id: &str) -> anyhow::Result<()> {
     let key = BlobKey::new(FILES.folder, id, "id")?;
     blobs.put(&key, id.as_bytes())?;
-    for other in ids(blobs)?.into_iter().filter(|other| other != id) {
-        blobs.remove(&BlobKey::new(FILES.folder, &other, "id")?)?;
+    for old_id in ids(blobs)?.into_iter().filter(|old_id| old_id != id) {
+        blobs.remove(&BlobKey::new(FILES.folder, &old_id, "id")?)?;
     }
     Ok(())
 }
 
 fn ids(blobs: &Blobs) -> std::io::Result<Vec<String>> {
-    Ok(blobs.entries_for_good(FILES.folder)?.into_iter().map(|entry| entry.id).collect())
+    Ok(blobs.durable_entries(FILES.folder)?.into_iter().map(|entry| entry.id).collect())
 }
 
-/// Stored files that a database knows.
+/// Stored files that a database lists.
 #[derive(Default)]
-struct Known {
+struct KnownFiles {
     names: HashSet<String>,
-    /// Ids of users, which the names of renders and stems begin with.
+    /// Ids of users, with which the names of renders and stems begin.
     owner_ids: HashSet<String>,
 }
 
-impl Known {
+impl KnownFiles {
     async fn of(db: &Db) -> anyhow::Result<Self> {
-        let names = inventory::expected(db).await?.into_iter().map(|one| one.key.path()).collect();
+        let names = inventory::expected(db).await?.into_iter().map(|file| file.key.path()).collect();
         let owner_ids = management::user_names(db).await?.into_iter().map(|(id, _)| id).collect();
         Ok(Self { names, owner_ids })
     }
@@ -174,12 +172,12 @@ impl Known {
     }
 }
 
-async fn survey(blobs: &Blobs, known: Known) -> anyhow::Result<Survey> {
+async fn survey(blobs: &Blobs, known: KnownFiles) -> anyhow::Result<Survey> {
     let blobs = blobs.clone();
-    let looking = move || -> anyhow::Result<Survey> {
+    let counting = move || -> anyhow::Result<Survey> {
         let mut survey = Survey { ids: ids(&blobs)?, files: 0, known: 0 };
         for kind in inventory::KINDS {
-            for entry in blobs.entries_for_good(kind.folder)? {
+            for entry in blobs.durable_entries(kind.folder)? {
                 let Some(key) = kind.key(&entry.file_name()) else { continue };
                 survey.files += 1;
                 survey.known += usize::from(known.has(&key));
@@ -187,7 +185,7 @@ async fn survey(blobs: &Blobs, known: Known) -> anyhow::Result<Survey> {
         }
         Ok(survey)
     };
-    tokio::task::spawn_blocking(looking).await?
+    tokio::task::spawn_blocking(counting).await?
 }
 
 fn unknown_files(config: &StorageConfig, survey: &Survey) -> String {
@@ -196,12 +194,12 @@ fn unknown_files(config: &StorageConfig, survey: &Survey) -> String {
         config.database,
         if survey.known == 0 { "none".to_owned() } else { survey.known.to_string() },
         survey.files,
-        place(config)
+        files_location(config)
     )
 }
 
-/// Where the stored files are, and the setting that says so.
-fn place(config: &StorageConfig) -> String {
+/// Location of the stored files, with its setting.
+fn files_location(config: &StorageConfig) -> String {
     match &config.blobs {
         BlobStore::Own => format!("{} (SF_STORAGE_DIR)", config.dir.join("blobs").display()),
         BlobStore::SharedFolder(dir) => format!("{} (SF_BLOB_STORE)", dir.display()),
@@ -209,9 +207,9 @@ fn place(config: &StorageConfig) -> String {
     }
 }
 
-fn refusal(config: &StorageConfig, why: &str) -> String {
+fn refusal(config: &StorageConfig, reason: &str) -> String {
     format!(
-        "{why}; nothing was changed. Name the database of these files, or restore a backup of it. If the database {} is \
+        "{reason}; nothing was changed. Name the database of these files, or restore a backup of it. If the database {} is \
          meant, `songfoundry serve --adopt` starts with both: files that it does not need move to the quarantine after \
          SF_ORPHAN_AGE_SECS",
         config.database
@@ -224,7 +222,7 @@ mod tests {
 
     #[track_caller]
     fn check(
-        own: Option<&str>,
+        database_id: Option<&str>,
         ids: &[&str],
         files: usize,
         known: usize,
@@ -232,15 +230,15 @@ mod tests {
     ) {
         let ids = ids.iter().map(|id| (*id).to_owned()).collect();
         let survey = Survey { ids, files, known };
-        let found = match compare(own.map(str::to_owned), &survey, || "unknown".to_owned()) {
-            Relation::Fits(id) => Ok(id),
+        let found = match compare(database_id.map(str::to_owned), &survey, || "unknown".to_owned()) {
+            Relation::Compatible(id) => Ok(id),
             _ => Err(()),
         };
-        assert_eq!(found, expected.map(|id| id.map(str::to_owned)), "{own:?} {files} {known}");
+        assert_eq!(found, expected.map(|id| id.map(str::to_owned)), "{database_id:?} {files} {known}");
     }
 
     #[test]
-    fn a_database_fits_files_that_it_knows() {
+    fn a_database_is_compatible_with_files_that_it_knows() {
         check(None, &[], 0, 0, &Ok(None));
         check(Some("a"), &[], 0, 0, &Ok(Some("a")));
         check(Some("a"), &["b"], 0, 0, &Ok(Some("a")));

@@ -2,12 +2,12 @@
 
 use crate::db::Db;
 
-/// The id; `None` in a database that no service has used with files yet.
+/// The id; `None` in a database that was never used with stored files.
 pub(super) async fn id(db: &Db) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT id FROM installation WHERE only_row = 1").fetch_optional(db).await
 }
 
-/// Stores an id unless there is one, and answers the one that is there then.
+/// Stores an id unless there is one, and returns the stored one.
 pub(super) async fn set_id(db: &Db, id: &str) -> Result<String, sqlx::Error> {
     sqlx::query("INSERT INTO installation (only_row, id) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING")
         .bind(id)

@@ -13,7 +13,7 @@ use crate::audit::{self, Action};
 use crate::auth::LoggedInAdminOrLocal;
 use crate::error::{ApiResult, CommonErrors};
 use crate::extract::Json;
-use crate::soundfonts::{PassedOver, Snapshot, SoundFont, SoundFontSource};
+use crate::soundfonts::{ShadowedSoundFont, Snapshot, SoundFont, SoundFontSource};
 use crate::state::AppState;
 
 /// What is in the caller's folders.
@@ -146,12 +146,12 @@ fn soundfonts(scan: &Scan, system: &Snapshot, own: &Snapshot) -> Vec<ScannedSoun
 /// SoundFonts in the caller's folders that are not played.
 fn passed_over(scan: &Scan, system: &Snapshot) -> Vec<ScanRemark> {
     let directories = directories(scan);
-    let within = system.passed_over.iter().filter(|one| directories.contains_key(one.path.as_path()));
+    let within = system.shadowed.iter().filter(|one| directories.contains_key(one.path.as_path()));
     within.map(ScanRemark::from).collect()
 }
 
-impl From<&PassedOver> for ScanRemark {
-    fn from(one: &PassedOver) -> Self {
+impl From<&ShadowedSoundFont> for ScanRemark {
+    fn from(one: &ShadowedSoundFont) -> Self {
         Self { path: one.path.display().to_string(), reason: one.in_words() }
     }
 }

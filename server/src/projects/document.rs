@@ -1,4 +1,4 @@
-//! A project document on its way in or out: read, upgraded, validated.
+//! Reads, upgrades and validates project documents.
 
 use axum::body::Bytes;
 use axum::response::Response;
@@ -14,13 +14,13 @@ use crate::extract::{read_text, with_document};
 use crate::large_answer;
 use crate::state::AppState;
 
-/// Most violations that one answer lists.
+/// Most violations in one answer.
 const VIOLATIONS_MAX: usize = 100;
 
-/// Ids that are taken by paths of their own.
+/// Ids that would collide with paths of the API.
 const RESERVED_IDS: &[&str] = &["temp", "upgrade", "import", ".", ".."];
 
-/// An answer to `user_id` of JSON that is text already. Blocks.
+/// An answer with JSON text to `user_id`. Blocks.
 ///
 /// # Errors
 /// As [`large_answer::answer`].
@@ -28,7 +28,7 @@ pub(super) fn json_answer(state: &AppState, user_id: &str, text: String) -> ApiR
     large_answer::answer(state, user_id, "application/json", text)
 }
 
-/// Stands for a project document in the API's description, where its JSON Schema takes its place.
+/// Placeholder for a project document in the API's description, which inserts its JSON Schema.
 #[derive(Debug)]
 pub struct ProjectDocument;
 
@@ -44,20 +44,20 @@ impl ToSchema for ProjectDocument {
     }
 }
 
-/// Stands for a part of a project document, likewise.
-macro_rules! stand_in {
-    ($($stand_in:ident for $name:literal, $about:literal;)*) => { $(
+/// Placeholders for parts of a project document.
+macro_rules! placeholders {
+    ($($placeholder:ident for $name:literal, $about:literal;)*) => { $(
         #[doc = $about]
         #[derive(Debug)]
-        pub struct $stand_in;
+        pub struct $placeholder;
 
-        impl PartialSchema for $stand_in {
+        impl PartialSchema for $placeholder {
             fn schema() -> RefOr<Schema> {
                 ObjectBuilder::new().into()
             }
         }
 
-        impl ToSchema for $stand_in {
+        impl ToSchema for $placeholder {
             fn name() -> std::borrow::Cow<'static, str> {
                 $name.into()
             }
@@ -65,15 +65,14 @@ macro_rules! stand_in {
     )* };
 }
 
-stand_in! {
+placeholders! {
     ProjectNote for "Project.Note", "Stands for a note in the API's description.";
     ProjectControl for "Project.Control", "Stands for a control in the API's description.";
     ProjectTempo for "Project.TempoPoint", "Stands for a tempo change in the API's description.";
     ProjectSettings for "Project.Settings", "Stands for the engine's settings in the API's description.";
 }
 
-/// Names a stored document, so that it can be read, and an error can say what it is and where its
-/// text can be downloaded.
+/// Identifies a stored document, also in errors, which name the path of its download.
 #[derive(Debug, Clone)]
 pub(super) enum StoredText {
     /// The current revision of a project.
@@ -85,6 +84,7 @@ pub(super) enum StoredText {
 }
 
 impl StoredText {
+    /// Its name in a sentence.
     pub(super) fn in_words(&self) -> String {
         match self {
             Self::Current(id) => format!("project `{id}`"),
@@ -115,7 +115,7 @@ pub(crate) struct Document {
 }
 
 impl Document {
-    /// A document that [`validated`] lets pass.
+    /// Validates a document, see [`validated`].
     pub(crate) fn check(document: &JsonText, path_id: Option<&str>) -> Result<Self, ApiError> {
         let document = validated(document, path_id)?;
         Ok(Self {
@@ -125,7 +125,7 @@ impl Document {
         })
     }
 
-    /// The same from the bytes of a body, away from the async threads.
+    /// Like [`Self::check`], from the bytes of a body, away from the async threads.
     pub(super) async fn from_bytes(bytes: Bytes, path_id: Option<String>) -> Result<Self, ApiError> {
         with_document(bytes.len(), move || {
             let document = read_text(&bytes)?;
@@ -135,7 +135,7 @@ impl Document {
         .await
     }
 
-    /// A stored document that passes for today's, under another id and name. Blocks.
+    /// A stored document, upgraded and validated, with another id and name. Blocks.
     pub(super) fn copy_of(
         source: &StoredText,
         text: &str,
@@ -148,12 +148,12 @@ impl Document {
     }
 }
 
-/// Upgrades and validates a document. One without an id, or with an empty one, gets `path_id`, or
-/// else a new one.
+/// Upgrades and validates a document. If it has no id, or an empty one, it gets `path_id` or a new
+/// one.
 ///
 /// # Errors
-/// 400 `invalid_project` with the places that are wrong; `project_id_mismatch` if the document has
-/// another id than `path_id`; `project_id_reserved`.
+/// 400 `invalid_project` with the violations; 400 `project_id_mismatch` if its id is not `path_id`;
+/// 400 `project_id_reserved`.
 pub(super) fn validated(document: &JsonText, path_id: Option<&str>) -> Result<JsonText, ApiError> {
     let id = document.view().get("project_id");
     let has_no_id = id.is_none_or(|id| id.kind() == Kind::Null || id.is_text(""));
@@ -162,32 +162,32 @@ pub(super) fn validated(document: &JsonText, path_id: Option<&str>) -> Result<Js
         None => upgraded(document)?,
     };
     validate(&document).map_err(|violations| {
-        let found = violations.len();
+        let count = violations.len();
         let errors: Vec<FieldError> = violations
             .into_iter()
             .take(VIOLATIONS_MAX)
-            .map(|one| FieldError { pointer: one.pointer, detail: one.detail })
+            .map(|violation| FieldError { pointer: violation.pointer, detail: violation.detail })
             .collect();
-        invalid(found, errors)
+        invalid(count, errors)
     })?;
     let project_id = text_field(&document, "project_id").unwrap_or_default();
     match path_id {
         Some(path_id) if path_id != project_id => Err(ApiError::bad_request(
             "project_id_mismatch",
-            format!("the document's project_id is `{project_id}`, and the path names `{path_id}`"),
+            format!("The document's project_id is `{project_id}`, but the path names `{path_id}`."),
         )),
         _ if RESERVED_IDS.contains(&project_id.as_str()) => Err(ApiError::bad_request(
             "project_id_reserved",
-            format!("`{project_id}` cannot be the id of a project"),
+            format!("`{project_id}` is reserved; send another project_id."),
         )),
         _ => Ok(document),
     }
 }
 
-/// A document of any older version as one of this version.
+/// Upgrades a document of any older version to this version.
 ///
 /// # Errors
-/// 400 `invalid_project`: not an object, or of a newer version.
+/// 400 `invalid_project`: it is not an object, or of a newer version.
 pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
     upgrade(document, &uuid::Uuid::new_v4().simple().to_string()).map_err(|error| {
         let pointer = match error {
@@ -198,15 +198,15 @@ pub(super) fn upgraded(document: &JsonText) -> Result<JsonText, ApiError> {
     })
 }
 
-/// A stored document as one of this version.
+/// Reads a stored document and upgrades it to this version.
 ///
 /// # Errors
 /// 422 `project_unreadable`, with the path of its download.
 pub(super) fn stored(source: &StoredText, text: &str) -> Result<JsonText, ApiError> {
-    let unreadable = |why: String| ApiError::Unprocessable {
+    let unreadable = |reason: String| ApiError::Unprocessable {
         code: "project_unreadable",
         detail: format!(
-            "The stored {} cannot be read any more ({why}). GET {} downloads it as it is stored.",
+            "The stored {} cannot be read any more ({reason}). GET {} downloads it as it is stored.",
             source.in_words(),
             source.raw_path()
         ),
@@ -214,18 +214,18 @@ pub(super) fn stored(source: &StoredText, text: &str) -> Result<JsonText, ApiErr
     let document = JsonText::read(text.as_bytes()).map_err(|error| unreadable(error.to_string()))?;
     upgraded(&document).map_err(|error| match error {
         ApiError::Invalid { errors, .. } => {
-            unreadable(errors.into_iter().map(|one| one.detail).collect::<Vec<_>>().join("; "))
+            unreadable(errors.into_iter().map(|error| error.detail).collect::<Vec<_>>().join("; "))
         }
-        other => other,
+        error => error,
     })
 }
 
-fn invalid(found: usize, errors: Vec<FieldError>) -> ApiError {
-    let first = errors.first().map_or(String::new(), |one| {
-        let place = if one.pointer.is_empty() { "the document" } else { &one.pointer };
-        format!(" First, at {place}: {}", one.detail)
+fn invalid(count: usize, errors: Vec<FieldError>) -> ApiError {
+    let first = errors.first().map_or(String::new(), |error| {
+        let location = if error.pointer.is_empty() { "the document" } else { &error.pointer };
+        format!(" First, at {location}: {}", error.detail)
     });
-    let places = if found == 1 { "one place".to_owned() } else { format!("{found} places") };
+    let places = if count == 1 { "one place".to_owned() } else { format!("{count} places") };
     ApiError::Invalid {
         code: "invalid_project",
         detail: format!("The project is not valid in {places}.{first}"),

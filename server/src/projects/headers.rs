@@ -1,4 +1,4 @@
-//! Headers that requests and answers about projects share.
+//! Headers of requests and answers about projects.
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -25,7 +25,7 @@ pub(super) fn not_modified(headers: &HeaderMap, revision: i64) -> Option<Respons
     matches.then(|| (StatusCode::NOT_MODIFIED, tag).into_response())
 }
 
-/// Projects belong to one user: no cache in between may keep them.
+/// Keeps shared caches from storing projects, which belong to one user.
 pub(super) fn no_store() -> (HeaderName, HeaderValue) {
     (header::CACHE_CONTROL, HeaderValue::from_static("private, no-cache"))
 }

@@ -2,8 +2,8 @@
 
 mod document;
 mod headers;
-mod naming;
 mod raw;
+mod references;
 mod requested;
 mod revisions;
 mod saving;
@@ -18,13 +18,13 @@ pub(crate) use document::Document;
 use document::StoredText;
 pub use document::{ProjectControl, ProjectDocument, ProjectNote, ProjectSettings, ProjectTempo};
 pub(crate) use headers::revision_tag;
-pub(crate) use naming::{Naming, ids_in};
+pub(crate) use references::{IdReferences, ids_in};
 pub(crate) use requested::RequestedProject;
 pub(crate) use saving::{OnSaved, insert};
 use schemas::json::JsonText;
 use serde::Serialize;
 pub(crate) use store::revisions_bytes;
-use stored_text::Unread;
+use stored_text::UnreadDocument;
 use utoipa::ToSchema;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
@@ -39,16 +39,16 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::DocumentQuota;
 
-/// Revisions of a project that are kept.
+/// Number of revisions that are kept of a project.
 pub const REVISIONS_KEPT: u32 = 50;
 
-/// Bytes of documents that are being stored at the same time.
+/// Most bytes of documents that are being stored at the same time.
 const STORING_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Name where a document gives none.
+/// Name of a document without a name.
 pub(crate) const UNTITLED: &str = "Untitled";
 
-/// Name under which the database remembers that the demo song was stored.
+/// Name by which the database records that the demo song was stored.
 const DEMO_SEED: &str = "demo-song";
 
 /// The demo song, made by `scripts/make-demo-song`.
@@ -108,7 +108,7 @@ pub struct RevisionSummary {
     pub size_bytes: i64,
 }
 
-/// What a user stores in projects.
+/// Storage that a user's projects use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ProjectUsage {
     /// Projects.
@@ -117,7 +117,7 @@ pub struct ProjectUsage {
     pub bytes: u64,
 }
 
-/// What every user stores in projects, by their ids.
+/// Storage that projects use, by user id.
 ///
 /// # Errors
 /// When the database refuses.
@@ -125,38 +125,38 @@ pub async fn usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiE
     Ok(store::usage(db).await?.into_iter().collect())
 }
 
-/// Projects whose current document is missing or no JSON, in sentences.
+/// Projects whose current document is missing or not JSON, as sentences.
 ///
 /// # Errors
 /// When the database refuses.
 pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
-    const AT_A_TIME: u32 = 20;
+    const PAGE_SIZE: u32 = 20;
     let (mut faults, mut owner_id, mut id) = (Vec::new(), String::new(), String::new());
     loop {
-        let page = store::documents_after(db, &owner_id, &id, AT_A_TIME).await?;
+        let page = store::documents_after(db, &owner_id, &id, PAGE_SIZE).await?;
         let Some(last) = page.last() else { return Ok(faults) };
         (owner_id, id) = (last.0.clone(), last.1.clone());
         for (owner_id, id, text) in page {
-            let is_whole =
+            let is_readable =
                 text.is_some_and(|text| serde_json::from_str::<serde::de::IgnoredAny>(&text).is_ok());
-            if !is_whole {
+            if !is_readable {
                 faults.push(format!("the project {id} of the user {owner_id} has no readable document"));
             }
         }
     }
 }
 
-/// The current document of a user's project, in this version's form; for slices that render or
+/// The current document of a user's project, upgraded to this version, for slices that render or
 /// export it.
 ///
 /// # Errors
-/// 404 if the user has no such project; 422 if it is not readable any more; 503 `busy` where too
+/// 404 if the user has no such project; 422 if it is not readable any more; 503 `busy` when too
 /// many documents wait.
 pub async fn load_document(state: &AppState, owner_id: &str, id: &str) -> Result<JsonText, ApiError> {
     with_stored_document(state, owner_id, id, Ok).await
 }
 
-/// Works on the same document, on a thread that may block.
+/// Runs `work` on the document of [`load_document`], on a thread that may block.
 ///
 /// # Errors
 /// Those of the work, and those of [`load_document`].
@@ -171,7 +171,7 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
         drop(text);
         work(document)
     };
-    Unread::current(state, owner_id, id).await?.read(state, reading).await
+    UnreadDocument::current(state, owner_id, id).await?.read(state, reading).await
 }
 
 /// The text of the current document of a user's project as it is stored.
@@ -179,10 +179,10 @@ pub(crate) async fn with_stored_document<T: Send + 'static>(
 /// # Errors
 /// 404 if the user has no such project.
 pub(crate) async fn stored_text(state: &AppState, owner_id: &str, id: &str) -> Result<String, ApiError> {
-    Unread::current(state, owner_id, id).await?.text(&state.db).await
+    UnreadDocument::current(state, owner_id, id).await?.text(&state.db).await
 }
 
-/// The text of a project's current document as a document of this version.
+/// Reads the text of a project's current document and upgrades it to this version.
 ///
 /// # Errors
 /// 422 `project_unreadable`, with the path of its download.
@@ -198,23 +198,23 @@ pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> 
     Ok(store::current_size(&state.db, owner_id, id).await?.map_or(0, |(_, bytes)| bytes as u64))
 }
 
-/// Memory for documents that are being stored: one waits for the database, however long that takes.
-pub(crate) fn room_for_storing() -> FairBytes {
+/// Memory budget of documents that wait for the database to store them.
+pub(crate) fn storing_budget() -> FairBytes {
     FairBytes::new("projects that are being stored", STORING_MAX_BYTES)
 }
 
-/// What a document of `bytes` bytes takes of that memory while it is stored.
+/// Reserves `bytes` of [`storing_budget`] for a document while it is stored.
 ///
 /// # Errors
-/// 503 `busy` where too many are being stored.
-fn storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<Share, ApiError> {
+/// 503 `busy` when too many documents are being stored.
+fn reserve_storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<Share, ApiError> {
     let mut share = state.storing.share(owner_id);
     share.grow(bytes as u64)?;
     Ok(share)
 }
 
-/// Begins a transaction in which no save of a user comes between: for slices that must not take
-/// away what a song needs. Its first statement must write.
+/// Begins a transaction during which the user cannot save, for slices that delete files which songs
+/// may need. Its first statement must write.
 ///
 /// # Errors
 /// When the database refuses.
@@ -222,18 +222,17 @@ pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Locked, ApiErr
     Ok(begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?)
 }
 
-/// A document that came with a request, upgraded and validated as a save would do it.
-///
-/// Blocks for as long as validation takes; call it away from the async threads.
+/// Upgrades and validates a document of a request, as a save does. Blocks; call it away from the
+/// async threads.
 ///
 /// # Errors
-/// 400 `invalid_project` with the places that are wrong.
+/// 400 `invalid_project` with the violations.
 pub fn checked_document(document: &JsonText) -> Result<JsonText, ApiError> {
     document::validated(document, None)
 }
 
-/// Stores the demo song as the administrator's project `demo`, on the first start only: once
-/// deleted it stays so.
+/// Stores the demo song as the administrator's project `demo`, on the first start only, so that it
+/// stays deleted.
 ///
 /// # Errors
 /// When the database refuses.

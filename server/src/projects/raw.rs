@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::document::{StoredText, json_answer};
 use super::headers::{no_store, not_modified, revision_tag};
 use super::store::StoredTemp;
-use super::stored_text::{Unread, read_autosave};
+use super::stored_text::{UnreadDocument, read_autosave};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
@@ -25,7 +25,7 @@ pub(super) async fn revision(
     Path((id, revision)): Path<(String, i64)>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = Unread::revision(&state, &user.id, &id, revision).await?;
+    let found = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
     download(&state, &user, &headers, &format!("{id}-{revision}"), found).await
 }
 
@@ -35,27 +35,27 @@ pub(super) async fn revision(
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn autosave(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
-    let (answering, user_id) = (state.clone(), user.id.clone());
-    let read = move |found: StoredTemp| json_answer(&answering, &user_id, found.text);
+    let (answer_state, user_id) = (state.clone(), user.id.clone());
+    let read = move |found: StoredTemp| json_answer(&answer_state, &user_id, found.text);
     let answer = read_autosave(&state, &user.id, read).await?;
     Ok((saved_as("autosave")?, answer).into_response())
 }
 
-/// An answer of the JSON of a revision that browsers save as a file of this name; 304 if
-/// `If-None-Match` names it.
+/// An answer with the JSON of a revision, which browsers save as `<stem>.json`; 304 if
+/// `If-None-Match` names the revision.
 pub(super) async fn download(
     state: &AppState,
     user: &CurrentUser,
     headers: &HeaderMap,
     stem: &str,
-    found: Unread,
+    found: UnreadDocument,
 ) -> ApiResult<Response> {
     if let Some(not_modified) = not_modified(headers, found.revision) {
         return Ok(not_modified);
     }
     let tag = (header::ETAG, revision_tag(found.revision));
-    let (answering, user_id) = (state.clone(), user.id.clone());
-    let read = move |_: &StoredText, text| json_answer(&answering, &user_id, text);
+    let (answer_state, user_id) = (state.clone(), user.id.clone());
+    let read = move |_: &StoredText, text| json_answer(&answer_state, &user_id, text);
     let answer = found.read(state, read).await?;
     Ok(([tag], saved_as(stem)?, answer).into_response())
 }

@@ -1,4 +1,4 @@
-//! The project that the body of a request means: a stored one by its id, or a document.
+//! The project of a request: a stored one by its id, or a document.
 
 use schemas::Project;
 use schemas::json::JsonText;
@@ -9,10 +9,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::with_document;
 use crate::state::AppState;
 
-/// The project of a request, loaded but not checked: the thread that works on it checks it.
+/// The project of a request, loaded but not validated yet: the thread that uses it validates it.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum RequestedProject {
-    /// A stored document, which was checked when it was saved.
+    /// A stored document, which was validated when it was saved.
     Stored(JsonText),
     /// A document that came with the request.
     Sent(JsonText),
@@ -36,8 +36,8 @@ impl RequestedProject {
         }
     }
 
-    /// Works on the same project on a thread that may block: requests that wait for the thread do
-    /// not hold a stored project.
+    /// Runs `work` on the project of [`Self::load`], on a thread that may block. Requests that wait
+    /// for the thread hold no stored project.
     ///
     /// # Errors
     /// Those of [`Self::load`], and those of the work.
@@ -67,7 +67,7 @@ impl RequestedProject {
         }
     }
 
-    /// The checked document, and the project that it describes. Blocks.
+    /// Validates the document and reads its project. Blocks.
     ///
     /// # Errors
     /// 400 `invalid_project`; 422 `not_playable`.
@@ -86,6 +86,6 @@ impl RequestedProject {
 fn not_one_project() -> ApiError {
     ApiError::bad_request(
         "one_project",
-        "The body names exactly one project, by `project_id` or as `project`.",
+        "Send exactly one project: its `project_id`, or a document as `project`.",
     )
 }

@@ -6,7 +6,7 @@ use axum::response::Response;
 
 use super::document::{Document, StoredText};
 use super::headers::expected_revision;
-use super::stored_text::Unread;
+use super::stored_text::UnreadDocument;
 use super::verbs::{SavedAnswer, created, save_over};
 use super::{RevisionSummary, Saved, store};
 use crate::auth::CurrentUser;
@@ -15,7 +15,7 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// Longest name that the project schema takes, in characters.
+/// Longest name in the project schema, in characters.
 const NAME_MAX_CHARS: usize = 500;
 
 /// Lists the kept revisions, newest first.
@@ -32,7 +32,7 @@ pub(super) async fn list(
     if items.is_empty() {
         return Err(ApiError::not_found("project", &id));
     }
-    Page::of_whole(items, &query, |one| one.revision.to_string()).map(Json)
+    Page::of_whole(items, &query, |revision| revision.revision.to_string()).map(Json)
 }
 
 /// Makes an older revision the newest one. Nothing in between is lost.
@@ -53,7 +53,7 @@ pub(super) async fn restore(
     let missing = || ApiError::not_found("project", &id);
     let current = store::current_revision(&state.db, &user.id, &id).await?.ok_or_else(missing)?;
     let expected = expected_revision(&headers)?.unwrap_or(current);
-    let found = Unread::revision(&state, &user.id, &id, revision).await?;
+    let found = UnreadDocument::revision(&state, &user.id, &id, revision).await?;
     let copy = move |source: &StoredText, text: String| Document::copy_of(source, &text, &id, str::to_owned);
     let document = found.read(&state, copy).await?;
     save_over(&state, &user, &document, expected).await
@@ -68,7 +68,7 @@ pub(super) async fn duplicate(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Response> {
-    let found = Unread::current(&state, &user.id, &id).await?;
+    let found = UnreadDocument::current(&state, &user.id, &id).await?;
     let new_id = uuid::Uuid::new_v4().to_string();
     let rename = |name: &str| {
         const SUFFIX: &str = " (copy)";

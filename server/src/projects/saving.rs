@@ -1,4 +1,4 @@
-//! Stores documents as projects: within the quota, and only over the revision that they started
+//! Stores documents as projects, within the quota and only over the revision that they started
 //! from.
 
 use futures_util::future::BoxFuture;
@@ -9,7 +9,7 @@ use super::store::{self, InsertOutcome, SaveOutcome};
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Runs after a document was stored, with its owner and its text.
+/// Callback after a document was stored, with its owner's id and its text.
 pub(crate) type OnSaved = for<'a> fn(&'a AppState, &'a str, &'a str) -> BoxFuture<'a, ()>;
 
 /// Stores a new project; `None` if its id is taken.
@@ -27,7 +27,7 @@ pub(crate) async fn insert(
             Ok(Some(saved))
         }
         InsertOutcome::Full(used_bytes) => Err(quota_exceeded(state, document, used_bytes)),
-        InsertOutcome::Taken => Ok(None),
+        InsertOutcome::IdExists => Ok(None),
     }
 }
 
@@ -51,14 +51,14 @@ pub(super) async fn save_next(
         SaveOutcome::Stale(current) => Err(ApiError::PreconditionFailed {
             code: "stale_revision",
             detail: format!(
-                "This save started from revision {expected}, and the project is at revision {current} by now; \
-                 nothing was overwritten."
+                "This save started from revision {expected}, but the project is at revision {current} now. Nothing was \
+                 overwritten; load the project again."
             ),
         }),
     }
 }
 
-/// 507: the user's projects would take more than they may.
+/// 507: the user's projects and tasks would exceed the quota.
 fn quota_exceeded(state: &AppState, document: &Document, used_bytes: u64) -> ApiError {
     let (quota_bytes, needed_bytes) = (state.document_quota.quota_bytes(), document.text.len() as u64);
     ApiError::QuotaExceeded { quota_bytes, used_bytes, needed_bytes, is_exact: true }

@@ -1,7 +1,7 @@
 //! Projects, their revisions and the temporary autosave in the database.
 //!
-//! Every statement names the owner: a project of somebody else does not exist here. Transactions
-//! begin with their write, so that two of them never meet halfway.
+//! Every statement names the owner, so that projects of other users are not found. Transactions
+//! begin with a write, so that no other one can write between their reads and writes.
 
 use sqlx::Row as _;
 
@@ -12,31 +12,31 @@ use crate::db::{Db, begin_locked};
 use crate::paging::Position;
 use crate::storage::DocumentQuota;
 
-/// What became of a save.
+/// Outcome of a save.
 #[derive(Debug)]
 pub(super) enum SaveOutcome {
     /// Stored.
     Saved(Saved),
-    /// Another save came first; the revision it made.
+    /// Another save came first and made this revision.
     Stale(i64),
     /// There is no such project.
     Missing,
-    /// It does not fit into the quota; what is taken already, in bytes. Nothing was changed.
+    /// It exceeds the quota, of which this many bytes are used. Nothing was changed.
     Full(u64),
 }
 
-/// What became of a new project.
+/// Outcome of storing a new project.
 #[derive(Debug)]
 pub(super) enum InsertOutcome {
     /// Stored.
     Saved(Saved),
-    /// Its id is taken.
-    Taken,
-    /// It does not fit into the quota; what is taken already, in bytes. Nothing was changed.
+    /// Its id exists already.
+    IdExists,
+    /// It exceeds the quota, of which this many bytes are used. Nothing was changed.
     Full(u64),
 }
 
-/// Stores a new project, if what its owner stores then is within the quota.
+/// Stores a new project, if its owner stays within the quota.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -46,7 +46,7 @@ pub(super) async fn insert(
     let mut transaction = begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?;
     let Some(saved) = insert_within(&mut transaction, owner_id, document).await? else {
         transaction.rollback().await?;
-        return Ok(InsertOutcome::Taken);
+        return Ok(InsertOutcome::IdExists);
     };
     let used_bytes = quota.used_bytes(&mut transaction, owner_id).await?;
     if used_bytes > quota.quota_bytes() {
@@ -77,7 +77,7 @@ async fn insert_within(
     if done.rows_affected() == 0 {
         return Ok(None);
     }
-    // A statement of its own: it sees a deletion for which the one above had to wait.
+    // A separate statement, so that it sees a deletion for which the one above waited.
     let revision: i64 = sqlx::query_scalar(
         "UPDATE projects SET revision = 1 + COALESCE((SELECT d.revision FROM deleted_projects d \
          WHERE d.owner_id = $1 AND d.project_id = $2), 0) WHERE owner_id = $1 AND project_id = $2 RETURNING revision",
@@ -112,8 +112,8 @@ async fn insert_revision(
     Ok(())
 }
 
-/// Stores the next revision if `expected` is still the current one, and what its owner stores then
-/// is within the quota.
+/// Stores the next revision, if `expected` is still the current one and its owner stays within the
+/// quota.
 pub(super) async fn save(
     db: &Db,
     owner_id: &str,
@@ -286,7 +286,7 @@ pub(super) async fn revisions(
         .collect()
 }
 
-/// Deletes a project with its revisions and says its name; `None` if there is none.
+/// Deletes a project with its revisions and returns its name; `None` if there is none.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<String>, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let deleted: Option<(String, i64)> = sqlx::query_as(
@@ -313,8 +313,7 @@ pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<Option<S
     Ok(Some(name))
 }
 
-/// Projects of all users with the bytes of their kept revisions and autosaves, by their owners'
-/// ids.
+/// Number of projects and bytes of kept revisions and autosaves, by user id.
 pub(super) async fn usage(db: &Db) -> Result<Vec<(String, ProjectUsage)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT u.owner_id, CAST(SUM(u.projects) AS BIGINT) AS projects, CAST(SUM(u.bytes) AS BIGINT) AS bytes \
@@ -347,7 +346,7 @@ pub(crate) async fn revisions_bytes(
     Ok(u64::try_from(used).unwrap_or_default())
 }
 
-/// Owner, id and text of the current documents that come after one, by these two.
+/// Owner, id and text of the next `count` current documents in the order of owner and id.
 pub(super) async fn documents_after(
     db: &Db,
     owner_id: &str,
@@ -370,7 +369,7 @@ pub(super) async fn documents_after(
         .collect()
 }
 
-/// Stores `document` once in the life of this database, and never again.
+/// Stores `document` once in the lifetime of this database.
 pub(super) async fn seed(
     db: &Db,
     owner_id: &str,
@@ -398,7 +397,7 @@ pub(super) struct StoredTemp {
     pub(super) text: String,
 }
 
-/// Replaces the autosave and says when that was.
+/// Replaces the autosave and returns the time.
 pub(super) async fn put_temp(
     db: &Db,
     owner_id: &str,
@@ -433,17 +432,17 @@ pub(super) async fn temp_size(db: &Db, owner_id: &str) -> Result<Option<usize>, 
     Ok(found.map(length))
 }
 
-/// The autosave, if it has at most `most_bytes` bytes.
+/// The autosave, if it has at most `max_bytes` bytes.
 pub(super) async fn temp(
     db: &Db,
     owner_id: &str,
-    most_bytes: usize,
+    max_bytes: usize,
 ) -> Result<Option<StoredTemp>, sqlx::Error> {
     let row = sqlx::query(
         "SELECT client_id, updated_at, body FROM temp_autosaves WHERE owner_id = $1 AND octet_length(body) <= $2",
     )
     .bind(owner_id)
-    .bind(i64::try_from(most_bytes).unwrap_or(i64::MAX))
+    .bind(i64::try_from(max_bytes).unwrap_or(i64::MAX))
     .fetch_optional(db)
     .await?;
     row.map(|row| {
@@ -452,7 +451,7 @@ pub(super) async fn temp(
     .transpose()
 }
 
-/// Who wrote the autosave, and when: (client_id, updated_at).
+/// Window and time of the autosave: (client_id, updated_at).
 pub(super) async fn temp_revision(db: &Db, owner_id: &str) -> Result<Option<(String, String)>, sqlx::Error> {
     let row = sqlx::query("SELECT client_id, updated_at FROM temp_autosaves WHERE owner_id = $1")
         .bind(owner_id)

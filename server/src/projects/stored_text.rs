@@ -1,7 +1,7 @@
 //! Reads the text of stored documents.
 //!
-//! A request asks how long its document is, waits for a permit of that weight, and only then reads
-//! it: requests that wait hold neither documents nor connections to the database.
+//! A request reads the length of its document, waits for a permit of that weight, and only then
+//! reads the text. So waiting requests hold neither documents nor connections to the database.
 
 use tokio::runtime::Handle;
 
@@ -12,18 +12,17 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::with_unread_document;
 use crate::state::AppState;
 
-/// A kept revision of a project of which the text is not read yet.
+/// A kept revision of a project whose text is not read yet.
 #[derive(Debug)]
-pub(super) struct Unread {
+pub(super) struct UnreadDocument {
     owner_id: String,
     project_id: String,
-    /// The revision.
     pub(super) revision: i64,
     size_bytes: usize,
     source: StoredText,
 }
 
-impl Unread {
+impl UnreadDocument {
     /// The current revision of a project.
     ///
     /// # Errors
@@ -51,11 +50,11 @@ impl Unread {
         Ok(Self { owner_id: owner_id.to_owned(), project_id: id.to_owned(), revision, size_bytes, source })
     }
 
-    /// Reads the text and works on it, on a thread that may block.
+    /// Reads the text and runs `work` on it, on a thread that may block.
     ///
     /// # Errors
-    /// Those of the work; 503 `busy` where too many documents wait, or where this revision is not
-    /// kept any more.
+    /// Those of `work`; 503 `busy` when too many documents wait, or this revision was deleted
+    /// meanwhile.
     pub(super) async fn read<T: Send + 'static>(
         self,
         state: &AppState,
@@ -70,21 +69,21 @@ impl Unread {
         with_unread_document(&owner_id, size_bytes, reading).await
     }
 
-    /// The text, for work that has a permit of its own.
+    /// The text, for callers that hold a permit already.
     ///
     /// # Errors
-    /// 503 `busy` where this revision is not kept any more.
+    /// 503 `busy` when this revision was deleted meanwhile.
     pub(super) async fn text(&self, db: &Db) -> ApiResult<String> {
         let found = store::revision_text(db, &self.owner_id, &self.project_id, self.revision).await?;
         found.ok_or_else(changed)
     }
 }
 
-/// Reads the autosave and works on it, on a thread that may block.
+/// Reads the autosave and runs `work` on it, on a thread that may block.
 ///
 /// # Errors
-/// Those of the work; 404 `no_autosave`; 503 `busy` where too many documents wait, or where it was
-/// replaced by a longer one meanwhile.
+/// Those of `work`; 404 `no_autosave`; 503 `busy` when too many documents wait, or a longer
+/// autosave replaced it meanwhile.
 pub(super) async fn read_autosave<T: Send + 'static>(
     state: &AppState,
     owner_id: &str,
@@ -102,7 +101,7 @@ pub(super) async fn read_autosave<T: Send + 'static>(
     with_unread_document(owner_id, size_bytes, reading).await
 }
 
-/// 503: what was to be read was replaced before its turn came.
+/// 503: the document was replaced or deleted while the request waited.
 fn changed() -> ApiError {
     ApiError::Busy {
         detail: "The document was replaced or deleted while this request waited; try again.".to_owned(),

@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use super::document::{StoredText, json_answer, stored, upgraded};
+use super::reserve_storing;
 use super::store::{self, StoredTemp};
 use super::stored_text::read_autosave;
-use super::storing;
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonBytes, LongFields, parse_long, with_document};
 use crate::reserve;
 use crate::state::AppState;
 
-/// Longest id that a window may give itself, in bytes.
+/// Longest id of a window, in bytes.
 const CLIENT_ID_MAX_BYTES: usize = 128;
 
 /// An autosave as a window sends it.
@@ -83,13 +83,13 @@ pub(super) async fn write(
         if save.client_id.is_empty() || save.client_id.len() > CLIENT_ID_MAX_BYTES {
             return Err(ApiError::bad_request(
                 "bad_client_id",
-                format!("`client_id` must have 1 to {CLIENT_ID_MAX_BYTES} bytes"),
+                format!("`client_id` must have 1 to {CLIENT_ID_MAX_BYTES} bytes."),
             ));
         }
         Ok((save.client_id, upgraded(&save.project)?.into_string()))
     })
     .await?;
-    let _held = storing(&state, &user.id, text.len())?;
+    let _reserved = reserve_storing(&state, &user.id, text.len())?;
     let updated_at = store::put_temp(&state.db, &user.id, &client_id, &text).await?;
     (state.project_saved)(&state, &user.id, &text).await;
     Ok(Json(TempRevision { updated_at: Some(updated_at), client_id: Some(client_id) }))
@@ -101,11 +101,11 @@ pub(super) async fn write(
         (status = 404, description = "`no_autosave`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Response> {
-    let (answering, user_id) = (state.clone(), user.id.clone());
+    let (answer_state, user_id) = (state.clone(), user.id.clone());
     let read = move |found: StoredTemp| {
         let project = stored(&StoredText::Autosave, &found.text)?;
         let found = TempDocument { updated_at: found.updated_at, client_id: found.client_id, project };
-        json_answer(&answering, &user_id, found.into_json())
+        json_answer(&answer_state, &user_id, found.into_json())
     };
     read_autosave(&state, &user.id, read).await
 }

@@ -87,7 +87,7 @@ async fn a_stale_save_overwrites_nothing() {
 }
 
 #[tokio::test]
-async fn of_saves_at_the_same_moment_one_wins() {
+async fn only_one_of_several_simultaneous_saves_succeeds() {
     let app = TestApp::start().await;
     create(&app, &project("song", "One")).await.expect(201);
     let names: Vec<Value> = (0..8).map(|number| project("song", &format!("Take {number}"))).collect();
@@ -123,7 +123,7 @@ async fn a_project_of_more_than_a_thousand_effects_is_refused() {
 }
 
 #[tokio::test]
-async fn an_invalid_project_is_refused_with_its_places() {
+async fn an_invalid_project_is_refused_with_the_paths_of_its_errors() {
     let app = TestApp::start().await;
     let mut song = project("song", "One");
     song["tracks"] = json!([{ "id": "t1", "kind": "instrument", "pan": 7, "items": [] }]);
@@ -149,7 +149,7 @@ async fn an_invalid_project_is_refused_with_its_places() {
 }
 
 #[tokio::test]
-async fn an_empty_file_id_is_recovered_from_the_address_as_a_missing_one_is() {
+async fn an_empty_or_missing_file_id_is_recovered_from_the_url() {
     let app = TestApp::start().await;
     let item = |id: Value| {
         let url = "/api/v1/audio/f1/file";
@@ -167,7 +167,7 @@ async fn an_empty_file_id_is_recovered_from_the_address_as_a_missing_one_is() {
 }
 
 #[tokio::test]
-async fn ids_are_filled_in_and_must_agree() {
+async fn a_missing_project_id_is_filled_in_and_another_id_is_refused() {
     let app = TestApp::start().await;
     let answer = create(&app, &json!({ "tracks": [] })).await;
     let body = answer.expect(201);
@@ -202,7 +202,7 @@ async fn hostile_bodies_get_their_status() {
     let large = format!("{{\"name\": \"{}\"}}", "x".repeat(5000));
     let detail = post(Body::from(large.clone())).await.problem(413, "too_large");
     assert!(detail.contains("4096"), "{detail}");
-    // Without a length in front, and with one that lies.
+    // Without a length, and with a wrong one.
     let pieces = futures_util::stream::iter(
         large.into_bytes().chunks(100).map(Bytes::copy_from_slice).collect::<Vec<_>>(),
     );
@@ -215,7 +215,7 @@ async fn hostile_bodies_get_their_status() {
 }
 
 #[tokio::test]
-async fn a_project_comes_as_json() {
+async fn projects_must_be_sent_as_json() {
     let app = TestApp::start().await;
     let body = json!({"schema_version": 1, "tracks": []}).to_string();
     for kind in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", ""] {
@@ -255,7 +255,7 @@ async fn deep_nesting_is_an_error_and_not_a_crash() {
         let call = app.local(Method::PUT, "/api/v1/projects/temp").raw("application/json", temp);
         call.send().await.problem(400, "malformed_json");
     }
-    // What is allowed still passes, out and in again.
+    // Allowed nesting passes, both when saved and when read.
     let deep = format!(
         "{{\"tracks\": [], \"project_id\": \"deep\", \"client\": {}{}}}",
         "[".repeat(120),
@@ -306,8 +306,12 @@ async fn the_last_fifty_revisions_are_kept_and_can_be_restored() {
         save(&app, "song", revision, &project("song", &format!("Take {}", revision + 1))).await.expect(200);
     }
     let revisions = app.local(Method::GET, &format!("{LIST}/song/revisions")).send().await.expect(200);
-    let numbers: Vec<i64> =
-        revisions["items"].as_array().unwrap().iter().filter_map(|one| one["revision"].as_i64()).collect();
+    let numbers: Vec<i64> = revisions["items"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .filter_map(|revision| revision["revision"].as_i64())
+        .collect();
     assert_eq!(numbers.len(), REVISIONS_KEPT as usize);
     assert_eq!((numbers[0], numbers[49]), (last, 6));
 
@@ -325,7 +329,7 @@ async fn the_last_fifty_revisions_are_kept_and_can_be_restored() {
 }
 
 #[tokio::test]
-async fn a_copy_is_a_project_of_its_own() {
+async fn a_copy_is_an_independent_project() {
     let app = TestApp::start().await;
     create(&app, &project("song", &"n".repeat(500))).await.expect(201);
     let answer = app.local(Method::POST, &format!("{LIST}/song/duplicate")).send().await;
@@ -341,7 +345,7 @@ async fn a_copy_is_a_project_of_its_own() {
 }
 
 #[tokio::test]
-async fn a_document_that_no_longer_loads_can_still_be_had() {
+async fn an_unreadable_document_can_still_be_downloaded() {
     let app = TestApp::start().await;
     create(&app, &project("song", "One")).await.expect(201);
     for stored in ["{\"schema_version\": 99, \"tracks\": []}", "{\"tracks\": [", "5"] {
@@ -374,7 +378,7 @@ async fn older_documents_are_upgraded() {
 }
 
 #[tokio::test]
-async fn the_autosave_is_one_for_each_user() {
+async fn each_user_has_one_autosave() {
     let app = TestApp::start().await;
     let temp = "/api/v1/projects/temp";
     let revision = app.local(Method::GET, &format!("{temp}/revision")).send().await.expect(200);
@@ -389,7 +393,7 @@ async fn the_autosave_is_one_for_each_user() {
     let found = app.local(Method::GET, temp).send().await.expect(200);
     assert_eq!((&found["project"]["name"], &found["updated_at"]), (&json!("Draft"), &first["updated_at"]));
 
-    // A faulty draft is better than none.
+    // An invalid draft is better than none.
     let body = json!({ "client_id": "window-2", "project": { "tracks": "not yet" } });
     let second = app.local(Method::PUT, temp).json(&body).send().await.expect(200);
     assert!(second["updated_at"].as_str() > first["updated_at"].as_str());
@@ -414,7 +418,7 @@ async fn the_autosave_is_one_for_each_user() {
 }
 
 #[tokio::test]
-async fn nobody_sees_what_is_somebody_elses() {
+async fn users_cannot_access_projects_of_others() {
     let app = TestApp::start().await;
     create(&app, &project("song", "The administrator's")).await.expect(201);
     let body = json!({ "client_id": "w", "project": project("song", "Draft") });
@@ -446,7 +450,7 @@ async fn nobody_sees_what_is_somebody_elses() {
         json!(null)
     );
 
-    // The same id is free for everybody, and deleting one leaves the other.
+    // Both users may use the same id; deleting one project leaves the other.
     as_ada(Method::POST, LIST).json(&song).send().await.expect(201);
     as_ada(Method::DELETE, &path("song")).send().await.expect(204);
     assert_eq!(read(&app, "song").await.expect(200)["name"], "The administrator's");
@@ -476,7 +480,7 @@ async fn every_route_needs_a_user() {
 }
 
 #[tokio::test]
-async fn the_demo_song_comes_once() {
+async fn the_demo_song_is_stored_once() {
     let app = TestApp::start().await;
     super::seed_demo(&app.state).await.expect("stores the demo");
     let demo = read(&app, "demo").await.expect(200);
@@ -489,12 +493,12 @@ async fn the_demo_song_comes_once() {
 }
 
 #[tokio::test]
-async fn a_full_disk_is_507_and_loses_nothing() {
+async fn a_save_on_a_full_disk_is_507_and_changes_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("small.db").display());
     let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
     create(&app, &project("song", "One")).await.expect(201);
-    // As good as a full disk: no connection may make the file larger.
+    // Like a full disk: no connection can enlarge the file.
     let mut connections = Vec::new();
     for _ in 0..app.state.db.options().get_max_connections() {
         connections.push(app.state.db.acquire().await.expect("a connection"));
@@ -515,32 +519,32 @@ async fn a_full_disk_is_507_and_loses_nothing() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_one_server_saves_the_other_has_at_once_and_never_overwrites() {
+async fn two_servers_see_saves_at_once_and_never_overwrite_each_other() {
     let first = TestApp::start().await;
     let second = first.beside().await;
     create(&first, &project("song", "One")).await.expect(201);
     for revision in 1..=12 {
         let names = ["from the first", "from the second"].map(|name| project("song", name));
-        let (one, other) = tokio::join!(
+        let (first_answer, second_answer) = tokio::join!(
             save(&first, "song", revision, &names[0]),
             save(&second, "song", revision, &names[1])
         );
-        let (won, lost, writer, reader) = match one.status.as_u16() {
-            200 => (&one, &other, &names[0], &second),
-            _ => (&other, &one, &names[1], &first),
+        let (won, lost, winner, reader) = match first_answer.status.as_u16() {
+            200 => (&first_answer, &second_answer, &names[0], &second),
+            _ => (&second_answer, &first_answer, &names[1], &first),
         };
         assert_eq!(won.expect(200)["revision"], revision + 1);
         lost.problem(412, "stale_revision");
         let seen = read(reader, "song").await;
         assert_eq!(seen.header("etag"), format!("\"{}\"", revision + 1));
-        assert_eq!(seen.expect(200)["name"], writer["name"]);
+        assert_eq!(seen.expect(200)["name"], winner["name"]);
     }
     let kept = first.local(Method::GET, &format!("{}/revisions", path("song"))).send().await.expect(200);
     assert_eq!(kept["items"].as_array().or(kept.as_array()).map(Vec::len), Some(13), "{kept}");
 }
 
 #[tokio::test]
-async fn a_name_that_cannot_be_stored_is_refused_and_harms_nothing() {
+async fn a_name_that_the_database_cannot_store_is_refused() {
     let app = TestApp::start().await;
     let answer = create(&app, &project("song", "a\0b")).await;
     match crate::db::kind(&app.state.db) {
@@ -554,7 +558,7 @@ async fn a_name_that_cannot_be_stored_is_refused_and_harms_nothing() {
 }
 
 #[tokio::test]
-async fn projects_take_only_so_much() {
+async fn projects_beyond_the_quota_are_refused() {
     let app = TestApp::with(&[("SF_PROJECTS_QUOTA_BYTES", "5000")]).await;
     let song = |client: usize| json!({"schema_version": 1, "project_id": "song", "tracks": [], "client": "x".repeat(client)});
     app.local(Method::POST, "/api/v1/projects").json(&song(3_000)).send().await.expect(201);
@@ -566,7 +570,7 @@ async fn projects_take_only_so_much() {
     assert!(detail.contains("5000") && detail.contains("3"), "{detail}");
     assert_eq!(app.local(Method::GET, path).send().await.header("etag"), "\"1\"");
     save(1_000).await.expect(200);
-    // Everybody has a share of their own, and what is deleted counts no more.
+    // Each user has a quota, and deleted projects do not count.
     let ada = app.token_of_new_user("ada").await;
     app.remote(Method::POST, "/api/v1/projects").token(&ada).json(&song(3_000)).send().await.expect(201);
     app.local(Method::DELETE, path).send().await.expect(204);
@@ -574,7 +578,7 @@ async fn projects_take_only_so_much() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn saves_at_once_do_not_share_the_last_room() {
+async fn simultaneous_saves_cannot_exceed_the_quota_together() {
     let app = TestApp::with(&[("SF_PROJECTS_QUOTA_BYTES", "5000")]).await;
     let create = |number: usize| {
         let song = json!({"schema_version": 1, "project_id": format!("song-{number}"), "tracks": [], "client": "x".repeat(1_900)});
@@ -586,7 +590,7 @@ async fn saves_at_once_do_not_share_the_last_room() {
 }
 
 #[tokio::test]
-async fn a_revision_never_stands_for_two_documents() {
+async fn a_new_project_never_reuses_revisions_of_a_deleted_one() {
     let app = TestApp::start().await;
     create(&app, &project("song", "First")).await.expect(201);
     let path = "/api/v1/projects/song";
@@ -595,7 +599,7 @@ async fn a_revision_never_stands_for_two_documents() {
     };
     save("\"1\"", "Second").await.expect(200);
     app.local(Method::DELETE, path).send().await.expect(204);
-    // Under the same id, and not the same project.
+    // A new project with the id of the deleted one.
     let again = create(&app, &project("song", "Another")).await;
     assert_eq!(again.header("etag"), "\"3\"");
     save("\"2\"", "Third").await.problem(412, "stale_revision");
@@ -604,7 +608,7 @@ async fn a_revision_never_stands_for_two_documents() {
         assert_eq!(answer["name"], "Another");
     }
     save("\"3\"", "Third").await.expect(200);
-    // What one has seen says nothing about what another sees at the same address.
+    // The same address has other answers for other users.
     let answer = app.local(Method::GET, path).send().await;
     assert!(
         answer.header("vary").to_ascii_lowercase().contains("authorization"),

@@ -9,8 +9,8 @@ use super::headers::{expected_revision, no_store, not_modified, revision_tag};
 use super::raw::download;
 use super::saving::{insert, save_next};
 use super::store;
-use super::stored_text::Unread;
-use super::{ProjectSummary, Saved, storing};
+use super::stored_text::UnreadDocument;
+use super::{ProjectSummary, Saved, reserve_storing};
 use crate::audit::{self, Action};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
@@ -36,8 +36,10 @@ pub(super) async fn list(
 ) -> ApiResult<Json<Page<ProjectSummary>>> {
     let limit = query.limit()?;
     let found = store::page(&state.db, &user.id, query.position()?.as_ref(), limit + 1).await?;
-    let position =
-        |one: &ProjectSummary| Position { time: one.updated_at.clone(), id: one.project_id.clone() };
+    let position = |project: &ProjectSummary| Position {
+        time: project.updated_at.clone(),
+        id: project.project_id.clone(),
+    };
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
@@ -64,11 +66,11 @@ pub(super) async fn created(
     user: &CurrentUser,
     document: &Document,
 ) -> ApiResult<Response> {
-    let _held = storing(state, &user.id, document.text.len())?;
+    let _reserved = reserve_storing(state, &user.id, document.text.len())?;
     let saved = insert(state, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
         code: "project_exists",
         detail: format!(
-            "There is a project `{}` already; save it with PUT, or send another project_id.",
+            "A project `{}` exists already; save it with PUT, or send another project_id.",
             document.project_id
         ),
     })?;
@@ -90,16 +92,16 @@ pub(super) async fn read(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = Unread::current(&state, &user.id, &id).await?;
+    let found = UnreadDocument::current(&state, &user.id, &id).await?;
     if let Some(not_modified) = not_modified(&headers, found.revision) {
         return Ok(not_modified);
     }
     let tag = revision_tag(found.revision);
-    let answering = state.clone();
+    let answer_state = state.clone();
     let read = move |source: &StoredText, text: String| {
         let project = stored(source, &text)?.into_string();
         drop(text);
-        json_answer(&answering, &user.id, project)
+        json_answer(&answer_state, &user.id, project)
     };
     let project = found.read(&state, read).await?;
     Ok(([(header::ETAG, tag), no_store()], project).into_response())
@@ -127,7 +129,7 @@ pub(super) async fn save(
 ) -> ApiResult<SavedAnswer> {
     let expected = expected_revision(&headers)?.ok_or_else(|| ApiError::PreconditionRequired {
         code: "if_match_required",
-        detail: "Say in `If-Match` which revision this save started from, such as `If-Match: \"3\"`."
+        detail: "Name the revision that this save started from in `If-Match`, such as `If-Match: \"3\"`."
             .to_owned(),
     })?;
     let document = Document::from_bytes(body, Some(id)).await?;
@@ -141,7 +143,7 @@ pub(super) async fn save_over(
     document: &Document,
     expected: i64,
 ) -> ApiResult<SavedAnswer> {
-    let _held = storing(state, &user.id, document.text.len())?;
+    let _reserved = reserve_storing(state, &user.id, document.text.len())?;
     Ok(saved_answer(StatusCode::OK, save_next(state, &user.id, document, expected).await?))
 }
 
@@ -171,7 +173,7 @@ pub(super) async fn raw(
     Path(id): Path<String>,
     headers: HeaderMap,
 ) -> ApiResult<Response> {
-    let found = Unread::current(&state, &user.id, &id).await?;
+    let found = UnreadDocument::current(&state, &user.id, &id).await?;
     download(&state, &user, &headers, &id, found).await
 }
 

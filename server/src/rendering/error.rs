@@ -133,6 +133,15 @@ impl From<RenderError> for ApiError {
             RenderError::Bank { reason: BankProblem::MemoryInUse { .. }, .. } => {
                 return Self::Busy { detail: error.to_string(), retry_after_secs: BANK_RETRY_SECS };
             }
+            // The file is fine, and its storage does not answer.
+            RenderError::Bank { reason: BankProblem::Io(io), .. }
+                if io.get_ref().is_some_and(|cause| cause.is::<object_store::Error>()) =>
+            {
+                return match error {
+                    RenderError::Bank { reason: BankProblem::Io(io), .. } => io.into(),
+                    other => Self::internal(other),
+                };
+            }
             RenderError::Bank { .. } | RenderError::Banks { .. } => "soundfont_unusable",
             RenderError::TooMuchMemory { .. } => "too_much_memory",
             RenderError::TooMuchWork { .. } => "too_much_work",

@@ -1,4 +1,4 @@
-//! Keeps what is in the folders in mind, and adds what users have uploaded.
+//! The SoundFonts in the folders, cached, and those that users uploaded.
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -15,16 +15,16 @@ use crate::db::Db;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// How often the folders are searched for new and changed files.
+/// Interval of the searches for new and changed files.
 const SCAN_INTERVAL: Duration = Duration::from_secs(30);
 
 /// Searches for SoundFont files on a thread that may block.
 pub(crate) type Search = Box<dyn FnOnce() -> Vec<PathBuf> + Send>;
 
-/// Prepares a search for SoundFont files outside of the folders in the settings.
+/// Prepares a search for SoundFont files outside the folders in the settings.
 pub(crate) type ExtraFiles = Box<dyn Fn(Db) -> BoxFuture<'static, Result<Search, ApiError>> + Send + Sync>;
 
-/// Searches the SoundFont folders and remembers what is in them; knows what users have uploaded.
+/// Searches the SoundFont folders, caches the result and adds the uploads of users.
 pub struct Catalogue {
     db: Db,
     extra_files: ExtraFiles,
@@ -50,18 +50,18 @@ impl Catalogue {
         }
     }
 
-    /// The SoundFonts of a user now: the system's as in [`Self::current`], and their own, which no
-    /// other user ever sees.
+    /// The SoundFonts of a user: the system's, see [`Self::current`], and the user's uploads, which
+    /// no other user sees.
     ///
     /// # Errors
     /// As [`Self::current`].
     pub async fn of(&self, owner_id: &str) -> Result<Arc<Snapshot>, ApiError> {
         let system = self.current().await?;
-        let own = store::of_owner(&self.db, owner_id).await?;
-        if own.is_empty() { Ok(system) } else { Ok(Arc::new(system.with_uploads(&own)?)) }
+        let uploads = store::of_owner(&self.db, owner_id).await?;
+        if uploads.is_empty() { Ok(system) } else { Ok(Arc::new(system.with_uploads(&uploads)?)) }
     }
 
-    /// The system's as the last scan found them; the first caller waits for the first scan.
+    /// The system's SoundFonts from the last scan. The first caller waits for the first scan.
     ///
     /// # Errors
     /// As [`Self::rescan`].
@@ -73,9 +73,9 @@ impl Catalogue {
         let extra_files = (self.extra_files)(self.db.clone()).await?;
         let first_scan = move || {
             let mut scanner = scanner.lock().unwrap_or_else(PoisonError::into_inner);
-            // Somebody else's scan may have ended while this one waited for its turn.
-            let done = known.read().unwrap_or_else(PoisonError::into_inner).clone();
-            done.unwrap_or_else(|| publish(&mut scanner, extra_files, &known))
+            // Another scan may have ended while this one waited for the lock.
+            let snapshot = known.read().unwrap_or_else(PoisonError::into_inner).clone();
+            snapshot.unwrap_or_else(|| publish(&mut scanner, extra_files, &known))
         };
         Ok(tokio::task::spawn_blocking(first_scan).await?)
     }
@@ -83,7 +83,7 @@ impl Catalogue {
     /// Searches the folders now.
     ///
     /// # Errors
-    /// When the thread of the scan fails, or the database does not say where users have plugins.
+    /// When the scan panics, or the database does not return the plugin folders of users.
     pub async fn rescan(&self) -> Result<Arc<Snapshot>, ApiError> {
         let (scanner, known) = (Arc::clone(&self.scanner), Arc::clone(&self.snapshot));
         let extra_files = (self.extra_files)(self.db.clone()).await?;
@@ -128,17 +128,17 @@ pub async fn keep_scanning(state: AppState, stop: CancellationToken) {
     }
 }
 
-/// Warns if a setting names a default SoundFont that is not among those that a scan found.
+/// Warns if the default SoundFont of the settings was not found or cannot be played.
 fn warn_of_default(sound: &SoundConfig, found: &Snapshot) {
     let Some(named) = &sound.default_soundfont else { return };
-    if found.find(&id_of_name(named)).is_some_and(|one| one.summary.usable) {
+    if found.find(&id_of_name(named)).is_some_and(|soundfont| soundfont.summary.usable) {
         return;
     }
     match found.default_soundfont() {
-        Some(other) => {
-            let instead = &other.summary.soundfont_id;
+        Some(default) => {
+            let instead = &default.summary.soundfont_id;
             tracing::warn!(
-                "SF_DEFAULT_SOUNDFONT is `{named}`, which is not there or not usable; `{instead}` is used"
+                "SF_DEFAULT_SOUNDFONT is `{named}`, which is missing or not usable; `{instead}` is used"
             );
         }
         None => tracing::warn!("SF_DEFAULT_SOUNDFONT is `{named}`, and no usable SoundFont is installed"),

@@ -12,7 +12,7 @@ use crate::extract::Path;
 use crate::reserve;
 use crate::state::AppState;
 
-/// Says whose SoundFont has the id now.
+/// Names the owner of the SoundFont that has the id now.
 const SOUNDFONT_INSTEAD: HeaderName = HeaderName::from_static("x-soundfont-instead");
 
 /// Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with
@@ -34,14 +34,15 @@ pub(crate) async fn delete(
         async move { tokio::task::spawn_blocking(move || import::delete(&state, &runtime, &owner_id, &id)).await? }
     };
     let deleted = reserve::making_room(&state, deleting).await?;
-    let rest = state.soundfonts.catalogue.of(&user.id).await?;
-    let is_systems = rest.find(&id).is_some_and(|one| one.summary.source == SoundFontSource::System);
+    let remaining = state.soundfonts.catalogue.of(&user.id).await?;
+    let is_systems =
+        remaining.find(&id).is_some_and(|soundfont| soundfont.summary.source == SoundFontSource::System);
     if !deleted {
         return Err(match is_systems {
             true => ApiError::Forbidden {
                 code: "system_soundfont",
                 detail: format!(
-                    "The SoundFont `{id}` lies in a folder of the machine and cannot be deleted from here."
+                    "The SoundFont `{id}` is in a folder of the machine; only its administrator can delete it there."
                 ),
             },
             false => ApiError::not_found("SoundFont", &soundfont_id),

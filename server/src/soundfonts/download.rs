@@ -42,33 +42,33 @@ pub(crate) async fn read(
     let presets = query.presets.as_deref().map(preset_list::parse).transpose()?;
     let chosen = choose(&state, &user.id, &soundfont_id).await?;
     let mut response = match presets {
-        None => whole(&state, &chosen, &headers).await?,
-        Some(presets) => reduced_to(&state, &chosen, presets, &headers).await?,
+        None => send_file(&state, &chosen, &headers).await?,
+        Some(presets) => send_reduced(&state, &chosen, presets, &headers).await?,
     };
     response.headers_mut().extend(chosen_headers(&chosen)?);
     Ok(response)
 }
 
-/// Finds the bank of an id for a user. Reads the file again if it has changed since the last scan.
+/// Finds the bank of an id for a user. Scans again if its file has changed since the last scan.
 async fn choose(state: &AppState, owner_id: &str, soundfont_id: &str) -> ApiResult<Chosen> {
-    let none = || ApiError::NotFound {
+    let not_found = || ApiError::NotFound {
         code: "no_soundfont",
-        detail: "No SoundFont is there that could be sent.".to_owned(),
+        detail: "No playable SoundFont is installed or uploaded; upload one.".to_owned(),
     };
     let catalogue = &state.soundfonts.catalogue;
-    let chosen = catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(none)?;
+    let chosen = catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)?;
     let BankFile::InFolder { path, version: scanned } = chosen.soundfont.file.clone() else {
         return Ok(chosen);
     };
-    let facts = tokio::task::spawn_blocking(move || std::fs::metadata(path)).await?;
-    if facts.is_ok_and(|facts| Version::of(&facts) == scanned) {
+    let metadata = tokio::task::spawn_blocking(move || std::fs::metadata(path)).await?;
+    if metadata.is_ok_and(|metadata| Version::of(&metadata) == scanned) {
         return Ok(chosen);
     }
     catalogue.rescan().await?;
-    catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(none)
+    catalogue.of(owner_id).await?.choose(Some(soundfont_id)).ok_or_else(not_found)
 }
 
-async fn whole(state: &AppState, chosen: &Chosen, headers: &HeaderMap) -> ApiResult<Response> {
+async fn send_file(state: &AppState, chosen: &Chosen, headers: &HeaderMap) -> ApiResult<Response> {
     let (blobs, bank_file) = (state.blobs.clone(), chosen.soundfont.file.clone());
     let opening = tokio::task::spawn_blocking(move || match bank_file {
         BankFile::InFolder { path, .. } => File::open(path),
@@ -85,7 +85,7 @@ async fn whole(state: &AppState, chosen: &Chosen, headers: &HeaderMap) -> ApiRes
     answer(file, tag).respond(headers)
 }
 
-async fn reduced_to(
+async fn send_reduced(
     state: &AppState,
     chosen: &Chosen,
     presets: Vec<(u16, u8)>,
@@ -95,7 +95,7 @@ async fn reduced_to(
     let tag = reduced::tag(soundfont.summary.content_hash.as_deref().unwrap_or_default(), &presets);
     let etag = format!("\"{tag}\"");
     if etag::matches_none(headers, &etag) {
-        // Known without making it again.
+        // Answered without making the bank.
         let etag = HeaderValue::from_str(&etag).map_err(ApiError::internal)?;
         let cache_control = HeaderValue::from_static("private, no-cache");
         let fields = [(header::ETAG, etag), (header::CACHE_CONTROL, cache_control)];
@@ -109,9 +109,9 @@ fn answer(file: File, tag: &str) -> FileAnswer {
     FileAnswer { file, etag: format!("\"{tag}\""), media_type: "application/octet-stream", save_as: None }
 }
 
-/// The headers that name the bank that was really used.
+/// The headers that name the bank that was used.
 pub(crate) fn chosen_headers(chosen: &Chosen) -> ApiResult<[(HeaderName, HeaderValue); 2]> {
-    // Letters outside ASCII cannot stand in a header; they are sent percent-encoded.
+    // Headers hold ASCII only; other letters are percent-encoded.
     let id: String = chosen
         .soundfont
         .summary

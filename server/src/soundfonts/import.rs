@@ -1,8 +1,8 @@
-//! Imports SoundFonts that users upload, and deletes them. Everything here blocks.
+//! Imports and deletes uploads of users. Everything here blocks.
 
 use tokio::runtime::Handle;
 
-use super::inspect::look_into;
+use super::inspect::read_bank;
 use super::store::{self, Content, Uploaded};
 use super::{SoundFontFormat, id_of_name};
 use crate::error::{ApiError, ApiResult};
@@ -11,26 +11,26 @@ use crate::rendering::{BankProblem, memory};
 use crate::state::AppState;
 use crate::storage::{Allowance, Received, lock_contents, quarantine_deleted};
 
-/// Longest id, in characters, as in the project's schema.
+/// Longest id in characters, as in the project schema.
 const ID_MAX_CHARS: usize = 128;
 
-/// Most presets of all SoundFonts of a user: every list of them names each.
+/// Most presets of all SoundFonts of a user, since every catalogue lists them all.
 const PRESETS_MAX: usize = 1 << 16;
 
-/// The id and the name in the name of a SoundFont's file.
+/// The id and the name that a SoundFont gets from its file name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FileName {
-    /// Id that it gets.
+    /// Id of the SoundFont.
     pub(super) id: String,
-    /// Its name, unless its file has another.
+    /// Its name, unless the file contains one.
     stem: String,
 }
 
 impl FileName {
-    /// Reads the name of a file.
+    /// Parses a file name.
     ///
     /// # Errors
-    /// 422 `bad_soundfont_name`: no id can be made of it.
+    /// 422 `bad_soundfont_name`: it has no or too many letters and digits.
     pub(super) fn parse(name: &str) -> ApiResult<Self> {
         let name = name.rsplit(['/', '\\']).next().unwrap_or_default();
         let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -44,8 +44,8 @@ impl FileName {
         Err(ApiError::Unprocessable {
             code: "bad_soundfont_name",
             detail: format!(
-                "The file name `{shown}` has {chars} letters and digits before its extension; the SoundFont's id is made of \
-                 them, and has 1 to {ID_MAX_CHARS}."
+                "The file name `{shown}` has {chars} letters and digits before its extension. They become the SoundFont's id, \
+                 which has 1 to {ID_MAX_CHARS}; rename the file."
             ),
         })
     }
@@ -56,32 +56,33 @@ impl FileName {
 pub(super) struct Imported {
     /// The SoundFont that is stored now.
     pub(super) uploaded: Uploaded,
-    /// Whether the user had this very file under this id before.
+    /// Whether the user had the same file under this id before.
     pub(super) already_there: bool,
     /// Whether it replaced another file of the user.
     pub(super) replaced: bool,
 }
 
-/// How much a user may store under an id: the files that have the id now make room.
+/// How much a user may store under an id, whose current files count as freed.
 pub(super) async fn allowance(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Allowance> {
-    let own = store::of_owner(&state.db, owner_id).await?;
-    let rest = own.iter().filter(|one| one.soundfont_id != id);
-    Ok(Allowance::of(state, owner_id).await?.without(bytes(own.iter()) - bytes(rest)))
+    let uploads = store::of_owner(&state.db, owner_id).await?;
+    let remaining = uploads.iter().filter(|upload| upload.soundfont_id != id);
+    let freed_bytes = total_bytes(uploads.iter()) - total_bytes(remaining);
+    Ok(Allowance::of(state, owner_id).await?.after_freeing(freed_bytes))
 }
 
-/// Bytes of files, each content once.
-fn bytes<'u>(files: impl Iterator<Item = &'u Uploaded>) -> u64 {
-    let mut contents: Vec<&Content> = files.map(|one| &one.content).collect();
-    contents.sort_by(|one, other| one.sha256.cmp(&other.sha256));
+/// Size of files in bytes, each content once.
+fn total_bytes<'u>(files: impl Iterator<Item = &'u Uploaded>) -> u64 {
+    let mut contents: Vec<&Content> = files.map(|file| &file.content).collect();
+    contents.sort_by(|a, b| a.sha256.cmp(&b.sha256));
     contents.dedup();
     contents.iter().map(|content| content.size_bytes).sum()
 }
 
-/// Opens a received file, and stores it as a SoundFont of `owner_id`, in place of an earlier one of
-/// that id and format.
+/// Validates a received file and stores it as a SoundFont of `owner_id`. It replaces an earlier one
+/// with the same id and format.
 ///
 /// # Errors
-/// 415 for what is no SoundFont, 422 for one that cannot be played, 507 beyond the quota.
+/// 415 if it is not a SoundFont, 422 if it cannot be played, 507 beyond the quota.
 pub(super) fn import(
     state: &AppState,
     runtime: &Handle,
@@ -91,31 +92,33 @@ pub(super) fn import(
 ) -> ApiResult<Imported> {
     let uploaded = examine(name, &received)?;
     let _contents = lock_contents(state, runtime)?;
-    let own = runtime.block_on(store::of_owner(&state.db, owner_id))?;
-    let is_same_place =
-        |one: &&Uploaded| (&one.soundfont_id, one.format) == (&uploaded.soundfont_id, uploaded.format);
-    let replaced = own.iter().find(is_same_place).map(|one| one.content.clone());
+    let uploads = runtime.block_on(store::of_owner(&state.db, owner_id))?;
+    let has_same_id_and_format = |upload: &&Uploaded| {
+        (&upload.soundfont_id, upload.format) == (&uploaded.soundfont_id, uploaded.format)
+    };
+    let replaced = uploads.iter().find(has_same_id_and_format).map(|upload| upload.content.clone());
     let already_there = replaced.as_ref() == Some(&uploaded.content);
-    let rest = || own.iter().filter(|one| !is_same_place(one));
-    let presets = rest().map(|one| one.presets.len()).sum::<usize>() + uploaded.presets.len();
+    let remaining = || uploads.iter().filter(|upload| !has_same_id_and_format(upload));
+    let presets = remaining().map(|upload| upload.presets.len()).sum::<usize>() + uploaded.presets.len();
     if presets > PRESETS_MAX {
         return Err(ApiError::Unprocessable {
             code: "too_many_presets",
             detail: format!(
-                "With `{}` your SoundFonts have {presets} presets; at most {PRESETS_MAX} are accepted.",
+                "With `{}` your SoundFonts have {presets} presets; at most {PRESETS_MAX} are accepted. Delete a SoundFont \
+                 first.",
                 uploaded.name
             ),
         });
     }
-    let freed_bytes = bytes(own.iter()) - bytes(rest());
-    let added_bytes = bytes(rest().chain([&uploaded])) - bytes(rest());
-    runtime.block_on(Allowance::of(state, owner_id))?.without(freed_bytes).check(added_bytes)?;
-    // Also where it is there already: a file that was lost comes back so.
+    let freed_bytes = total_bytes(uploads.iter()) - total_bytes(remaining());
+    let added_bytes = total_bytes(remaining().chain([&uploaded])) - total_bytes(remaining());
+    runtime.block_on(Allowance::of(state, owner_id))?.after_freeing(freed_bytes).check(added_bytes)?;
+    // Also if it is stored already, since the stored file may be lost.
     received.writer.finish_as(&uploaded.key()?)?;
     runtime.block_on(store::put(&state.db, owner_id, &uploaded))?;
     let replaced = replaced.filter(|_| !already_there);
     if let Some(content) = &replaced {
-        remove_if_nobodys(state, runtime, &content.sha256, uploaded.format)?;
+        remove_if_unused(state, runtime, &content.sha256, uploaded.format)?;
     }
     Ok(Imported { uploaded, already_there, replaced: replaced.is_some() })
 }
@@ -123,13 +126,14 @@ pub(super) fn import(
 /// Reads a received file as a SoundFont.
 fn examine(name: FileName, received: &Received) -> ApiResult<Uploaded> {
     let bytes = memory::map(received.writer.temporary(), BANK_MAX_BYTES)?;
-    let refused = |why: &str| format!("`{}` cannot be used: {why}.", received.name);
-    let damaged = |why: &str| ApiError::Unprocessable { code: "soundfont_damaged", detail: refused(why) };
-    let found = look_into(bytes).map_err(|error| match error {
+    let refused = |reason: &str| format!("`{}` cannot be used: {reason}.", received.name);
+    let damaged =
+        |reason: &str| ApiError::Unprocessable { code: "soundfont_damaged", detail: refused(reason) };
+    let found = read_bank(bytes).map_err(|error| match error {
         dsp_core::soundfont::BankError::NotASoundFont => ApiError::UnsupportedMedia {
-            detail: format!("{} Taken are SF2 and SF3 files.", refused(&error.to_string())),
+            detail: format!("{} Upload an SF2 or SF3 file.", refused(&error.to_string())),
         },
-        other => damaged(&BankProblem::Content(other).to_string()),
+        error => damaged(&BankProblem::Content(error).to_string()),
     })?;
     if let Some(problem) = found.problem() {
         return Err(damaged(problem));
@@ -144,7 +148,7 @@ fn examine(name: FileName, received: &Received) -> ApiResult<Uploaded> {
     })
 }
 
-/// Deletes what a user has uploaded under an id, SF2 and SF3; false if that is nothing.
+/// Deletes a user's uploads with an id, SF2 and SF3; false if there are none.
 ///
 /// # Errors
 /// When the database or the storage refuses.
@@ -152,20 +156,23 @@ pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &st
     let _contents = lock_contents(state, runtime)?;
     let deleted = runtime.block_on(store::delete(&state.db, owner_id, id))?;
     for (sha256, format) in &deleted {
-        remove_if_nobodys(state, runtime, sha256, *format)?;
+        // The row is gone: the SoundFont is deleted, and upkeep looks for files without a row.
+        if let Err(error) = remove_if_unused(state, runtime, sha256, *format) {
+            tracing::warn!(id, "the file of a deleted SoundFont stays for now: {error:#}");
+        }
     }
     Ok(!deleted.is_empty())
 }
 
-/// Moves the file of a content that no user has any more to the quarantine. Files that a crash
-/// leaves are collected as orphans.
-fn remove_if_nobodys(
+/// Moves the file of a content to the quarantine, if no user has it any more. After a crash, such
+/// files are collected as orphans.
+fn remove_if_unused(
     state: &AppState,
     runtime: &Handle,
     sha256: &str,
     format: SoundFontFormat,
 ) -> ApiResult<()> {
-    if !runtime.block_on(store::is_had(&state.db, sha256))? {
+    if !runtime.block_on(store::is_used(&state.db, sha256))? {
         quarantine_deleted(state, &state.blobs, &[store::key(sha256, format)?])?;
     }
     Ok(())
@@ -182,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_made_of_the_stem() {
+    fn the_id_comes_from_the_stem() {
         check("My Bank.sf2", "mybank", "My Bank");
         check("C:\\sounds\\Größe 1.SF3", "größe1", "Größe 1");
         check("../../etc/passwd", "passwd", "passwd");
@@ -191,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_its_own_id() {
+    fn making_an_id_of_an_id_changes_nothing() {
         for letter in '\0'..=char::MAX {
             let id = id_of_name(&letter.to_string());
             assert_eq!(id_of_name(&id), id, "{letter:?}");

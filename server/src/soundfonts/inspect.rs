@@ -1,4 +1,4 @@
-//! Looking into one SoundFont file.
+//! Reads the contents of one SoundFont file.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use super::{Preset, SkippedParts, SoundFontFormat};
 use crate::rendering::banks::BANK_MAX_BYTES;
 use crate::rendering::memory::{self, Bytes};
 
-/// Most reasons that are told why parts of a bank are left out.
+/// Most reasons for skipped parts that are reported for a bank.
 const REASONS_MAX: usize = 20;
 
 /// The contents of a file.
@@ -19,13 +19,13 @@ pub(super) struct Inspection {
     pub(super) format: SoundFontFormat,
     pub(super) content_hash: Option<String>,
     pub(super) presets: Vec<Preset>,
-    /// What the bank is played without.
+    /// Parts that cannot be played.
     pub(super) skipped: SkippedParts,
-    /// Why it cannot be played.
+    /// Why the bank cannot be played.
     pub(super) problem: Option<String>,
 }
 
-/// Looks into a file. Never fails: what is wrong is the inspection's problem.
+/// Inspects a file. Errors become the `problem` of the inspection.
 pub(super) fn inspect(path: &Path) -> Inspection {
     let mut inspection = Inspection {
         name: path.file_stem().unwrap_or_default().to_string_lossy().into_owned(),
@@ -43,13 +43,13 @@ pub(super) fn inspect(path: &Path) -> Inspection {
         }
     };
     inspection.content_hash = Some(format!("{:x}", Sha256::digest((*bytes).as_ref())));
-    match look_into(bytes) {
-        Ok(found) => {
-            inspection.problem = found.problem().map(str::to_owned);
-            inspection.name = found.name.unwrap_or(inspection.name);
-            inspection.format = found.format;
-            inspection.presets = found.presets;
-            inspection.skipped = found.skipped;
+    match read_bank(bytes) {
+        Ok(contents) => {
+            inspection.problem = contents.problem().map(str::to_owned);
+            inspection.name = contents.name.unwrap_or(inspection.name);
+            inspection.format = contents.format;
+            inspection.presets = contents.presets;
+            inspection.skipped = contents.skipped;
         }
         Err(error) => inspection.problem = Some(error.to_string()),
     }
@@ -58,24 +58,24 @@ pub(super) fn inspect(path: &Path) -> Inspection {
 
 /// The contents of a bank.
 #[derive(Debug)]
-pub(super) struct Found {
-    /// The name that it gives itself.
+pub(super) struct BankContents {
+    /// The name in the file.
     pub(super) name: Option<String>,
     pub(super) format: SoundFontFormat,
     pub(super) presets: Vec<Preset>,
-    /// What the bank is played without.
+    /// Parts that cannot be played.
     pub(super) skipped: SkippedParts,
 }
 
-impl Found {
-    /// Why nothing of it can be played.
+impl BankContents {
+    /// Why the bank cannot be played.
     pub(super) fn problem(&self) -> Option<&'static str> {
-        self.presets.is_empty().then_some("it holds no preset that could be played")
+        self.presets.is_empty().then_some("it has no playable preset")
     }
 }
 
-/// Opens a bank and says what is in it.
-pub(super) fn look_into(bytes: Bytes) -> Result<Found, BankError> {
+/// Opens a bank and reads its contents.
+pub(super) fn read_bank(bytes: Bytes) -> Result<BankContents, BankError> {
     let bank = Bank::from_shared(bytes)?;
     let summary = bank.summary();
     let preset = |preset: &dsp_core::soundfont::PresetSummary| Preset {
@@ -83,7 +83,7 @@ pub(super) fn look_into(bytes: Bytes) -> Result<Found, BankError> {
         program: preset.program,
         name: preset.name.clone(),
     };
-    Ok(Found {
+    Ok(BankContents {
         name: plain_name(&summary.name).map(str::to_owned),
         format: match summary.encoding {
             SampleEncoding::Pcm => SoundFontFormat::Sf2,
@@ -97,7 +97,7 @@ pub(super) fn look_into(bytes: Bytes) -> Result<Found, BankError> {
     })
 }
 
-/// The name in a file without the file extension that some carry; `None` if it is empty.
+/// The name in a file, without the file extension that some have; `None` if it is empty.
 fn plain_name(name: &str) -> Option<&str> {
     let name = name.trim();
     let (stem, extension) = name.rsplit_once('.').unwrap_or((name, ""));
@@ -105,7 +105,7 @@ fn plain_name(name: &str) -> Option<&str> {
         .filter(|name| !name.is_empty())
 }
 
-/// The format that a file's name promises.
+/// The format of a file by its extension.
 pub(super) fn format_of(path: &Path) -> SoundFontFormat {
     let extension = path.extension().unwrap_or_default();
     if extension.eq_ignore_ascii_case("sf3") { SoundFontFormat::Sf3 } else { SoundFontFormat::Sf2 }

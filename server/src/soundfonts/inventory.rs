@@ -1,11 +1,11 @@
-//! Which files of uploaded SoundFonts must be there.
+//! Files of uploaded SoundFonts that must exist.
 
 use super::store;
 use crate::db::Db;
 use crate::error::ApiResult;
 use crate::storage::Expected;
 
-/// Every file that the database speaks of.
+/// All files of SoundFonts that the database refers to.
 ///
 /// # Errors
 /// When the database refuses.

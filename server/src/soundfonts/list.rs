@@ -54,10 +54,10 @@ pub(crate) async fn read(
     if etag::matches_none(&headers, &etag) {
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
-    let condensed = |one: &SoundFont| CondensedSoundFont {
-        soundfont_id: one.summary.soundfont_id.clone(),
-        name: one.summary.name.clone(),
-        preset_count: one.presets.len(),
+    let condensed = |soundfont: &SoundFont| CondensedSoundFont {
+        soundfont_id: soundfont.summary.soundfont_id.clone(),
+        name: soundfont.summary.name.clone(),
+        preset_count: soundfont.presets.len(),
     };
     let answer = CatalogAnswer {
         soundfonts: snapshot.soundfonts.clone(),

@@ -1,10 +1,9 @@
 //! The SoundFonts of this installation and of its users: found by a scanner in the background or
 //! uploaded, listed, sent to browsers and opened for renders.
 //!
-//! A SoundFont belongs to the system, if it lies in one of the folders, or to the user who uploaded
-//! it. Everybody has the system's and their own; those of other users are as if they were not
-//! there. An id is unique for each owner: of an SF2 and an SF3 with one id the SF2 is played, and a
-//! user's own comes before the system's. What is passed over is named.
+//! A SoundFont in one of the folders belongs to the system, an uploaded one to its user. Users see
+//! the system's SoundFonts and their own. If several have the same id, a user's own comes before
+//! the system's, and an SF2 before an SF3. The catalogue names the ones that are not played.
 
 mod catalogue;
 mod delete;
@@ -33,7 +32,7 @@ pub(crate) use catalogue::{ExtraFiles, Search};
 pub(crate) use download::chosen_headers;
 pub(crate) use inventory::expected;
 use reduced::ReducedBanks;
-pub use snapshot::{Chosen, PassedOver, Snapshot};
+pub use snapshot::{Chosen, ShadowedSoundFont, Snapshot};
 pub(crate) use store::{FILES, usage_of_all, used_bytes};
 
 use crate::config::Config;
@@ -50,7 +49,7 @@ use crate::storage::{BlobKey, FORM_EXTRA_BYTES};
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit {
         form_max_bytes: FORM_EXTRA_BYTES,
-        ..BodyLimit::of(config.limits.soundfont_max_bytes, upload::WHAT)
+        ..BodyLimit::of(config.limits.soundfont_max_bytes, upload::SUBJECT)
     };
     OpenApiRouter::new()
         .routes(routes!(list::read))
@@ -66,15 +65,15 @@ pub struct SoundFonts {
     pub catalogue: Catalogue,
     /// Opened banks.
     pub banks: BankCache,
-    /// Banks reduced to the presets that browsers ask for.
+    /// Banks reduced to the presets that browsers request.
     reduced: ReducedBanks,
-    /// One upload is opened at a time: its tables take memory.
+    /// One upload is opened at a time, since its tables take memory.
     uploads: Permits,
 }
 
 impl SoundFonts {
-    /// Follows the settings; no folder is searched and no bank opened yet. `extra_files` searches
-    /// outside of the folders in the settings.
+    /// No folder is searched and no bank opened yet. `extra_files` searches outside the folders in
+    /// the settings.
     pub(crate) fn new(config: &Config, db: &Db, extra_files: ExtraFiles) -> Self {
         let waiting_max = config.limits.work_waiting_max;
         Self {
@@ -202,17 +201,17 @@ pub struct SoundFont {
 pub enum BankFile {
     /// In a folder of this machine.
     InFolder {
-        /// Where.
+        /// Its path.
         path: PathBuf,
         /// The file as the scan found it.
         version: Version,
     },
-    /// Among the stored files, under the name of its content.
+    /// Among the stored files, named by its hash.
     Stored(BlobKey),
 }
 
 impl SoundFont {
-    /// Where it lies in a folder; `None` for one that was uploaded.
+    /// Its path in a folder; `None` if it was uploaded.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.file {
@@ -224,7 +223,7 @@ impl SoundFont {
     /// Opens it. Blocks.
     ///
     /// # Errors
-    /// It has changed or gone since it was listed.
+    /// When its file was changed or removed since it was listed.
     pub(crate) fn open(&self, state: &AppState) -> Result<Bank, RenderError> {
         let banks = &state.soundfonts.banks;
         let opened = match &self.file {
@@ -235,10 +234,11 @@ impl SoundFont {
     }
 }
 
-/// A name as an id: lower case, letters and digits only. An id is its own id.
+/// Turns a name into an id: lower case, letters and digits only. Applied to an id, it changes
+/// nothing.
 #[must_use]
 pub fn id_of_name(name: &str) -> String {
-    // Some letters in lower case are a letter and a mark, which is none: `İ`.
+    // The lower case of some letters, such as `İ`, adds a mark, which the filter drops.
     name.chars().flat_map(char::to_lowercase).filter(|letter| letter.is_alphanumeric()).collect()
 }
 

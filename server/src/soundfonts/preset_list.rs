@@ -1,4 +1,4 @@
-//! The presets that a download asks for, as text: `0:0,0:33,128:0`.
+//! The presets that a download requests, as text: `0:0,0:33,128:0`.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 
 use crate::error::{ApiError, ApiResult};
 
-/// Most presets that can be asked for at a time. Their list still fits into an address.
+/// Most presets in one request. Their list still fits into an address.
 const PRESETS_MAX: usize = 4_096;
 
 /// Greatest program number of MIDI.
@@ -28,16 +28,16 @@ pub(crate) struct DownloadQuery {
 /// Bank and program numbers, each pair once, ascending.
 ///
 /// # Errors
-/// 422, naming the first that is wrong.
+/// 422 that names the first invalid entry.
 pub(super) fn parse(text: &str) -> ApiResult<Vec<(u16, u8)>> {
     let refused = |detail: String| ApiError::Unprocessable { code: "bad_presets", detail };
     let mut presets = BTreeSet::new();
-    for (index, one) in text.split(',').enumerate() {
+    for (index, entry) in text.split(',').enumerate() {
         if index == PRESETS_MAX {
             return Err(refused(format!("`presets` lists more than {PRESETS_MAX} presets.")));
         }
-        let Some(preset) = pair(one.trim()) else {
-            let shown: String = one.chars().take(40).collect();
+        let Some(preset) = pair(entry.trim()) else {
+            let shown: String = entry.chars().take(40).collect();
             return Err(refused(format!(
                 "`presets` is a list such as 0:0,0:33,128:0, each a bank of 0 to {} and a program of 0 to \
                  {PROGRAM_MAX}; entry {} is `{shown}`.",
@@ -59,7 +59,7 @@ fn pair(text: &str) -> Option<(u16, u8)> {
     Some((bank.parse().ok()?, program.parse().ok().filter(|program| *program <= PROGRAM_MAX)?))
 }
 
-/// The same as text.
+/// The list as text.
 pub(super) fn text(presets: &[(u16, u8)]) -> String {
     let pairs: Vec<String> = presets.iter().map(|(bank, program)| format!("{bank}:{program}")).collect();
     pairs.join(",")
@@ -70,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_are_sorted_and_named_once() {
+    fn pairs_are_sorted_without_duplicates() {
         let presets = parse("128:0, 0:5,0:5,0:0").expect("a list");
         assert_eq!(presets, [(0, 0), (0, 5), (128, 0)]);
         assert_eq!(text(&presets), "0:0,0:5,128:0");
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_is_named() {
+    fn an_invalid_entry_is_named() {
         check_refused("", "entry 1 is ``");
         check_refused("0:0,", "entry 2 is ``");
         check_refused("0", "entry 1 is `0`");
@@ -94,7 +94,7 @@ mod tests {
         check_refused("0:0:0", "entry 1");
         check_refused(&"9".repeat(100_000), &format!("`{}`", "9".repeat(40)));
         let many = vec!["0:0"; PRESETS_MAX];
-        assert_eq!(parse(&many.join(",")).expect("as many as may be"), [(0, 0)]);
+        assert_eq!(parse(&many.join(",")).expect("the most presets"), [(0, 0)]);
         check_refused(&format!("{},0:0", many.join(",")), "more than 4096");
     }
 }

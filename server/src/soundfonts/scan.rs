@@ -1,11 +1,11 @@
-//! Searching folders for SoundFonts, looking only into what is new or has changed.
+//! Searches folders for SoundFonts, and reads only new and changed files.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::inspect::{Inspection, inspect};
-use super::snapshot::{FOUND_FIRST, PLAYABLE_FIRST, PassedOver, SF2_FIRST, Snapshot, other};
+use super::snapshot::{FOUND_FIRST, PLAYABLE_FIRST, SF2_FIRST, ShadowedSoundFont, Snapshot, other_soundfont};
 use super::{BankFile, SoundFont, SoundFontFormat, SoundFontSource, SoundFontSummary, id_of_name};
 use crate::clock;
 use crate::rendering::banks::Version;
@@ -13,13 +13,13 @@ use crate::rendering::banks::Version;
 /// How many folders deep the search goes.
 const DEPTH_MAX: usize = 4;
 
-/// Banks that stand in where the settings name none, the first that is there.
+/// Default banks if the settings name none; the first that is found is used.
 const USUAL_DEFAULTS: [&str; 2] = ["timgm6mb", "fluidr3gm"];
 
-/// Most files in the catalogue; more are left out, with a warning in the log.
+/// Most files in the catalogue; others are left out, with a warning in the log.
 const FILES_MAX: usize = 2_000;
 
-/// Knows the folders, and what was in their files when they were last looked into.
+/// Searches the folders, and caches the inspections of their files.
 #[derive(Debug)]
 pub(super) struct Scanner {
     folders: Vec<PathBuf>,
@@ -27,7 +27,7 @@ pub(super) struct Scanner {
     inspected: HashMap<PathBuf, (Version, Inspection)>,
 }
 
-struct Found {
+struct FoundFile {
     path: PathBuf,
     version: Version,
 }
@@ -37,9 +37,9 @@ impl Scanner {
         Self { folders, preferred, inspected: HashMap::new() }
     }
 
-    /// Searches the folders; `others` are files that were found elsewhere, by their real paths.
-    pub(super) fn scan(&mut self, others: Vec<PathBuf>) -> Snapshot {
-        let files = self.find(others);
+    /// Searches the folders; `extra_files` are files found elsewhere, by their real paths.
+    pub(super) fn scan(&mut self, extra_files: Vec<PathBuf>) -> Snapshot {
+        let files = self.find(extra_files);
         let mut known = std::mem::take(&mut self.inspected);
         let mut by_id: BTreeMap<String, Vec<SoundFont>> = BTreeMap::new();
         for found in files {
@@ -49,7 +49,7 @@ impl Scanner {
                     let inspection = inspect(&found.path);
                     let problem = inspection.problem.as_deref();
                     let skipped = inspection.skipped.count;
-                    tracing::info!(path = ?found.path, problem, skipped, "looked into a SoundFont");
+                    tracing::info!(path = ?found.path, problem, skipped, "inspected a SoundFont");
                     inspection
                 }
             };
@@ -57,18 +57,18 @@ impl Scanner {
             self.inspected.insert(found.path, (found.version, inspection));
             by_id.entry(soundfont.summary.soundfont_id.clone()).or_default().push(soundfont);
         }
-        let mut passed_over = Vec::new();
+        let mut shadowed = Vec::new();
         let mut soundfonts: Vec<SoundFont> =
-            by_id.into_values().filter_map(|same_id| choose(same_id, &mut passed_over)).collect();
+            by_id.into_values().filter_map(|same_id| choose(same_id, &mut shadowed)).collect();
         if let Some(index) = default_index(&soundfonts, self.preferred.as_deref()) {
             soundfonts[index].summary.default = true;
         }
-        Snapshot { soundfonts, passed_over, scanned_at: clock::now_text() }
+        Snapshot { soundfonts, shadowed, scanned_at: clock::now_text() }
     }
 
     /// The files of all folders by their real paths, each once, in the order of the folders, and
-    /// the others behind them.
-    fn find(&self, others: Vec<PathBuf>) -> Vec<Found> {
+    /// then `extra_files`.
+    fn find(&self, extra_files: Vec<PathBuf>) -> Vec<FoundFile> {
         let mut seen = HashSet::new();
         let mut files = Vec::new();
         for folder in &self.folders {
@@ -76,22 +76,22 @@ impl Scanner {
             search(folder, DEPTH_MAX, &mut seen, &mut paths);
             paths.sort();
             for path in paths {
-                let Ok(facts) = fs::metadata(&path) else { continue };
-                files.push(Found { path, version: Version::of(&facts) });
+                let Ok(metadata) = fs::metadata(&path) else { continue };
+                files.push(FoundFile { path, version: Version::of(&metadata) });
             }
         }
-        for path in others {
-            if let Ok(facts) = fs::metadata(&path)
+        for path in extra_files {
+            if let Ok(metadata) = fs::metadata(&path)
                 && seen.insert(path.clone())
             {
-                files.push(Found { path, version: Version::of(&facts) });
+                files.push(FoundFile { path, version: Version::of(&metadata) });
             }
         }
         if files.len() > FILES_MAX {
             tracing::warn!(
                 found = files.len(),
                 kept = FILES_MAX,
-                "too many SoundFonts; the rest is left out"
+                "too many SoundFonts; the others are left out"
             );
             files.truncate(FILES_MAX);
         }
@@ -99,8 +99,8 @@ impl Scanner {
     }
 }
 
-/// Collects the real paths of SoundFont files below a folder. A link is as good as what it
-/// leads to, and what several links lead to is found once.
+/// Collects the real paths of SoundFont files below a folder. Links are followed, and a file with
+/// several links is found once.
 fn search(folder: &Path, depth: usize, seen: &mut HashSet<PathBuf>, paths: &mut Vec<PathBuf>) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
@@ -120,7 +120,7 @@ fn is_soundfont(path: &Path) -> bool {
     extension.and_then(SoundFontFormat::of_extension).is_some()
 }
 
-fn soundfont(found: &Found, inspection: &Inspection) -> SoundFont {
+fn soundfont(found: &FoundFile, inspection: &Inspection) -> SoundFont {
     let stem = found.path.file_stem().unwrap_or_default().to_string_lossy();
     SoundFont {
         summary: SoundFontSummary {
@@ -143,23 +143,23 @@ fn soundfont(found: &Found, inspection: &Inspection) -> SoundFont {
     }
 }
 
-/// Of files with one id: what can be played before what cannot, then SF2 before SF3, then the
-/// earlier. It names the others.
-fn choose(mut same_id: Vec<SoundFont>, passed_over: &mut Vec<PassedOver>) -> Option<SoundFont> {
+/// Chooses from files with the same id: playable ones first, then SF2 before SF3, then the first
+/// that was found. The chosen one lists the others.
+fn choose(mut same_id: Vec<SoundFont>, shadowed: &mut Vec<ShadowedSoundFont>) -> Option<SoundFont> {
     let rank = |soundfont: &SoundFont| (!soundfont.summary.usable, soundfont.summary.format);
-    // Keeps the order of those that are alike.
+    // The sort is stable.
     same_id.sort_by_key(rank);
     let mut same_id = same_id.into_iter();
-    let mut taken = same_id.next()?;
+    let mut chosen = same_id.next()?;
     for file in same_id {
-        let reason = match (rank(&taken), rank(&file)) {
+        let reason = match (rank(&chosen), rank(&file)) {
             ((false, _), (true, _)) => PLAYABLE_FIRST,
             ((_, best), (_, format)) if best != format => SF2_FIRST,
             _ => FOUND_FIRST,
         };
-        taken.summary.others.push(other(SoundFontSource::System, file.summary.format, reason));
-        if let (Some(path), Some(instead)) = (file.path(), taken.path()) {
-            passed_over.push(PassedOver {
+        chosen.summary.others.push(other_soundfont(SoundFontSource::System, file.summary.format, reason));
+        if let (Some(path), Some(instead)) = (file.path(), chosen.path()) {
+            shadowed.push(ShadowedSoundFont {
                 soundfont_id: file.summary.soundfont_id.clone(),
                 format: file.summary.format,
                 path: path.to_owned(),
@@ -168,15 +168,18 @@ fn choose(mut same_id: Vec<SoundFont>, passed_over: &mut Vec<PassedOver>) -> Opt
             });
         }
     }
-    Some(taken)
+    Some(chosen)
 }
 
 fn default_index(soundfonts: &[SoundFont], preferred: Option<&str>) -> Option<usize> {
-    let index =
-        |id: &str| soundfonts.iter().position(|one| one.summary.soundfont_id == id && one.summary.usable);
+    let index = |id: &str| {
+        soundfonts
+            .iter()
+            .position(|soundfont| soundfont.summary.soundfont_id == id && soundfont.summary.usable)
+    };
     preferred
         .into_iter()
         .chain(USUAL_DEFAULTS)
         .find_map(index)
-        .or_else(|| soundfonts.iter().position(|one| one.summary.usable))
+        .or_else(|| soundfonts.iter().position(|soundfont| soundfont.summary.usable))
 }

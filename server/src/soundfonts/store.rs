@@ -1,7 +1,6 @@
 //! SoundFonts of users in the database.
 //!
-//! Every statement that answers a user names the owner: a SoundFont of somebody else does not exist
-//! here.
+//! Every statement for a user names the owner, so that SoundFonts of other users are not found.
 
 use std::collections::HashMap;
 
@@ -36,7 +35,7 @@ pub(super) struct Content {
     pub(super) size_bytes: u64,
 }
 
-/// Usage of a user's SoundFonts.
+/// Storage that a user's SoundFonts use.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SoundFontUsage {
     /// Files, each content once.
@@ -56,7 +55,7 @@ impl Uploaded {
         key(&self.content.sha256, self.format)
     }
 
-    /// The same as the catalogue has it.
+    /// Its entry in the catalogue.
     pub(super) fn soundfont(&self) -> ApiResult<SoundFont> {
         Ok(SoundFont {
             summary: SoundFontSummary {
@@ -79,14 +78,14 @@ impl Uploaded {
 
     fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
         let (presets, skipped): (String, String) = (row.try_get("presets")?, row.try_get("skipped")?);
-        let bad = |error: serde_json::Error| sqlx::Error::Decode(error.into());
+        let decode_error = |error: serde_json::Error| sqlx::Error::Decode(error.into());
         Ok(Self {
             soundfont_id: row.try_get("soundfont_id")?,
             name: row.try_get("name")?,
             content: Content::from_row(row)?,
             format: format(row)?,
-            presets: serde_json::from_str(&presets).map_err(bad)?,
-            skipped: serde_json::from_str(&skipped).map_err(bad)?,
+            presets: serde_json::from_str(&presets).map_err(decode_error)?,
+            skipped: serde_json::from_str(&skipped).map_err(decode_error)?,
         })
     }
 }
@@ -100,7 +99,7 @@ impl Content {
 fn format(row: &AnyRow) -> Result<SoundFontFormat, sqlx::Error> {
     let text: String = row.try_get("format")?;
     SoundFontFormat::of_extension(&text)
-        .ok_or_else(|| sqlx::Error::Decode(format!("`{text}` is no format of SoundFonts").into()))
+        .ok_or_else(|| sqlx::Error::Decode(format!("`{text}` is not a format of SoundFonts").into()))
 }
 
 fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
@@ -111,15 +110,15 @@ fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
 pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<Uploaded>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT * FROM soundfonts WHERE owner_id = $1").bind(owner_id).fetch_all(db).await?;
-    let mut own = rows.iter().map(Uploaded::from_row).collect::<Result<Vec<_>, _>>()?;
-    // Not by the database, which may sort text by the rules of a language.
-    own.sort_by(|one, other| (&one.soundfont_id, one.format).cmp(&(&other.soundfont_id, other.format)));
-    Ok(own)
+    let mut uploads = rows.iter().map(Uploaded::from_row).collect::<Result<Vec<_>, _>>()?;
+    // Not sorted by the database, which may use the order of a language.
+    uploads.sort_by(|a, b| (&a.soundfont_id, a.format).cmp(&(&b.soundfont_id, b.format)));
+    Ok(uploads)
 }
 
-/// Stores a SoundFont of a user, and replaces the one of that id and format.
-pub(super) async fn put(db: &Db, owner_id: &str, one: &Uploaded) -> Result<(), sqlx::Error> {
-    let bad = |error: serde_json::Error| sqlx::Error::Encode(error.into());
+/// Stores a SoundFont of a user, and replaces the one with the same id and format.
+pub(super) async fn put(db: &Db, owner_id: &str, upload: &Uploaded) -> Result<(), sqlx::Error> {
+    let encode_error = |error: serde_json::Error| sqlx::Error::Encode(error.into());
     sqlx::query(
         "INSERT INTO soundfonts (owner_id, soundfont_id, format, sha256, size_bytes, name, presets, skipped, \
          uploaded_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9) \
@@ -128,20 +127,20 @@ pub(super) async fn put(db: &Db, owner_id: &str, one: &Uploaded) -> Result<(), s
          skipped = excluded.skipped, uploaded_at = excluded.uploaded_at",
     )
     .bind(owner_id)
-    .bind(&one.soundfont_id)
-    .bind(one.format.extension())
-    .bind(&one.content.sha256)
-    .bind(i64::try_from(one.content.size_bytes).unwrap_or(i64::MAX))
-    .bind(&one.name)
-    .bind(serde_json::to_string(&one.presets).map_err(bad)?)
-    .bind(serde_json::to_string(&one.skipped).map_err(bad)?)
+    .bind(&upload.soundfont_id)
+    .bind(upload.format.extension())
+    .bind(&upload.content.sha256)
+    .bind(i64::try_from(upload.content.size_bytes).unwrap_or(i64::MAX))
+    .bind(&upload.name)
+    .bind(serde_json::to_string(&upload.presets).map_err(encode_error)?)
+    .bind(serde_json::to_string(&upload.skipped).map_err(encode_error)?)
     .bind(clock::now_text())
     .execute(db)
     .await?;
     Ok(())
 }
 
-/// Deletes what a user has uploaded under an id, and says which contents that were.
+/// Deletes a user's uploads with an id, and returns hash and format of each.
 pub(super) async fn delete(
     db: &Db,
     owner_id: &str,
@@ -157,20 +156,20 @@ pub(super) async fn delete(
     rows.iter().map(|row| Ok((row.try_get("sha256")?, format(row)?))).collect()
 }
 
-/// Whether anybody has a SoundFont of this content.
-pub(super) async fn is_had(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
+/// Whether a SoundFont of any user has this content.
+pub(super) async fn is_used(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
     let found = sqlx::query("SELECT sha256 FROM soundfonts WHERE sha256 = $1 LIMIT 1").bind(sha256);
     Ok(found.fetch_optional(db).await?.is_some())
 }
 
-/// All contents, each once.
+/// All stored contents, each once.
 pub(super) async fn contents(db: &Db) -> Result<Vec<(Content, SoundFontFormat)>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT DISTINCT sha256, format, size_bytes FROM soundfonts").fetch_all(db).await?;
     rows.iter().map(|row| Ok((Content::from_row(row)?, format(row)?))).collect()
 }
 
-/// Bytes that a user's SoundFonts take on the disk, each content once.
+/// Size of a user's SoundFonts in bytes, each content once.
 ///
 /// # Errors
 /// When the database refuses.
@@ -185,7 +184,7 @@ pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Err
     count(&row, "used")
 }
 
-/// Usage of all users, by their ids. Content that several users have counts for each of them.
+/// Storage that SoundFonts use, by user id. Content of several users counts for each of them.
 ///
 /// # Errors
 /// When the database refuses.
@@ -198,8 +197,8 @@ pub(crate) async fn usage_of_all(db: &Db) -> ApiResult<HashMap<String, SoundFont
     .await?;
     let mut usage = HashMap::with_capacity(rows.len());
     for row in &rows {
-        let one = SoundFontUsage { files: count(row, "files")?, bytes: count(row, "used")? };
-        usage.insert(row.try_get("owner_id")?, one);
+        let user_usage = SoundFontUsage { files: count(row, "files")?, bytes: count(row, "used")? };
+        usage.insert(row.try_get("owner_id")?, user_usage);
     }
     Ok(usage)
 }

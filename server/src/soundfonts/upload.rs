@@ -17,8 +17,8 @@ use crate::permits::Caller;
 use crate::state::AppState;
 use crate::storage::{Destination, Received, form_error, receive_field};
 
-/// Name of an upload in refusals.
-pub(crate) const WHAT: &str = "A SoundFont";
+/// Subject of the error for an upload that is too large.
+pub(crate) const SUBJECT: &str = "A SoundFont";
 
 /// A SoundFont as a form, for the API's description.
 #[derive(ToSchema)]
@@ -78,10 +78,10 @@ pub(crate) async fn upload(
 ) -> ApiResult<(StatusCode, Json<SoundFontUpload>)> {
     let (name, received) = receive(&state, &user.id, request).await?;
     let (work_state, runtime, owner_id) = (state.clone(), Handle::current(), user.id.clone());
-    // Once the bytes are there, the rest is done even if the caller does not wait for it.
+    // After the upload, the import completes even if the client disconnects.
     let importing = move |_: &Caller| {
         let imported = import::import(&work_state, &runtime, &owner_id, name, received);
-        // The tables of a large SoundFont, before the next one is read.
+        // Gives the memory of a large SoundFont back before the next one is read.
         allocator::give_back();
         imported
     };
@@ -89,7 +89,7 @@ pub(crate) async fn upload(
     let soundfonts = state.soundfonts.catalogue.of(&user.id).await?;
     let listed = soundfonts.find(&uploaded.soundfont_id).cloned();
     let answer = SoundFontUpload {
-        // Deleted at this moment, it is answered as it was.
+        // Answers the upload itself if it was deleted meanwhile.
         soundfont: listed.map_or_else(|| uploaded.soundfont(), Ok)?,
         uploaded: UploadedSoundFont {
             format: uploaded.format,
@@ -103,16 +103,16 @@ pub(crate) async fn upload(
     Ok((StatusCode::CREATED, Json(answer)))
 }
 
-/// The one file of a form.
+/// Receives the one file of a form.
 async fn receive(state: &AppState, owner_id: &str, request: Request) -> ApiResult<(FileName, Received)> {
     let limit_bytes = state.config.limits.soundfont_max_bytes;
-    let destination = Destination { folder: FILES.folder, limit_bytes, what: WHAT };
+    let destination = Destination { folder: FILES.folder, limit_bytes, what: SUBJECT };
     let mut form = form::read(request).await?;
     let mut received = None;
     while let Some(field) = form.next_field().await.map_err(|error| form_error(&error, destination))? {
         let Some(name) = field.file_name().map(str::to_owned) else { continue };
         if received.is_some() {
-            return Err(ApiError::bad_request("too_many_files", "One upload takes one SoundFont."));
+            return Err(ApiError::bad_request("too_many_files", "Upload one SoundFont at a time."));
         }
         let parsed = FileName::parse(&name)?;
         let allowance = import::allowance(state, owner_id, &parsed.id).await?;

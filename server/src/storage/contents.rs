@@ -1,4 +1,4 @@
-//! The lock on stored contents: none is deleted while somebody stores the same one again.
+//! Locks stored contents, so that none is deleted while an upload stores the same one again.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -10,30 +10,34 @@ use crate::state::AppState;
 
 /// Held within this process while contents are stored or deleted.
 #[derive(Debug, Default)]
-pub(super) struct Contents(Mutex<()>);
+pub(super) struct ContentsLock(Mutex<()>);
 
-/// Waits until no other thread, in whatever process, stores or deletes contents: audio, or
-/// SoundFonts, which count towards the same quota. For threads that may block.
+/// Locks audio and SoundFonts, which share a quota. Waits until no other thread of any process
+/// stores or deletes them. For threads that may block.
 ///
 /// # Errors
 /// When the database refuses.
 pub(crate) fn lock_contents<'a>(state: &'a AppState, runtime: &Handle) -> ApiResult<ContentsGuard<'a>> {
-    let here = state.storage.contents.0.lock().unwrap_or_else(PoisonError::into_inner);
-    let everywhere = runtime.block_on(db::lock(&state.db, "audio contents"))?;
-    Ok(ContentsGuard { everywhere: Some(everywhere), runtime: runtime.clone(), _here: here })
+    let process_guard = state.storage.contents.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let database_lock = runtime.block_on(db::lock(&state.db, "audio contents"))?;
+    Ok(ContentsGuard {
+        database_lock: Some(database_lock),
+        runtime: runtime.clone(),
+        _process_guard: process_guard,
+    })
 }
 
 /// Held while contents are stored or deleted. For threads that may block.
 pub(crate) struct ContentsGuard<'a> {
-    everywhere: Option<db::Lock>,
+    database_lock: Option<db::Lock>,
     runtime: Handle,
-    _here: MutexGuard<'a, ()>,
+    _process_guard: MutexGuard<'a, ()>,
 }
 
 impl Drop for ContentsGuard<'_> {
     fn drop(&mut self) {
-        if let Some(everywhere) = self.everywhere.take() {
-            self.runtime.block_on(everywhere.release());
+        if let Some(lock) = self.database_lock.take() {
+            self.runtime.block_on(lock.release());
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The quota of documents, which a user's projects and tasks share.
+//! The quota that the projects and tasks of a user share.
 
 use futures_util::future::BoxFuture;
 use sqlx::AnyConnection;
 
-/// Says how many bytes of documents a slice has stored for a user, by the user's id.
+/// Returns how many bytes of documents a slice stores for a user, by the user's id.
 pub(crate) type DocumentBytes =
     for<'a> fn(&'a mut AnyConnection, &'a str) -> BoxFuture<'a, Result<u64, sqlx::Error>>;
 
@@ -34,14 +34,14 @@ impl DocumentQuota {
         owner_id: &str,
     ) -> Result<u64, sqlx::Error> {
         let mut used_bytes = 0;
-        for counted in self.counted {
-            used_bytes += counted(&mut *connection, owner_id).await?;
+        for document_bytes in self.counted {
+            used_bytes += document_bytes(&mut *connection, owner_id).await?;
         }
         Ok(used_bytes)
     }
 
-    /// Name of the lock under which one user's documents become more, so that two saves at once do
-    /// not share the last room.
+    /// Name of the lock for storing documents of a user, so that two saves at once cannot exceed
+    /// the quota together.
     pub(crate) fn lock_name(owner_id: &str) -> String {
         format!("projects {owner_id}")
     }

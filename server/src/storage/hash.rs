@@ -6,15 +6,15 @@ use std::path::Path;
 
 use sha2::{Digest as _, Sha256};
 
-/// Bytes that are hashed at a time.
-const HASHED_BYTES: usize = 256 * 1024;
+/// Size of the read buffer in bytes.
+const BUFFER_BYTES: usize = 256 * 1024;
 
 /// SHA-256 of a file in hexadecimal.
 ///
 /// # Errors
-/// The file cannot be read.
+/// When the file cannot be read.
 pub(crate) fn file_sha256(path: &Path) -> io::Result<String> {
     let mut hash = Sha256::new();
-    io::copy(&mut io::BufReader::with_capacity(HASHED_BYTES, File::open(path)?), &mut hash)?;
+    io::copy(&mut io::BufReader::with_capacity(BUFFER_BYTES, File::open(path)?), &mut hash)?;
     Ok(format!("{:x}", hash.finalize()))
 }

@@ -1,8 +1,7 @@
-//! Stored files: where they lie ([`Blobs`]), how uploaded bytes get there, and how much room users
-//! and the disk have for them.
+//! Stored files ([`Blobs`]), receiving uploads, quotas of users and room on the disk.
 //!
-//! This slice knows no other slice. The slices that store files for users tell [`Storage`] how much
-//! they have stored, and how deleted files make room.
+//! This slice knows no other slice. The slices that store files for users pass [`Storage`]
+//! functions that count their bytes and remove deleted files.
 
 mod blobs;
 mod contents;
@@ -17,11 +16,11 @@ pub use blobs::{
     BadBlobId, BlobKey, BlobWriter, Blobs, Entry, Expected, FileKind, Orphan, Quarantined, Reason, Remote,
     Sharing, write_private_file,
 };
-use contents::Contents;
+use contents::ContentsLock;
 pub(crate) use contents::lock_contents;
 pub(crate) use document_quota::{DocumentBytes, DocumentQuota};
 pub(crate) use hash::file_sha256;
-pub(crate) use quota::{Allowance, UsedBytes, own_quotas, set_quota};
+pub(crate) use quota::{Allowance, UsedBytes, individual_quotas, set_quota};
 pub(crate) use receive::{
     Destination, FORM_EXTRA_BYTES, Received, Receiving, clean_name, form_error, receive_field,
 };
@@ -33,16 +32,16 @@ pub(crate) use room_checked::RoomChecked;
 /// Quotas, and room for what users store.
 #[derive(Debug)]
 pub struct Storage {
-    /// How much each slice has stored for a user; the sum counts towards the quota.
-    counted: &'static [UsedBytes],
-    /// Removes deleted files where the disk needs their room.
+    /// One function of each slice that stores files; the sum counts towards the quota.
+    used_bytes_of: &'static [UsedBytes],
+    /// Removes deleted files when the disk is full.
     make_room: MakeRoom,
-    contents: Contents,
+    contents: ContentsLock,
 }
 
 impl Storage {
-    /// `counted` are the slices that store files for users; `make_room` removes deleted ones.
-    pub(crate) fn new(counted: &'static [UsedBytes], make_room: MakeRoom) -> Self {
-        Self { counted, make_room, contents: Contents::default() }
+    /// `used_bytes_of` has one function of each slice that stores files for users.
+    pub(crate) fn new(used_bytes_of: &'static [UsedBytes], make_room: MakeRoom) -> Self {
+        Self { used_bytes_of, make_room, contents: ContentsLock::default() }
     }
 }

@@ -1,4 +1,4 @@
-//! Receives uploaded bytes into a nameless file: hashed, and within limits.
+//! Receives uploaded bytes into an unnamed file, hashes them and enforces the limits.
 
 use std::io::Write as _;
 
@@ -16,25 +16,25 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::is_length_limit;
 use crate::state::AppState;
 
-/// Largest size of a form beyond its files, in bytes.
+/// Most bytes of a form besides its files.
 pub(crate) const FORM_EXTRA_BYTES: u64 = 256 * 1024;
 
-/// Pieces of a body that may wait for the disk.
-const PIECES_WAITING_MAX: usize = 64;
+/// Most chunks of a body that wait to be written.
+const PENDING_CHUNKS_MAX: usize = 64;
 
-/// Bytes that are gathered before they are written.
-const WRITTEN_AT_ONCE_BYTES: usize = 256 * 1024;
+/// Bytes that are collected before they are written.
+const WRITE_BATCH_BYTES: usize = 256 * 1024;
 
-/// How often the free space of the disk is looked at, in bytes written.
-const LOOK_EVERY_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes written between two checks of the free disk space.
+const DISK_CHECK_BYTES: u64 = 16 * 1024 * 1024;
 
-/// Longest name of a file, in characters.
+/// Longest file name, in characters.
 const NAME_MAX_CHARS: usize = 255;
 
-/// Name where there is none.
+/// Name of a file without a name.
 const UNNAMED: &str = "Untitled";
 
-/// Where received bytes go, and how many of them one file may have.
+/// Folder and size limit of received files.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Destination {
     /// Folder of the store.
@@ -52,7 +52,7 @@ impl Destination {
     }
 }
 
-/// A file that was received whole. Dropped, it is gone.
+/// A completely received file. Dropping it deletes the file.
 #[derive(Debug)]
 pub(crate) struct Received {
     pub(crate) name: String,
@@ -61,7 +61,7 @@ pub(crate) struct Received {
     pub(crate) size_bytes: u64,
 }
 
-/// A nameless file that is being received. Dropped, it is gone. For threads that may block.
+/// An unnamed file that is being received. Dropping it deletes the file. Its functions block.
 #[derive(Debug)]
 pub(crate) struct Receiving {
     writer: BlobWriter,
@@ -71,7 +71,7 @@ pub(crate) struct Receiving {
     destination: Destination,
     state: AppState,
     runtime: Handle,
-    next_look: u64,
+    next_disk_check_bytes: u64,
 }
 
 impl Receiving {
@@ -90,27 +90,27 @@ impl Receiving {
             destination,
             state: state.clone(),
             runtime: runtime.clone(),
-            next_look: 0,
+            next_disk_check_bytes: 0,
         })
     }
 
-    /// Appends bytes.
+    /// Appends a chunk.
     ///
     /// # Errors
-    /// 413 or 507 when there are too many.
-    pub(crate) fn add(&mut self, piece: &[u8]) -> ApiResult<()> {
-        self.size_bytes += piece.len() as u64;
+    /// 413 or 507 when the file becomes too large.
+    pub(crate) fn add(&mut self, chunk: &[u8]) -> ApiResult<()> {
+        self.size_bytes += chunk.len() as u64;
         if self.size_bytes > self.destination.limit_bytes {
             return Err(self.destination.too_large());
         }
         self.allowance.check_at_least(self.size_bytes)?;
-        if self.size_bytes >= self.next_look {
+        if self.size_bytes >= self.next_disk_check_bytes {
             let folder = self.state.blobs.root();
-            ensure_room(&self.state, &self.runtime, folder, LOOK_EVERY_BYTES)?;
-            self.next_look = self.size_bytes + LOOK_EVERY_BYTES;
+            ensure_room(&self.state, &self.runtime, folder, DISK_CHECK_BYTES)?;
+            self.next_disk_check_bytes = self.size_bytes + DISK_CHECK_BYTES;
         }
-        self.hash.update(piece);
-        Ok(self.writer.write_all(piece)?)
+        self.hash.update(chunk);
+        Ok(self.writer.write_all(chunk)?)
     }
 
     /// Completes the file.
@@ -121,43 +121,43 @@ impl Receiving {
     }
 }
 
-/// Receives a stream of bytes. It holds a thread only while it writes: senders may be slow, and
-/// there may be many.
+/// Receives a stream of bytes. It uses a thread only while it writes, since there may be many slow
+/// senders.
 async fn receive(
     state: &AppState,
     allowance: Allowance,
     destination: Destination,
     name: &str,
-    mut pieces: impl Stream<Item = ApiResult<Bytes>> + Unpin,
+    mut chunks: impl Stream<Item = ApiResult<Bytes>> + Unpin,
 ) -> ApiResult<Received> {
     let (name, state, runtime) = (name.to_owned(), state.clone(), Handle::current());
     let begin = move || Receiving::new(&state, &runtime, allowance, destination);
     let mut file = tokio::task::spawn_blocking(begin).await??;
-    let mut waiting = Vec::new();
-    let mut waiting_bytes = 0;
-    while let Some(piece) = pieces.next().await {
-        let piece = piece?;
-        waiting_bytes += piece.len();
-        waiting.push(piece);
-        if waiting_bytes >= WRITTEN_AT_ONCE_BYTES || waiting.len() == PIECES_WAITING_MAX {
-            file = added(file, std::mem::take(&mut waiting)).await?;
-            waiting_bytes = 0;
+    let mut pending = Vec::new();
+    let mut pending_bytes = 0;
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk?;
+        pending_bytes += chunk.len();
+        pending.push(chunk);
+        if pending_bytes >= WRITE_BATCH_BYTES || pending.len() == PENDING_CHUNKS_MAX {
+            file = append(file, std::mem::take(&mut pending)).await?;
+            pending_bytes = 0;
         }
     }
-    let file = added(file, waiting).await?;
+    let file = append(file, pending).await?;
     tokio::task::spawn_blocking(move || file.finish(&name)).await?
 }
 
-/// The file with these bytes behind those that are there.
-async fn added(mut file: Receiving, pieces: Vec<Bytes>) -> ApiResult<Receiving> {
+/// Appends chunks to a file.
+async fn append(mut file: Receiving, chunks: Vec<Bytes>) -> ApiResult<Receiving> {
     tokio::task::spawn_blocking(move || {
-        pieces.iter().try_for_each(|piece| file.add(piece))?;
+        chunks.iter().try_for_each(|chunk| file.add(chunk))?;
         Ok(file)
     })
     .await?
 }
 
-/// Receives a file of a form. `name` is the name that the form gives it.
+/// Receives a file of a form. `name` is its name in the form.
 pub(crate) async fn receive_field(
     state: &AppState,
     allowance: Allowance,
@@ -165,14 +165,14 @@ pub(crate) async fn receive_field(
     name: &str,
     field: Field<'_>,
 ) -> ApiResult<Received> {
-    let pieces = stream::try_unfold(field, move |mut field| async move {
-        let piece = field.chunk().await.map_err(|error| form_error(&error, destination))?;
-        Ok(piece.map(|piece| (piece, field)))
+    let chunks = stream::try_unfold(field, move |mut field| async move {
+        let chunk = field.chunk().await.map_err(|error| form_error(&error, destination))?;
+        Ok(chunk.map(|chunk| (chunk, field)))
     });
-    receive(state, allowance, destination, name, Box::pin(pieces)).await
+    receive(state, allowance, destination, name, Box::pin(chunks)).await
 }
 
-/// The refusal of a form that cannot be read.
+/// The answer to a form that cannot be read.
 pub(crate) fn form_error(error: &MultipartError, destination: Destination) -> ApiError {
     if is_length_limit(error) || error.status() == StatusCode::PAYLOAD_TOO_LARGE {
         destination.too_large()
@@ -181,10 +181,11 @@ pub(crate) fn form_error(error: &MultipartError, destination: Destination) -> Ap
     }
 }
 
-/// A file name as it may be shown and stored: without folders, without control characters.
+/// A file name without folders and control characters, to be shown and stored.
 pub(crate) fn clean_name(name: &str) -> String {
-    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let clean: String = last.chars().filter(|letter| !letter.is_control()).take(NAME_MAX_CHARS).collect();
+    let file_name = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let clean: String =
+        file_name.chars().filter(|letter| !letter.is_control()).take(NAME_MAX_CHARS).collect();
     let clean = clean.trim();
     if clean.is_empty() { UNNAMED.to_owned() } else { clean.to_owned() }
 }
@@ -194,7 +195,7 @@ mod tests {
     use super::clean_name;
 
     #[test]
-    fn a_name_is_only_a_name() {
+    fn a_clean_name_has_no_folders_and_no_control_characters() {
         for (given, expected) in [
             ("kick.wav", "kick.wav"),
             ("C:\\samples\\Grün 1.wav", "Grün 1.wav"),

@@ -1,4 +1,4 @@
-//! Room on the disk: the reserve that stays free, and the deleted files that give way.
+//! Room on the disk: the reserve that stays free, and removing deleted files to make room.
 
 use std::path::Path;
 
@@ -10,15 +10,15 @@ use crate::disk::free_bytes;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Removes everything that users deleted, and says whether there was anything. Blocks.
+/// Removes all files that users deleted; true if there were any. Blocks.
 pub(crate) type MakeRoom = fn(&AppState, &Handle) -> ApiResult<bool>;
 
-/// Free space below which nothing deleted is kept, in bytes, whatever the reserve is: less is used
-/// up by a song or two.
+/// Free space below which deleted files are removed at once, in bytes, even with a smaller reserve:
+/// one or two songs fill it.
 const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Moves files of `blobs` that a user deleted to the quarantine; where the disk is full, or nothing
-/// deleted is kept, removes them.
+/// Moves files that a user deleted to the quarantine. Removes them if the disk is full or the
+/// settings keep no deleted files.
 ///
 /// # Errors
 /// When the storage refuses.
@@ -36,8 +36,8 @@ pub(crate) fn quarantine_deleted(state: &AppState, blobs: &Blobs, keys: &[BlobKe
     Ok(())
 }
 
-/// Whether deleted files of `blobs` must be removed at once, since the disk that holds them is
-/// full. Object storage is not on that disk.
+/// Whether the disk of `blobs` is full, so that deleted files must be removed at once. Never true
+/// for object storage.
 pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
     if blobs.is_remote() {
         return Ok(false);
@@ -52,30 +52,29 @@ pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
 /// When the storage refuses.
 pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
     let mut found = blobs.quarantined()?;
-    found.retain(|one| one.reason == Reason::Deleted);
+    found.retain(|file| file.reason == Reason::Deleted);
     Ok(found)
 }
 
-/// Runs what needs room on the disk. Where there is none, it removes everything that was deleted,
-/// and runs it once more if that was anything. Blocks; the caller must not hold the lock of
-/// contents.
+/// Runs `operation`, which needs room on the disk. If the disk is full, removes all deleted files
+/// and runs it once more. Blocks; the caller must not hold the lock of contents.
 ///
 /// # Errors
-/// Those of `run`; when the database or the storage refuses.
+/// Those of `operation`; when the database or the storage refuses.
 pub(crate) fn with_room<T>(
     state: &AppState,
     runtime: &Handle,
-    mut run: impl FnMut() -> ApiResult<T>,
+    mut operation: impl FnMut() -> ApiResult<T>,
 ) -> ApiResult<T> {
-    match run() {
-        Err(ApiError::StorageFull) if (state.storage.make_room)(state, runtime)? => run(),
+    match operation() {
+        Err(ApiError::StorageFull) if (state.storage.make_room)(state, runtime)? => operation(),
         outcome => outcome,
     }
 }
 
-/// Whether the disk of `folder` has room for `more_bytes` beside its reserve.
+/// Whether the disk of `folder` has room for `more_bytes` besides its reserve.
 pub(crate) fn has_room(state: &AppState, folder: &Path, more_bytes: u64) -> bool {
-    Allowance::of_passing(state).check_disk(folder, more_bytes).is_ok()
+    Allowance::of_temporary_files(state).check_disk(folder, more_bytes).is_ok()
 }
 
 /// 507 if `more_bytes` on the disk of `folder` leave less free than its reserve, even without all
@@ -86,12 +85,12 @@ pub(crate) fn ensure_room(
     folder: &Path,
     more_bytes: u64,
 ) -> ApiResult<()> {
-    let allowance = Allowance::of_passing(state);
+    let allowance = Allowance::of_temporary_files(state);
     if allowance.check_disk(folder, more_bytes).is_ok() {
         return Ok(());
     }
-    // Where even all of it would not do, nothing deleted is lost.
-    let deleted_bytes = deleted_in_quarantine(&state.blobs)?.iter().map(|one| one.size_bytes).sum();
+    // Removes nothing if even that would not make enough room.
+    let deleted_bytes = deleted_in_quarantine(&state.blobs)?.iter().map(|file| file.size_bytes).sum();
     allowance.check_disk_without(folder, more_bytes, deleted_bytes)?;
     with_room(state, runtime, || allowance.check_disk(folder, more_bytes))
 }

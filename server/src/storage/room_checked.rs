@@ -1,4 +1,4 @@
-//! A temporary file that leaves the reserve of its disk alone.
+//! A writer that stops before it uses the reserve of the disk.
 
 use std::io::{self, ErrorKind, Seek, SeekFrom, Write};
 use std::path::Path;
@@ -9,37 +9,36 @@ use super::room::ensure_room;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// Bytes between two looks at the disk.
-const LOOK_EVERY_BYTES: u64 = 16 * 1024 * 1024;
+/// Bytes written between two checks of the free disk space.
+const DISK_CHECK_BYTES: u64 = 16 * 1024 * 1024;
 
-/// A file in the storage folder that is being written. A write fails with
-/// [`ErrorKind::StorageFull`] if less would be free than the settings keep in reserve. For threads
-/// that may block.
+/// A file being written in the storage folder. A write fails with [`ErrorKind::StorageFull`] if
+/// the disk would have less free than its reserve. For threads that may block.
 pub(crate) struct RoomChecked<'s, W> {
     state: &'s AppState,
     file: W,
-    left_bytes: u64,
+    unchecked_bytes: u64,
 }
 
 impl<'s, W> RoomChecked<'s, W> {
     pub(crate) fn new(state: &'s AppState, file: W) -> Self {
-        Self { state, file, left_bytes: 0 }
+        Self { state, file, unchecked_bytes: 0 }
     }
 }
 
 impl<W: Write> Write for RoomChecked<'_, W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.left_bytes < bytes.len() as u64 {
+        if self.unchecked_bytes < bytes.len() as u64 {
             let folder: &Path = &self.state.config.storage.dir;
             let refused = |error| match error {
                 ApiError::StorageFull => io::Error::from(ErrorKind::StorageFull),
-                other => io::Error::other(other),
+                error => io::Error::other(error),
             };
-            ensure_room(self.state, &Handle::current(), folder, LOOK_EVERY_BYTES).map_err(refused)?;
-            self.left_bytes = LOOK_EVERY_BYTES.max(bytes.len() as u64);
+            ensure_room(self.state, &Handle::current(), folder, DISK_CHECK_BYTES).map_err(refused)?;
+            self.unchecked_bytes = DISK_CHECK_BYTES.max(bytes.len() as u64);
         }
         let written = self.file.write(bytes)?;
-        self.left_bytes -= written as u64;
+        self.unchecked_bytes -= written as u64;
         Ok(written)
     }
 

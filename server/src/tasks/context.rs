@@ -1,4 +1,4 @@
-//! The task from the view of its work, which reports through it.
+//! The interface between a task and its work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,10 +12,10 @@ use super::task::Task;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 
-/// How often progress goes to listeners in this process.
-const REPORT_EVERY: Duration = Duration::from_millis(50);
+/// Shortest interval of progress reports to listeners in this process.
+const REPORT_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The task from the view of its work.
+/// A task as its work sees it: its identity, cancellation and progress.
 #[derive(Debug)]
 pub struct TaskContext {
     pub(super) db: Db,
@@ -25,12 +25,11 @@ pub struct TaskContext {
     pub(super) attempt: i64,
     pub(super) failures: i64,
     pub(super) attempts_max: i64,
-    /// Somebody wants the work to end: its owner, the end of the process, or because the task is
-    /// lost.
-    pub(super) stop_asked: Arc<AtomicBool>,
+    /// The work should stop: the owner cancelled it, the process ends, or the attempt is lost.
+    pub(super) stop_requested: Arc<AtomicBool>,
     pub(super) sender: watch::Sender<Task>,
-    /// When progress last went to listeners.
-    pub(super) reported: Mutex<Instant>,
+    /// Time of the last progress report.
+    pub(super) reported_at: Mutex<Instant>,
 }
 
 impl TaskContext {
@@ -46,7 +45,7 @@ impl TaskContext {
         &self.owner_id
     }
 
-    /// Waits for futures on the thread of the work.
+    /// The runtime, with which the blocking work can wait for futures.
     #[must_use]
     pub fn runtime(&self) -> &Handle {
         &self.runtime
@@ -55,38 +54,36 @@ impl TaskContext {
     /// Whether the work should stop as soon as it can, with any error.
     #[must_use]
     pub fn is_cancelled(&self) -> bool {
-        self.stop_asked.load(Ordering::Relaxed)
+        self.stop_requested.load(Ordering::Relaxed)
     }
 
-    /// Whether the task is still this attempt's. Otherwise what it works on belongs to another, and
-    /// must be left.
+    /// Whether this attempt still holds the task. Otherwise another attempt owns its files.
     ///
     /// # Errors
-    /// When the database does not say.
+    /// When the database does not answer.
     pub fn holds(&self) -> ApiResult<bool> {
         let holding = store::holds(&self.db, &self.id, self.attempt);
         Ok(self.runtime().block_on(holding)?)
     }
 
-    /// Whether the task has another attempt if this one fails with `error`.
+    /// Whether the task gets another attempt if this one fails with `error`.
     #[must_use]
-    pub fn is_tried_again_after(&self, error: &ApiError) -> bool {
+    pub fn will_retry_after(&self, error: &ApiError) -> bool {
         matches!(error, ApiError::Internal(_) | ApiError::Unavailable { .. } | ApiError::Busy { .. })
             && self.failures + 1 < self.attempts_max
     }
 
-    /// Says how much is done (0 to 1) and what is being done. Cheap: most calls change nothing
-    /// outside.
-    pub fn progress(&self, share: f64, message: &str) {
-        let mut reported = self.reported.lock().unwrap_or_else(PoisonError::into_inner);
+    /// Reports the fraction done (0 to 1) and the current step. Cheap: most calls report nothing.
+    pub fn progress(&self, fraction: f64, message: &str) {
+        let mut reported_at = self.reported_at.lock().unwrap_or_else(PoisonError::into_inner);
         let now = Instant::now();
-        if now.duration_since(*reported) < REPORT_EVERY {
+        if now.duration_since(*reported_at) < REPORT_INTERVAL {
             return;
         }
-        *reported = now;
-        let share = if share.is_finite() { share.clamp(0.0, 1.0) } else { 0.0 };
+        *reported_at = now;
+        let fraction = if fraction.is_finite() { fraction.clamp(0.0, 1.0) } else { 0.0 };
         self.sender.send_modify(|task| {
-            task.progress = share;
+            task.progress = fraction;
             message.clone_into(&mut task.message);
         });
     }

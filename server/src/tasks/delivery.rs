@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A task that some process may run.
+/// An offered task, which any process may claim.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Delivery {
     pub(crate) task_id: String,
@@ -11,6 +11,6 @@ pub(crate) struct Delivery {
 
 /// Runs offered tasks.
 pub(crate) trait Deliver: Clone + Send + Sync + 'static {
-    /// Runs the task if it may. Blocks until it has ended.
+    /// Claims and runs the task, if it is still waiting. Blocks until the attempt has ended.
     fn deliver(&self, delivery: &Delivery);
 }

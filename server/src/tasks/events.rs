@@ -76,8 +76,8 @@ fn event(task: &Task) -> Event {
 }
 
 impl Tasks {
-    /// Follows a task that was read just now. The receiver has its latest state; it is closed after
-    /// the task's end, or when the task can no longer be read.
+    /// Follows a task that was just read. The receiver has the latest state. It closes when the
+    /// task has ended or can no longer be read.
     pub(super) fn follow(&self, owner_id: &str, task: Task) -> watch::Receiver<Task> {
         let mut followed = self.0.followed.lock();
         if let Some(sender) = followed.get(&task.id) {
@@ -95,17 +95,17 @@ impl Tasks {
     }
 }
 
-/// Sends the changes of a task while somebody follows it.
+/// Sends the changes of a task while at least one stream follows it.
 async fn watch_changes(tasks: Tasks, owner_id: String, id: String, sender: watch::Sender<Task>) {
     loop {
         let has_ended = tokio::select! {
-            changed = next(&tasks, &owner_id, &id, &sender) => match changed {
+            changed = next_change(&tasks, &owner_id, &id, &sender) => match changed {
                 Some(task) => {
                     let is_final = task.state.is_final();
                     sender.send_replace(task);
                     is_final
                 }
-                // It was deleted, or the database is gone: whoever follows may ask again.
+                // It was deleted, or the database does not answer: clients may reconnect.
                 None => true,
             },
             () = sender.closed() => false,
@@ -118,15 +118,15 @@ async fn watch_changes(tasks: Tasks, owner_id: String, id: String, sender: watch
     }
 }
 
-/// The task as soon as it is no longer what was sent last; `None` if it cannot be read.
-async fn next(tasks: &Tasks, owner_id: &str, id: &str, sent: &watch::Sender<Task>) -> Option<Task> {
+/// Waits until the task differs from the one sent last; `None` if it cannot be read.
+async fn next_change(tasks: &Tasks, owner_id: &str, id: &str, sent: &watch::Sender<Task>) -> Option<Task> {
     let mut query_after = QUERY_AFTER_MIN;
     loop {
         match tasks.live_task(owner_id, id) {
             Some(mut live) => {
-                let is_known = *live.borrow_and_update() == *sent.borrow();
-                if is_known {
-                    // Whether it changes or ends here, what comes then is found below.
+                let is_unchanged = *live.borrow_and_update() == *sent.borrow();
+                if is_unchanged {
+                    // Any change is found below.
                     let _ = tokio::time::timeout(query_after, live.changed()).await;
                 }
             }

@@ -1,4 +1,4 @@
-//! Tasks that event streams follow. All streams of a task share its queries of the database.
+//! Tasks that event streams follow. All streams of a task share its database queries.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,4 +1,4 @@
-//! Kinds of tasks. A slice has its kinds as constants, which `state.rs` lists.
+//! Kinds of tasks. Each slice defines its kinds as constants; `state.rs` lists them.
 
 use schemas::json::JsonText;
 use serde_json::Value;
@@ -13,17 +13,16 @@ use crate::storage::Blobs;
 pub(crate) struct Kind {
     /// Name, as the API shows it.
     pub(crate) name: &'static str,
-    /// Does it: on a thread that may block, for the task's owner, from its input to its result. It
-    /// may be run again after it was cut off at any place.
+    /// Turns the input into the result, on a thread that may block. It may be interrupted at any
+    /// point and run again.
     pub(crate) run: fn(&AppState, &TaskContext, Value) -> ApiResult<JsonText>,
-    /// Removes the files that a task of this kind has beside the database, by its input, where the
-    /// task ends while it waits. Blocks.
+    /// Removes the files that the input names, if the task ends while it waits. Blocks.
     pub(crate) discard: Option<fn(&Blobs, Value) -> ApiResult<()>>,
 }
 
 impl Kind {
-    /// Whether a task of this kind has files of its own, which whoever started it may have nowhere
-    /// else. It is taken up again after its process has ended, on a desktop too.
+    /// Whether tasks of this kind have files, of which the user may have no other copy. Such a task
+    /// is claimed again after a restart, also on a desktop.
     pub(crate) fn keeps_files(&self) -> bool {
         self.discard.is_some()
     }
@@ -39,8 +38,8 @@ impl Kinds {
         self.0.iter().find(|kind| kind.name == name).copied()
     }
 
-    /// Names of the kinds whose tasks have files of their own.
-    pub(super) fn with_files(self) -> Vec<&'static str> {
+    /// Names of the kinds whose tasks have files.
+    pub(super) fn names_with_files(self) -> Vec<&'static str> {
         self.0.iter().filter(|kind| kind.keeps_files()).map(|kind| kind.name).collect()
     }
 }

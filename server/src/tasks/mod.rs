@@ -1,14 +1,12 @@
 //! Background tasks: started by any slice, followed and cancelled through `/tasks`.
 //!
 //! A task is data: a kind of work (`kind.rs`) and its input. A slice starts one with
-//! [`Tasks::start`]; some thread of some process runs the kind's function, which reports through
-//! its [`TaskContext`] and returns the task's `result`, or the error that a request would have been
-//! answered with.
+//! [`Tasks::start`]. A thread of any process runs the kind's function, which reports through its
+//! [`TaskContext`]. It returns the task's `result`, or the error that a direct request would get.
 //!
-//! Each time a task is taken up is an *attempt* with a number of its own. An attempt shows that it
-//! lives by its beats; when they stay away the task is offered again, and whatever the old attempt
-//! still does, only the one whose number stands in the database can end the task. So a task has
-//! exactly one outcome.
+//! Each claim of a task is an *attempt* with a number. An attempt sends heartbeats; if they stop,
+//! the task is offered again. Only the attempt whose number is in the database can end the task, so
+//! a task has exactly one outcome.
 
 mod attempt;
 mod context;
@@ -50,8 +48,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
         .routes(routes!(events::events))
 }
 
-/// Bytes of the inputs and results of the tasks of all users who have some, by their ids. They
-/// count towards the quota of projects.
+/// Bytes of the inputs and results of tasks, by user id. They count towards the quota of projects.
 ///
 /// # Errors
 /// When the database refuses.

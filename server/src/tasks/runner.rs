@@ -1,9 +1,9 @@
-//! How tasks get to the threads that run them: on a desktop within the process, in a server
-//! deployment through a queue that many processes share.
+//! Brings tasks to the threads that run them: within the process on a desktop, through a queue that
+//! many processes share in a server deployment.
 //!
-//! A [`Delivery`] is an offer, not a right: whoever gets one asks the database for the task
-//! (`tasks/store.rs`), which gives each attempt to one of them. So nothing depends on a delivery
-//! coming once; and what never came is offered again.
+//! A [`Delivery`] is only an offer: its receiver must claim the task in the database
+//! (`tasks/store.rs`), which gives each attempt to one claimant. So a delivery may come twice, and
+//! a lost one is offered again.
 
 mod queue;
 mod store;
@@ -17,7 +17,7 @@ pub(super) use threads::Threads;
 use super::delivery::{Deliver, Delivery};
 use crate::error::ApiError;
 
-/// Where deliveries go.
+/// The destination of deliveries.
 #[derive(Debug)]
 pub(super) enum Runner {
     /// To threads of this process.
@@ -27,7 +27,7 @@ pub(super) enum Runner {
 }
 
 impl Runner {
-    /// Offers a task after a while.
+    /// Offers a task after `delay`.
     ///
     /// # Errors
     /// 503 when the queue does not take it.

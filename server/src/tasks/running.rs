@@ -1,4 +1,5 @@
-//! How many tasks of each owner run in this process, so that one owner leaves threads to others.
+//! Limits the running tasks of each owner in this process, so that one owner leaves threads to
+//! others.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[derive(Debug, Clone, Default)]
 pub(super) struct RunningByOwner(Arc<Mutex<HashMap<String, usize>>>);
 
-/// A running task; it counts until this is dropped.
+/// A running task; it counts until it is dropped.
 #[derive(Debug)]
 pub(super) struct Running {
     owner_id: String,
@@ -15,7 +16,7 @@ pub(super) struct Running {
 }
 
 impl RunningByOwner {
-    /// Counts one more task of an owner; `None` if `running_max` run already.
+    /// Counts one more running task of an owner; `None` if `running_max` run already.
     pub(super) fn begin(&self, owner_id: &str, running_max: usize) -> Option<Running> {
         let mut counts = self.lock();
         if counts.get(owner_id).is_some_and(|count| *count >= running_max) {

@@ -1,4 +1,4 @@
-//! Starting tasks, finding them, and asking them to stop.
+//! Starts, finds and cancels tasks.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,12 +32,12 @@ const INPUTS_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// An attempt that runs in this process.
 #[derive(Debug)]
-pub(super) struct Live {
+pub(super) struct LiveAttempt {
     pub(super) owner_id: String,
     /// Number of the attempt.
     pub(super) attempt: i64,
-    /// Tells the work to end.
-    pub(super) stop_asked: Arc<AtomicBool>,
+    /// Tells the work to stop.
+    pub(super) stop_requested: Arc<AtomicBool>,
     pub(super) task: watch::Receiver<Task>,
 }
 
@@ -46,8 +46,8 @@ pub(super) struct Inner {
     pub(super) db: Db,
     pub(super) runner: Runner,
     pub(super) kinds: Kinds,
-    /// Names of the kinds whose tasks have files of their own.
-    pub(super) with_files: Vec<&'static str>,
+    /// Names of the kinds whose tasks have files.
+    pub(super) kinds_with_files: Vec<&'static str>,
     pub(super) runtime: Handle,
     pub(super) config: TasksConfig,
     /// Quota of a user's projects and tasks together.
@@ -55,24 +55,25 @@ pub(super) struct Inner {
     /// Long inputs that are being stored.
     inputs: FairBytes,
     /// The attempts that run here, by their task.
-    live: Mutex<HashMap<String, Live>>,
+    live: Mutex<HashMap<String, LiveAttempt>>,
     /// The tasks that event streams follow here.
     pub(super) followed: FollowedTasks,
-    /// Threads that work on tasks here, by owner.
+    /// Running tasks of each owner here.
     pub(super) running: RunningByOwner,
-    /// The process is to end.
+    /// The process is ending.
     pub(super) stopping: AtomicBool,
     services: OnceLock<Weak<Services>>,
 }
 
-/// Starts tasks and knows those that run in this process.
+/// Starts tasks and tracks those that run in this process.
 #[derive(Debug, Clone)]
 pub struct Tasks(pub(super) Arc<Inner>);
 
 impl Tasks {
     /// Opens the list of tasks. `quota` limits the projects and tasks of a user together.
-    /// On a desktop, what an earlier run left unfinished is marked failed, unless files wait for
-    /// it, and the threads start; with PostgreSQL the queue is opened.
+    ///
+    /// On a desktop, this starts the threads and marks unfinished tasks of an earlier process as
+    /// failed, unless they have files. With PostgreSQL, it opens the queue.
     ///
     /// # Errors
     /// When the database or the system refuses.
@@ -83,13 +84,13 @@ impl Tasks {
         quota: DocumentQuota,
         kinds: Kinds,
     ) -> anyhow::Result<Self> {
-        let with_files = kinds.with_files();
+        let kinds_with_files = kinds.names_with_files();
         let runner = match kind(&db) {
             Kind::Sqlite => {
                 let error = json!(interrupted().problem()).to_string();
-                let count = store::end_leftovers(&db, &with_files, &error).await?;
+                let count = store::end_leftovers(&db, &kinds_with_files, &error).await?;
                 if count > 0 {
-                    tracing::warn!(count, "tasks that an earlier run left unfinished are marked failed");
+                    tracing::warn!(count, "unfinished tasks of an earlier process are marked failed");
                 }
                 Runner::Threads(Threads::start(config.workers)?)
             }
@@ -102,7 +103,7 @@ impl Tasks {
             db,
             runner,
             kinds,
-            with_files,
+            kinds_with_files,
             runtime: Handle::current(),
             config,
             quota,
@@ -115,22 +116,22 @@ impl Tasks {
         })))
     }
 
-    /// Lets tasks use the services, which hold this in turn.
+    /// Lets tasks use the services. The reference is weak, since the services own `self`.
     pub(crate) fn attach(&self, services: Weak<Services>) {
-        // A second time there is nothing to do.
+        // Fails if they are set already, which is fine.
         let _ = self.0.services.set(services);
     }
 
-    /// The services, unless they are going away.
+    /// The services, unless they are being dropped.
     pub(super) fn state(&self) -> Option<AppState> {
         self.0.services.get().and_then(Weak::upgrade).map(AppState::from)
     }
 
-    /// Starts a task of a kind and says its id.
+    /// Starts a task of a kind and returns its id.
     ///
     /// # Errors
-    /// 429 when too many tasks of the owner wait or run; 507 when the input does not fit into the
-    /// owner's quota of projects; 5xx when the database refuses.
+    /// 429 when too many tasks of the owner wait or run; 507 when the input exceeds the owner's
+    /// quota of projects; 5xx when the database refuses.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
         self.store(owner_id, kind, &input.to_string(), Some(self.0.quota)).await
     }
@@ -217,20 +218,20 @@ impl Tasks {
         Ok(task.id)
     }
 
-    /// Asks the tasks that run here to stop, for the end of the process. In a server deployment
-    /// they wait for another process then; on a desktop they are cancelled.
+    /// Stops the tasks that run here, because the process ends. In a server deployment they then
+    /// wait for another process; on a desktop they are cancelled.
     pub fn stop_all(&self) {
         self.0.stopping.store(true, Ordering::Relaxed);
         for live in self.live().values() {
-            live.stop_asked.store(true, Ordering::Relaxed);
+            live.stop_requested.store(true, Ordering::Relaxed);
         }
     }
 
-    /// Waits until no task runs here, or until `limit` has passed. Says whether none runs.
+    /// Waits until no task runs here, at most for `limit`. True if none runs.
     pub async fn stopped(&self, limit: Duration) -> bool {
-        let begun = Instant::now();
+        let started = Instant::now();
         while !self.0.running.is_empty() || !self.live().is_empty() {
-            if begun.elapsed() > limit {
+            if started.elapsed() > limit {
                 return false;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -238,13 +239,12 @@ impl Tasks {
         true
     }
 
-    /// Waits until no task of anybody waits or runs, or until `limit` has passed. Says whether none
-    /// does.
+    /// Waits until no task waits or runs, at most for `limit`. True if none does.
     #[cfg(test)]
     pub(crate) async fn drained(&self, limit: Duration) -> bool {
-        let begun = Instant::now();
+        let started = Instant::now();
         while store::count_unfinished(&self.0.db).await.expect("counts") > 0 || !self.live().is_empty() {
-            if begun.elapsed() > limit {
+            if started.elapsed() > limit {
                 return false;
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
@@ -252,24 +252,24 @@ impl Tasks {
         true
     }
 
-    pub(super) fn live(&self) -> MutexGuard<'_, HashMap<String, Live>> {
+    pub(super) fn live(&self) -> MutexGuard<'_, HashMap<String, LiveAttempt>> {
         self.0.live.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Whether this attempt still works here, or still stores how it ended.
+    /// Whether this attempt still runs here or still stores its end.
     pub(super) fn is_live(&self, id: &str, attempt: i64) -> bool {
         self.live().get(id).is_some_and(|live| live.attempt == attempt)
     }
 
     /// Forgets an attempt that has ended.
-    pub(super) fn let_go(&self, id: &str, attempt: i64) {
+    pub(super) fn remove_live(&self, id: &str, attempt: i64) {
         let mut live = self.live();
         if live.get(id).is_some_and(|live| live.attempt == attempt) {
             live.remove(id);
         }
     }
 
-    /// What a task does from moment to moment, if it runs in this process.
+    /// The current state of a task, if it runs in this process.
     pub(super) fn live_task(&self, owner_id: &str, id: &str) -> Option<watch::Receiver<Task>> {
         self.live().get(id).filter(|live| live.owner_id == owner_id).map(|live| live.task.clone())
     }
@@ -301,34 +301,34 @@ impl Tasks {
         Ok(tasks)
     }
 
-    /// Cancels a task, whoever started it; for administrators. Answers its owner's id and the task
-    /// as it is now.
+    /// Cancels a task of any user, for administrators. Returns its owner's id and the task as it is
+    /// now.
     ///
     /// # Errors
     /// 404 without such a task.
-    pub async fn cancel_of_anybody(&self, id: &str) -> Result<(String, Task), ApiError> {
+    pub async fn cancel_of_any_user(&self, id: &str) -> Result<(String, Task), ApiError> {
         let owner = store::owner(&self.0.db, id).await?.ok_or_else(|| ApiError::not_found("task", id))?;
         let task = self.cancel(&owner, id).await?;
         Ok((owner, task))
     }
 
     pub(super) async fn cancel(&self, owner_id: &str, id: &str) -> Result<Task, ApiError> {
-        let (_, abandoned) = store::cancel(&self.0.db, &self.0.with_files, owner_id, Some(id)).await?;
+        let (_, abandoned) = store::cancel(&self.0.db, &self.0.kinds_with_files, owner_id, Some(id)).await?;
         if let Some(live) = self.live().get(id).filter(|live| live.owner_id == owner_id) {
-            live.stop_asked.store(true, Ordering::Relaxed);
+            live.stop_requested.store(true, Ordering::Relaxed);
         }
         self.discard(abandoned).await;
         self.find(owner_id, id).await
     }
 
-    /// Cancels all tasks of a user, and says how many there were.
+    /// Cancels all tasks of a user and returns their number.
     ///
     /// # Errors
     /// When the database refuses.
     pub async fn cancel_all_of(&self, owner_id: &str) -> Result<u64, ApiError> {
-        let (count, abandoned) = store::cancel(&self.0.db, &self.0.with_files, owner_id, None).await?;
+        let (count, abandoned) = store::cancel(&self.0.db, &self.0.kinds_with_files, owner_id, None).await?;
         for live in self.live().values().filter(|live| live.owner_id == owner_id) {
-            live.stop_asked.store(true, Ordering::Relaxed);
+            live.stop_requested.store(true, Ordering::Relaxed);
         }
         self.discard(abandoned).await;
         Ok(count)
@@ -345,14 +345,14 @@ impl Tasks {
         Ok(store::is_unfinished(&self.0.db, id).await?)
     }
 
-    /// How many tasks of everybody wait or run, by kind and state.
+    /// Number of waiting and running tasks of all users, by kind and state.
     pub(crate) async fn unfinished_by_kind(&self) -> Result<Vec<(String, TaskState, i64)>, ApiError> {
         Ok(store::unfinished_by_kind(&self.0.db).await?)
     }
 }
 
-/// Removes the files of tasks that ended while they waited. Files that cannot be removed are
-/// collected as orphans.
+/// Removes the files of tasks that ended while they waited. Files that remain after an error are
+/// orphans.
 async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<Abandoned>) {
     if abandoned.is_empty() {
         return;
@@ -367,11 +367,11 @@ async fn discard(kinds: Kinds, blobs: &Blobs, abandoned: Vec<Abandoned>) {
         }
     });
     if let Err(error) = discarding.await {
-        tracing::error!(%error, "removing the files of tasks broke off");
+        tracing::error!(%error, "a panic stopped removing the files of tasks");
     }
 }
 
-/// Why a task ended that nobody works on any more.
+/// The error of a task whose process ended.
 pub(super) fn interrupted() -> ApiError {
     ApiError::Unavailable {
         code: "interrupted",

@@ -1,5 +1,5 @@
-//! Tasks in the database. Whatever ends an attempt names its number: one that has lost its task
-//! changes nothing.
+//! Tasks in the database. Statements that end an attempt compare its number, so an attempt that has
+//! lost its task changes nothing.
 
 mod abandoned;
 mod retention;
@@ -40,9 +40,9 @@ fn from_row(row: &AnyRow) -> Result<Task, sqlx::Error> {
 pub(super) enum InsertOutcome {
     /// Stored.
     Stored,
-    /// Its owner has too many that wait or run. Nothing was changed.
+    /// Too many tasks of its owner wait or run. Nothing was changed.
     TooMany,
-    /// It does not fit into the quota. Nothing was changed.
+    /// It exceeds the quota. Nothing was changed.
     Full {
         /// The quota in bytes.
         quota_bytes: u64,
@@ -51,9 +51,8 @@ pub(super) enum InsertOutcome {
     },
 }
 
-/// Stores a task, unless its owner has `unfinished_max` that wait or run already, or what the
-/// owner's projects and tasks take would exceed `quota`. Without a quota the input does not
-/// count for any.
+/// Stores a task, unless `unfinished_max` tasks of its owner wait or run already, or the owner's
+/// projects and tasks would exceed `quota`. Without a quota the input does not count.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -100,15 +99,15 @@ fn bytes(text: &str) -> i64 {
     i64::try_from(text.len()).unwrap_or(i64::MAX)
 }
 
-/// Forgets a task that nobody could be offered.
+/// Deletes a task that could not be offered.
 pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM tasks WHERE id = $1 AND state = 'queued'").bind(id).execute(db).await?;
     Ok(())
 }
 
-/// A task that an attempt holds.
+/// A task that an attempt has claimed.
 #[derive(Debug)]
-pub(super) struct Taken {
+pub(super) struct ClaimedTask {
     pub(super) task: Task,
     pub(super) input: serde_json::Value,
     /// Number of the attempt.
@@ -117,12 +116,12 @@ pub(super) struct Taken {
     pub(super) failures: i64,
 }
 
-/// Begins the next attempt at a waiting task, unless it is not due.
-pub(super) async fn take_up(
+/// Begins the next attempt at a waiting task, if it is due.
+pub(super) async fn claim(
     db: &Db,
     delivery: &Delivery,
-    alive_ms: i64,
-) -> Result<Option<Taken>, sqlx::Error> {
+    lease_ms: i64,
+) -> Result<Option<ClaimedTask>, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let row = sqlx::query(
         "UPDATE tasks SET state = 'running', attempt = attempt + 1, alive_until_ms = $1, \
@@ -130,7 +129,7 @@ pub(super) async fn take_up(
          WHERE id = $3 AND owner_id = $4 AND state = 'queued' AND cancel_requested = 0 AND due_ms <= $5 \
          RETURNING *",
     )
-    .bind(now_ms + alive_ms)
+    .bind(now_ms + lease_ms)
     .bind(clock::now_text())
     .bind(&delivery.task_id)
     .bind(&delivery.owner_id)
@@ -140,7 +139,7 @@ pub(super) async fn take_up(
     row.as_ref()
         .map(|row| {
             let input: String = row.try_get("input")?;
-            Ok(Taken {
+            Ok(ClaimedTask {
                 task: from_row(row)?,
                 input: serde_json::from_str(&input).map_err(|error| sqlx::Error::Decode(error.into()))?,
                 attempt: row.try_get("attempt")?,
@@ -150,17 +149,20 @@ pub(super) async fn take_up(
         .transpose()
 }
 
-/// How long a task waits still.
+/// The remaining wait of a task.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Wait {
+pub(super) struct RemainingWait {
     /// Milliseconds until it is due, 0 at least.
     pub(super) due_in_ms: u64,
     /// Number of its owner's tasks that wait, this one included.
     pub(super) waiting: u64,
 }
 
-/// How long a task waits still; `None` if it does not wait.
-pub(super) async fn wait(db: &Db, delivery: &Delivery) -> Result<Option<Wait>, sqlx::Error> {
+/// The remaining wait of a task; `None` if it does not wait.
+pub(super) async fn remaining_wait(
+    db: &Db,
+    delivery: &Delivery,
+) -> Result<Option<RemainingWait>, sqlx::Error> {
     let row: Option<(i64, i64)> = sqlx::query_as(
         "SELECT due_ms, (SELECT COUNT(*) FROM tasks w WHERE w.owner_id = $2 AND w.state = 'queued') \
          FROM tasks WHERE id = $1 AND state = 'queued'",
@@ -169,19 +171,19 @@ pub(super) async fn wait(db: &Db, delivery: &Delivery) -> Result<Option<Wait>, s
     .bind(&delivery.owner_id)
     .fetch_optional(db)
     .await?;
-    Ok(row.map(|(due_ms, waiting)| Wait {
+    Ok(row.map(|(due_ms, waiting)| RemainingWait {
         due_in_ms: u64::try_from(due_ms - clock::now_unix_ms()).unwrap_or_default(),
         waiting: u64::try_from(waiting).unwrap_or_default(),
     }))
 }
 
-/// A sign of life with what is done so far. Says whether the task shall be cancelled; `None` if the
-/// attempt has lost it.
-pub(super) async fn beat(
+/// Extends the lease of an attempt and stores its progress. Returns whether to cancel the task;
+/// `None` if the attempt has lost it.
+pub(super) async fn heartbeat(
     db: &Db,
     task: &Task,
     attempt: i64,
-    alive_ms: i64,
+    lease_ms: i64,
 ) -> Result<Option<bool>, sqlx::Error> {
     let cancel: Option<i64> = sqlx::query_scalar(
         "UPDATE tasks SET progress = $1, message = $2, alive_until_ms = $3 \
@@ -189,7 +191,7 @@ pub(super) async fn beat(
     )
     .bind(task.progress)
     .bind(&task.message)
-    .bind(clock::now_unix_ms() + alive_ms)
+    .bind(clock::now_unix_ms() + lease_ms)
     .bind(&task.id)
     .bind(attempt)
     .fetch_optional(db)
@@ -208,7 +210,7 @@ pub(super) async fn holds(db: &Db, id: &str, attempt: i64) -> Result<bool, sqlx:
     Ok(found.is_some())
 }
 
-/// Ends a task as `task` says. False if the attempt had lost it: then nothing is changed.
+/// Stores the final state of a task. False, without a change, if the attempt had lost it.
 pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, sqlx::Error> {
     let result = task.result.as_ref().map(JsonText::as_str);
     let error = task.error.as_ref().map(ToString::to_string);
@@ -230,42 +232,41 @@ pub(super) async fn finish(db: &Db, task: &Task, attempt: i64) -> Result<bool, s
     Ok(done.rows_affected() > 0)
 }
 
-/// What makes an unfinished task wait again, or ends it if it was to be cancelled; its input stays
-/// until [`abandoned::let_go`] has seen it. `$1` is the time as text, `$2` when it is due, `$3`
-/// what counts as failed.
-macro_rules! let_go {
-    ($rest:literal) => {
+/// Statement that requeues a running task, or ends it if it was cancelled. Its input stays for
+/// [`abandoned::release_outcome`]. `$1` is the time as text, `$2` when the task is due, `$3` the
+/// number of failures to add.
+macro_rules! requeue {
+    ($condition:literal) => {
         concat!(
             "UPDATE tasks SET state = CASE WHEN cancel_requested = 1 THEN 'cancelled' ELSE 'queued' END, \
              finished_at = CASE WHEN cancel_requested = 1 THEN $1 END, due_ms = $2, failures = failures + $3, \
              progress = 0, message = '', \
              stored_bytes = CASE WHEN cancel_requested = 1 THEN 0 ELSE stored_bytes END \
              WHERE state = 'running' AND ",
-            $rest
+            $condition
         )
     };
 }
 
-// Behind the macro, which it uses.
+// After the macro, which it uses.
 mod lost;
 
-pub(super) use abandoned::{Abandoned, LetGo, cancel, end_leftovers};
-pub(super) use lost::{fail_lost, follow_clock, lost, overdue, put_back_lost};
+pub(super) use abandoned::{Abandoned, ReleaseOutcome, cancel, end_leftovers};
+pub(super) use lost::{fail_lost, follow_clock, lost_attempts, overdue, requeue_lost};
 pub(crate) use retention::stored_bytes;
 pub(super) use retention::{remove_finished, remove_finished_before, stored_bytes_of_all};
 
-/// Lets a task wait for its next attempt, and says what became of it. An attempt that had lost it
-/// changes nothing.
-pub(super) async fn put_back(
+/// Requeues a task for its next attempt. An attempt that had lost it changes nothing.
+pub(super) async fn requeue(
     db: &Db,
-    with_files: &[&str],
+    kinds_with_files: &[&str],
     id: &str,
     attempt: i64,
     due_ms: i64,
     failed: bool,
-) -> Result<LetGo, sqlx::Error> {
+) -> Result<ReleaseOutcome, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let row = sqlx::query(let_go!("id = $4 AND attempt = $5 RETURNING id, kind, state"))
+    let row = sqlx::query(requeue!("id = $4 AND attempt = $5 RETURNING id, kind, state"))
         .bind(clock::now_text())
         .bind(due_ms)
         .bind(i64::from(failed))
@@ -273,9 +274,9 @@ pub(super) async fn put_back(
         .bind(attempt)
         .fetch_optional(&mut *transaction)
         .await?;
-    let let_go = abandoned::let_go(&mut transaction, with_files, row).await?;
+    let released = abandoned::release_outcome(&mut transaction, kinds_with_files, row).await?;
     transaction.commit().await?;
-    Ok(let_go)
+    Ok(released)
 }
 
 fn delivery(row: &AnyRow) -> Result<Delivery, sqlx::Error> {
@@ -290,7 +291,7 @@ pub(crate) async fn unfinished_inputs(db: &Db, kind: &str) -> Result<Vec<String>
         .await
 }
 
-/// How many tasks wait or run, by kind and state.
+/// Number of waiting and running tasks, by kind and state.
 pub(super) async fn unfinished_by_kind(db: &Db) -> Result<Vec<(String, TaskState, i64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT kind, state, COUNT(*) AS tasks FROM tasks WHERE state IN ('queued', 'running') GROUP BY kind, state",
@@ -312,7 +313,7 @@ pub(super) async fn is_unfinished(db: &Db, id: &str) -> Result<bool, sqlx::Error
     Ok(state.is_some_and(|state| !TaskState::from_stored(&state).is_final()))
 }
 
-/// How many tasks wait or run.
+/// Number of waiting and running tasks.
 #[cfg(test)]
 pub(super) async fn count_unfinished(db: &Db) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE state IN ('queued', 'running')").fetch_one(db).await

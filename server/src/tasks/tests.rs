@@ -1,4 +1,4 @@
-//! Tasks through the real router: run, followed, cancelled, failed, left over.
+//! Tasks through the real router: run, followed, cancelled, failed and interrupted.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,7 +22,7 @@ mod set_back;
 
 type Work = Arc<dyn Fn(&TaskContext) -> ApiResult<Value> + Send + Sync>;
 
-/// What tasks of tests do, by the input of the task.
+/// Work of test tasks, by the input of the task.
 static WORKS: LazyLock<Mutex<HashMap<String, Work>>> = LazyLock::new(Mutex::default);
 
 /// A kind of task that does what a test says.
@@ -106,7 +106,7 @@ async fn a_task_reports_and_succeeds() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failure_is_a_problem_and_a_panic_harms_nobody() {
+async fn an_error_or_a_panic_fails_only_its_own_task() {
     let app = TestApp::with(&[("SF_TASK_ATTEMPTS", "1")]).await;
     let owner = owner(&app).await;
     let refuse = |_: &TaskContext| Err(ApiError::bad_request("no_notes", "There is nothing to render."));
@@ -227,7 +227,7 @@ async fn all_streams_of_a_task_share_its_queries() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_list_is_paged_and_nobody_elses() {
+async fn the_list_is_paged_and_holds_only_tasks_of_the_caller() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
     let mut ids = Vec::new();
@@ -257,13 +257,13 @@ async fn the_list_is_paged_and_nobody_elses() {
     }
 }
 
-/// Where one process has the database for itself, nobody else works on what it left.
+/// With SQLite no other process could continue the tasks.
 #[tokio::test(flavor = "multi_thread")]
-async fn what_an_earlier_run_of_a_desktop_left_unfinished_has_failed() {
+async fn a_start_of_a_desktop_fails_tasks_of_an_earlier_process() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
-    end_upkeep(&app);
+    stop_upkeep(&app);
     let owner = owner(&app).await;
     for (id, state) in [("left-running", "running"), ("left-queued", "queued"), ("was-done", "succeeded")] {
         insert(&app, &owner, id, state).await;
@@ -280,8 +280,8 @@ async fn what_an_earlier_run_of_a_desktop_left_unfinished_has_failed() {
     assert_eq!(read(&app, "was-done").await["state"], "succeeded");
 }
 
-/// Lets a test take and lose attempts by itself.
-fn end_upkeep(app: &TestApp) {
+/// Stops the upkeep, so that a test can claim and lose attempts.
+fn stop_upkeep(app: &TestApp) {
     app.state.stop.cancel();
 }
 
@@ -298,7 +298,7 @@ async fn insert(app: &TestApp, owner: &str, id: &str, state: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn followers_are_let_go_when_the_service_stops() {
+async fn event_streams_end_when_the_service_stops() {
     let app = TestApp::start().await;
     let work = |task: &TaskContext| {
         while !task.is_cancelled() {
@@ -320,7 +320,7 @@ async fn followers_are_let_go_when_the_service_stops() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_fails_by_no_fault_of_its_own_is_tried_again_later_and_later() {
+async fn an_internal_error_is_retried_with_growing_backoff() {
     let app = TestApp::with(&[("SF_TASK_RETRY_SECS", "1")]).await;
     let owner = owner(&app).await;
     let times = Arc::new(Mutex::new(Vec::new()));
@@ -340,7 +340,7 @@ async fn what_fails_by_no_fault_of_its_own_is_tried_again_later_and_later() {
     assert!(times[1] - times[0] >= Duration::from_millis(950), "{times:?}");
     assert!(times[2] - times[1] >= Duration::from_millis(1_950), "{times:?}");
 
-    // What the request itself is to blame for is not.
+    // An error of the request is not retried.
     let count = Arc::new(AtomicUsize::new(0));
     let counted = Arc::clone(&count);
     let id = start(&app, &owner, move |_| {
@@ -352,8 +352,10 @@ async fn what_fails_by_no_fault_of_its_own_is_tried_again_later_and_later() {
     assert_eq!(count.load(Ordering::Relaxed), 1);
 }
 
-/// Work that says that it has begun and lasts until the sender is dropped.
-fn held(begun: &mpsc::Sender<()>) -> (mpsc::Sender<()>, impl Fn(&TaskContext) -> ApiResult<Value> + use<>) {
+/// Work that reports its start and lasts until the returned sender is dropped.
+fn blocking_work(
+    begun: &mpsc::Sender<()>,
+) -> (mpsc::Sender<()>, impl Fn(&TaskContext) -> ApiResult<Value> + use<>) {
     let (release, released) = mpsc::channel::<()>();
     let (begun, released) = (begun.clone(), Mutex::new(released));
     let work = move |_: &TaskContext| {
@@ -373,7 +375,7 @@ async fn a_user_has_a_limited_number_of_tasks_and_leaves_a_thread_to_others() {
     let (sender, begun) = mpsc::channel();
     let (mut releases, mut ids) = (Vec::new(), Vec::new());
     for _ in 0..4 {
-        let (release, work) = held(&sender);
+        let (release, work) = blocking_work(&sender);
         releases.push(release);
         ids.push(start(&app, &ada, work).await);
     }
@@ -405,23 +407,26 @@ async fn a_user_has_a_limited_number_of_tasks_and_leaves_a_thread_to_others() {
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await);
 }
 
-/// An attempt without signs of life loses its task, and whatever it does later is not used.
+/// An attempt without heartbeats loses its task, and its later result is ignored.
 #[tokio::test(flavor = "multi_thread")]
 async fn only_the_attempt_that_holds_a_task_ends_it() {
     let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
-    end_upkeep(&app);
+    stop_upkeep(&app);
     let (owner, db) = (owner(&app).await, &app.state.db);
     insert(&app, &owner, "t", "queued").await;
     let delivery = Delivery { task_id: "t".to_owned(), owner_id: owner.clone() };
-    let take = async |alive_ms| store::take_up(db, &delivery, alive_ms).await.expect("takes");
-    let first = take(-1).await.expect("is free");
-    assert!(take(60_000).await.is_none(), "two attempts at a time");
-    let lost = store::lost(db).await.expect("looks");
+    let claim = async |lease_ms| store::claim(db, &delivery, lease_ms).await.expect("claims");
+    let first = claim(-1).await.expect("is free");
+    assert!(claim(60_000).await.is_none(), "two attempts at a time");
+    let lost = store::lost_attempts(db).await.expect("reads");
     assert_eq!(lost.iter().map(|lost| lost.delivery.task_id.as_str()).collect::<Vec<_>>(), ["t"]);
-    assert!(store::put_back_lost(db, &[], "t", first.attempt).await.expect("asks").waits);
-    assert!(!store::put_back_lost(db, &[], "t", first.attempt).await.expect("asks").waits, "offered twice");
-    assert!(store::lost(db).await.expect("looks").is_empty());
-    let second = take(60_000).await.expect("is free again");
+    assert!(store::requeue_lost(db, &[], "t", first.attempt).await.expect("asks").is_waiting);
+    assert!(
+        !store::requeue_lost(db, &[], "t", first.attempt).await.expect("asks").is_waiting,
+        "offered twice"
+    );
+    assert!(store::lost_attempts(db).await.expect("reads").is_empty());
+    let second = claim(60_000).await.expect("is free again");
     assert_eq!((first.attempt, second.attempt, second.failures), (1, 2, 1));
 
     let outcome = |result: &str| {
@@ -430,9 +435,9 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
         task.result = Some(JsonText::of_value(&json!(result)));
         task
     };
-    assert!(store::beat(db, &first.task, first.attempt, 60_000).await.expect("asks").is_none());
+    assert!(store::heartbeat(db, &first.task, first.attempt, 60_000).await.expect("asks").is_none());
     assert!(!store::holds(db, "t", first.attempt).await.expect("asks"));
-    assert!(!store::put_back(db, &[], "t", first.attempt, 0, true).await.expect("asks").waits);
+    assert!(!store::requeue(db, &[], "t", first.attempt, 0, true).await.expect("asks").is_waiting);
     assert!(!store::finish(db, &outcome("first"), first.attempt).await.expect("asks"));
     assert!(store::finish(db, &outcome("second"), second.attempt).await.expect("asks"));
     assert!(!store::finish(db, &outcome("again"), second.attempt).await.expect("asks"));
@@ -440,33 +445,33 @@ async fn only_the_attempt_that_holds_a_task_ends_it() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_that_loses_its_process_each_time_fails() {
+async fn a_task_fails_after_its_process_ended_in_each_attempt() {
     let app = TestApp::with(&[("SF_SERVE_TASKS", "off")]).await;
-    end_upkeep(&app);
+    stop_upkeep(&app);
     let (owner, db) = (owner(&app).await, &app.state.db);
     for id in ["t", "cancelled"] {
         insert(&app, &owner, id, "queued").await;
     }
     let delivery = |id: &str| Delivery { task_id: id.to_owned(), owner_id: owner.clone() };
     for attempt in 1..=3 {
-        let taken = store::take_up(db, &delivery("t"), -1).await.expect("takes").expect("is free");
-        assert_eq!(taken.attempt, attempt);
-        app.state.tasks.take_back().await.expect("looks");
+        let claimed = store::claim(db, &delivery("t"), -1).await.expect("takes").expect("is free");
+        assert_eq!(claimed.attempt, attempt);
+        app.state.tasks.requeue_lost().await.expect("checks");
         assert_eq!(read(&app, "t").await["state"] == "failed", attempt == 3);
     }
     let task = read(&app, "t").await;
     assert_eq!((&task["state"], &task["error"]["code"]), (&json!("failed"), &json!("interrupted")));
 
-    store::take_up(db, &delivery("cancelled"), -1).await.expect("takes").expect("is free");
+    store::claim(db, &delivery("cancelled"), -1).await.expect("takes").expect("is free");
     app.local(Method::DELETE, &format!("{LIST}/cancelled")).send().await.expect(200);
-    app.state.tasks.take_back().await.expect("looks");
+    app.state.tasks.requeue_lost().await.expect("checks");
     assert_eq!(read(&app, "cancelled").await["state"], "cancelled");
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn any_server_follows_and_cancels_a_task() {
     let app = TestApp::start().await;
-    let other = app.beside_without_work().await;
+    let second = app.beside_without_work().await;
     let owner = owner(&app).await;
     let work = |task: &TaskContext| {
         while !task.is_cancelled() {
@@ -476,12 +481,12 @@ async fn any_server_follows_and_cancels_a_task() {
         Err(ApiError::internal(anyhow::anyhow!("stopped")))
     };
     let id = start(&app, &owner, work).await;
-    let follow = other.local(Method::GET, &format!("{LIST}/{id}/events")).send();
+    let follow = second.local(Method::GET, &format!("{LIST}/{id}/events")).send();
     let cancel = async {
-        while read(&other, &id).await["message"] != "far away" {
+        while read(&second, &id).await["message"] != "far away" {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        other.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
+        second.local(Method::DELETE, &format!("{LIST}/{id}")).send().await.expect(200);
     };
     let limit = Duration::from_secs(20);
     let (events, ()) =
@@ -491,7 +496,7 @@ async fn any_server_follows_and_cancels_a_task() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_runs_at_a_stop_goes_to_another_process() {
+async fn a_stop_requeues_running_tasks_for_another_process() {
     let app = TestApp::start().await;
     let owner = owner(&app).await;
     let work = |task: &TaskContext| {

@@ -72,8 +72,8 @@ test('a first log-in demands a new password, and API keys can be made', async ({
   await page.getByRole('button', { name: 'Delete the key nightly export' }).click();
   await page.getByRole('button', { name: 'Delete', exact: true }).click();
   await expect(page.getByText('There are no keys yet.')).toBeVisible();
-  const gone = await page.request.get(`${service.url}/api/v1/auth/me`, asKey);
-  expect(gone.status()).toBe(401);
+  const afterDeletion = await page.request.get(`${service.url}/api/v1/auth/me`, asKey);
+  expect(afterDeletion.status()).toBe(401);
   await page.keyboard.press('Escape');
 
   await openAccount(page, 'Log out');
@@ -134,17 +134,17 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   await room.getByRole('button', { name: 'Add user' }).click();
   await expect(room.getByRole('alert')).toContainText('`bob` already');
 
-  await row.getByRole('button', { name: 'What to do with bob' }).click();
+  await row.getByRole('button', { name: 'Actions for bob' }).click();
   await page.getByRole('menuitem', { name: 'Set quota…' }).click();
   await room.getByLabel('bob may store').fill('5');
   await room.getByRole('button', { name: 'Set', exact: true }).click();
   await expect(row).toContainText('5.0 GB');
-  await row.getByRole('button', { name: 'What to do with bob' }).click();
-  await page.getByRole('menuitem', { name: 'Switch off' }).click();
-  await expect(row).toContainText('Switched off');
-  const mine = room.getByRole('row', { name: /^admin/ });
-  await mine.getByRole('button', { name: 'What to do with admin' }).click();
-  await page.getByRole('menuitem', { name: 'Make an ordinary user' }).click();
+  await row.getByRole('button', { name: 'Actions for bob' }).click();
+  await page.getByRole('menuitem', { name: 'Disable' }).click();
+  await expect(row).toContainText('Disabled');
+  const adminRow = room.getByRole('row', { name: /^admin/ });
+  await adminRow.getByRole('button', { name: 'Actions for admin' }).click();
+  await page.getByRole('menuitem', { name: 'Change role to user' }).click();
   await expect(room.getByRole('alert')).toContainText('last administrator');
 
   await room.getByRole('tab', { name: 'Invitations' }).click();
@@ -174,7 +174,7 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   await expect(held).toContainText('127.0.0.1');
   await shoot(page, 'administration-throttled');
   await held.getByRole('button', { name: 'End the wait' }).click();
-  await expect(room.getByText('Nobody has to wait.')).toBeVisible();
+  await expect(room.getByText('No account or address has to wait.')).toBeVisible();
 
   await room.getByRole('tab', { name: 'Storage' }).click();
   await expect(room.getByRole('row', { name: /^admin/ })).toContainText('kB');
@@ -184,7 +184,7 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
   await room.getByRole('tab', { name: 'Activity' }).click();
   await expect(room.getByRole('row', { name: /cyd Registered/ })).toBeVisible();
   await shoot(page, 'administration-activity');
-  await room.getByLabel('Only this action').selectOption({ label: 'Changed a quota' });
+  await room.getByLabel('Show only this action').selectOption({ label: 'Changed a quota' });
   await expect(room.getByRole('row', { name: /bob: 5000000000 bytes/ })).toBeVisible();
   await expect(room.getByRole('row')).toHaveCount(2);
 });

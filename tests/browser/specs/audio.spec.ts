@@ -86,7 +86,7 @@ test('a dropped file becomes a track with a clip, which is edited in all ways', 
   await page.keyboard.press('Delete');
   await expect.poll(async () => clipsOf(await saveAndRead(page, service)).length).toBe(1);
 
-  // The clip begins near 100 px, on the beat; it is taken by its body and moved by keys.
+  // The clip begins near 100 px, on the beat; it is selected by its body and moved with the keyboard.
   await lanes(page).click({ position: { x: 130, y } });
   await page.keyboard.press('ArrowRight');
   stored = await saveAndRead(page, service);
@@ -129,7 +129,7 @@ test('clips are trimmed and faded by their edges, and stay on audio tracks', asy
   const width = box.width / 1.03;
   const at = (share: number, top: number): [number, number] => [(width * share) / box.width, top / box.height];
   await dragFrom(page, lanes(page), [(width - 3) / box.width, y / box.height], [-width / 2, 0]);
-  await expect(facts, 'half is left').toContainText('00:05.000 long');
+  await expect(facts, 'half of the clip remains').toContainText('00:05.000 long');
   await dragFrom(page, lanes(page), [5 / box.width, y / box.height], [width / 4, 0]);
   await expect(facts).toContainText('from 00:02.500 00:02.500 long');
   await dragFrom(page, lanes(page), at(0.25 + 7 / width, y - 27), [width / 10, 0]);
@@ -147,9 +147,9 @@ test('a clip is audible from its first frame, at the sample rate of the song', a
   await page.getByRole('button', { name: 'Play' }).click();
   await recordSound(page, 0);
   await recordMore(page, 2 * 48_000);
-  const heard = await recorded(page);
-  const start = firstSound(heard);
-  const second = heard.left.subarray(start, start + 48_000);
+  const recording = await recorded(page);
+  const start = firstSound(recording);
+  const second = recording.left.subarray(start, start + 48_000);
   expect(second.length).toBe(48_000);
   expect(peak(second)).toBeGreaterThan(0.45);
   expect(peak(second)).toBeLessThan(0.55);
@@ -181,8 +181,8 @@ test('a recording that arrives during a change of the sample rate is audible', a
   await startRecording(page);
   await page.getByRole('button', { name: 'Play' }).click();
   await recordSound(page, 0.45);
-  const heard = await recorded(page);
-  expect(peak(heard.left)).toBeGreaterThan(0.45);
+  const recording = await recorded(page);
+  expect(peak(recording.left)).toBeGreaterThan(0.45);
   await expect(page.getByRole('alert')).toHaveCount(0);
 });
 

@@ -23,7 +23,7 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   await page.getByRole('tab', { name: 'Automation' }).click();
   await addLane(page, 'Volume');
   const volume = lane(page, 'Channel Volume');
-  await expect(volume, 'a lane begins where the fader stands').toHaveAccessibleName(/1 of 1 at 1\.1\.000, −6\.0 dB$/);
+  await expect(volume, 'a lane starts at the value of the fader').toHaveAccessibleName(/1 of 1 at 1\.1\.000, −6\.0 dB$/);
 
   const box = await volume.boundingBox();
   if (!box) throw new Error('the lane is not shown');
@@ -31,7 +31,7 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   await expect(volume).toHaveAccessibleName(/point 2 of 2/);
   let points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
   expect(points).toHaveLength(2);
-  expect((points[1]?.tick ?? 1) % 240, 'points stand on the grid').toBe(0);
+  expect((points[1]?.tick ?? 1) % 240, 'points snap to the grid').toBe(0);
   const tick = points[1]?.tick ?? 0;
 
   await dragFrom(page, volume, [0.5, 0.75], [60, -20]);
@@ -45,8 +45,8 @@ test('points are added, moved, bent, typed and deleted', async ({ page, service 
   await dragFrom(page, volume, [0.25, 0.5], [0, -30]);
   await page.keyboard.up('Alt');
   points = lanesOf(await saveAndRead(page, service), 'Flute')[0]?.points ?? [];
-  expect(points[0]?.curve, 'the line falls late').toBeGreaterThan(0.2);
-  await page.getByRole('combobox', { name: 'Line from the selected point of Volume to the next' }).selectOption('Step');
+  expect(points[0]?.curve, 'the curve falls late').toBeGreaterThan(0.2);
+  await page.getByRole('combobox', { name: 'Curve from the selected point of Volume to the next' }).selectOption('Step');
 
   const value = page.getByRole('spinbutton', { name: 'Value of the selected point of Volume' });
   await value.focus();
@@ -90,7 +90,7 @@ test('effects and sends have lanes, which are removed with them', async ({ page,
   const flute = trackOf(stored, 'Strings');
   const [effect] = flute.effects as { id: string }[];
   const bus = trackOf(stored, 'Bus 1').id;
-  const targets = (project: StoredProject): string[] => lanesOf(project, 'Strings').map((one) => one.target);
+  const targets = (project: StoredProject): string[] => lanesOf(project, 'Strings').map((lane) => lane.target);
   expect(targets(stored)).toEqual([`${effect?.id}/gain_db`, `${effect?.id}/channels`, `send/${bus}`]);
 
   await page.getByRole('tab', { name: 'Effects' }).click();
@@ -146,10 +146,10 @@ test('controls show their automated values while the song plays', async ({ page,
     Promise.all([faderMark.getAttribute('title'), fader.locator('.lane').getAttribute('style'), drive.locator('.lane').getAttribute('d')]);
   const set = (): Promise<(string | null)[]> => Promise.all([fader, drive].map((control) => control.getAttribute('aria-valuenow')));
   const [before, stopped] = [await set(), await shown()];
-  expect(stopped[0]).toBe('Follows its lane of automation: now −1.0 dB');
+  expect(stopped[0]).toBe('Automated; value now: −1.0 dB');
   await page.keyboard.press('Space');
-  await expect.poll(async () => (await shown()).every((one, control) => one !== stopped[control])).toBe(true);
+  await expect.poll(async () => (await shown()).every((value, control) => value !== stopped[control])).toBe(true);
   await page.keyboard.press('Space');
-  expect((await shown())[0]).toMatch(/^Follows its lane of automation: now [+−]?[\d.]+ dB$/);
-  expect(await set(), 'what is set stays').toEqual(before);
+  expect((await shown())[0]).toMatch(/^Automated; value now: [+−]?[\d.]+ dB$/);
+  expect(await set(), 'automation does not change the set values').toEqual(before);
 });

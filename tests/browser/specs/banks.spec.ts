@@ -41,7 +41,7 @@ test('a song loads its presets, and a new one is added while it plays', async ({
   await recordMore(page, 3 * RATE_HZ);
   const { left } = await recorded(page);
   expect(peak(left)).toBeGreaterThan(0.01);
-  expect(longestSilence(left), 'the other tracks play on').toBeLessThan(0.3);
+  expect(longestSilence(left), 'the other tracks continue').toBeLessThan(0.3);
   for (const later of banks.slice(1)) expect(later.presets).toEqual(['0:9']);
 
   await page.getByRole('button', { name: 'Undo' }).click();

@@ -11,7 +11,7 @@ test.use({ settings: { SF_LOG: 'warn' } });
 const chain = (page: Page, of = 'Flute'): Locator =>
   page.getByRole('region', { name: 'Editor' }).getByRole('list', { name: `Effects of ${of}`, exact: true });
 const panels = (page: Page, of?: string): Locator => chain(page, of).getByRole('listitem', { name: /^Effect \d+:/ });
-const knob = (page: Page, name: string, place = 0): Locator => panels(page).nth(place).getByRole('slider', { name, exact: true });
+const knob = (page: Page, name: string, index = 0): Locator => panels(page).nth(index).getByRole('slider', { name, exact: true });
 
 const knobOf = (page: Page, name: string): Locator => page.getByRole('slider', { name, exact: true });
 
@@ -78,7 +78,7 @@ test('effects are reordered by mouse and keyboard, copied and removed', async ({
     const track = trackOf(await saveAndRead(page, service), 'Bass');
     return (track.effects as { params: { gain_db: number } }[]).map((effect) => effect.params.gain_db);
   };
-  const heading = (place: number): Locator => panels(page, 'Bass').nth(place).getByRole('heading');
+  const heading = (index: number): Locator => panels(page, 'Bass').nth(index).getByRole('heading');
   expect(await gains()).toEqual([1, 2, 3]);
 
   const target = await heading(2).boundingBox();
@@ -99,7 +99,7 @@ test('effects are reordered by mouse and keyboard, copied and removed', async ({
   await page.keyboard.press('Control+z');
   await page.keyboard.press('Control+z');
   await page.keyboard.press('Control+z');
-  expect(await gains(), 'every step is undone by itself').toEqual([2, 3, 1]);
+  expect(await gains(), 'each step is undone separately').toEqual([2, 3, 1]);
 });
 
 test('the master has effects, and strips show them', async ({ page, service }) => {
@@ -155,7 +155,7 @@ test('an equalizer is set on its curve, and a compressor shows its gain reductio
     await expect(curve, 'the gesture of the wheel has ended').not.toHaveAttribute('data-turning');
   }
   await page.keyboard.press('Control+z');
-  await expect(qOf('bell 3'), 'each band’s turns are a step').toHaveAttribute('aria-valuetext', before ?? '');
+  await expect(qOf('bell 3'), 'the turns of each band are one undo step').toHaveAttribute('aria-valuetext', before ?? '');
   await expect(qOf('bell 1')).not.toHaveAttribute('aria-valuetext', before ?? '');
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByLabel('Gain reduction of Compressor')).toBeVisible();
@@ -168,7 +168,7 @@ test('controls keep the focus, and one gesture is one undo step', async ({ page,
   const add = page.getByRole('region', { name: 'Editor' }).getByRole('button', { name: 'Add an effect to Electric piano' });
   await add.press('Enter');
   await page.keyboard.press('Escape');
-  await expect(add, 'the menu gives the keys back').toBeFocused();
+  await expect(add, 'the focus returns to the menu button').toBeFocused();
   await addUtility(page, 'Electric piano');
   const gain = knobOf(page, 'Utility gain');
 
@@ -185,7 +185,7 @@ test('controls keep the focus, and one gesture is one undo step', async ({ page,
   await page.keyboard.up('ArrowUp');
   await expect(gain).toHaveAttribute('aria-valuetext', '−1.0 dB');
   await page.keyboard.press('Control+z');
-  await expect(gain, 'a key that is held is one step').toHaveAttribute('aria-valuetext', '−3.0 dB');
+  await expect(gain, 'a held key is one undo step').toHaveAttribute('aria-valuetext', '−3.0 dB');
 
   await gain.hover();
   for (let times = 0; times < 10; times++) await page.mouse.wheel(0, -4);
@@ -195,23 +195,23 @@ test('controls keep the focus, and one gesture is one undo step', async ({ page,
   await page.mouse.wheel(0, -100);
   await expect(gain).toHaveAttribute('aria-valuetext', '−1.5 dB');
   await page.keyboard.press('Control+z');
-  await expect(gain, 'after a rest the wheel makes another step').toHaveAttribute('aria-valuetext', '−2.5 dB');
+  await expect(gain, 'after a pause the wheel starts another step').toHaveAttribute('aria-valuetext', '−2.5 dB');
 
   await gain.focus();
   await page.keyboard.press('Shift+Tab');
   await page.keyboard.press('Tab');
   await page.keyboard.press('Delete');
-  await expect(gain, 'Delete resets what the Tab key led to').toHaveAttribute('aria-valuetext', '0.0 dB');
+  await expect(gain, 'Delete resets the control that the Tab key reached').toHaveAttribute('aria-valuetext', '0.0 dB');
   await gain.click();
   await page.keyboard.press('Delete');
-  await expect(panels(page, 'Electric piano'), 'after a click it deletes the effect').toHaveCount(0);
+  await expect(panels(page, 'Electric piano'), 'after a click Delete removes the effect').toHaveCount(0);
 
   const fader = page.getByRole('slider', { name: 'Electric piano fader' });
   await fader.hover();
   await page.keyboard.down('Shift');
   await page.mouse.wheel(-100, 0);
   await page.keyboard.up('Shift');
-  await expect(fader, 'browsers turn a wheel with Shift sideways').toHaveAttribute('aria-valuetext', '−6.4 dB');
+  await expect(fader, 'browsers report a wheel with Shift as sideways').toHaveAttribute('aria-valuetext', '−6.4 dB');
 });
 
 test('panels keep their layout and scroll into view; the buttons of effects do not move', async ({ page, service }) => {
@@ -229,7 +229,7 @@ test('panels keep their layout and scroll into view; the buttons of effects do n
   };
   const compressor = await addKind('Compressor');
   /** The positions of a knob in its panel in all frames of half a second. */
-  const places = compressor.evaluate(
+  const positions = compressor.evaluate(
     (panel) =>
       new Promise<number[]>((resolve) => {
         const seen = new Set<number>();
@@ -244,11 +244,11 @@ test('panels keep their layout and scroll into view; the buttons of effects do n
       }),
   );
   const gate = await addKind('Gate');
-  expect(await places, 'nothing moves for the meter').toHaveLength(1);
+  expect(await positions, 'the meter does not move the knob').toHaveLength(1);
   await expect(gate).toBeInViewport({ ratio: 0.99 });
 
   for (const name of ['Limiter', 'Delay', 'Chorus', 'Reverb']) await addKind(name);
-  await expect(add, 'the list of effects scrolls, not what adds one').toBeInViewport({ ratio: 0.99 });
+  await expect(add, 'the effects scroll, the add button does not').toBeInViewport({ ratio: 0.99 });
   await add.click();
   await page.getByRole('menuitem', { name: 'Equalizer' }).click();
   await expect(page.getByRole('button', { name: 'Remove Equalizer' }), 'the panel is wider than the view').toBeInViewport({ ratio: 0.99 });
@@ -289,7 +289,7 @@ test('a convolution has an audio file, which makes no clip', async ({ page, serv
   await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');
   await pick('Walk.wav', toneWav(8_000, 31 * 8_000));
   await expect(page.getByRole('alert').filter({ hasText: 'Walk' })).toContainText(
-    'Walk.wav cannot be used: it lasts 31 s, and a response may last 30 s at most',
+    'Walk.wav cannot be used: it lasts 31 s; a response may last at most 30 s',
   );
   await expect(files.getByRole('option', { name: 'Walk.wav (31 s, too long)' })).toBeDisabled();
   await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');
@@ -297,7 +297,7 @@ test('a convolution has an audio file, which makes no clip', async ({ page, serv
   const stored = await saveAndRead(page, service);
   const [convolution] = trackOf(stored, 'Drums').effects as { impulse?: string }[];
   expect(convolution?.impulse).toBeTruthy();
-  expect(stored.tracks.filter((track) => track.kind === 'audio'), 'no track was made of it').toHaveLength(0);
+  expect(stored.tracks.filter((track) => track.kind === 'audio'), 'the file adds no track').toHaveLength(0);
 });
 
 test('bypassed effects look bypassed', async ({ page, service }) => {

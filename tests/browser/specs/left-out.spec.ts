@@ -26,7 +26,7 @@ test('an export names its missing parts and their locations', async ({ page, ser
   await page.getByRole('button', { name: 'Start export' }).click();
   await expect(page.getByLabel('Receipt')).toBeVisible({ timeout: 60_000 });
   await expect(page.getByLabel('Receipt')).toContainText(/Limiter\s*\u2212[1-9]\d*\.\d dB at most, for [1-9]\d*\.\d s/);
-  const named = page.getByRole('status').filter({ hasText: 'Not as in the song' }).getByRole('listitem');
+  const named = page.getByRole('status').filter({ hasText: 'Missing from this export' }).getByRole('listitem');
   await expect(named).toHaveText([
     'Flute, fuzz: there is no built-in effect "fuzz"',
     'Flute, Compressor, threshold_db: -300.0 counts as -60: the range is -60 to 0',

@@ -23,7 +23,7 @@ async function integratedLufs(page: Page): Promise<number> {
   return read(await panelOf(page).getByRole('button', { name: 'LUFS integrated' }).textContent());
 }
 
-/** Heights of the columns of the spectrum, as shares of the drawing. */
+/** Heights of the columns of the spectrum, as fractions of the drawing. */
 function columns(canvas: HTMLCanvasElement): number[] {
   const context = canvas.getContext('2d');
   const { width, height } = canvas;
@@ -37,8 +37,8 @@ function columns(canvas: HTMLCanvasElement): number[] {
 }
 
 /**
- * Gives the page the demo song at so many times its tempo, so that all of it can be heard; answers
- * with it.
+ * Opens the demo song at a multiple of its tempo, so that a test can play all of it; returns the
+ * song.
  */
 async function hurry(page: Page, service: Service, times: number): Promise<Song> {
   const url = `${service.url}/api/v1/projects/demo`;
@@ -111,13 +111,13 @@ test('the measured loudness of a song equals that of its export', async ({ page,
   await page.getByRole('button', { name: 'Play' }).click();
   await expect(page.getByRole('button', { name: 'Play', pressed: true })).toBeVisible({ timeout: 20_000 });
   await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible({ timeout: 60_000 });
-  const heard = { lufs: await integratedLufs(page), truePeakDbtp: await figure(page, 'True peak') };
+  const played = { lufs: await integratedLufs(page), truePeakDbtp: await figure(page, 'True peak') };
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, {
     data: { project: song, format: 'wav', bit_depth: 'float32' },
   });
   expect(answer.status()).toBe(200);
   const { lufs, true_peak_db: truePeakDb } = (await answer.json()) as { lufs: number; true_peak_db: number };
-  console.log(`heard ${heard.lufs} LUFS and ${heard.truePeakDbtp} dBTP, exported ${lufs} LUFS and ${truePeakDb} dBTP`);
-  expect(Math.abs(heard.lufs - lufs)).toBeLessThan(0.2);
-  expect(Math.abs(heard.truePeakDbtp - truePeakDb)).toBeLessThan(0.2);
+  console.log(`played ${played.lufs} LUFS and ${played.truePeakDbtp} dBTP, exported ${lufs} LUFS and ${truePeakDb} dBTP`);
+  expect(Math.abs(played.lufs - lufs)).toBeLessThan(0.2);
+  expect(Math.abs(played.truePeakDbtp - truePeakDb)).toBeLessThan(0.2);
 });

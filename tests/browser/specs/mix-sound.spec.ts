@@ -1,5 +1,5 @@
 /**
- * Effects, buses, groups and automation sound in the page as in the service's render, to the bit.
+ * Playback of effects, buses, groups and automation equals the service's render, to the bit.
  */
 import type { Page } from '@playwright/test';
 import { largestDifference, peak, readFloatWav } from '../support/audio';
@@ -63,14 +63,14 @@ test('playback of a whole mix equals its export', async ({ page, service }) => {
   await startRecording(page);
   await play(page);
   await recordMore(page, 20 * RATE_HZ);
-  const heard = await recorded(page);
+  const recording = await recorded(page);
   const answer = await page.request.post(`${service.url}/api/v1/plugins/render`, { data: { project, format: 'wav', bit_depth: 'float32' } });
   expect(answer.status(), await answer.text()).toBe(200);
   const { audio_url: url } = (await answer.json()) as { audio_url: string };
   const rendered = readFloatWav(await (await page.request.get(new URL(url, service.url).href)).body());
-  expect(peak(heard.left)).toBeGreaterThan(0.05);
-  const { difference, frames } = largestDifference(heard, rendered, ONSET);
+  expect(peak(recording.left)).toBeGreaterThan(0.05);
+  const { difference, frames } = largestDifference(recording, rendered, ONSET);
   console.log(`mix: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan(10 * RATE_HZ);
-  expect(difference, 'what is heard is what is exported, to the bit').toBe(0);
+  expect(difference, 'playback equals the export, to the bit').toBe(0);
 });

@@ -40,11 +40,11 @@ test('every song has the hash of the native renders', async ({ page }) => {
       const reduced = await render(`/case/songs/${reducedBank}`, songFrames, CALLS);
       expect(reduced, `${name}: reduced bank, ${CALLS.join(', ')} frames a call`).toEqual(CALLS.map(() => songHash));
       expect(await render(`/case/songs/${reducedBank}`, startFrames, [1]), `${name}: one frame a call`).toEqual([startHash]);
-      const rest = await render(`/case/songs/${reducedBank}`, songFrames - soughtFrame, [128], soughtFrame);
-      expect(rest, `${name}: from frame ${soughtFrame}`).toEqual([soughtHash]);
+      const afterSeek = await render(`/case/songs/${reducedBank}`, songFrames - soughtFrame, [128], soughtFrame);
+      expect(afterSeek, `${name}: from frame ${soughtFrame}`).toEqual([soughtHash]);
       if (wholeBank !== null) {
-        const whole = await render(`/bank/${banks.indexOf(wholeBank)}`, songFrames, [128]);
-        expect(whole, `${name}: whole bank`).toEqual([songHash]);
+        const withWholeBank = await render(`/bank/${banks.indexOf(wholeBank)}`, songFrames, [128]);
+        expect(withWholeBank, `${name}: whole bank`).toEqual([songHash]);
       }
     }
   } finally {

@@ -21,7 +21,7 @@ test('a SoundFont is uploaded, played, replaced and deleted', async ({ page, ser
   await choose('broken.sf2', buffer.subarray(0, 1000));
   await expect(page.getByText(/No SoundFont was added: .broken\.sf2. cannot be used: .*cut short/)).toBeVisible();
   await choose('My Bells.sf2', buffer);
-  await expect(page.getByText(/is yours to play: 1 sound\./)).toBeVisible();
+  await expect(page.getByText(/was added: 1 sound\./)).toBeVisible();
 
   const deletion = page.getByRole('button', { name: /^Delete / });
   await expect(deletion).toHaveCount(1);
@@ -31,12 +31,12 @@ test('a SoundFont is uploaded, played, replaced and deleted', async ({ page, ser
   // A replaced SoundFont is loaded again.
   const count = banks.length;
   await choose('My Bells.sf2', Buffer.concat([buffer, Buffer.from('junk\0\0\0\0')]));
-  await expect(page.getByText(/replaces your earlier file of that name/)).toBeVisible();
+  await expect(page.getByText(/replaces your earlier file of the same name/)).toBeVisible();
   await expect.poll(() => banks.length).toBeGreaterThan(count);
 
   await deletion.click();
   const dialog = page.getByRole('dialog', { name: /^Delete / });
-  await expect(dialog).toContainText('play the default SoundFont from then on');
+  await expect(dialog).toContainText('will play the default SoundFont');
   await dialog.getByRole('button', { name: 'Delete permanently' }).click();
   await expect(deletion).toHaveCount(0);
   const catalog = await (await page.request.get(`${service.url}/api/v1/plugins/soundfonts/catalog`)).text();

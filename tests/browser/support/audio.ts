@@ -4,20 +4,20 @@ import type { Recording } from './capture';
 /** The samples of a stereo 32-bit float WAV file. */
 export function readFloatWav(file: Buffer): Recording & { sampleRateHz: number } {
   let sampleRateHz = 0;
-  for (let place = 12; place + 8 <= file.length; ) {
-    const id = file.toString('latin1', place, place + 4);
-    const size = file.readUInt32LE(place + 4);
-    if (id === 'fmt ') sampleRateHz = file.readUInt32LE(place + 12);
+  for (let offset = 12; offset + 8 <= file.length; ) {
+    const id = file.toString('latin1', offset, offset + 4);
+    const size = file.readUInt32LE(offset + 4);
+    if (id === 'fmt ') sampleRateHz = file.readUInt32LE(offset + 12);
     if (id === 'data') {
       const frames = size / 8;
       const [left, right] = [new Float32Array(frames), new Float32Array(frames)];
       for (let frame = 0; frame < frames; frame++) {
-        left[frame] = file.readFloatLE(place + 8 + frame * 8);
-        right[frame] = file.readFloatLE(place + 12 + frame * 8);
+        left[frame] = file.readFloatLE(offset + 8 + frame * 8);
+        right[frame] = file.readFloatLE(offset + 12 + frame * 8);
       }
       return { left, right, sampleRateHz };
     }
-    place += 8 + size + (size % 2);
+    offset += 8 + size + (size % 2);
   }
   throw new Error('no data chunk');
 }
@@ -30,14 +30,14 @@ export function peak(values: Float32Array): number {
 
 /** The first frame whose magnitude is above a level, by default silence. */
 export function firstSound({ left, right }: Recording, level = 0): number {
-  const frame = left.findIndex((value, place) => Math.abs(value) > level || Math.abs(right[place] ?? 0) > level);
+  const frame = left.findIndex((value, index) => Math.abs(value) > level || Math.abs(right[index] ?? 0) > level);
   if (frame < 0) throw new Error('all silent');
   return frame;
 }
 
 /**
- * Largest difference over the frames that both have, with the first sounds above a level laid on
- * each other.
+ * Largest difference of two recordings over their common frames, aligned at the first frame above a
+ * level.
  */
 export function largestDifference(a: Recording, b: Recording, level = 0): { difference: number; frames: number } {
   const [startA, startB] = [firstSound(a, level), firstSound(b, level)];

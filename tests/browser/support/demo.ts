@@ -1,4 +1,4 @@
-/** The demo song in the browser, beside the service's render of it. */
+/** The demo song in the browser, compared with the service's render. */
 import type { Page } from '@playwright/test';
 import { largestDifference, peak, readFloatWav } from './audio';
 import { recorded, recordMore, startRecording } from './capture';
@@ -29,8 +29,7 @@ export async function playToBar(page: Page, bar: number): Promise<void> {
 }
 
 /**
- * Starts an empty song from the menu; what an earlier test left unsaved, and the autosave kept, is
- * given up.
+ * Starts an empty song from the menu, and discards unsaved work that an earlier test autosaved.
  */
 export async function newSong(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Project menu' }).click();
@@ -63,8 +62,8 @@ async function demoRender(page: Page, service: Service): Promise<ReturnType<type
 }
 
 /**
- * Plays the demo song to its end, records what the worklet puts out, and compares it with the
- * service's render. `instrumentSound` is who should be making the sound.
+ * Plays the demo song to its end, records the worklet's output, and compares it with the service's
+ * render. `instrumentSound` is the expected renderer of the instruments.
  */
 export async function expectDemoAsRendered(
   page: Page,
@@ -81,11 +80,11 @@ export async function expectDemoAsRendered(
   await play(page);
   await expect(page.getByRole('button', { name: 'Play', pressed: false })).toBeVisible({ timeout: 200_000 });
   await recordMore(page, RATE_HZ / 2);
-  const heard = await recorded(page);
+  const recording = await recorded(page);
   const rendered = await demoRender(page, service);
   expect(rendered.sampleRateHz).toBe(48_000);
-  expect(peak(heard.left)).toBeGreaterThan(0.1);
-  const { difference, frames } = largestDifference(heard, rendered);
+  expect(peak(recording.left)).toBeGreaterThan(0.1);
+  const { difference, frames } = largestDifference(recording, rendered);
   console.log(`${instrumentSound}: largest difference ${difference.toExponential(2)} over ${frames} frames`);
   expect(frames).toBeGreaterThan((DEMO_SECS - 1) * 48_000);
   expect(difference, 'playback equals the export, to the bit').toBe(0);

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startService, type RunningService } from './service';
 
-/** Needs root, or `sudo` that asks for no password. */
+/** Needs root, or `sudo` without a password. */
 function asRoot(...command: string[]): string[] {
   return process.getuid?.() === 0 ? command : ['sudo', '--non-interactive', '--preserve-env', ...command];
 }
@@ -31,7 +31,7 @@ function makeCertificate(folder: string, address: string): { SF_TLS_CERT: string
   return files;
 }
 
-/** The machine, and a function that ends it. */
+/** The machine, and a function that removes it. */
 export type OtherMachine = {
   address: string;
   /** Starts a service on it, as for many people. */
@@ -47,7 +47,7 @@ export function plugIn(): OtherMachine {
   const folder = mkdtempSync(join(tmpdir(), 'songfoundry-machine-'));
   runAsRoot('ip', 'netns', 'add', name);
   runAsRoot('ip', 'link', 'add', name, 'type', 'veth', 'peer', 'name', 'eth0', 'netns', name);
-  // An IPv6 address would be there a second or two later, and the browser drops what it loads when
+  // No IPv6: its address would appear a second or two later, and the browser aborts loading when
   // addresses change.
   if (existsSync('/proc/sys/net/ipv6')) runAsRoot('ip', 'link', 'set', name, 'addrgenmode', 'none');
   runAsRoot('ip', 'address', 'add', `${subnet}.1/24`, 'dev', name);
@@ -68,7 +68,7 @@ export function plugIn(): OtherMachine {
         asRoot('ip', 'netns', 'exec', name),
       ),
     unplug: () => {
-      // The cable ends with the namespace.
+      // The cable is removed with the namespace.
       runAsRoot('ip', 'netns', 'delete', name);
       rmSync(folder, { recursive: true });
     },

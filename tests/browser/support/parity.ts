@@ -223,8 +223,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     host.receive({ type: 'endBank', request: 2, slot: 0 });
   }
   /**
-   * Hands over whole audio, as it lies in a WAV file, in two pieces; the cut may go through a
-   * value.
+   * Sends a whole file of interleaved floats in two pieces; the cut may split a value.
    */
   const loadWhole = (slot: number, { left, right }: (typeof channels)[number]): void => {
     const interleaved = right === null ? left : new Float32Array(2 * left.length);

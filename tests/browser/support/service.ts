@@ -37,8 +37,8 @@ async function addressOf(child: ChildProcess): Promise<{ address: URL; greeting:
 }
 
 /**
- * Starts a service on a new storage folder; `through` is the command that runs it, if another one
- * does.
+ * Starts a service on a new storage folder. `through` is a command that runs the program, such as
+ * one that enters a namespace.
  */
 export async function startService(settings: Record<string, string>, through: string[] = []): Promise<RunningService> {
   const storage = mkdtempSync(join(tmpdir(), 'songfoundry-browser-'));

@@ -15,7 +15,7 @@ export async function saveAndRead(page: Page, service: Service): Promise<StoredP
 
 /** The track with a name. */
 export function trackOf(project: StoredProject, name: string): StoredTrack {
-  const track = project.tracks.find((one) => one.name === name);
+  const track = project.tracks.find((candidate) => candidate.name === name);
   if (!track) throw new Error(`no track is called ${name}`);
   return track;
 }

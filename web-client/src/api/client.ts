@@ -101,15 +101,14 @@ export async function bodyOf<T>(answered: Promise<Answered<T>>): Promise<T> {
 }
 
 /**
- * The answer itself, for its headers or a body that is read as it comes; asked for with {@link
- * AS_IT_COMES}.
+ * The answer itself, for its headers or a streamed body; the request must use {@link UNREAD_BODY}.
  */
 export async function answerOf(answered: Promise<Answered<unknown>>): Promise<Response> {
   return (await answered).response;
 }
 
 /** Leaves the body of an answer unread, for {@link answerOf}. */
-export const AS_IT_COMES = { parseAs: 'stream' } as const;
+export const UNREAD_BODY = { parseAs: 'stream' } as const;
 
 /** The revision in an `ETag`, null without one. */
 export function revisionOfEtag(etag: string | null): number | null {

@@ -1,6 +1,6 @@
 /** The operations of the service that the page uses, one function each. */
 import type { Project, SampleRateHz } from '../project/model';
-import { answerOf, AS_IT_COMES, bodyOf, revisionOfEtag, type Api } from './client';
+import { answerOf, UNREAD_BODY, bodyOf, revisionOfEtag, type Api } from './client';
 import type { BitDepth, ProjectEntry, SoundFontRenderRequest } from './types';
 
 export const capabilities = ({ call }: Api) => bodyOf(call.GET('/api/v1/system/capabilities'));
@@ -52,7 +52,7 @@ export const downloadSoundFont = ({ call }: Api, id: string, presets: readonly s
   answerOf(
     call.GET('/api/v1/plugins/soundfonts/download/{sf_id}', {
       params: { path: { sf_id: id }, query: { presets: presets.join(',') } },
-      ...AS_IT_COMES,
+      ...UNREAD_BODY,
     }),
   );
 
@@ -79,7 +79,7 @@ export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, ra
   );
 
 export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, signal: AbortSignal) =>
-  answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...AS_IT_COMES }));
+  answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...UNREAD_BODY }));
 
 export type ExportOptions = { bitDepth: BitDepth; sampleRateHz: SampleRateHz; title: string };
 /** Starts an export, and returns the id of its task. */
@@ -96,14 +96,14 @@ export async function startExport({ call }: Api, project: Project, options: Expo
       },
     }),
   );
-  if (!('task_id' in answer)) throw new Error('the service rendered at once, though it was asked for a task');
+  if (!('task_id' in answer)) throw new Error('the service answered without a task');
   return answer.task_id;
 }
 export const exportedFile = ({ call }: Api, renderId: string) =>
   bodyOf(call.GET('/api/v1/plugins/renders/{render_id}/file', { params: { path: { render_id: renderId } }, parseAs: 'blob' }));
 export const readTask = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/tasks/{id}', { params: { path: { id } } }));
 export const taskEvents = ({ call }: Api, id: string) =>
-  answerOf(call.GET('/api/v1/tasks/{id}/events', { params: { path: { id } }, ...AS_IT_COMES }));
+  answerOf(call.GET('/api/v1/tasks/{id}/events', { params: { path: { id } }, ...UNREAD_BODY }));
 export const cancelTask = ({ call }: Api, id: string) => bodyOf(call.DELETE('/api/v1/tasks/{id}', { params: { path: { id } } }));
 
 export const importMidi = ({ call }: Api, file: Blob, name: string, soundfontId: string | null) =>

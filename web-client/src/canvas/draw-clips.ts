@@ -115,7 +115,7 @@ function drawAudio(
 ): void {
   const id = fileIdOf(item);
   const box = { ...area, top: area.top + TITLE_PX + 1, height: LANE_PX - 2 * CLIP_INSET_PX - TITLE_PX - 5 };
-  const problem = id === null ? 'names no file' : missing(id);
+  const problem = id === null ? 'has no audio file' : missing(id);
   const waveform = id === null ? null : waveformOf(id);
   if (problem !== undefined) {
     context.fillStyle = palette().error;

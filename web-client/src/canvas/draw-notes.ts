@@ -78,7 +78,7 @@ export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, 
 
 function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
   const { view, keys, project, track, item } = scene;
-  let left = GHOST_NOTES_MAX;
+  let remainingNotes = GHOST_NOTES_MAX;
   context.fillStyle = withAlpha(palette().ghostNote, 0.2);
   for (const ghostTrack of project.tracks) {
     const drums = ghostTrack.synth_engine?.type === 'soundfont' && ghostTrack.synth_engine.bank === 128;
@@ -91,7 +91,7 @@ function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthP
         const width = note.length_ticks / view.ticksPerPx - 1;
         const y = yOfKey(keys, note.pitch) + 1;
         if (x > widthPx || x + width < 0 || y > heightPx || y + keys.rowPx < 0) continue;
-        if (left-- === 0) return;
+        if (remainingNotes-- === 0) return;
         context.fillRect(x, y, Math.max(2, width), keys.rowPx - 2);
       }
     }

@@ -1,5 +1,5 @@
 /** Edits that the engine applies at once, without a new session. */
-import type { SongEngine } from '@songfoundry/web-worklet';
+import type { EngineClient } from '@songfoundry/web-worklet';
 import { AUDITION_TRACK_ID } from '../project/engine-project';
 import type { LiveChange } from '../project/live-changes';
 import { MASTER_ID, type Project } from '../project/model';
@@ -7,7 +7,7 @@ import { MASTER_ID, type Project } from '../project/model';
 /**
  * Sets the faders, pans, mutes and solos of the tracks that the engine has, and the master's fader.
  */
-export function applyMix(engine: SongEngine, project: Project, trackIds: readonly string[]): void {
+export function applyMix(engine: EngineClient, project: Project, trackIds: readonly string[]): void {
   for (const { id, volume_db: gainDb, pan, mute, solo } of project.tracks) {
     if (trackIds.includes(id)) engine.setTrackMix(id, { gainDb, pan, mute, solo });
   }
@@ -19,7 +19,7 @@ export function applyMix(engine: SongEngine, project: Project, trackIds: readonl
 }
 
 /** Applies a change of a send, an effect or a bypass. */
-export function applyLiveChange(engine: SongEngine, change: LiveChange): void {
+export function applyLiveChange(engine: EngineClient, change: LiveChange): void {
   if (change.kind === 'send') {
     engine.setSendGain(change.trackId, change.send, change.levelDb);
     return;

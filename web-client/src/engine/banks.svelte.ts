@@ -1,5 +1,5 @@
 /** Loading SoundFonts from the service into the engine, reduced to the presets of the song. */
-import { MAX_BANKS, type SongEngine } from '@songfoundry/web-worklet';
+import { MAX_BANKS, type EngineClient } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { downloadSoundFont } from '../api/endpoints';
 import { AUDITION_TRACK_ID } from '../project/engine-project';
@@ -22,7 +22,7 @@ export class Banks {
   loading = $state.raw<BankLoading | null>(null);
   readonly #api: Api;
   readonly #onFailure: (soundfontId: string, error: unknown) => void;
-  #engine: SongEngine | null = null;
+  #engine: EngineClient | null = null;
   /** Banks by id, the oldest first. */
   #banks = new Map<string, Bank>();
   #assigned: ReadonlyMap<string, string> = new Map();
@@ -40,7 +40,7 @@ export class Banks {
    * Finds a bank for each track, and starts to load new ones. Returns the bank ids by track; the
    * engine has slots for all of them.
    */
-  assign(engine: SongEngine, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
+  assign(engine: EngineClient, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
     if (engine !== this.#engine) this.#startOver(engine);
     const newId = (soundfontId: string): string => `${soundfontId} ${++this.#count}`;
     const current = [...this.#banks.values()].filter((bank) => !bank.outdated);
@@ -89,11 +89,11 @@ export class Banks {
    * Drops unused banks that failed or are outdated, and others above the limits of memory and
    * slots.
    */
-  #makeRoom(engine: SongEngine, wanted: number): void {
-    const used = new Set(this.#assigned.values());
+  #makeRoom(engine: EngineClient, wanted: number): void {
+    const assignedIds = new Set(this.#assigned.values());
     let bytes = [...this.#banks.values()].reduce((sum, bank) => sum + bank.sizeBytes, 0);
     for (const bank of [...this.#banks.values()]) {
-      if (used.has(bank.id)) continue;
+      if (assignedIds.has(bank.id)) continue;
       const crowded = this.#banks.size + wanted > MAX_BANKS - FREE_SLOTS;
       if (!bank.failed && !bank.outdated && !crowded && bytes <= KEPT_BYTES) continue;
       engine.dropBank(bank.id);
@@ -117,7 +117,7 @@ export class Banks {
     this.#ends.set(bank.id, end);
   }
 
-  #startOver(engine: SongEngine): void {
+  #startOver(engine: EngineClient): void {
     this.#engine = engine;
     for (const { done } of this.#queue) done();
     this.#queue = [];
@@ -127,7 +127,7 @@ export class Banks {
   }
 
   /** Loads the queued banks, one after the other. */
-  async #work(engine: SongEngine): Promise<void> {
+  async #work(engine: EngineClient): Promise<void> {
     if (this.#working) return;
     this.#working = true;
     for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
@@ -145,7 +145,7 @@ export class Banks {
     this.#working = false;
   }
 
-  async #load(engine: SongEngine, bank: Bank): Promise<void> {
+  async #load(engine: EngineClient, bank: Bank): Promise<void> {
     const { soundfontId } = bank;
     this.loading = { soundfontId, fraction: null };
     const response = await downloadSoundFont(this.#api, soundfontId, [...bank.presets]);
@@ -159,9 +159,9 @@ export class Banks {
       bank.sizeBytes = announced;
       await engine.loadBank(bank.id, announced, this.#withProgress(response.body, soundfontId, announced));
     } else {
-      const whole = new Uint8Array(await response.arrayBuffer());
-      bank.sizeBytes = whole.length;
-      await engine.loadBank(bank.id, whole.length, once(whole));
+      const bytes = new Uint8Array(await response.arrayBuffer());
+      bank.sizeBytes = bytes.length;
+      await engine.loadBank(bank.id, bytes.length, once(bytes));
     }
   }
 
@@ -184,6 +184,6 @@ export class Banks {
   }
 }
 
-async function* once(whole: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield whole;
+async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield bytes;
 }

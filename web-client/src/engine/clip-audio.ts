@@ -2,7 +2,7 @@
  * The audio files that the engine plays. Short files are loaded whole while memory lasts; long ones
  * are streamed: the engine asks for the blocks that its clips need next.
  */
-import type { SongEngine } from '@songfoundry/web-worklet';
+import type { EngineClient } from '@songfoundry/web-worklet';
 import { ApiError, type Api } from '../api/client';
 import { audioFile, audioSamples } from '../api/endpoints';
 import { filesOf } from '../project/files';
@@ -25,7 +25,7 @@ const HEADER_BYTES = 4096;
 /** Most frames of a streamed file that are fetched at a time. */
 const BLOCK_FRAMES = 16_384;
 
-type WantedAudio = Parameters<Parameters<SongEngine['onWantedAudio']>[0]>[0][number];
+type WantedAudio = Parameters<Parameters<EngineClient['onWantedAudio']>[0]>[0][number];
 
 /**
  * The life of a file: `queued`, then `loading` or `streamed`, then `whole`. A streamed file that
@@ -49,7 +49,7 @@ export class ClipAudio {
   /** Called when the engine has more audio: sessions set from now on can play it. */
   readonly #changed: () => void;
   readonly #failed: (fileId: string, error: unknown) => void;
-  #engine: SongEngine | null = null;
+  #engine: EngineClient | null = null;
   readonly #files = new Map<string, ProjectFile>();
   /** Clips for which a block is being fetched. */
   readonly #fetching = new Set<string>();
@@ -64,7 +64,7 @@ export class ClipAudio {
   /**
    * Loads the files of a project into the engine, and drops files that the project no longer has.
    */
-  assign(engine: SongEngine, project: Project): void {
+  assign(engine: EngineClient, project: Project): void {
     if (engine !== this.#engine) this.#startOver(engine);
     const { clips, impulses } = filesOf(project);
     for (const id of this.#files.keys()) {
@@ -104,7 +104,7 @@ export class ClipAudio {
     } while (last !== this.#loading);
   }
 
-  #startOver(engine: SongEngine): void {
+  #startOver(engine: EngineClient): void {
     this.#engine = engine;
     this.#files.clear();
     this.#fetching.clear();
@@ -113,17 +113,17 @@ export class ClipAudio {
     });
   }
 
-  #add(engine: SongEngine, id: string, isImpulse: boolean): void {
+  #add(engine: EngineClient, id: string, isImpulse: boolean): void {
     const file: ProjectFile = { id, isImpulse, state: { kind: 'queued' } };
     this.#files.set(id, file);
     this.#enqueue(engine, file);
   }
 
-  #enqueue(engine: SongEngine, file: ProjectFile): void {
+  #enqueue(engine: EngineClient, file: ProjectFile): void {
     this.#loading = this.#loading.then(() => this.#load(engine, file));
   }
 
-  async #load(engine: SongEngine, file: ProjectFile): Promise<void> {
+  async #load(engine: EngineClient, file: ProjectFile): Promise<void> {
     const { id } = file;
     const isWanted = (): boolean => engine === this.#engine && !engine.ended && this.#files.get(id) === file;
     if (!isWanted() || file.state.kind === 'whole') return;
@@ -165,7 +165,7 @@ export class ClipAudio {
   }
 
   /** Fetches a block of a streamed file for a clip; one at a time for each clip. */
-  async #fetchBlock(engine: SongEngine, wanted: WantedAudio): Promise<void> {
+  async #fetchBlock(engine: EngineClient, wanted: WantedAudio): Promise<void> {
     const clip = `${wanted.trackId} ${wanted.clip}`;
     const id = engine.audioIn(wanted.slot);
     const file = id === undefined ? undefined : this.#files.get(id);

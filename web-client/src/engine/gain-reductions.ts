@@ -1,5 +1,5 @@
 /** Gain reduction of the dynamics effects that are shown, as the engine reports it. */
-import type { SongEngine } from '@songfoundry/web-worklet';
+import type { EngineClient } from '@songfoundry/web-worklet';
 import { MASTER_ID } from '../project/model';
 
 export class GainReductions {
@@ -8,7 +8,7 @@ export class GainReductions {
   readonly #db = new Map<string, number>();
 
   /** Watches effects of a track, or of the master, instead of those watched before. */
-  watch(engine: SongEngine | null, owner: string | null, effectIds: readonly string[]): void {
+  watch(engine: EngineClient | null, owner: string | null, effectIds: readonly string[]): void {
     this.#owner = owner;
     this.#effectIds = effectIds;
     this.#db.clear();
@@ -16,7 +16,7 @@ export class GainReductions {
   }
 
   /** Asks an engine to report the watched effects; needed for every new engine. */
-  subscribe(engine: SongEngine | null): void {
+  subscribe(engine: EngineClient | null): void {
     const ids = this.#effectIds;
     const trackId = this.#owner === MASTER_ID ? null : this.#owner;
     engine?.watchReductions(

@@ -1,7 +1,7 @@
 /** The sound engine of the page: starts it, keeps its session equal to the song, and plays. */
 import {
   EngineUnavailableError,
-  SongEngine,
+  EngineClient,
   type EngineStatus,
   type MasterMeters,
   type UnavailableReason,
@@ -28,11 +28,11 @@ import { SongEnd } from './song-end';
 export type EngineState =
   | { kind: 'off' }
   | { kind: 'starting' }
-  | { kind: 'ready'; engine: SongEngine }
+  | { kind: 'ready'; engine: EngineClient }
   | { kind: 'unavailable'; reason: UnavailableReason; detail: string };
 
 /** Playback. After Play it is `waiting` until the sounds of the song are loaded. */
-export type TransportState = { kind: 'stopped' } | { kind: 'waiting' } | { kind: 'playing'; engine: SongEngine };
+export type TransportState = { kind: 'stopped' } | { kind: 'waiting' } | { kind: 'playing'; engine: EngineClient };
 
 /** Measurements for the status line. */
 export type EngineFigures = {
@@ -119,7 +119,7 @@ export class Player {
   }
 
   /** The engine if it is ready. */
-  get engine(): SongEngine | null {
+  get engine(): EngineClient | null {
     return this.#state.kind === 'ready' ? this.#state.engine : null;
   }
 
@@ -239,7 +239,7 @@ export class Player {
     this.engine?.resetMeters();
   }
 
-  #playingOn(engine: SongEngine | null): TransportState {
+  #playingOn(engine: EngineClient | null): TransportState {
     return engine !== null && engine === this.engine ? { kind: 'playing', engine } : { kind: 'stopped' };
   }
 
@@ -299,12 +299,12 @@ export class Player {
     if (this.#transport.kind !== 'playing') this.#seekEngine(engine);
   }
 
-  #useServerSound(engine: SongEngine, project: Project): void {
+  #useServerSound(engine: EngineClient, project: Project): void {
     const named = projectForEngine(project, this.#host.defaultSoundfontId(), null);
     this.serverSound.update(engine, named, this.#lengthFrames);
   }
 
-  #seekEngine(engine: SongEngine): void {
+  #seekEngine(engine: EngineClient): void {
     const frame = engine.tickToFrame(this.#startTick);
     engine.seek(frame);
     this.#songEnd.reset(frame);
@@ -312,14 +312,14 @@ export class Player {
   }
 
   /** The engine at a sample rate, started if need be; null if the browser cannot run it. */
-  async #engineAt(sampleRateHz: number): Promise<SongEngine | null> {
+  async #engineAt(sampleRateHz: number): Promise<EngineClient | null> {
     const old = this.engine;
     if (old?.context.sampleRate === sampleRateHz) return old;
     if (this.#state.kind === 'unavailable') return null;
     this.#leaveEngine({ kind: 'starting' });
     await old?.close();
     try {
-      const engine = await SongEngine.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
+      const engine = await EngineClient.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
       engine.onStatus((status) => this.#receiveStatus(engine, status));
       engine.onFailure((detail) => this.#engineStopped(engine, detail));
       this.#state = { kind: 'ready', engine };
@@ -333,7 +333,7 @@ export class Player {
   }
 
   /** The engine stopped by itself: reports it; the next edit or Play starts another. */
-  #engineStopped(engine: SongEngine, detail: string): void {
+  #engineStopped(engine: EngineClient, detail: string): void {
     if (engine !== this.engine) return;
     this.#leaveEngine({ kind: 'off' });
     this.#host.failed('The sound engine stopped; press Play to start it again', new Error(detail));
@@ -347,7 +347,7 @@ export class Player {
     if (this.#transport.kind === 'playing') this.#transport = { kind: 'stopped' };
   }
 
-  #receiveStatus(engine: SongEngine, status: EngineStatus): void {
+  #receiveStatus(engine: EngineClient, status: EngineStatus): void {
     if (engine !== this.engine) return;
     const nowMs = performance.now();
     const { sampleRate } = engine.context;
@@ -369,6 +369,6 @@ function isPlayable(target: Target): target is Given {
 }
 
 /** Time from rendering to the loudspeaker, in seconds; 0 if the browser does not know it. */
-function latencySecs({ context }: SongEngine): number {
+function latencySecs({ context }: EngineClient): number {
   return context.outputLatency || context.baseLatency || 0;
 }

@@ -1,5 +1,5 @@
 /** The presets that each track of a song plays. */
-import type { SongEngine } from '@songfoundry/web-worklet';
+import type { EngineClient } from '@songfoundry/web-worklet';
 import { soundsOnly } from '../project/engine-project';
 import type { Project, Track } from '../project/model';
 import type { TrackNeeds } from './bank-plan';
@@ -9,7 +9,7 @@ export class PresetNeeds {
   readonly #known = new WeakMap<Track['items'], { instrument: string; presets: string[] }>();
 
   /** Finds the presets of all tracks; asks the engine only about tracks that changed. */
-  of(engine: SongEngine, project: Project): TrackNeeds[] {
+  of(engine: EngineClient, project: Project): TrackNeeds[] {
     const players = project.tracks.filter((track) => track.kind === 'instrument' && track.synth_engine?.type === 'soundfont');
     const changed = players.filter((track) => this.#presetsOf(track) === undefined);
     if (changed.length > 0) {

@@ -3,7 +3,7 @@
  * audio. The page's engine plays a track until its audio arrives, also after an edit; both give the
  * same samples.
  */
-import type { SongEngine } from '@songfoundry/web-worklet';
+import type { EngineClient } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { renderSoundFont } from '../api/endpoints';
 import type { SoundFontRenderRequest } from '../api/types';
@@ -90,7 +90,7 @@ export class ServerSound {
   /**
    * Renders the tracks that changed since the last call; `lengthFrames` is the length of the song.
    */
-  update(engine: SongEngine, project: Project, lengthFrames: number): void {
+  update(engine: EngineClient, project: Project, lengthFrames: number): void {
     const room = tracksThatFit(lengthFrames);
     const settings = JSON.stringify(voiceSettings(project));
     const present = new Set(project.tracks.map((track) => track.id));
@@ -130,13 +130,13 @@ export class ServerSound {
   }
 
   /** Plays all tracks with the page's engine again; `engine` is null if it ended. */
-  stop(engine: SongEngine | null): void {
+  stop(engine: EngineClient | null): void {
     for (const id of [...this.#tracks.keys()]) this.#drop(engine, id);
     this.wanted = 0;
     this.ready = 0;
   }
 
-  #drop(engine: SongEngine | null, id: string): void {
+  #drop(engine: EngineClient | null, id: string): void {
     this.#tracks.get(id)?.abort.abort();
     this.#tracks.delete(id);
     if (this.#done.delete(id)) engine?.setTrackAudio(id, null);
@@ -144,7 +144,7 @@ export class ServerSound {
   }
 
   async #render(
-    engine: SongEngine,
+    engine: EngineClient,
     id: string,
     rendering: Rendering,
     request: SoundFontRenderRequest,

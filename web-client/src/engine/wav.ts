@@ -50,7 +50,7 @@ export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
       channels = view.getUint16(start + 2, true);
       sampleRateHz = view.getUint32(start + 4, true);
       if (format !== FORMAT_FLOAT || bits !== 32 || channels < 1 || channels > CHANNELS_MAX) {
-        throw new Error(`The audio has ${channels} channels of ${bits} bits, format ${format}; 32-bit float was asked for.`);
+        throw new Error(`The audio has ${channels} channels of ${bits} bits, format ${format}; expected 32-bit float.`);
       }
     } else if (tag === 'data' && channels > 0) {
       return { channels, sampleRateHz, startBytes: start, frames: Math.floor(size / (4 * channels)) };
@@ -67,8 +67,8 @@ export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
  */
 export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   const { channels, sampleRateHz, startBytes, frames } = readFloatWavLayout(bytes);
-  const there = Math.min(frames, Math.floor((bytes.byteLength - startBytes) / (4 * channels)));
-  return { channels: splitChannels(new DataView(bytes), startBytes, there, channels), sampleRateHz };
+  const availableFrames = Math.min(frames, Math.floor((bytes.byteLength - startBytes) / (4 * channels)));
+  return { channels: splitChannels(new DataView(bytes), startBytes, availableFrames, channels), sampleRateHz };
 }
 
 /** Separates interleaved 32-bit float samples, as in a WAV file, into channels. */

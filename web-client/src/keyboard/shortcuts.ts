@@ -50,7 +50,7 @@ export const SHORTCUTS: readonly Shortcut[] = [
   { group: 'Editing', keys: 'Ctrl K', label: 'Split the audio clip at the playhead', matches: letter('k'), action: ({ editing }) => editing.audioClipCommands.split() },
   { group: 'Editing', keys: 'Ctrl A', label: 'Select all notes of the clip', matches: letter('a'), action: ({ editing }) => editing.selectionCommands.selectAllNotes() },
   { group: 'Editing', keys: 'Delete', label: 'Delete clip, notes, effect or point', matches: (event) => bare(event) && (event.key === 'Delete' || event.key === 'Backspace'), action: ({ editing }) => editing.selectionCommands.remove() },
-  { group: 'Editing', keys: '← →', label: 'Move by a step of the grid; an effect by one', matches: (event) => plain('ArrowLeft')(event) || plain('ArrowRight')(event), action: nudge },
+  { group: 'Editing', keys: '← →', label: 'Move by a grid step; move an effect by one position', matches: (event) => plain('ArrowLeft')(event) || plain('ArrowRight')(event), action: nudge },
   { group: 'Editing', keys: '↑ ↓', label: 'Transpose notes by a semitone; raise or lower a point', matches: (event) => plain('ArrowUp')(event) || plain('ArrowDown')(event), action: nudge },
   { group: 'Editing', keys: 'Shift ↑ ↓', label: 'Transpose notes by an octave', matches: (event) => plain('ArrowUp', true)(event) || plain('ArrowDown', true)(event), action: nudge },
   { group: 'View', keys: '?', label: 'Show these shortcuts', matches: (event) => bare(event) && event.key === '?', action: ({ view }) => (view.dialog = 'shortcuts') },

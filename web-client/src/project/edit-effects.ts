@@ -45,9 +45,9 @@ export function addEffect(
 /** Removes an effect and its automation. */
 export function removeEffect(project: Project, owner: string, id: string): Project {
   const effects = effectsOf(project, owner);
-  const left = effects.filter((effect) => effect.id !== id);
-  if (left.length === effects.length) return project;
-  const without = withEffects(project, owner, left);
+  const remaining = effects.filter((effect) => effect.id !== id);
+  if (remaining.length === effects.length) return project;
+  const without = withEffects(project, owner, remaining);
   if (!lanesOf(project, owner).some((lane) => automates(lane, id))) return without;
   return updateLanes(without, owner, (lanes) => lanes.filter((lane) => !automates(lane, id)));
 }

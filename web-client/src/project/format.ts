@@ -24,8 +24,8 @@ export function formatTime(secs: number): string {
   const totalMs = Math.max(0, Math.floor(secs * 1000));
   const minutes = Math.floor(totalMs / 60000);
   const ofMinute = totalMs - minutes * 60000;
-  const whole = String(Math.floor(ofMinute / 1000)).padStart(2, '0');
-  return `${String(minutes).padStart(2, '0')}:${whole}.${String(ofMinute % 1000).padStart(3, '0')}`;
+  const secsText = String(Math.floor(ofMinute / 1000)).padStart(2, '0');
+  return `${String(minutes).padStart(2, '0')}:${secsText}.${String(ofMinute % 1000).padStart(3, '0')}`;
 }
 
 /** Reads `1:23.5` or `83.5` as seconds; null for any other text. */

@@ -22,15 +22,15 @@ export function secsAtTick(tempoMap: readonly TempoPoint[], tick: number): numbe
 
 /** The tick, with its fraction, at `secs` from the start of the song. */
 export function tickAtSecs(tempoMap: readonly TempoPoint[], secs: number): number {
-  let left = secs;
+  let remainingSecs = secs;
   let previous: TempoPoint = { tick: 0, bpm: tempoMap[0]?.bpm ?? 120 };
   for (const point of tempoMap) {
     const span = (point.tick - previous.tick) * secsPerTick(previous.bpm);
-    if (span > left) break;
-    left -= span;
+    if (span > remainingSecs) break;
+    remainingSecs -= span;
     previous = point;
   }
-  return previous.tick + left / secsPerTick(previous.bpm);
+  return previous.tick + remainingSecs / secsPerTick(previous.bpm);
 }
 
 /** Index of the tempo point in force at `tick`. */

@@ -18,7 +18,7 @@ use crate::tasks::TaskContext;
 /// Starts the task that decodes a complete upload, and returns its id. On failure the client may
 /// retry. Blocks.
 pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiResult<String> {
-    state.blobs.take_from_local(&key(&row.id)?)?;
+    state.blobs.move_from_local(&key(&row.id)?)?;
     runtime.block_on(store::set_state(&state.db, &row.id, UploadState::Decoding, None))?;
     runtime.block_on(start_task(state, row))
 }
@@ -116,7 +116,7 @@ pub(in crate::audio) fn finish(
         Err(_) if state.stop.is_cancelled() => Verdict::Retried,
         // An administrator may have cancelled it, or disabled the account for a while.
         Err(_) if task.is_cancelled() => Verdict::Kept,
-        Err(error) => Verdict::on(error, task.is_tried_again_after(error)),
+        Err(error) => Verdict::on(error, task.will_retry_after(error)),
     };
     if verdict != Verdict::Retried && task.holds()? {
         let file_id = outcome.as_ref().ok().map(|done| done.file.id.as_str());

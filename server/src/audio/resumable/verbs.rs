@@ -353,6 +353,10 @@ pub(super) async fn terminate(
     let deleting = || async { Ok::<_, ApiError>(store::delete(&state.db, &id).await?) };
     reserve::making_room(&state, deleting).await?;
     let (blobs, local, key) = (state.blobs.clone(), state.blobs.local(), key(&id)?);
-    tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key))).await??;
+    let removing = tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key)));
+    // The row is gone: the upload is deleted, and upkeep looks for files without a row.
+    if let Err(error) = removing.await? {
+        tracing::warn!(id, "the bytes of a deleted upload stay for now: {error}");
+    }
     Ok(StatusCode::NO_CONTENT)
 }

@@ -112,7 +112,7 @@ async fn carry_out(command: &Command, config: &Config) -> anyhow::Result<()> {
 
 /// The database that is there: nobody looks for accounts in a new one.
 async fn existing(config: &Config) -> anyhow::Result<Db> {
-    db::open_as_it_is(&config.storage.database, config.storage.database_limits).await
+    db::open_existing(&config.storage.database, config.storage.database_limits).await
 }
 
 async fn with(db: Db, run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>) -> anyhow::Result<()> {

@@ -1,4 +1,4 @@
-//! The stored JSON of revisions and of the autosave, whether it loads or not.
+//! Downloads of the stored JSON of revisions and of the autosave, readable or not.
 
 use super::*;
 
@@ -24,7 +24,7 @@ fn check_file(answer: &Answer, text: &str, file_name: &str) {
 
 /// The path that a problem names, below `/api/v1`.
 fn named_path(detail: &str) -> String {
-    let path = detail.split("GET ").nth(1).and_then(|rest| rest.split(' ').next()).expect("a path");
+    let path = detail.split("GET ").nth(1).and_then(|tail| tail.split(' ').next()).expect("a path");
     format!("/api/v1{path}")
 }
 

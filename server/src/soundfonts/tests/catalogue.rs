@@ -11,14 +11,14 @@ fn ids(catalogue: &Value) -> Vec<&str> {
         .as_array()
         .unwrap()
         .iter()
-        .map(|one| one["soundfont_id"].as_str().unwrap())
+        .map(|entry| entry["soundfont_id"].as_str().unwrap())
         .collect()
 }
 
 fn entry<'a>(catalogue: &'a Value, id: &str) -> &'a Value {
     let list = catalogue["soundfonts"].as_array().unwrap();
     list.iter()
-        .find(|one| one["soundfont_id"] == id)
+        .find(|entry| entry["soundfont_id"] == id)
         .unwrap_or_else(|| panic!("no {id} in {:?}", ids(catalogue)))
 }
 
@@ -52,7 +52,7 @@ async fn banks_are_listed_with_their_presets() {
 }
 
 #[tokio::test]
-async fn the_catalogue_has_a_tag_that_changes_with_it() {
+async fn the_tag_of_the_catalogue_changes_with_its_contents() {
     let studio = Studio::start().await;
     let first = studio.get("/plugins/soundfonts/catalog").await;
     let tag = first.header("etag").to_owned();
@@ -68,7 +68,7 @@ async fn the_catalogue_has_a_tag_that_changes_with_it() {
 }
 
 #[tokio::test]
-async fn only_new_and_changed_files_are_looked_into() {
+async fn only_new_and_changed_files_are_read() {
     let studio = Studio::empty(&[]).await;
     let path = studio.path("bank.sf2");
     fs::write(&path, b"first").unwrap();
@@ -76,7 +76,7 @@ async fn only_new_and_changed_files_are_looked_into() {
     let hash = |catalogue: &Value| entry(catalogue, "bank")["content_hash"].clone();
     let first = hash(&studio.catalogue().await);
 
-    // Other content under the same size and time: nothing tells that it should be read.
+    // Other content with the same size and time does not count as a change.
     fs::write(&path, b"other").unwrap();
     fs::File::options().write(true).open(&path).unwrap().set_modified(modified).unwrap();
     studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
@@ -118,7 +118,7 @@ async fn sf2_comes_before_sf3_and_broken_banks_are_named() {
 }
 
 #[tokio::test]
-async fn the_default_is_the_one_in_the_settings_or_a_usual_one() {
+async fn the_default_is_the_one_in_the_settings_or_a_common_one() {
     let studio = Studio::with(&[("SF_DEFAULT_SOUNDFONT", "My Own-Bank")]).await;
     fs::copy(BANK, studio.path("aaa.sf2")).unwrap();
     assert_eq!(
@@ -138,7 +138,7 @@ async fn the_default_is_the_one_in_the_settings_or_a_usual_one() {
 }
 
 #[tokio::test]
-async fn a_bank_is_sent_whole_or_in_part() {
+async fn a_bank_is_sent_completely_or_as_a_range() {
     let studio = Studio::start().await;
     let bytes = fs::read(BANK).unwrap();
     let path = "/plugins/soundfonts/download/timgm6mb";
@@ -151,23 +151,23 @@ async fn a_bank_is_sent_whole_or_in_part() {
     assert_eq!(whole.header("content-length"), bytes.len().to_string());
     let tag = whole.header("etag").to_owned();
 
-    let ask = |headers: &[(&'static str, String)]| {
+    let get = |headers: &[(&'static str, String)]| {
         let mut call = studio.app.local(Method::GET, &format!("/api/v1{path}"));
         for (name, value) in headers {
             call = call.header(name, value);
         }
         call.send()
     };
-    ask(&[("if-none-match", tag.clone())]).await.expect(304);
-    let part = ask(&[("range", "bytes=1000-1999".into())]).await;
+    get(&[("if-none-match", tag.clone())]).await.expect(304);
+    let part = get(&[("range", "bytes=1000-1999".into())]).await;
     assert_eq!(part.status, 206);
     assert!(part.bytes == bytes[1000..2000]);
     assert_eq!(part.header("content-range"), format!("bytes 1000-1999/{}", bytes.len()));
-    let part = ask(&[("range", "bytes=-4".into()), ("if-range", tag)]).await;
+    let part = get(&[("range", "bytes=-4".into()), ("if-range", tag)]).await;
     assert!(part.status == 206 && part.bytes == bytes[bytes.len() - 4..]);
-    let old = ask(&[("range", "bytes=0-3".into()), ("if-range", "\"old\"".into())]).await;
-    assert!(old.status == 200 && old.bytes == bytes, "the file has changed since: all of it");
-    let outside = ask(&[("range", format!("bytes={}-", bytes.len()))]).await;
+    let old = get(&[("range", "bytes=0-3".into()), ("if-range", "\"old\"".into())]).await;
+    assert!(old.status == 200 && old.bytes == bytes, "the file has changed, so it is sent completely");
+    let outside = get(&[("range", format!("bytes={}-", bytes.len()))]).await;
     outside.problem(416, "range_not_satisfiable");
     assert_eq!(outside.header("content-range"), format!("bytes */{}", bytes.len()));
 
@@ -177,7 +177,7 @@ async fn a_bank_is_sent_whole_or_in_part() {
 }
 
 #[tokio::test]
-async fn the_default_stands_in_for_what_is_missing_or_broken() {
+async fn the_default_replaces_missing_and_broken_banks() {
     let studio = Studio::start().await;
     fs::write(studio.path("broken.sf2"), b"RIFF").unwrap();
     for id in ["nosuchbank", "broken", "..%2F..%2F..%2Fetc%2Fpasswd", "%2Fetc%2Fpasswd", "%00", "..."] {
@@ -192,7 +192,7 @@ async fn the_default_stands_in_for_what_is_missing_or_broken() {
 }
 
 #[tokio::test]
-async fn without_any_bank_there_is_nothing_to_send() {
+async fn without_any_bank_a_download_is_404() {
     let studio = Studio::empty(&[]).await;
     studio.get("/plugins/soundfonts/download/timgm6mb").await.problem(404, "no_soundfont");
     let capabilities = studio.get("/system/capabilities").await.expect(200);
@@ -201,22 +201,22 @@ async fn without_any_bank_there_is_nothing_to_send() {
 }
 
 #[tokio::test]
-async fn what_lies_in_a_folder_is_the_systems() {
+async fn a_bank_in_a_folder_belongs_to_the_system() {
     let storage = tempfile::tempdir().unwrap();
     let dir = storage.path().to_string_lossy().into_owned();
-    let own = storage.path().join("soundfonts");
-    fs::create_dir(&own).unwrap();
-    fs::copy(BANK, own.join("mine.sf2")).unwrap();
-    let folder = own.to_string_lossy().into_owned();
+    let bank_dir = storage.path().join("soundfonts");
+    fs::create_dir(&bank_dir).unwrap();
+    fs::copy(BANK, bank_dir.join("mine.sf2")).unwrap();
+    let folder = bank_dir.to_string_lossy().into_owned();
     let app = TestApp::with(&[("SF_STORAGE_DIR", &dir), ("SF_SOUNDFONT_DIRS", &folder)]).await;
     let delete = |id: &str| app.local(Method::DELETE, &format!("/api/v1/plugins/soundfonts/{id}")).send();
     delete("nosuchbank").await.problem(404, "not_found");
     delete("mine").await.problem(403, "system_soundfont");
-    assert!(own.join("mine.sf2").is_file());
+    assert!(bank_dir.join("mine.sf2").is_file());
 }
 
 #[tokio::test]
-async fn who_is_not_known_gets_nothing() {
+async fn requests_without_a_token_are_refused() {
     let studio = Studio::start().await;
     for path in [
         "/plugins/soundfonts/catalog",

@@ -1,4 +1,4 @@
-//! Banks that are cut short, or changed to mislead: an error or some sound, never a crash.
+//! Truncated and corrupted banks: an error or some sound, never a crash.
 
 use std::fs;
 
@@ -6,15 +6,14 @@ use serde_json::json;
 
 use crate::test_studio::{BANK, Studio};
 
-/// A service that has one bank, made of these bytes, answers a render with sound or with a
-/// refusal that names the bank, and goes on.
-async fn check(studio: &Studio, bytes: &[u8], what: &str) -> bool {
+/// Renders with a bank of these bytes, which gives sound or an error. True if it gives sound.
+async fn check(studio: &Studio, bytes: &[u8], case: &str) -> bool {
     fs::write(studio.path("hostile.sf2"), bytes).unwrap();
     studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
     let catalogue = studio.catalogue().await;
     let list = catalogue["soundfonts"].as_array().unwrap();
-    let entry = list.iter().find(|one| one["soundfont_id"] == "hostile").expect("is listed");
-    assert_eq!(entry["usable"] == true, entry["problem"].is_null(), "{what}: {entry}");
+    let entry = list.iter().find(|entry| entry["soundfont_id"] == "hostile").expect("is listed");
+    assert_eq!(entry["usable"] == true, entry["problem"].is_null(), "{case}: {entry}");
     let request = json!({
         "soundfont_id": "hostile", "tail_secs": 0.1,
         "notes": [{"tick": 0, "length_ticks": 240, "pitch": 60, "velocity": 1},
@@ -27,44 +26,44 @@ async fn check(studio: &Studio, bytes: &[u8], what: &str) -> bool {
         422 => {
             answer.problem(422, "soundfont_unusable");
         }
-        501 => assert_eq!(entry["usable"], false, "{what}"),
-        other => panic!("{what}: {other} {}", String::from_utf8_lossy(&answer.bytes)),
+        501 => assert_eq!(entry["usable"], false, "{case}"),
+        status => panic!("{case}: {status} {}", String::from_utf8_lossy(&answer.bytes)),
     }
     answer.status == 200
 }
 
 #[tokio::test]
-async fn cut_short_anywhere() {
+async fn truncated_banks_are_refused() {
     let studio = Studio::empty(&[]).await;
     let bytes = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let cuts = [0, 1, 4, 8, 11, 12, 16, 20, 100, 500, 10_000, 3_000_000, 5_900_000];
     for cut in cuts.into_iter().chain((1..20).map(|step| bytes.len() - step * 997)) {
         let played = check(&studio, &bytes[..cut], &format!("cut at {cut}")).await;
-        assert!(!played, "a bank cut at {cut} should be refused");
+        assert!(!played, "a bank cut at {cut} is played");
     }
     assert!(check(&studio, &bytes, "whole").await);
 }
 
 #[tokio::test]
-async fn sizes_that_lie() {
+async fn wrong_chunk_sizes_do_not_crash() {
     let studio = Studio::empty(&[]).await;
     let whole = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     for id in ["LIST", "sdta", "smpl", "pdta", "phdr", "pbag", "pgen", "inst", "ibag", "igen", "shdr"] {
-        let place = whole.windows(4).position(|window| window == id.as_bytes()).expect("the chunk");
+        let offset = whole.windows(4).position(|window| window == id.as_bytes()).expect("the chunk");
         for size in [0, 1, 37, 0x7fff_ffff, 0xffff_fffe, u32::MAX] {
             let mut bytes = whole.clone();
-            bytes[place + 4..place + 8].copy_from_slice(&u32::to_le_bytes(size));
+            bytes[offset + 4..offset + 8].copy_from_slice(&u32::to_le_bytes(size));
             check(&studio, &bytes, &format!("{id} of {size} bytes")).await;
         }
     }
 }
 
 #[tokio::test]
-async fn tables_that_mislead() {
+async fn corrupted_tables_do_not_crash() {
     let studio = Studio::empty(&[]).await;
     let whole = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let tables = whole.windows(4).rposition(|window| window == b"pdta").expect("the tables");
-    // The same bytes every time.
+    // A linear congruential generator, for the same bytes every time.
     let mut state = 12_345_u32;
     let mut next = || {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -74,29 +73,29 @@ async fn tables_that_mislead() {
     for round in 0..40 {
         let mut bytes = whole.clone();
         for _ in 0..(1 << (round % 10)) {
-            let place = tables + next() as usize % (bytes.len() - tables);
-            bytes[place] = next() as u8;
+            let offset = tables + next() as usize % (bytes.len() - tables);
+            bytes[offset] = next() as u8;
         }
         played += usize::from(check(&studio, &bytes, &format!("round {round}")).await);
     }
-    assert!(played > 0, "some survive: the test does reach the synthesizer");
+    assert!(played > 0, "no corrupted bank reaches the synthesizer");
 }
 
 #[tokio::test]
-async fn samples_that_point_anywhere() {
+async fn wrong_sample_positions_do_not_crash() {
     let studio = Studio::empty(&[]).await;
     let whole = fs::read(BANK).expect("timgm6mb-soundfont is installed");
     let headers = whole.windows(4).rposition(|window| window == b"shdr").expect("the sample headers") + 8;
     // Start, end, loop start and loop end of every sample (SF2.04, section 7.10).
-    for places in
+    for positions in
         [[0, u32::MAX, 0, u32::MAX], [u32::MAX, 0, 5, 5], [0, 0, 0, 0], [10, 12, 11, 11], [9, 5, 8, 2]]
     {
         let mut bytes = whole.clone();
         for header in bytes[headers..].chunks_exact_mut(46) {
-            for (field, value) in header[20..36].chunks_exact_mut(4).zip(places) {
+            for (field, value) in header[20..36].chunks_exact_mut(4).zip(positions) {
                 field.copy_from_slice(&value.to_le_bytes());
             }
         }
-        check(&studio, &bytes, &format!("{places:?}")).await;
+        check(&studio, &bytes, &format!("{positions:?}")).await;
     }
 }

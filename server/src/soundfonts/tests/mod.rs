@@ -1,7 +1,7 @@
-//! SoundFonts through the real router, with real banks and made ones.
+//! SoundFonts through the real router, with real and generated banks.
 
 mod catalogue;
 mod hostile;
-mod made;
 mod reduced;
+mod small_banks;
 mod uploads;

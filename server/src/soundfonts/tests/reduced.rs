@@ -15,7 +15,7 @@ fn presets(file: &[u8]) -> Vec<(u16, u16)> {
 }
 
 #[tokio::test]
-async fn a_bank_is_sent_with_the_presets_that_are_asked_for() {
+async fn a_bank_is_sent_with_the_requested_presets() {
     let studio = Studio::start().await;
     let path = "/plugins/soundfonts/download/timgm6mb?presets=128:0,0:0,0:5,0:0";
     let answer = studio.get(path).await;
@@ -51,7 +51,7 @@ async fn compressed_samples_are_sent_decoded() {
     let whole = studio.get(&format!("/plugins/soundfonts/download/{id}")).await;
     assert!(whole.bytes == fs::read(SF3).unwrap(), "without presets, the file as it is");
 
-    // What the service renders with the SF3 is what the reduced SF2 sounds like.
+    // The SF3 and the reduced SF2 give the same sound.
     let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
     let request = |id: &str| json!({"notes": [note], "soundfont_id": id, "tail_secs": 0.5});
     let of_sf3 = studio.post("/plugins/soundfont-render", &request(id)).await;
@@ -64,7 +64,7 @@ async fn compressed_samples_are_sent_decoded() {
 }
 
 #[tokio::test]
-async fn a_preset_that_is_not_there_stands_for_the_one_that_is_played() {
+async fn a_missing_preset_is_replaced_by_the_one_that_is_played_instead() {
     let studio = Studio::start().await;
     let get =
         async |list: &str| studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={list}")).await;
@@ -73,7 +73,7 @@ async fn a_preset_that_is_not_there_stands_for_the_one_that_is_played() {
 }
 
 #[tokio::test]
-async fn lists_that_are_none_are_refused() {
+async fn invalid_lists_of_presets_are_refused() {
     let studio = Studio::start().await;
     for list in ["", "0", "0:0,", "0:128", "65536:0", "a:b", "0:0;0:1", "-1:0", "0:0%00"] {
         let answer = studio.get(&format!("/plugins/soundfonts/download/timgm6mb?presets={list}")).await;
@@ -86,7 +86,7 @@ async fn lists_that_are_none_are_refused() {
 }
 
 #[tokio::test]
-async fn reduced_banks_are_kept_within_their_limit_and_follow_their_file() {
+async fn reduced_banks_stay_within_their_limit_and_follow_their_file() {
     let studio = Studio::with(&[("SF_REDUCED_BANKS_BYTES", "1")]).await;
     let get = async || studio.get("/plugins/soundfonts/download/bank?presets=0:0").await;
     fs::copy(BANK, studio.path("bank.sf2")).unwrap();
@@ -94,7 +94,7 @@ async fn reduced_banks_are_kept_within_their_limit_and_follow_their_file() {
     let first = get().await;
     assert_eq!((first.status.as_u16(), first.header("x-soundfont-fallback")), (200, "false"));
     let folder = studio.app.state.config.storage.dir.join("blobs/reduced-soundfonts");
-    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "sent, and not kept");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 0, "sent, but not cached");
     assert!(get().await.bytes == first.bytes, "made again");
 
     // Another file of that name, which no scan has seen yet.
@@ -115,6 +115,6 @@ async fn a_reduced_bank_that_needs_too_much_memory_is_refused_by_name() {
     let detail = studio.get(&path).await.problem(422, "soundfont_unusable");
     assert!(detail.contains("`timgm6mb`") && detail.contains("4 MiB"), "{detail}");
     assert!(detail.contains("SF_BANK_CACHE_BYTES"), "{detail}");
-    let one = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
-    assert_eq!(presets(&one.bytes), [(0, 0)]);
+    let small = studio.get("/plugins/soundfonts/download/timgm6mb?presets=0:0").await;
+    assert_eq!(presets(&small.bytes), [(0, 0)]);
 }

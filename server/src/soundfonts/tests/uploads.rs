@@ -1,9 +1,9 @@
-//! SoundFonts of users: who has them, how they sound, what is refused, and what is left.
+//! Uploaded SoundFonts: access, sound, refusals and deletion.
 
 use axum::http::Method;
 use serde_json::{Value, json};
 
-use super::made::{sf2, sf2_of_presets, sf2_with_a_bad_sample, sf2_without_presets, sf3};
+use super::small_banks::{sf2, sf2_of_presets, sf2_with_a_bad_sample, sf2_without_presets, sf3};
 use crate::audio::test_files::sine_wav;
 use crate::audio::tests::{UPLOAD as AUDIO_UPLOAD, with_form};
 use crate::clock;
@@ -14,13 +14,13 @@ use crate::test_studio::{Studio, float_samples, peak, song};
 const UPLOAD: &str = "/api/v1/plugins/soundfonts/upload";
 const CATALOG: &str = "/api/v1/plugins/soundfonts/catalog";
 
-/// Somebody who asks.
-struct Caller<'a> {
+/// A user with a token.
+struct TestUser<'a> {
     app: &'a TestApp,
     token: String,
 }
 
-impl<'a> Caller<'a> {
+impl<'a> TestUser<'a> {
     async fn new(app: &'a TestApp, name: &str) -> Self {
         Self { app, token: app.token_of_new_user(name).await }
     }
@@ -43,8 +43,8 @@ impl<'a> Caller<'a> {
         self.app.remote(Method::DELETE, &path).token(&self.token).send().await
     }
 
-    async fn download(&self, rest: &str) -> Answer {
-        self.get(&format!("/api/v1/plugins/soundfonts/download/{rest}")).await
+    async fn download(&self, id_and_query: &str) -> Answer {
+        self.get(&format!("/api/v1/plugins/soundfonts/download/{id_and_query}")).await
     }
 
     async fn post(&self, path: &str, body: &Value) -> Answer {
@@ -55,7 +55,7 @@ impl<'a> Caller<'a> {
     async fn entry(&self, id: &str) -> Option<Value> {
         let catalog = self.get(CATALOG).await.expect(200);
         let list = catalog["soundfonts"].as_array().expect("a list");
-        let mut found = list.iter().filter(|one| one["soundfont_id"] == id);
+        let mut found = list.iter().filter(|entry| entry["soundfont_id"] == id);
         let entry = found.next().cloned();
         assert!(found.next().is_none(), "an id is listed once");
         entry
@@ -72,16 +72,16 @@ impl<'a> Caller<'a> {
     }
 }
 
-/// Names of everything that is stored of uploads.
+/// Names of the stored files of uploads.
 fn stored(app: &TestApp) -> Vec<String> {
     let entries = app.state.blobs.entries("soundfonts").expect("lists");
     entries.iter().map(|entry| entry.file_name()).collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn an_upload_sounds_as_the_installed_file_to_the_bit() {
+async fn an_upload_sounds_identical_to_an_installed_file() {
     let studio = Studio::start().await;
-    let ada = Caller::new(&studio.app, "ada").await;
+    let ada = TestUser::new(&studio.app, "ada").await;
     for (format, bytes) in [("sf2", sf2(1_000)), ("sf3", sf3())] {
         let answer = ada.upload(&format!("My own {format}.{format}"), &bytes).await.expect(201);
         let id = format!("myown{format}");
@@ -108,15 +108,15 @@ async fn an_upload_sounds_as_the_installed_file_to_the_bit() {
         assert_eq!(listed, answer);
         let available = ada.get("/api/v1/plugins/available").await.expect(200);
         let available = available["soundfonts"].as_array().expect("a list");
-        assert!(available.iter().any(|one| one["soundfont_id"] == *id && one["source"] == "upload"));
+        assert!(available.iter().any(|entry| entry["soundfont_id"] == *id && entry["source"] == "upload"));
 
         let file = ada.download(&id).await;
-        assert!(file.status == 200 && file.bytes == bytes, "the file as it came");
+        assert!(file.status == 200 && file.bytes == bytes, "the uploaded file");
         assert_eq!((file.header("x-soundfont-id"), file.header("x-soundfont-fallback")), (&*id, "false"));
         let reduced = ada.download(&format!("{id}?presets=0:0")).await;
         assert_eq!((reduced.status.as_u16(), reduced.header("x-soundfont-fallback")), (200, "false"));
 
-        // The same file in a folder, and what a browser gets of it.
+        // The same file in a folder, and the reduced one for browsers.
         std::fs::write(studio.path(&format!("installed-{format}.{format}")), &bytes).expect("writes");
         std::fs::write(studio.path(&format!("reduced-{format}.sf2")), &reduced.bytes).expect("writes");
         studio.app.state.soundfonts.catalogue.rescan().await.expect("scans");
@@ -138,10 +138,10 @@ async fn an_upload_sounds_as_the_installed_file_to_the_bit() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn nobody_has_what_others_uploaded() {
+async fn users_cannot_access_uploads_of_others() {
     let studio = Studio::start().await;
-    let (ada, bob) = (Caller::new(&studio.app, "ada").await, Caller::new(&studio.app, "bob").await);
-    let admin = Caller::admin(&studio.app).await;
+    let (ada, bob) = (TestUser::new(&studio.app, "ada").await, TestUser::new(&studio.app, "bob").await);
+    let admin = TestUser::admin(&studio.app).await;
     let before = bob.get(CATALOG).await;
     ada.upload("mine.sf2", &sf2(1_000)).await.expect(201);
     let hers = ada.download("mine").await;
@@ -166,25 +166,25 @@ async fn nobody_has_what_others_uploaded() {
     assert_eq!(before.header("etag"), bob.get(CATALOG).await.header("etag"));
     assert_ne!(before.header("etag"), ada.get(CATALOG).await.header("etag"));
 
-    // Under the same id everybody has their own, also where it is reduced.
+    // Two users have different files with the same id, also reduced ones.
     bob.upload("Mine.sf2", &sf2(300)).await.expect(201);
     assert!(bob.download("mine").await.bytes == sf2(300) && ada.download("mine").await.bytes == sf2(1_000));
     let reduced = "mine?presets=0:0";
-    let (one, other) = (ada.download(reduced).await, bob.download(reduced).await);
-    assert!(one.bytes != other.bytes && one.header("etag") != other.header("etag"));
+    let (hers, his) = (ada.download(reduced).await, bob.download(reduced).await);
+    assert!(hers.bytes != his.bytes && hers.header("etag") != his.header("etag"));
     assert!(bob.note("mine").await.0 != sound && ada.note("mine").await.0 == sound);
     bob.delete("mine").await.expect(204);
-    assert!(ada.note("mine").await.0 == sound, "only the own goes");
+    assert!(ada.note("mine").await.0 == sound, "deleting affects only the caller's file");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_plays_what_its_owner_has() {
+async fn a_task_uses_the_soundfonts_of_its_owner() {
     let studio = Studio::start().await;
-    let (ada, bob) = (Caller::new(&studio.app, "ada").await, Caller::new(&studio.app, "bob").await);
+    let (ada, bob) = (TestUser::new(&studio.app, "ada").await, TestUser::new(&studio.app, "bob").await);
     ada.upload("mine.sf2", &sf2(1_000)).await.expect(201);
     let mut project = song(0, 0, json!([]));
     project["tracks"][0]["synth_engine"]["soundfont_id"] = json!("mine");
-    let result = async |caller: &Caller<'_>, path: &str, body: &Value| {
+    let result = async |caller: &TestUser<'_>, path: &str, body: &Value| {
         let started = caller.post(path, body).await.expect(202);
         assert!(studio.app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
         let task = format!("/api/v1/tasks/{}", started["task_id"].as_str().expect("an id"));
@@ -199,9 +199,10 @@ async fn a_task_plays_what_its_owner_has() {
     assert_eq!((used(&ada).await, used(&bob).await), (json!(["mine"]), json!(["timgm6mb"])));
     let direct = ada.post("/api/v1/plugins/render", &body).await.expect(200);
     assert_eq!(result(&ada, render, &body).await["receipt"]["pcm_sha256"], direct["receipt"]["pcm_sha256"]);
-    for (path, rest) in [("mixdown", json!({})), ("stems", json!({})), ("freeze", json!({"track_id": "t"}))] {
+    for (path, fields) in [("mixdown", json!({})), ("stems", json!({})), ("freeze", json!({"track_id": "t"}))]
+    {
         let mut body = body.clone();
-        body.as_object_mut().expect("an object").extend(rest.as_object().expect("an object").clone());
+        body.as_object_mut().expect("an object").extend(fields.as_object().expect("an object").clone());
         let path = format!("/api/v1/multitrack/{path}");
         let (hers, his) = (result(&ada, &path, &body).await, result(&bob, &path, &body).await);
         let loudness = |result: &Value| {
@@ -213,9 +214,9 @@ async fn a_task_plays_what_its_owner_has() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn ones_own_comes_first_and_what_is_behind_it_is_named() {
+async fn an_upload_comes_before_the_systems_soundfont_and_lists_it() {
     let studio = Studio::start().await;
-    let ada = Caller::new(&studio.app, "ada").await;
+    let ada = TestUser::new(&studio.app, "ada").await;
     let systems = ada.note("timgm6mb").await.0;
     ada.upload("TimGM6mb.sf3", &sf3()).await.expect(201);
     let answer = ada.upload("TimGM6mb.sf2", &sf2(1_000)).await.expect(201);
@@ -225,7 +226,7 @@ async fn ones_own_comes_first_and_what_is_behind_it_is_named() {
     );
     let kinds = |entry: &Value| {
         let others = entry["others"].as_array().expect("a list");
-        let kind = |one: &Value| format!("{} {}", one["source"], one["format"]).replace('"', "");
+        let kind = |other: &Value| format!("{} {}", other["source"], other["format"]).replace('"', "");
         others.iter().map(kind).collect::<Vec<_>>()
     };
     assert_eq!(kinds(&answer), ["upload sf3", "system sf2"]);
@@ -234,11 +235,11 @@ async fn ones_own_comes_first_and_what_is_behind_it_is_named() {
     assert_eq!(again["uploaded"]["already_there"], true);
     let (sound, used) = ada.note("timgm6mb").await;
     assert!(sound != systems && used == "timgm6mb false", "{used}");
-    assert!(ada.note("gone").await.0 == sound, "the default is what has its id");
+    assert!(ada.note("gone").await.0 == sound, "the upload with the default's id is the default");
 
-    // Both go, and the answer says what has the id now.
-    let gone = ada.delete("timgm6mb").await;
-    assert_eq!((gone.status.as_u16(), gone.header("x-soundfont-instead")), (204, "system"));
+    // Both uploads are deleted, and the answer names the owner of the remaining SoundFont.
+    let deleted = ada.delete("timgm6mb").await;
+    assert_eq!((deleted.status.as_u16(), deleted.header("x-soundfont-instead")), (204, "system"));
     assert_eq!(stored(&studio.app), [""; 0]);
     assert!(ada.note("timgm6mb").await.0 == systems);
     ada.delete("timgm6mb").await.problem(403, "system_soundfont");
@@ -247,9 +248,9 @@ async fn ones_own_comes_first_and_what_is_behind_it_is_named() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn without_the_systems_the_first_own_is_the_default() {
+async fn without_system_soundfonts_the_first_upload_is_the_default() {
     let studio = Studio::empty(&[]).await;
-    let (ada, bob) = (Caller::new(&studio.app, "ada").await, Caller::new(&studio.app, "bob").await);
+    let (ada, bob) = (TestUser::new(&studio.app, "ada").await, TestUser::new(&studio.app, "bob").await);
     ada.upload("b.sf2", &sf2(1_000)).await.expect(201);
     ada.upload("a.sf2", &sf2(500)).await.expect(201);
     assert_eq!(ada.entry("a").await.expect("is listed")["default"], true);
@@ -260,9 +261,9 @@ async fn without_the_systems_the_first_own_is_the_default() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_same_again_changes_nothing_and_another_takes_its_place() {
+async fn a_repeated_upload_changes_nothing_and_another_file_replaces_it() {
     let studio = Studio::start().await;
-    let (ada, bob) = (Caller::new(&studio.app, "ada").await, Caller::new(&studio.app, "bob").await);
+    let (ada, bob) = (TestUser::new(&studio.app, "ada").await, TestUser::new(&studio.app, "bob").await);
     let flags = |answer: &Value| {
         [answer["uploaded"]["already_there"].clone(), answer["uploaded"]["replaced"].clone()]
     };
@@ -270,18 +271,18 @@ async fn the_same_again_changes_nothing_and_another_takes_its_place() {
     let first = stored(&studio.app);
     let again = ada.upload("MINE.sf2", &sf2(1_000)).await.expect(201);
     assert_eq!((flags(&again), stored(&studio.app)), ([json!(true), json!(false)], first.clone()));
-    // Under another id and by another user it is the same file.
+    // Uploads with another id or by another user share the stored file.
     ada.upload("second.sf2", &sf2(1_000)).await.expect(201);
     bob.upload("his.sf2", &sf2(1_000)).await.expect(201);
     assert_eq!(stored(&studio.app), first);
     let other = ada.upload("mine.sf2", &sf2(300)).await.expect(201);
     assert_eq!((flags(&other), stored(&studio.app).len()), ([json!(false), json!(true)], 2));
     assert!(ada.download("mine").await.bytes == sf2(300) && bob.download("his").await.bytes == sf2(1_000));
-    for (caller, id, left) in [(&ada, "mine", 1), (&ada, "second", 1), (&bob, "his", 0)] {
+    for (caller, id, expected) in [(&ada, "mine", 1), (&ada, "second", 1), (&bob, "his", 0)] {
         caller.delete(id).await.expect(204);
-        assert_eq!(stored(&studio.app).len(), left, "{id}");
+        assert_eq!(stored(&studio.app).len(), expected, "{id}");
     }
-    // A file that was lost comes back with the same upload.
+    // The same upload restores a lost file.
     ada.upload("mine.sf2", &sf2(700)).await.expect(201);
     let lost = studio.app.state.config.storage.dir.join("blobs/soundfonts").join(&stored(&studio.app)[0]);
     std::fs::remove_file(lost).expect("removes");
@@ -291,9 +292,9 @@ async fn the_same_again_changes_nothing_and_another_takes_its_place() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_played_is_refused_and_leaves_nothing() {
+async fn unplayable_files_are_refused_and_leave_nothing() {
     let app = TestApp::start().await;
-    let ada = Caller::new(&app, "ada").await;
+    let ada = TestUser::new(&app, "ada").await;
     let sound = sine_wav(440.0, 48_000, 0.1);
     for bytes in [b"no SoundFont".as_slice(), b"", &sound] {
         let detail = ada.upload("a.sf2", bytes).await.problem(415, "unsupported_media_type");
@@ -317,35 +318,35 @@ async fn what_cannot_be_played_is_refused_and_leaves_nothing() {
         .problem(401, "token_missing");
     app.remote(Method::DELETE, "/api/v1/plugins/soundfonts/a").send().await.problem(401, "token_missing");
     assert_eq!((stored(&app), ada.entry("a").await), (Vec::new(), None));
-    // A bank with bad regions is taken, and they are named.
+    // A bank with bad regions is accepted, and they are named.
     let answer = ada.upload("gaps.sf2", &sf2_with_a_bad_sample()).await.expect(201);
     assert!(answer["uploaded"]["skipped"]["count"].as_u64().is_some_and(|count| count > 0), "{answer}");
     assert!(
         answer["skipped"]["reasons"][0].as_str().is_some_and(|reason| reason.contains("sample 1")),
         "{answer}"
     );
-    // Whoever sits at the machine needs no token.
+    // Requests from the machine itself need no token.
     with_form(app.local(Method::POST, UPLOAD), &[("local.sf2", &whole)]).send().await.expect(201);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn limits_name_themselves() {
+async fn errors_name_the_limit() {
     let bank = sf2(1_000);
     let size = bank.len();
     let app = TestApp::with(&[("SF_SOUNDFONT_UPLOAD_MAX_BYTES", "1024")]).await;
-    let ada = Caller::new(&app, "ada").await;
+    let ada = TestUser::new(&app, "ada").await;
     let detail = ada.upload("a.sf2", &bank).await.problem(413, "too_large");
     assert!(detail.contains("A SoundFont") && detail.contains("1024 bytes"), "{detail}");
     assert_eq!(stored(&app), [""; 0]);
 
     let app = TestApp::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
-    Caller::new(&app, "ada").await.upload("a.sf2", &bank).await.problem(507, "storage_full");
+    TestUser::new(&app, "ada").await.upload("a.sf2", &bank).await.problem(507, "storage_full");
     assert_eq!(stored(&app), [""; 0]);
 
     // Room for two and a half.
     let quota = (size * 5 / 2).to_string();
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", &quota)]).await;
-    let (ada, bob) = (Caller::new(&app, "ada").await, Caller::new(&app, "bob").await);
+    let (ada, bob) = (TestUser::new(&app, "ada").await, TestUser::new(&app, "bob").await);
     ada.upload("a.sf2", &sf2(1_000)).await.expect(201);
     ada.upload("b.sf2", &sf2(900)).await.expect(201);
     let detail = ada.upload("c.sf2", &sf2(800)).await.problem(507, "quota_exceeded");
@@ -354,9 +355,9 @@ async fn limits_name_themselves() {
     ada.upload("b.sf2", &sf2(800)).await.expect(201);
     ada.upload("b.sf2", &sf2(800)).await.expect(201);
     bob.upload("c.sf2", &sf2(800)).await.expect(201);
-    // Audio counts of the same.
+    // Audio counts towards the same quota.
     let sound = sine_wav(440.0, 48_000, 0.01);
-    let audio = |caller: &Caller<'_>| {
+    let audio = |caller: &TestUser<'_>| {
         let call = app.remote(Method::POST, AUDIO_UPLOAD).token(&caller.token);
         with_form(call, &[("a.wav", &sound)]).send()
     };
@@ -367,32 +368,32 @@ async fn limits_name_themselves() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_files_of_an_account_go_with_it() {
+async fn deleting_an_account_orphans_its_files() {
     let app = TestApp::start().await;
-    let (ada, bob) = (Caller::new(&app, "ada").await, Caller::new(&app, "bob").await);
+    let (ada, bob) = (TestUser::new(&app, "ada").await, TestUser::new(&app, "bob").await);
     ada.upload("both.sf2", &sf2(1_000)).await.expect(201);
     bob.upload("both.sf2", &sf2(1_000)).await.expect(201);
     ada.upload("hers.sf3", &sf3()).await.expect(201);
     let storage = app.local(Method::GET, "/api/v1/admin/storage").send().await.expect(200);
-    let (one, two) = (sf2(1_000).len(), sf3().len());
+    let (sf2_bytes, sf3_bytes) = (sf2(1_000).len(), sf3().len());
     let of = |name: &str| {
-        storage["users"].as_array().expect("users").iter().find(|one| one["username"] == name).cloned()
+        storage["users"].as_array().expect("users").iter().find(|user| user["username"] == name).cloned()
     };
     let (hers, his) = (of("ada").expect("ada"), of("bob").expect("bob"));
-    assert_eq!((&hers["soundfonts"], &hers["soundfont_bytes"]), (&json!(2), &json!(one + two)));
-    assert_eq!((&his["soundfonts"], &his["total_bytes"]), (&json!(1), &json!(one)));
-    assert_eq!(storage["soundfont_disk_bytes"], json!(one + two));
+    assert_eq!((&hers["soundfonts"], &hers["soundfont_bytes"]), (&json!(2), &json!(sf2_bytes + sf3_bytes)));
+    assert_eq!((&his["soundfonts"], &his["total_bytes"]), (&json!(1), &json!(sf2_bytes)));
+    assert_eq!(storage["soundfont_disk_bytes"], json!(sf2_bytes + sf3_bytes));
     let me = ada.get("/api/v1/auth/me").await.expect(200);
     sqlx::query("DELETE FROM users WHERE id = $1")
         .bind(me["id"].as_str().expect("an id"))
         .execute(&app.state.db)
         .await
         .expect("deletes");
-    assert_eq!(stored(&app).len(), 2, "nothing is removed at once");
+    assert_eq!(stored(&app).len(), 2, "files stay until orphans are collected");
     orphans::collect(&app.state, std::time::Duration::ZERO, clock::now_unix_ms()).await.expect("collects");
-    let left = stored(&app);
-    assert_eq!(left.len(), 1);
-    assert!(bob.download("both").await.bytes == sf2(1_000), "{left:?}");
+    let remaining = stored(&app);
+    assert_eq!(remaining.len(), 1);
+    assert!(bob.download("both").await.bytes == sf2(1_000), "{remaining:?}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -413,7 +414,7 @@ async fn files_that_are_not_played_are_named() {
     let scan = app.local(Method::POST, "/api/v1/plugins/scan").send().await.expect(200);
     let list = |value: &Value, field: &str| {
         let list = value.as_array().expect("a list").iter();
-        list.map(|one| one[field].as_str().unwrap_or("-").to_owned()).collect::<Vec<_>>()
+        list.map(|entry| entry[field].as_str().unwrap_or("-").to_owned()).collect::<Vec<_>>()
     };
     assert_eq!(list(&scan["soundfonts"], "soundfont_id"), ["twin", "z", "z"]);
     assert_eq!(list(&scan["soundfonts"], "source"), ["system", "system", "upload"]);
@@ -432,17 +433,17 @@ async fn files_that_are_not_played_are_named() {
     let catalog = app.local(Method::GET, CATALOG).send().await.expect(200);
     let twin = &catalog["soundfonts"][0];
     assert_eq!(list(&twin["others"], "format"), ["sf2", "sf3"]);
-    assert!(!twin.to_string().contains(&*real.to_string_lossy()), "no paths for everybody: {twin}");
+    assert!(!twin.to_string().contains(&*real.to_string_lossy()), "the catalogue contains a path: {twin}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
+async fn simultaneous_uploads_store_one_file_while_orphans_are_collected() {
     let app = TestApp::start().await;
-    let ada = Caller::new(&app, "ada").await;
+    let ada = TestUser::new(&app, "ada").await;
     let state = app.state.clone();
     let collecting = tokio::spawn(async move {
         loop {
-            // However young: what is being brought is safe by its lock.
+            // Even at age zero, the lock protects files of running uploads.
             orphans::collect(&state, std::time::Duration::ZERO, clock::now_unix_ms())
                 .await
                 .expect("collects");
@@ -451,7 +452,7 @@ async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
     let bytes = sf2(1_000);
     let answers = futures_util::future::join_all((0..6).map(|_| ada.upload("same.sf2", &bytes))).await;
     collecting.abort();
-    // Ended by the abort, which is what was asked for.
+    // Returns the expected error of the aborted task.
     let _ = collecting.await;
     let already = answers.iter().filter(|answer| answer.expect(201)["uploaded"]["already_there"] == true);
     assert_eq!((already.count(), stored(&app).len()), (5, 1));
@@ -459,9 +460,9 @@ async fn uploads_at_one_moment_are_one_also_while_orphans_are_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_sent_again() {
+async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_uploaded_again() {
     let app = TestApp::start().await;
-    let ada = Caller::new(&app, "ada").await;
+    let ada = TestUser::new(&app, "ada").await;
     let bytes = sf2(1_000);
     ada.upload("mine.sf2", &bytes).await.expect(201);
     ada.delete("mine").await.expect(204);
@@ -469,7 +470,7 @@ async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_sent_again() 
     let quarantine = app.state.config.storage.dir.join("quarantine");
     let batches: Vec<_> = std::fs::read_dir(&quarantine).expect("reads").collect();
     assert_eq!(batches.len(), 1);
-    // As if it had been deleted years ago.
+    // Pretends that it was deleted years ago.
     let batch = batches[0].as_ref().expect("a batch").path();
     std::fs::rename(batch, quarantine.join("20200101000000-deleted")).expect("renames");
     let age = std::time::Duration::from_secs(3_600);
@@ -481,8 +482,8 @@ async fn a_deleted_soundfont_leaves_the_quarantine_although_it_was_sent_again() 
 #[tokio::test]
 async fn a_name_with_any_letter_is_listed_chosen_and_deleted_by_its_id() {
     let studio = Studio::start().await;
-    let caller = Caller::new(&studio.app, "nermin").await;
-    // In lower case this letter is an i and a mark.
+    let caller = TestUser::new(&studio.app, "nermin").await;
+    // The lower case of this letter is an i and a mark.
     let made = caller.upload("\u{130}nci.sf2", &sf2(900)).await.expect(201);
     let id = made["soundfont_id"].as_str().expect("an id").to_owned();
     assert_eq!(caller.entry(&id).await.expect("is listed")["source"], "upload");
@@ -496,7 +497,7 @@ async fn a_name_with_any_letter_is_listed_chosen_and_deleted_by_its_id() {
 #[tokio::test]
 async fn presets_are_limited_for_each_soundfont_and_for_all_of_a_user() {
     let studio = Studio::start().await;
-    let caller = Caller::new(&studio.app, "many").await;
+    let caller = TestUser::new(&studio.app, "many").await;
     let made = caller.upload("a.sf2", &sf2_of_presets(40_000)).await.expect(201);
     assert_eq!(made["presets"].as_array().map(Vec::len), Some(1 << 15));
     let reasons = made["uploaded"]["skipped"]["reasons"].to_string();

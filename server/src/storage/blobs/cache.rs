@@ -1,4 +1,4 @@
-//! The local copies of what is in object storage: as many as fit.
+//! Local copies of files in object storage, within a size limit.
 
 use std::fs;
 use std::io;
@@ -8,7 +8,8 @@ use std::time::SystemTime;
 use super::TEMPORARY_PREFIX;
 use crate::disk::remove_if_there;
 
-/// A folder of folders with copies. Whoever has one open keeps it, even if it is removed here.
+/// A folder with one folder of copies for each kind. A removed copy stays readable for those who
+/// have it open.
 #[derive(Debug, Clone)]
 pub(super) struct Cache {
     root: PathBuf,
@@ -20,18 +21,19 @@ impl Cache {
         Self { root, limit_bytes }
     }
 
-    /// Removes the copies that were not asked for for longest until the rest is within the limit.
+    /// Removes the least recently used copies until the others are within the limit.
     pub(super) fn make_room(&self) -> io::Result<()> {
         let mut files: Vec<(SystemTime, PathBuf, u64)> = Vec::new();
         for folder in fs::read_dir(&self.root)? {
             for entry in fs::read_dir(folder?.path())? {
                 let entry = entry?;
                 let is_unfinished = entry.file_name().to_string_lossy().starts_with(TEMPORARY_PREFIX);
-                // One that is gone meanwhile needs no room.
-                if let Ok(facts) = entry.metadata().and_then(|facts| Ok((facts.modified()?, facts.len())))
+                // Another thread may have removed it.
+                if let Ok((used_at, size_bytes)) =
+                    entry.metadata().and_then(|metadata| Ok((metadata.modified()?, metadata.len())))
                     && !is_unfinished
                 {
-                    files.push((facts.0, entry.path(), facts.1));
+                    files.push((used_at, entry.path(), size_bytes));
                 }
             }
         }

@@ -1,13 +1,13 @@
-//! Files the service keeps beside the database: renders, audio.
+//! Files beside the database, such as audio and renders.
 //!
-//! They lie in a folder, or in object storage that speaks S3. In both cases whoever reads or writes
-//! has a local file: it can be mapped, and a decoder in a process of its own can fill it. With
-//! object storage a file is complete when it is stored there; the folder is then a cache, from
-//! which the files go that were not asked for for longest (`cache.rs`).
+//! They are in a folder or in S3 object storage. Reading and writing always use a local file, which
+//! can be mapped into memory or written by a decoder process. With object storage a file is
+//! complete once it is stored there; the folder is then a cache, which evicts the least recently
+//! used files (`cache.rs`).
 //!
-//! A file appears whole or not at all: it is written under a temporary name in its own folder,
-//! synced, renamed, and then the folder is synced. What a crash leaves behind is swept at start; in
-//! a folder that other processes share only when it is so old that none of them can be writing it.
+//! A file appears completely or not at all: it is written under a temporary name in its folder,
+//! synced and renamed, and then the folder is synced. A start removes unfinished files that a crash
+//! left. In a shared folder it removes only those too old to be still in use.
 
 mod cache;
 mod orphans;
@@ -31,15 +31,15 @@ use crate::disk::remove_if_there;
 /// Start of the names of files that are still being written.
 const TEMPORARY_PREFIX: &str = ".writing-";
 
-/// Age from which on a file that is still being written in a shared folder belongs to nobody.
+/// Age after which an unfinished file in a shared folder counts as abandoned.
 const ABANDONED_AFTER: Duration = Duration::from_secs(2 * 86_400);
 
-/// Who else uses a folder.
+/// Whether other processes use a folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Nobody.
-    Own,
-    /// Other processes, maybe on other machines.
+    /// Only this process uses it.
+    Exclusive,
+    /// Other processes use it too, maybe on other machines.
     Shared,
 }
 
@@ -94,17 +94,17 @@ impl BlobKey {
 #[derive(Debug, Clone)]
 pub struct Blobs {
     root: PathBuf,
-    /// Folder of the files that were set aside, unless they are in object storage.
+    /// Folder of the quarantine, unless files are in object storage.
     quarantine: PathBuf,
     remote: Option<RemoteStore>,
 }
 
-/// What there is besides where files lie in object storage.
+/// Object storage with its local cache.
 #[derive(Debug, Clone)]
 struct RemoteStore {
     remote: Remote,
     cache: Cache,
-    /// Root of the files that other machines do not need.
+    /// Folder of the files that other machines do not need.
     local_root: PathBuf,
 }
 
@@ -133,7 +133,7 @@ impl FileKind {
     }
 }
 
-/// A stored file that belongs to nothing.
+/// A stored file that nothing refers to.
 #[derive(Debug, Clone)]
 pub struct Orphan {
     /// Its name.
@@ -144,12 +144,12 @@ pub struct Orphan {
     pub stored_at: SystemTime,
 }
 
-/// A file that must be there, since the database speaks of it.
+/// A file that must exist, since the database refers to it.
 #[derive(Debug, Clone)]
 pub struct Expected {
     /// Its name.
     pub key: BlobKey,
-    /// Its size in bytes; of an upload under way, the least that it may have.
+    /// Its size in bytes; for an unfinished upload, its minimum.
     pub size_bytes: u64,
     /// Whether it may be longer.
     pub is_growing: bool,
@@ -157,7 +157,7 @@ pub struct Expected {
     pub sha256: Option<String>,
 }
 
-/// A stored file as a list has it.
+/// A stored file in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
     /// Id.
@@ -171,7 +171,7 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// How long ago it was stored; a clock that was set back makes it new.
+    /// How long ago it was stored; zero if the clock was set back since.
     #[must_use]
     pub fn age(&self) -> Duration {
         self.stored_at.elapsed().unwrap_or_default()
@@ -185,38 +185,36 @@ impl Entry {
 }
 
 impl Blobs {
-    /// Opens the store in `root`, making the folder if needed and sweeping files that were left
-    /// unfinished.
+    /// Opens the store in `root`, creates the folder if needed and removes abandoned files.
     ///
     /// # Errors
     /// When the folder cannot be made or read.
     pub fn open(root: PathBuf, sharing: Sharing) -> io::Result<Self> {
         let abandoned_after = match sharing {
-            Sharing::Own => Duration::ZERO,
+            Sharing::Exclusive => Duration::ZERO,
             Sharing::Shared => ABANDONED_AFTER,
         };
         fs::create_dir_all(&root)?;
-        // On the same disk, so that a file only gets another name.
+        // On the same disk, so that moving a file only renames it.
         let quarantine = root.with_file_name(quarantine::FOLDER);
         let this = Self { root, quarantine, remote: None };
         this.sweep(abandoned_after)?;
         Ok(this)
     }
 
-    /// The same with the quarantine inside its folder, for a folder whose neighbours belong to
-    /// others.
+    /// The store with its quarantine inside `root`, for a folder whose siblings are not ours.
     #[must_use]
     pub fn with_quarantine_inside(self) -> Self {
         Self { quarantine: self.root.join(quarantine::FOLDER), ..self }
     }
 
-    /// Removes files on this machine that were begun and nobody goes on with.
+    /// Removes abandoned unfinished files on this machine.
     ///
     /// # Errors
     /// When they cannot be listed or removed.
     pub fn sweep_abandoned(&self) -> io::Result<()> {
         if let Some(store) = &self.remote {
-            self.of_this_machine(store).sweep(ABANDONED_AFTER)?;
+            self.local_store(store).sweep(ABANDONED_AFTER)?;
         }
         self.sweep(ABANDONED_AFTER)
     }
@@ -231,8 +229,7 @@ impl Blobs {
         Ok(())
     }
 
-    /// Opens object storage, with a cache in `root` that keeps at most `cache_bytes`; `sharing`
-    /// says who else uses it.
+    /// Opens object storage with a cache of at most `cache_bytes` in `root`.
     ///
     /// # Errors
     /// As [`Self::open`].
@@ -244,9 +241,9 @@ impl Blobs {
     ) -> io::Result<Self> {
         let local_root = root.with_file_name("blobs-of-this-machine");
         Self::open(local_root.clone(), sharing)?;
-        let own = Self::open(root.clone(), sharing)?;
+        let cache_store = Self::open(root.clone(), sharing)?;
         let cache = Cache::new(root, cache_bytes);
-        Ok(Self { remote: Some(RemoteStore { remote, cache, local_root }), ..own })
+        Ok(Self { remote: Some(RemoteStore { remote, cache, local_root }), ..cache_store })
     }
 
     /// A store of files that other machines do not need: this one, or a folder beside the cache of
@@ -255,40 +252,40 @@ impl Blobs {
     pub fn local(&self) -> Self {
         match &self.remote {
             None => self.clone(),
-            Some(store) => self.of_this_machine(store),
+            Some(store) => self.local_store(store),
         }
     }
 
-    fn of_this_machine(&self, store: &RemoteStore) -> Self {
+    fn local_store(&self, store: &RemoteStore) -> Self {
         Self { root: store.local_root.clone(), quarantine: self.quarantine.clone(), remote: None }
     }
 
-    /// Whether other machines have other files than [`Self::local`] has.
+    /// Whether files are in object storage, so that [`Self::local`] is another store.
     #[must_use]
     pub fn is_remote(&self) -> bool {
         self.remote.is_some()
     }
 
-    /// Whether the file of `key` is stored, or returns from the quarantine.
+    /// Whether the file of `key` is stored. Brings it back from the quarantine if it is there.
     ///
     /// # Errors
-    /// When the storage does not say.
+    /// When the storage does not answer.
     pub fn contains(&self, key: &BlobKey) -> io::Result<bool> {
-        let is_there = match &self.remote {
+        let is_stored = match &self.remote {
             Some(store) => store.remote.has(key.folder, &key.file_name())?,
             None => self.path(key).is_file(),
         };
-        Ok(is_there || self.return_from_quarantine(key)?)
+        Ok(is_stored || self.return_from_quarantine(key)?)
     }
 
-    /// The folder that everything is written in.
+    /// The folder of all local files.
     #[must_use]
     pub fn root(&self) -> &Path {
         &self.root
     }
 
-    /// Where the file of `key` is on this machine, whether it exists or not. With object storage it
-    /// may have to be fetched first, as [`Self::read`] does.
+    /// Path of the file of `key` on this machine, whether it exists or not. With object storage,
+    /// [`Self::read`] fetches it first.
     #[must_use]
     pub fn path(&self, key: &BlobKey) -> PathBuf {
         self.root.join(key.folder).join(key.file_name())
@@ -300,7 +297,7 @@ impl Blobs {
     /// When the folder or the file cannot be made.
     pub fn writer(&self, key: &BlobKey) -> io::Result<BlobWriter> {
         let remote = self.remote.as_ref().map(|store| store.remote.clone());
-        Ok(self.local_writer(key)?.bound_for(remote, key.folder))
+        Ok(self.local_writer(key)?.with_remote(remote, key.folder))
     }
 
     fn local_writer(&self, key: &BlobKey) -> io::Result<BlobWriter> {
@@ -316,13 +313,13 @@ impl Blobs {
         BlobWriter::create(folder, destination)
     }
 
-    /// Starts writing a file of one kind whose id is known only once it is whole: it gets its name
-    /// from [`BlobWriter::finish_as`].
+    /// Starts writing a file whose id is known only when it is complete: [`BlobWriter::finish_as`]
+    /// names it.
     ///
     /// # Errors
     /// When the folder or the file cannot be made.
     pub fn unnamed_writer(&self, folder: &'static str) -> io::Result<BlobWriter> {
-        // No id begins with a point, so `finish` alone can never hit a stored file.
+        // No id begins with a dot, so `finish` alone never replaces a stored file.
         self.writer(&BlobKey {
             folder,
             id: format!(".{}", uuid::Uuid::new_v4().simple()),
@@ -330,13 +327,12 @@ impl Blobs {
         })
     }
 
-    /// A nameless file with the content of the stored file of `key`, which stays: a second name of
-    /// the same bytes where the disk can do that, otherwise a copy.
+    /// An unnamed hard link to the stored file of `key`, or a copy where the disk has no links.
     ///
     /// # Errors
     /// When there is no such file, or it cannot be copied.
     pub fn unnamed_copy(&self, key: &BlobKey, folder: &'static str) -> io::Result<BlobWriter> {
-        // Fetched, if it was not.
+        // Fetches it from object storage if needed.
         self.read(key)?.ok_or(io::ErrorKind::NotFound)?;
         let writer = self.unnamed_writer(folder)?;
         let source = self.path(key);
@@ -348,7 +344,7 @@ impl Blobs {
         Ok(writer.with_file(file))
     }
 
-    /// The stored files of one kind; with object storage also what is left of them in the cache.
+    /// The stored files of one kind, including those that only the cache of object storage has.
     ///
     /// # Errors
     /// When they cannot be listed.
@@ -356,19 +352,18 @@ impl Blobs {
         let mut found = local_entries(&self.root.join(folder))?;
         if let Some(store) = &self.remote {
             let stored = store.remote.entries(folder)?;
-            let names: BTreeSet<_> = stored.iter().map(|one| (&one.id, &one.extension)).collect();
-            found.retain(|one| !names.contains(&(&one.id, &one.extension)));
+            let names: BTreeSet<_> = stored.iter().map(|entry| (&entry.id, &entry.extension)).collect();
+            found.retain(|entry| !names.contains(&(&entry.id, &entry.extension)));
             found.extend(stored.iter().cloned());
         }
         Ok(found)
     }
 
-    /// The files of one kind that are stored for good: with object storage those that are there,
-    /// whatever the cache has.
+    /// The files of one kind that are stored durably: with object storage, without the cache.
     ///
     /// # Errors
     /// When they cannot be listed.
-    pub fn entries_for_good(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
+    pub fn durable_entries(&self, folder: &'static str) -> io::Result<Vec<Entry>> {
         match &self.remote {
             Some(store) => store.remote.entries(folder),
             None => local_entries(&self.root.join(folder)),
@@ -380,10 +375,10 @@ impl Blobs {
     /// # Errors
     /// As [`Self::entries`].
     pub fn sizes(&self, folder: &'static str) -> io::Result<Vec<(String, u64)>> {
-        Ok(self.entries(folder)?.into_iter().map(|one| (one.id, one.size_bytes)).collect())
+        Ok(self.entries(folder)?.into_iter().map(|entry| (entry.id, entry.size_bytes)).collect())
     }
 
-    /// Stores `bytes` as the file of `key`; when this returns they are stored for good.
+    /// Stores `bytes` durably as the file of `key`.
     ///
     /// # Errors
     /// When any step fails; an older file of that key is then untouched.
@@ -393,11 +388,11 @@ impl Blobs {
         writer.finish().map(|_| ())
     }
 
-    /// Moves the file of `key` from the [`Self::local`] store to this one, where they differ.
+    /// Moves the file of `key` from the [`Self::local`] store to object storage, if there is any.
     ///
     /// # Errors
-    /// When any step fails; the file is then where it was.
-    pub fn take_from_local(&self, key: &BlobKey) -> io::Result<()> {
+    /// When any step fails; the file then stays in the local store.
+    pub fn move_from_local(&self, key: &BlobKey) -> io::Result<()> {
         let Some(store) = &self.remote else { return Ok(()) };
         let local = self.local();
         // An earlier attempt has moved it.
@@ -408,8 +403,8 @@ impl Blobs {
         local.remove(key)
     }
 
-    /// Opens the file of `key`, which may return from the quarantine; `None` if there is none. For
-    /// files that the database speaks of: looking into the quarantine costs more than a miss.
+    /// Opens the file of `key`, also from the quarantine; `None` if there is none. For files that
+    /// the database refers to, since a search of the quarantine costs more than a miss.
     ///
     /// # Errors
     /// When it exists and cannot be opened.
@@ -420,8 +415,8 @@ impl Blobs {
         }
     }
 
-    /// Opens the file of `key` without a look into the quarantine; `None` if there is none. For
-    /// files that anybody may name, such as renders.
+    /// Opens the file of `key`, but not from the quarantine; `None` if there is none. For files
+    /// whose names requests choose, such as renders.
     ///
     /// # Errors
     /// When it exists and cannot be opened.
@@ -429,7 +424,7 @@ impl Blobs {
         match File::open(self.path(key)) {
             Ok(file) => {
                 if self.remote.is_some() {
-                    // What is read stays in the cache.
+                    // Marks it as recently used.
                     file.set_modified(SystemTime::now())?;
                 }
                 Ok(Some(file))
@@ -445,7 +440,7 @@ impl Blobs {
         if !store.remote.fetch(key.folder, &key.file_name(), &mut writer)? {
             return Ok(None);
         }
-        // Held open from here on, so that nothing can take it away.
+        // Opened before another thread can evict it from the cache.
         let file = File::open(writer.temporary())?;
         writer.finish()?;
         Ok(Some(file))
@@ -466,15 +461,15 @@ impl Blobs {
 fn local_entries(folder: &Path) -> io::Result<Vec<Entry>> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-        other => other?,
+        entries => entries?,
     };
     let mut found = Vec::new();
     for entry in entries {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        // Another process may just have removed it.
-        let (Some((id, extension)), Ok(facts)) = (split_name(&name), entry.metadata()) else { continue };
-        found.push(Entry { id, extension, stored_at: facts.modified()?, size_bytes: facts.len() });
+        // Another process may have removed it.
+        let (Some((id, extension)), Ok(metadata)) = (split_name(&name), entry.metadata()) else { continue };
+        found.push(Entry { id, extension, stored_at: metadata.modified()?, size_bytes: metadata.len() });
     }
     Ok(found)
 }
@@ -488,18 +483,18 @@ fn split_name(name: &str) -> Option<(String, String)> {
 fn sweep(folder: &Path, abandoned_after: Duration) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
-        let unfinished =
+        let is_unfinished =
             path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(TEMPORARY_PREFIX));
-        if unfinished && is_older(&path, abandoned_after) {
+        if is_unfinished && is_older(&path, abandoned_after) {
             remove_if_there(&path)?;
         }
     }
     Ok(())
 }
 
-/// Whether nobody has written to a file for so long. One that is gone meanwhile is not.
+/// Whether a file was last written at least `age` ago. False for a file that is missing.
 fn is_older(path: &Path, age: Duration) -> bool {
-    let written = fs::metadata(path).and_then(|facts| facts.modified());
+    let written = fs::metadata(path).and_then(|metadata| metadata.modified());
     age.is_zero() || written.is_ok_and(|written| written.elapsed().is_ok_and(|since| since >= age))
 }
 
@@ -508,22 +503,27 @@ mod tests {
     use std::io::Read as _;
 
     use super::*;
+    use crate::error::ApiError;
 
     fn store() -> (tempfile::TempDir, Blobs) {
         let dir = tempfile::tempdir().expect("a folder");
-        let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Own).expect("opens");
+        let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
         (dir, blobs)
     }
 
     #[test]
-    fn a_file_appears_whole_or_not_at_all() {
+    fn a_file_appears_completely_or_not_at_all() {
         let (_dir, blobs) = store();
         let key = BlobKey::new("renders", "a1", "wav").expect("fits");
         let mut writer = blobs.writer(&key).expect("starts");
         writer.write_all(b"half").expect("writes");
         assert!(blobs.read(&key).expect("reads").is_none(), "visible before it is finished");
         drop(writer);
-        assert_eq!(fs::read_dir(blobs.path(&key).parent().unwrap()).unwrap().count(), 0, "left something");
+        assert_eq!(
+            fs::read_dir(blobs.path(&key).parent().unwrap()).unwrap().count(),
+            0,
+            "a dropped writer leaves a file"
+        );
 
         blobs.put(&key, b"whole").expect("stores");
         let mut text = String::new();
@@ -534,46 +534,65 @@ mod tests {
         assert!(blobs.read(&key).expect("reads").is_none());
     }
 
+    #[tokio::test(flavor = "multi_thread")]
+    async fn damaged_bytes_from_object_storage_are_refused_and_not_kept() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let (remote, root) = (Remote::in_memory(), dir.path().join("blobs"));
+        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
+        let work = move || {
+            let key = BlobKey::new("audio", "a1", "wav").expect("fits");
+            blobs.put(&key, b"right").expect("stores");
+            fs::remove_file(blobs.path(&key)).expect("there is a local copy");
+            remote.damage("audio", "a1.wav", b"wrong");
+            let error = ApiError::from(blobs.read(&key).expect_err("other bytes"));
+            assert_eq!((error.status().as_u16(), error.code()), (503, "storage_unreachable"));
+            assert!(!blobs.path(&key).exists(), "a copy of the damaged bytes was kept");
+            remote.damage("audio", "a1.wav", b"right");
+            assert!(blobs.read(&key).expect("reads").is_some());
+        };
+        tokio::task::spawn_blocking(work).await.expect("no panic");
+    }
+
     #[test]
-    fn a_name_can_come_last_and_the_bytes_from_elsewhere() {
+    fn an_unnamed_file_can_be_written_by_others_and_named_last() {
         let (_dir, blobs) = store();
         assert!(blobs.entries("audio").expect("lists").is_empty());
         let writer = blobs.unnamed_writer("audio").expect("starts");
         fs::write(writer.temporary(), b"from elsewhere").expect("writes");
         let key = BlobKey::new("audio", "b2", "wav").expect("fits");
-        let copy_of = BlobKey::new("parts", "c3", "part").expect("fits");
+        let copied_key = BlobKey::new("parts", "c3", "part").expect("fits");
         writer.finish_as(&key).expect("names it");
         assert_eq!(fs::read(blobs.path(&key)).expect("reads"), b"from elsewhere");
         let stored = blobs.entries("audio").expect("lists");
         assert_eq!((stored.len(), stored[0].file_name()), (1, "b2.wav".to_owned()));
-        blobs.put(&copy_of, b"a part").expect("stores");
+        blobs.put(&copied_key, b"a part").expect("stores");
         let second = BlobKey::new("audio", "d4", "wav").expect("fits");
-        blobs.unnamed_copy(&copy_of, "audio").expect("copies").finish_as(&second).expect("names it");
-        blobs.remove(&copy_of).expect("removes");
+        blobs.unnamed_copy(&copied_key, "audio").expect("copies").finish_as(&second).expect("names it");
+        blobs.remove(&copied_key).expect("removes");
         assert_eq!(fs::read(blobs.path(&second)).expect("reads"), b"a part");
     }
 
     #[test]
-    fn what_a_crash_left_is_swept_at_start() {
+    fn a_start_removes_files_that_a_crash_left() {
         let (dir, blobs) = store();
         let key = BlobKey::new("renders", "kept", "wav").expect("fits");
         blobs.put(&key, b"kept").expect("stores");
         let leftover = blobs.path(&key).with_file_name(".writing-0123");
         fs::write(&leftover, b"half").expect("writes");
         Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
-        assert!(leftover.exists(), "somebody else may be writing it");
+        assert!(leftover.exists(), "another process may be writing it");
         let file = File::options().write(true).open(&leftover).expect("opens");
         file.set_modified(SystemTime::now() - ABANDONED_AFTER).expect("sets");
         Blobs::open(dir.path().join("blobs"), Sharing::Shared).expect("opens beside others");
-        assert!(!leftover.exists(), "nobody can be writing it");
+        assert!(!leftover.exists(), "too old to be in use");
         fs::write(&leftover, b"half").expect("writes");
-        let again = Blobs::open(dir.path().join("blobs"), Sharing::Own).expect("opens again");
+        let again = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens again");
         assert!(!leftover.exists());
         assert!(again.read(&key).expect("reads").is_some());
     }
 
     #[test]
-    fn no_id_leaves_the_folder() {
+    fn ids_with_path_separators_are_refused() {
         for id in ["", "..", "a/b", "a\\b", "a.b", "\0", "é", &"x".repeat(129)] {
             assert!(BlobKey::new("renders", id, "wav").is_err(), "{id:?}");
         }
@@ -581,7 +600,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn a_private_file_is_its_owners_alone() {
+    fn only_its_owner_can_read_a_private_file() {
         use std::os::unix::fs::PermissionsExt as _;
         let dir = tempfile::tempdir().expect("a folder");
         let path = dir.path().join("key");

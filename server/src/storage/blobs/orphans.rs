@@ -1,4 +1,4 @@
-//! Stored files that belong to nothing.
+//! Stored files that nothing refers to.
 
 use std::collections::HashSet;
 use std::io;
@@ -7,13 +7,13 @@ use std::time::Duration;
 use super::{Blobs, Expected, FileKind, Orphan};
 
 impl Blobs {
-    /// Files of one kind that are none of `expected` and were stored so long ago.
+    /// Files of one kind that are not among `expected` and are at least `age` old.
     ///
     /// # Errors
     /// When the files cannot be listed.
     pub fn orphans(&self, kind: FileKind, expected: &[Expected], age: Duration) -> io::Result<Vec<Orphan>> {
-        let of_folder = expected.iter().filter(|one| one.key.folder() == kind.folder);
-        let known: HashSet<String> = of_folder.map(|one| one.key.file_name()).collect();
+        let of_folder = expected.iter().filter(|file| file.key.folder() == kind.folder);
+        let known: HashSet<String> = of_folder.map(|file| file.key.file_name()).collect();
         let mut orphans = Vec::new();
         for entry in self.entries(kind.folder)? {
             let name = entry.file_name();

@@ -1,10 +1,9 @@
-//! Files that were set aside instead of removed, until somebody needs them again or their time is
-//! over.
+//! Files that were set aside instead of removed, until they are needed again or expire.
 //!
-//! They lie in `quarantine/<time>/<folder>/<file>`, or `<time>-deleted` for what users deleted:
-//! beside the folder of a process's own files, inside a shared folder, or in the bucket. A file
-//! that is read and missing returns from there, unless it is of a kind that the database does not
-//! list, such as renders: an operator brings those back.
+//! Their path is `quarantine/<time>/<folder>/<file>`, or `<time>-deleted` if a user deleted them.
+//! The quarantine is beside the storage folder of a single process, inside a shared folder, or in
+//! the bucket. Reading a missing file brings it back. An operator must bring back kinds that the
+//! database does not list, such as renders.
 
 use std::fs;
 use std::io;
@@ -21,15 +20,15 @@ pub(super) const FOLDER: &str = "quarantine";
 /// Digits of a time: year, month, day, hour, minute, second in UTC.
 const TIME_DIGITS: usize = 14;
 
-/// End of the name of a batch that holds what users deleted.
-const DELETED: &str = "-deleted";
+/// End of the name of a batch with files that users deleted.
+const DELETED_SUFFIX: &str = "-deleted";
 
-/// How often moving a file is tried while others remove the folder that it goes to.
+/// Most attempts to move a file while other threads remove its destination folder.
 const MOVE_ATTEMPTS_MAX: u32 = 100;
 
-/// Batches of object storage that are asked for a file one by one. Where there are more, listing
-/// all of them takes fewer requests: one for 1,000 files.
-const BATCHES_ASKED_MAX: usize = 10;
+/// Most batches of object storage that are searched with one request each. With more batches, a
+/// list of all files takes fewer requests: one for 1,000 files.
+const BATCH_REQUESTS_MAX: usize = 10;
 
 /// Why a file was set aside.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -44,7 +43,7 @@ pub enum Reason {
 /// A file in the quarantine.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Quarantined {
-    /// Folder and name that it had among the stored files, with `/` between.
+    /// Its original folder and name, with `/` between.
     pub name: String,
     /// When it was set aside, as digits from year to second, in UTC.
     pub since: String,
@@ -61,7 +60,7 @@ impl Quarantined {
     pub(super) fn parse(path: &str, size_bytes: u64) -> Option<Self> {
         let (batch, name) = path.split_once('/')?;
         let (folder, file) = name.split_once('/')?;
-        let (since, reason) = match batch.strip_suffix(DELETED) {
+        let (since, reason) = match batch.strip_suffix(DELETED_SUFFIX) {
             Some(since) => (since, Reason::Deleted),
             None => (batch, Reason::Unneeded),
         };
@@ -76,9 +75,8 @@ impl Quarantined {
         })
     }
 
-    /// Whether it was set aside more than `secs` seconds before `now_ms`, a time in milliseconds
-    /// since 1970. The second in which it was set aside does not count, since its name holds whole
-    /// seconds only.
+    /// Whether it was set aside more than `secs` seconds before `now_ms` (milliseconds since 1970).
+    /// Names hold whole seconds, so the second in which it was set aside does not count.
     #[must_use]
     pub fn is_older(&self, secs: u64, now_ms: i64) -> bool {
         let kept_ms = i64::try_from(secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
@@ -95,15 +93,15 @@ fn time_digits(text: &str) -> String {
 }
 
 impl Blobs {
-    /// Moves the file of `key` to the quarantine, and says where it is there; `None` if there is no
+    /// Moves the file of `key` to the quarantine and returns its path there; `None` if there is no
     /// such file.
     ///
     /// # Errors
-    /// When it cannot be moved; it is then where it was.
+    /// When it cannot be moved; it then stays in place.
     pub fn set_aside(&self, key: &BlobKey, reason: Reason) -> io::Result<Option<String>> {
         let suffix = match reason {
             Reason::Unneeded => "",
-            Reason::Deleted => DELETED,
+            Reason::Deleted => DELETED_SUFFIX,
         };
         let path = format!("{}{suffix}/{}", time_digits(&clock::now_text()), key.path());
         let is_moved = match &self.remote {
@@ -123,36 +121,40 @@ impl Blobs {
     /// When they cannot be listed.
     pub fn quarantined(&self) -> io::Result<Vec<Quarantined>> {
         let found = match &self.remote {
-            Some(store) => store.remote.below(FOLDER)?,
+            Some(store) => store.remote.list_recursive(FOLDER)?,
             None => files_below(&self.quarantine)?,
         };
         let mut found: Vec<Quarantined> = found
             .into_iter()
             .filter_map(|(path, size_bytes)| Quarantined::parse(&path, size_bytes))
             .collect();
-        found.sort_by(|one, other| (&one.since, &one.name).cmp(&(&other.since, &other.name)));
+        found.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
         Ok(found)
     }
 
-    /// Moves the newest file of `key` from the quarantine back to where it was; false if there is
-    /// none. A file that is stored already stays, and the other one is left in the quarantine.
+    /// Moves the newest file of `key` back from the quarantine; false if there is none. If the file
+    /// is stored again already, it stays, and so does the one in the quarantine.
     ///
     /// # Errors
     /// When it cannot be moved.
     pub fn return_from_quarantine(&self, key: &BlobKey) -> io::Result<bool> {
         let name = key.path();
-        let Some(one) = self.find_quarantined(key)? else { return Ok(false) };
+        let Some(quarantined) = self.find_quarantined(key)? else { return Ok(false) };
         let is_back = match &self.remote {
-            Some(store) => store.remote.rename(&format!("{FOLDER}/{}", one.path()), &name)?,
+            Some(store) => store.remote.rename(&format!("{FOLDER}/{}", quarantined.path()), &name)?,
             None if self.path(key).exists() => true,
             None => {
-                let is_back = move_file(&self.quarantine.join(one.path()), &self.path(key))?;
-                self.remove_empty_folders(&one);
+                let is_back = move_file(&self.quarantine.join(quarantined.path()), &self.path(key))?;
+                self.remove_empty_folders(&quarantined);
                 is_back
             }
         };
         if is_back {
-            tracing::info!(file = name, since = one.since, "a stored file returned from the quarantine");
+            tracing::info!(
+                file = name,
+                since = quarantined.since,
+                "a stored file returned from the quarantine"
+            );
         }
         Ok(is_back)
     }
@@ -163,11 +165,11 @@ impl Blobs {
             Some(store) => store.remote.folders(FOLDER)?,
             None => batches(&self.quarantine)?,
         };
-        if self.is_remote() && batches.len() > BATCHES_ASKED_MAX {
+        if self.is_remote() && batches.len() > BATCH_REQUESTS_MAX {
             let found = self.quarantined()?;
-            return Ok(found.into_iter().rev().find(|one| one.name == key.path()));
+            return Ok(found.into_iter().rev().find(|quarantined| quarantined.name == key.path()));
         }
-        // Their names begin with the time.
+        // By time, with which their names begin.
         batches.sort();
         for batch in batches.iter().rev() {
             let path = format!("{batch}/{}", key.path());
@@ -183,39 +185,39 @@ impl Blobs {
         Ok(None)
     }
 
-    /// Removes a file from the quarantine for ever.
+    /// Deletes a file in the quarantine.
     ///
     /// # Errors
     /// When it exists and cannot be removed.
-    pub fn remove_quarantined(&self, one: &Quarantined) -> io::Result<()> {
+    pub fn remove_quarantined(&self, quarantined: &Quarantined) -> io::Result<()> {
         match &self.remote {
-            Some(store) => store.remote.remove(&format!("{FOLDER}/{}", one.batch), &one.name),
+            Some(store) => store.remote.remove(&format!("{FOLDER}/{}", quarantined.batch), &quarantined.name),
             None => {
-                remove_if_there(&self.quarantine.join(one.path()))?;
-                self.remove_empty_folders(one);
+                remove_if_there(&self.quarantine.join(quarantined.path()))?;
+                self.remove_empty_folders(quarantined);
                 Ok(())
             }
         }
     }
 
-    /// Removes the folders of a batch that nothing is left in.
-    fn remove_empty_folders(&self, one: &Quarantined) {
-        let batch = self.quarantine.join(&one.batch);
-        if let Some((folder, _)) = one.name.split_once('/') {
-            // Fails while something is in it, as it should.
+    /// Removes the folders of a batch that are empty.
+    fn remove_empty_folders(&self, removed: &Quarantined) {
+        let batch = self.quarantine.join(&removed.batch);
+        if let Some((folder, _)) = removed.name.split_once('/') {
+            // `remove_dir` fails, as it should, while a folder is not empty.
             let _ = fs::remove_dir(batch.join(folder)).and_then(|()| fs::remove_dir(&batch));
         }
     }
 }
 
-/// Gives a file another name, on another disk if need be; false if there is no such file.
+/// Moves a file, also to another disk; false if there is no such file.
 fn move_file(from: &Path, to: &Path) -> io::Result<bool> {
     let (source_folder, folder) = (from.parent().unwrap_or(from), to.parent().unwrap_or(to));
     let mut attempts = 1;
     loop {
         match fs::create_dir_all(folder).and_then(|()| rename(from, to, folder)) {
             Ok(()) => break,
-            // Another thread, which brought a file back, has just removed the empty folder.
+            // Another thread brought a file back and removed the empty folder.
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists)
                     && from.exists()
@@ -240,15 +242,15 @@ fn rename(from: &Path, to: &Path, folder: &Path) -> io::Result<()> {
             writer.finish()?;
             remove_if_there(from)
         }
-        other => other,
+        renamed => renamed,
     }
 }
 
-/// Syncs a folder, unless another thread has removed it since nothing was left in it.
+/// Syncs a folder, unless another thread has removed it because it was empty.
 fn sync_if_there(folder: &Path) -> io::Result<()> {
     match writer::sync_folder(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        other => other,
+        synced => synced,
     }
 }
 
@@ -264,21 +266,23 @@ fn file_size_bytes(path: &Path) -> io::Result<Option<u64>> {
         Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => {
             Ok(None)
         }
-        facts => facts.map(|facts| facts.is_file().then_some(facts.len())),
+        metadata => metadata.map(|metadata| metadata.is_file().then_some(metadata.len())),
     }
 }
 
-/// Paths with `/` and sizes in bytes of every file two folders below one.
+/// Paths (with `/`) and sizes in bytes of all files exactly two folders below `root`.
 fn files_below(root: &Path) -> io::Result<Vec<(String, u64)>> {
     let mut found = Vec::new();
     for batch in entries(root)? {
         for folder in entries(&batch)? {
             for file in entries(&folder)? {
-                // Another process may just have moved it.
-                let (Ok(path), Ok(facts)) = (file.strip_prefix(root), fs::metadata(&file)) else { continue };
-                if facts.is_file() {
+                // Another process may have moved it.
+                let (Ok(path), Ok(metadata)) = (file.strip_prefix(root), fs::metadata(&file)) else {
+                    continue;
+                };
+                if metadata.is_file() {
                     let parts: Vec<_> = path.iter().map(|part| part.to_string_lossy()).collect();
-                    found.push((parts.join("/"), facts.len()));
+                    found.push((parts.join("/"), metadata.len()));
                 }
             }
         }
@@ -304,11 +308,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_that_was_set_aside_returns_when_it_is_read() {
+    fn reading_a_file_brings_it_back_from_the_quarantine() {
         let dir = tempfile::tempdir().expect("a folder");
-        let own = Blobs::open(dir.path().join("blobs"), Sharing::Own).expect("opens");
+        let exclusive = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
         let shared = Blobs::open(dir.path().join("shared"), Sharing::Shared).expect("opens");
-        for blobs in [own, shared.with_quarantine_inside()] {
+        for blobs in [exclusive, shared.with_quarantine_inside()] {
             let key = BlobKey::new("audio", "a1", "wav").expect("fits");
             blobs.put(&key, b"bytes").expect("stores");
             assert!(blobs.set_aside(&key, Reason::Unneeded).expect("moves").is_some());
@@ -329,16 +333,16 @@ mod tests {
     }
 
     #[test]
-    fn a_file_may_be_set_aside_while_others_bring_it_back() {
+    fn threads_may_set_a_file_aside_and_bring_it_back_at_once() {
         let dir = tempfile::tempdir().expect("a folder");
-        let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Own).expect("opens");
+        let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
         let key = BlobKey::new("audio", "a1", "wav").expect("fits");
         blobs.put(&key, b"bytes").expect("stores");
-        let end = AtomicBool::new(false);
+        let is_done = AtomicBool::new(false);
         std::thread::scope(|threads| {
             for _ in 0..2 {
                 threads.spawn(|| {
-                    while !end.load(Ordering::Relaxed) {
+                    while !is_done.load(Ordering::Relaxed) {
                         blobs.contains(&key).expect("asks");
                     }
                 });
@@ -346,26 +350,26 @@ mod tests {
             for _ in 0..2_000 {
                 blobs.set_aside(&key, Reason::Deleted).expect("moves");
             }
-            end.store(true, Ordering::Relaxed);
+            is_done.store(true, Ordering::Relaxed);
         });
         assert!(blobs.contains(&key).expect("asks"));
         assert_eq!(
-            blobs.read(&key).expect("reads").map(|file| file.metadata().expect("facts").len()),
+            blobs.read(&key).expect("reads").map(|file| file.metadata().expect("metadata").len()),
             Some(5)
         );
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn object_storage_has_a_quarantine_beside_that_of_the_machine() {
+    async fn object_storage_and_the_local_store_have_separate_quarantines() {
         let dir = tempfile::tempdir().expect("a folder");
         let root = dir.path().join("blobs");
         let remote = Remote::in_memory();
-        let blobs = Blobs::open_remote(root, remote, 1 << 20, Sharing::Own).expect("opens");
-        let work = move || {
+        let blobs = Blobs::open_remote(root, remote, 1 << 20, Sharing::Exclusive).expect("opens");
+        let check = move || {
             let key = BlobKey::new("audio", "a1", "wav").expect("fits");
-            for (stored, set_aside) in [(b"first", Reason::Deleted), (b"other", Reason::Unneeded)] {
-                blobs.put(&key, stored).expect("stores");
-                assert!(blobs.set_aside(&key, set_aside).expect("moves").is_some());
+            for (content, reason) in [(b"first", Reason::Deleted), (b"other", Reason::Unneeded)] {
+                blobs.put(&key, content).expect("stores");
+                assert!(blobs.set_aside(&key, reason).expect("moves").is_some());
                 assert!(blobs.read_stored(&key).expect("asks").is_none());
             }
             assert_eq!(blobs.quarantined().expect("lists").len(), 2);
@@ -377,32 +381,32 @@ mod tests {
             local.put(&part, b"part").expect("stores");
             assert!(local.set_aside(&part, Reason::Unneeded).expect("moves").is_some());
             let names = |blobs: &Blobs| -> Vec<String> {
-                blobs.quarantined().expect("lists").into_iter().map(|one| one.name).collect()
+                blobs.quarantined().expect("lists").into_iter().map(|file| file.name).collect()
             };
             assert_eq!((names(&local), names(&blobs)), (vec![part.path()], vec![key.path()]));
             assert!(local.read(&part).expect("reads").is_some());
         };
-        tokio::task::spawn_blocking(work).await.expect("no panic");
+        tokio::task::spawn_blocking(check).await.expect("no panic");
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn a_miss_in_object_storage_takes_few_requests_whatever_was_deleted() {
+    async fn a_missing_file_takes_few_requests_however_many_files_were_deleted() {
         let dir = tempfile::tempdir().expect("a folder");
         let remote = Remote::in_memory();
         let root = dir.path().join("blobs");
-        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Own).expect("opens");
+        let blobs = Blobs::open_remote(root, remote.clone(), 1 << 20, Sharing::Exclusive).expect("opens");
         let work = move || {
             let key = |id: &str| BlobKey::new("audio", id, "wav").expect("fits");
             for second in 10..40 {
                 let id = format!("a{second}");
                 blobs.put(&key(&id), b"bytes").expect("stores");
-                let aside = format!("{FOLDER}/202611221011{second}-deleted/audio/{id}.wav");
-                assert!(remote.rename(&key(&id).path(), &aside).expect("moves"));
+                let quarantined = format!("{FOLDER}/202611221011{second}-deleted/audio/{id}.wav");
+                assert!(remote.rename(&key(&id).path(), &quarantined).expect("moves"));
             }
-            let asked = || remote.sizes_asked.load(Ordering::Relaxed);
-            let before = asked();
+            let requests = || remote.size_requests.load(Ordering::Relaxed);
+            let before = requests();
             assert!(blobs.read(&key("b")).expect("asks").is_none());
-            assert!(asked() - before <= BATCHES_ASKED_MAX, "{} requests", asked() - before);
+            assert!(requests() - before <= BATCH_REQUESTS_MAX, "{} requests", requests() - before);
             assert!(blobs.contains(&key("a20")).expect("asks"), "it returned");
             assert_eq!(blobs.quarantined().expect("lists").len(), 29);
         };
@@ -410,8 +414,8 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_set_aside_is_listed() {
-        let parse = |path: &str| Quarantined::parse(path, 1).map(|one| (one.since, one.reason));
+    fn only_paths_of_quarantined_files_are_parsed() {
+        let parse = |path: &str| Quarantined::parse(path, 1).map(|file| (file.since, file.reason));
         let time = "20261122101112";
         let found = |reason| Some((time.to_owned(), reason));
         assert_eq!(parse("20261122101112/audio/a.wav"), found(Reason::Unneeded));

@@ -1,5 +1,6 @@
-//! Object storage that speaks S3.
+//! S3 object storage.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 use std::path::Path as FilePath;
 use std::sync::Arc;
@@ -9,20 +10,26 @@ use futures_util::StreamExt as _;
 use object_store::aws::AmazonS3Builder;
 use object_store::buffered::BufWriter;
 use object_store::path::Path;
-use object_store::{ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig};
+use object_store::{
+    Attribute, AttributeValue, Attributes, ClientOptions, ObjectStore, ObjectStoreExt as _, RetryConfig,
+};
+use sha2::{Digest as _, Sha256};
 use tokio::io::AsyncWriteExt as _;
 use tokio::runtime::Handle;
 
 use super::{Entry, split_name};
 use crate::config::S3Config;
+use crate::storage::hash::file_sha256;
 
-/// How long one request may take, and all tries of it together.
-const REQUEST_WITHIN: Duration = Duration::from_secs(120);
-const TRIES_WITHIN: Duration = Duration::from_secs(180);
+/// Metadata of an object: the SHA-256 of its bytes in hexadecimal.
+const SHA256: Attribute = Attribute::Metadata(Cow::Borrowed("sha256"));
+
+/// Longest time of one request, and of all its attempts together.
+const REQUEST_TIMEOUT: Duration = Duration::from_secs(120);
+const RETRY_TIMEOUT: Duration = Duration::from_secs(180);
 const RETRIES_MAX: usize = 6;
 
-/// A bucket, or what in it begins with a prefix. Its functions block: they are for threads that
-/// may.
+/// A bucket, or the part of it whose names begin with a prefix. Its functions block.
 #[derive(Debug, Clone)]
 pub struct Remote {
     store: Arc<dyn ObjectStore>,
@@ -30,24 +37,24 @@ pub struct Remote {
     runtime: Handle,
     /// Requests for the size of one file.
     #[cfg(test)]
-    pub(super) sizes_asked: Arc<std::sync::atomic::AtomicUsize>,
+    pub(super) size_requests: Arc<std::sync::atomic::AtomicUsize>,
 }
 
 impl Remote {
-    /// Opens a bucket and sees whether it answers.
+    /// Opens a bucket and checks that it answers.
     ///
     /// # Errors
-    /// When it does not, or the settings do not fit.
+    /// When it does not answer, or the settings are invalid.
     pub async fn open(config: &S3Config) -> anyhow::Result<Self> {
-        // A second time there is nothing to do.
+        // Fails if a provider is installed already, which is fine.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let mut builder = AmazonS3Builder::new()
             .with_bucket_name(&config.bucket)
             .with_region(&config.region)
-            .with_client_options(ClientOptions::new().with_timeout(REQUEST_WITHIN).with_allow_http(true))
+            .with_client_options(ClientOptions::new().with_timeout(REQUEST_TIMEOUT).with_allow_http(true))
             .with_retry(RetryConfig {
                 max_retries: RETRIES_MAX,
-                retry_timeout: TRIES_WITHIN,
+                retry_timeout: RETRY_TIMEOUT,
                 ..RetryConfig::default()
             });
         if let Some(endpoint) = &config.endpoint {
@@ -62,11 +69,11 @@ impl Remote {
             prefix: config.prefix.clone(),
             runtime: Handle::current(),
             #[cfg(test)]
-            sizes_asked: Arc::default(),
+            size_requests: Arc::default(),
         };
-        let mut first = remote.store.list(Some(&remote.folder("any")));
-        first.next().await.transpose()?;
-        drop(first);
+        let mut objects = remote.store.list(Some(&remote.folder("any")));
+        objects.next().await.transpose()?;
+        drop(objects);
         Ok(remote)
     }
 
@@ -75,7 +82,19 @@ impl Remote {
     pub(crate) fn in_memory() -> Self {
         let store = Arc::new(object_store::memory::InMemory::new());
         let (prefix, runtime) = ("songs".to_owned(), Handle::current());
-        Self { store, prefix, runtime, sizes_asked: Arc::default() }
+        Self { store, prefix, runtime, size_requests: Arc::default() }
+    }
+
+    /// Stores other bytes in an object that keeps its metadata, as a faulty store would.
+    #[cfg(test)]
+    pub(super) fn damage(&self, folder: &str, name: &str, bytes: &'static [u8]) {
+        let location = self.location(folder, name);
+        let damaging = async {
+            let attributes = self.store.get(&location).await.expect("an object").attributes;
+            let options = object_store::PutOptions { attributes, ..Default::default() };
+            self.store.put_opts(&location, bytes.into(), options).await.expect("stores");
+        };
+        self.runtime.block_on(damaging);
     }
 
     fn folder(&self, folder: &str) -> Path {
@@ -86,16 +105,18 @@ impl Remote {
         Path::from(format!("{}/{folder}/{name}", self.prefix))
     }
 
-    /// Stores a file, whole or not at all.
+    /// Stores a file with its hash, completely or not at all.
     pub(super) fn put(&self, folder: &str, name: &str, file: &FilePath) -> io::Result<()> {
         let location = self.location(folder, name);
+        let sha256 = AttributeValue::from(file_sha256(file)?);
         self.runtime.block_on(async {
             let mut source = tokio::fs::File::open(file).await?;
-            let mut writer = BufWriter::new(Arc::clone(&self.store), location);
+            let mut writer = BufWriter::new(Arc::clone(&self.store), location)
+                .with_attributes(Attributes::from_iter([(SHA256, sha256)]));
             match tokio::io::copy(&mut source, &mut writer).await {
                 Ok(_) => writer.shutdown().await,
                 Err(error) => {
-                    // The parts of it that came are of no use, and what failed is more to be known.
+                    // Removes the stored parts; the first error is the one to report.
                     let _ = writer.abort().await;
                     Err(error)
                 }
@@ -104,15 +125,28 @@ impl Remote {
     }
 
     /// Writes a stored file to `writer`; false if there is none.
+    ///
+    /// # Errors
+    /// When the bytes do not have the hash that was stored with them, among others.
     pub(super) fn fetch(&self, folder: &str, name: &str, writer: &mut impl Write) -> io::Result<bool> {
         let location = self.location(folder, name);
         self.runtime.block_on(async {
-            let mut pieces = match self.store.get(&location).await {
+            let found = match self.store.get(&location).await {
                 Err(object_store::Error::NotFound { .. }) => return Ok(false),
-                found => found?.into_stream(),
+                found => found?,
             };
-            while let Some(piece) = pieces.next().await {
-                writer.write_all(&piece?)?;
+            let stored_sha256 = found.attributes.get(&SHA256).cloned();
+            let mut hash = Sha256::new();
+            let mut chunks = found.into_stream();
+            while let Some(chunk) = chunks.next().await {
+                let chunk = chunk?;
+                hash.update(&chunk);
+                writer.write_all(&chunk)?;
+            }
+            if stored_sha256.is_some_and(|stored| *stored != format!("{:x}", hash.finalize())) {
+                let source =
+                    format!("the bytes of {location} do not have the SHA-256 of those stored").into();
+                return Err(object_store::Error::Generic { store: "S3", source }.into());
             }
             writer.flush()?;
             Ok(true)
@@ -123,7 +157,7 @@ impl Remote {
     pub(super) fn remove(&self, folder: &str, name: &str) -> io::Result<()> {
         match self.runtime.block_on(self.store.delete(&self.location(folder, name))) {
             Err(object_store::Error::NotFound { .. }) => Ok(()),
-            other => Ok(other?),
+            removed => Ok(removed?),
         }
     }
 
@@ -135,10 +169,10 @@ impl Remote {
     /// Size of a stored file in bytes, by its path; `None` if there is none.
     pub(super) fn size_bytes(&self, path: &str) -> io::Result<Option<u64>> {
         #[cfg(test)]
-        self.sizes_asked.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        self.size_requests.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
         match self.runtime.block_on(self.store.head(&self.folder(path))) {
             Err(object_store::Error::NotFound { .. }) => Ok(None),
-            other => Ok(other.map(|found| Some(found.size))?),
+            found => Ok(found.map(|object| Some(object.size))?),
         }
     }
 
@@ -149,18 +183,17 @@ impl Remote {
         Ok(names.map(str::to_owned).collect())
     }
 
-    /// Gives a stored file another name; false if there is none. The store copies it and removes
-    /// the first one.
+    /// Renames a stored file, by copying and deleting it; false if there is none.
     pub(super) fn rename(&self, from: &str, to: &str) -> io::Result<bool> {
-        let whole = |name: &str| Path::from(format!("{}/{name}", self.prefix));
-        match self.runtime.block_on(self.store.rename(&whole(from), &whole(to))) {
+        let full_path = |name: &str| Path::from(format!("{}/{name}", self.prefix));
+        match self.runtime.block_on(self.store.rename(&full_path(from), &full_path(to))) {
             Err(object_store::Error::NotFound { .. }) => Ok(false),
-            other => Ok(other.map(|()| true)?),
+            renamed => Ok(renamed.map(|()| true)?),
         }
     }
 
-    /// Every stored file below a folder, by its path from there, and its size in bytes.
-    pub(super) fn below(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
+    /// Paths below a folder and sizes in bytes of all its files, also of subfolders.
+    pub(super) fn list_recursive(&self, folder: &str) -> io::Result<Vec<(String, u64)>> {
         self.runtime.block_on(async {
             let start = self.folder(folder);
             let mut found = Vec::new();

@@ -1,4 +1,4 @@
-//! Files on their way into the store.
+//! Writes files into the store.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Seek, SeekFrom, Write};
@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use super::remote::Remote;
 use super::{BlobKey, TEMPORARY_PREFIX};
 
-/// A file being written. Dropped before [`BlobWriter::finish`], it leaves nothing behind.
+/// A file being written. Dropping it before [`BlobWriter::finish`] removes the file.
 #[derive(Debug)]
 pub struct BlobWriter {
     file: BufWriter<File>,
     temporary: PathBuf,
     folder: PathBuf,
     destination: PathBuf,
-    finished: bool,
-    /// Where the file goes besides, and the name of its folder there.
+    is_finished: bool,
+    /// Object storage that gets the file too, and its folder there.
     remote: Option<(Remote, &'static str)>,
 }
 
@@ -23,29 +23,35 @@ impl BlobWriter {
     pub(super) fn create(folder: PathBuf, destination: PathBuf) -> io::Result<Self> {
         let temporary = folder.join(format!("{TEMPORARY_PREFIX}{}", uuid::Uuid::new_v4().simple()));
         let file = File::options().write(true).read(true).create_new(true).open(&temporary)?;
-        Ok(Self { file: BufWriter::new(file), temporary, folder, destination, finished: false, remote: None })
+        Ok(Self {
+            file: BufWriter::new(file),
+            temporary,
+            folder,
+            destination,
+            is_finished: false,
+            remote: None,
+        })
     }
 
-    /// The same with the file that its temporary name now means.
+    /// Continues with `file`, which now has the temporary name.
     pub(super) fn with_file(mut self, file: File) -> Self {
         self.file = BufWriter::new(file);
         self
     }
 
-    /// The same, bound for object storage as well.
-    pub(super) fn bound_for(mut self, remote: Option<Remote>, folder: &'static str) -> Self {
+    /// Also stores the file in object storage when it is finished.
+    pub(super) fn with_remote(mut self, remote: Option<Remote>, folder: &'static str) -> Self {
         self.remote = remote.map(|remote| (remote, folder));
         self
     }
 
-    /// Where the bytes are until the file is finished, so that another process can write them. What
-    /// was written through `self` must be flushed before.
+    /// Path of the unfinished file, so that another process can write it. Flush `self` before.
     #[must_use]
     pub fn temporary(&self) -> &Path {
         &self.temporary
     }
 
-    /// Gives the file the name of `key`, of the same folder, and finishes it.
+    /// Names the file after `key`, of the same folder, and finishes it.
     ///
     /// # Errors
     /// As [`Self::finish`].
@@ -54,11 +60,11 @@ impl BlobWriter {
         self.finish()
     }
 
-    /// Syncs the file, gives it its name and syncs the folder. With object storage it is stored
-    /// there first. Returns where it is.
+    /// Syncs the file, stores it in object storage if there is any, renames it and syncs the
+    /// folder. Returns its path.
     ///
     /// # Errors
-    /// When any step fails; the destination is then as it was.
+    /// When any step fails; the destination is then unchanged.
     pub fn finish(mut self) -> io::Result<PathBuf> {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
@@ -66,7 +72,7 @@ impl BlobWriter {
             remote.put(folder, &name.to_string_lossy(), &self.temporary)?;
         }
         fs::rename(&self.temporary, &self.destination)?;
-        self.finished = true;
+        self.is_finished = true;
         sync_folder(&self.folder)?;
         Ok(self.destination.clone())
     }
@@ -90,17 +96,17 @@ impl Seek for BlobWriter {
 
 impl Drop for BlobWriter {
     fn drop(&mut self) {
-        if !self.finished {
-            // Nothing to tell anybody: what cannot be removed now is swept at the next start.
+        if !self.is_finished {
+            // If this fails, the next start removes the file.
             let _ = fs::remove_file(&self.temporary);
         }
     }
 }
 
-/// Writes a small file durably, readable and writable by its owner only.
+/// Writes a small file durably, with access for its owner only.
 ///
 /// # Errors
-/// When any step fails; an older file of that name is then untouched.
+/// When any step fails; an older file of that name is then unchanged.
 pub fn write_private_file(path: &Path, bytes: &[u8]) -> io::Result<()> {
     let folder = path.parent().unwrap_or(Path::new("."));
     let mut writer = BlobWriter::create(folder.to_owned(), path.to_owned())?;

@@ -1,4 +1,4 @@
-//! How much users may store: quotas, and what is left of them and of the disk.
+//! How much users may store: quotas, and the remaining room in them and on the disk.
 
 mod store;
 
@@ -13,7 +13,7 @@ use crate::disk::free_bytes;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Says how many bytes a slice has stored for a user, by the user's id.
+/// Returns how many bytes a slice stores for a user, by the user's id.
 pub(crate) type UsedBytes = for<'a> fn(&'a Db, &'a str) -> BoxFuture<'a, Result<u64, sqlx::Error>>;
 
 /// How much a user may still store.
@@ -30,19 +30,19 @@ impl Allowance {
         let reserve_bytes = state.config.limits.audio.reserve_bytes;
         let quota_bytes = quota_bytes(state, owner_id).await?;
         let mut used_bytes = 0;
-        for counted in state.storage.counted {
-            used_bytes += counted(&state.db, owner_id).await?;
+        for used_bytes_of in state.storage.used_bytes_of {
+            used_bytes += used_bytes_of(&state.db, owner_id).await?;
         }
         Ok(Self { quota_bytes, used_bytes, reserve_bytes })
     }
 
-    /// The allowance once `freed_bytes` bytes are removed, which make room for the new ones.
-    pub(crate) fn without(self, freed_bytes: u64) -> Self {
+    /// The allowance after `freed_bytes` bytes are removed to make room.
+    pub(crate) fn after_freeing(self, freed_bytes: u64) -> Self {
         Self { used_bytes: self.used_bytes.saturating_sub(freed_bytes), ..self }
     }
 
-    /// The allowance for files that are not kept: only the disk limits them.
-    pub(crate) fn of_passing(state: &AppState) -> Self {
+    /// The allowance for temporary files: only the disk limits them.
+    pub(crate) fn of_temporary_files(state: &AppState) -> Self {
         Self::of_disk(&state.config.limits.audio)
     }
 
@@ -51,8 +51,8 @@ impl Allowance {
         Self { quota_bytes: u64::MAX, used_bytes: 0, reserve_bytes: limits.reserve_bytes }
     }
 
-    /// Bytes of the quota that are left.
-    pub(crate) fn left_bytes(&self) -> u64 {
+    /// Unused bytes of the quota.
+    pub(crate) fn remaining_bytes(&self) -> u64 {
         self.quota_bytes.saturating_sub(self.used_bytes)
     }
 
@@ -61,13 +61,13 @@ impl Allowance {
         self.check_bytes(more_bytes, true)
     }
 
-    /// 507 if `more_bytes`, which may become more, exceed the quota.
+    /// 507 if `more_bytes`, a lower bound of the final size, exceed the quota.
     pub(crate) fn check_at_least(&self, more_bytes: u64) -> ApiResult<()> {
         self.check_bytes(more_bytes, false)
     }
 
     fn check_bytes(&self, needed_bytes: u64, is_exact: bool) -> ApiResult<()> {
-        if needed_bytes <= self.left_bytes() {
+        if needed_bytes <= self.remaining_bytes() {
             return Ok(());
         }
         let Self { quota_bytes, used_bytes, .. } = *self;
@@ -79,7 +79,7 @@ impl Allowance {
         self.check_disk_without(folder, more_bytes, 0)
     }
 
-    /// 507 likewise, once `removed_bytes` are removed from that disk.
+    /// Like [`Self::check_disk`], after `removed_bytes` are removed from that disk.
     pub(crate) fn check_disk_without(
         &self,
         folder: &Path,
@@ -95,22 +95,22 @@ impl Allowance {
         Ok(())
     }
 
-    /// Bytes that may be written to the disk of `folder`.
+    /// Bytes that may still be written to the disk of `folder`.
     pub(crate) fn room_bytes(&self, folder: &Path) -> ApiResult<u64> {
         let free_bytes = free_bytes(folder)?.unwrap_or(u64::MAX);
         Ok(free_bytes.saturating_sub(self.reserve_bytes))
     }
 }
 
-/// The quotas of users who have one of their own, in bytes, by their ids.
+/// Individual quotas in bytes, by user id.
 ///
 /// # Errors
 /// When the database refuses.
-pub(crate) async fn own_quotas(db: &Db) -> ApiResult<HashMap<String, u64>> {
+pub(crate) async fn individual_quotas(db: &Db) -> ApiResult<HashMap<String, u64>> {
     Ok(store::quotas(db).await?.into_iter().collect())
 }
 
-/// Gives a user a quota of their own in bytes, or with `None` everybody's again.
+/// Sets the individual quota of a user in bytes; `None` restores the default quota.
 ///
 /// # Errors
 /// When the database refuses, or there is no such user.
@@ -124,6 +124,6 @@ pub(crate) async fn set_quota(db: &Db, owner_id: &str, quota_bytes: Option<u64>)
 
 /// The quota of a user in bytes.
 async fn quota_bytes(state: &AppState, owner_id: &str) -> ApiResult<u64> {
-    let own = store::quota(&state.db, owner_id).await?;
-    Ok(own.unwrap_or(state.config.limits.audio.quota_bytes))
+    let individual = store::quota(&state.db, owner_id).await?;
+    Ok(individual.unwrap_or(state.config.limits.audio.quota_bytes))
 }

@@ -1,9 +1,8 @@
 //! The runner of a server deployment: `apalis` with its PostgreSQL storage, shared by any number of
 //! processes.
 //!
-//! It brings offers to idle workers within milliseconds, and those of a worker that died to
-//! another. Which attempt holds a task, and what comes of it, is decided by the table of tasks
-//! alone.
+//! It brings offers to idle workers within milliseconds, and those of a dead worker to another one.
+//! The table of tasks alone decides which attempt holds a task.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
@@ -24,20 +23,19 @@ use crate::tasks::delivery::{Deliver, Delivery};
 /// Name of the queue within `apalis`.
 const NAME: &str = "songfoundry-tasks";
 
-/// Connections of a process to the queue: one listens, the others fetch, push and show that the
-/// worker lives.
+/// Connections of a process to the queue: one listens, the others fetch, push and send heartbeats.
 const CONNECTIONS_MAX: u32 = 4;
 
-/// Signs of life of a worker within the time after which it counts as gone.
-const BEATS: u32 = 3;
+/// Heartbeats of a worker within the time after which it counts as dead.
+const HEARTBEATS_PER_TIMEOUT: u32 = 3;
 
-/// How often a worker looks for offers of which it was not told.
-const LOOK_EVERY: Duration = Duration::from_secs(2);
+/// How often a worker polls for offers whose notification it missed.
+const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// How long a worker waits before it goes on after the database did not answer.
-const START_AGAIN_AFTER: Duration = Duration::from_secs(2);
+/// Wait before a worker restarts after the database did not answer.
+const RESTART_DELAY: Duration = Duration::from_secs(2);
 
-/// How long offers that were dealt with are kept, in seconds.
+/// How long answered offers and dead workers are kept, in seconds.
 const KEPT_SECS: f64 = 3_600.0;
 
 /// The queue.
@@ -50,11 +48,10 @@ pub(crate) struct Queue {
 }
 
 impl Queue {
-    /// Opens the queue, making its tables if needed.
+    /// Opens the queue and creates its tables if needed.
     ///
     /// # Errors
-    /// When the database refuses; also if it lacks the extension `hstore`, which belongs to
-    /// PostgreSQL.
+    /// When the database refuses, or lacks PostgreSQL's extension `hstore`.
     pub(crate) async fn open(address: &DatabaseAddress, lost_after: Duration) -> anyhow::Result<Self> {
         let pool = PgPoolOptions::new()
             .max_connections(CONNECTIONS_MAX)
@@ -62,14 +59,14 @@ impl Queue {
             .connect(address.reveal())
             .await
             .with_context(|| format!("cannot open the task queue in {address} (SF_DATABASE_URL)"))?;
-        PostgresStorage::setup(&pool).await.context("cannot make the tables of the task queue")?;
-        let beats = usize::try_from(BEATS).unwrap_or(1);
+        PostgresStorage::setup(&pool).await.context("cannot create the tables of the task queue")?;
+        let missed_max = usize::try_from(HEARTBEATS_PER_TIMEOUT).unwrap_or(1);
         let config = Config::default()
             .queue(NAME)
             .batch_size(1)
             .persist_results(false)
-            .heartbeat_interval(lost_after / BEATS)
-            .missed_heartbeats(beats);
+            .heartbeat_interval(lost_after / HEARTBEATS_PER_TIMEOUT)
+            .missed_heartbeats(missed_max);
         Ok(Self { pool, config, workers: AtomicUsize::new(0) })
     }
 
@@ -88,8 +85,8 @@ impl Queue {
             let storage = PostgresStorage::<Delivery>::new(&self.pool)
                 .with_config(self.config.clone())
                 .with_pubsub()
-                .poll_with_interval(LOOK_EVERY);
-            let worker = WorkerBuilder::new(self.new_name().as_str())
+                .poll_with_interval(POLL_INTERVAL);
+            let worker = WorkerBuilder::new(self.new_worker_name().as_str())
                 .backend(storage)
                 .concurrency(threads)
                 .data(tasks.clone())
@@ -103,19 +100,19 @@ impl Queue {
             if stop.is_cancelled() {
                 break;
             }
-            // A worker of `apalis` ends when the database does not answer it.
+            // A worker of `apalis` ends when the database does not answer.
             tracing::warn!(?ended, "the worker lost its queue and starts again");
-            tokio::time::sleep(START_AGAIN_AFTER).await;
+            tokio::time::sleep(RESTART_DELAY).await;
         }
     }
 
-    /// Names no other worker has, also none that ran before.
-    fn new_name(&self) -> String {
+    /// A name that no worker has or had.
+    fn new_worker_name(&self) -> String {
         let number = self.workers.fetch_add(1, Ordering::Relaxed);
         format!("songfoundry-{}-{number}-{}", std::process::id(), uuid::Uuid::new_v4().simple())
     }
 
-    /// Removes offers that were dealt with, and workers that are long gone.
+    /// Removes answered offers and dead workers after [`KEPT_SECS`].
     ///
     /// # Errors
     /// When the database refuses.
@@ -123,13 +120,13 @@ impl Queue {
         store::delete_old(&self.pool, NAME, KEPT_SECS).await
     }
 
-    /// Lets go of the database.
+    /// Closes the connections to the database.
     pub(crate) async fn close(&self) {
         self.pool.close().await;
     }
 }
 
-/// Answers an offer. Whatever comes of the task, the offer is dealt with.
+/// Answers an offer. It counts as answered even if the task fails.
 async fn deliver<D: Deliver>(delivery: Delivery, tasks: Data<D>) -> Result<(), BoxDynError> {
     let tasks = (*tasks).clone();
     tokio::task::spawn_blocking(move || tasks.deliver(&delivery)).await?;

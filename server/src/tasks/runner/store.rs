@@ -2,8 +2,7 @@
 
 use apalis_postgres::PgPool;
 
-/// Removes the offers of a queue that were dealt with, and its workers that are gone, once so many
-/// seconds have passed.
+/// Removes answered offers and dead workers of a queue that are older than `kept_secs`.
 pub(super) async fn delete_old(pool: &PgPool, queue: &str, kept_secs: f64) -> Result<(), sqlx::Error> {
     for statement in [
         "DELETE FROM apalis.jobs WHERE job_type = $1 AND status IN ('Done', 'Killed') \

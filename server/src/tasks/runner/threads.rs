@@ -1,12 +1,12 @@
-//! The runner of a desktop: a few threads of this process, which take up tasks in the order of
-//! their start.
+//! The runner of a desktop: a few threads of this process, which run tasks in the order of their
+//! start.
 
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::thread;
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// A fixed number of threads and the queue before them.
+/// A fixed number of threads and their queue.
 #[derive(Debug, Clone)]
 pub(crate) struct Threads {
     queue: mpsc::Sender<Job>,
@@ -17,7 +17,7 @@ impl Threads {
     /// empty.
     ///
     /// # Errors
-    /// When the system gives no thread.
+    /// When the system cannot start a thread.
     pub(crate) fn start(workers: usize) -> std::io::Result<Self> {
         let (queue, jobs) = mpsc::channel::<Job>();
         let jobs = Arc::new(Mutex::new(jobs));
@@ -39,9 +39,9 @@ impl Threads {
 
     /// Queues a job. A job must catch its own panics.
     pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
-        // The receiver lives as long as the threads, and they end only after `self`.
+        // The receiver lives as long as the threads, which end only after `self`.
         if self.queue.send(Box::new(job)).is_err() {
-            tracing::error!("no thread is left to run a task");
+            tracing::error!("no thread is running that could take a task");
         }
     }
 }
@@ -53,9 +53,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn as_many_jobs_as_threads_run_at_once() {
+    fn each_thread_runs_a_job_at_the_same_time() {
         let jobs = Threads::start(3).expect("threads");
-        // Opens only if all three jobs and this thread are there at one time.
+        // Opens only if all three jobs and this thread wait at the same time.
         let barrier = Arc::new(Barrier::new(4));
         for _ in 0..3 {
             let barrier = Arc::clone(&barrier);

@@ -1,4 +1,4 @@
-//! Tasks that end while they wait: cancelled, or left over by an earlier run.
+//! Tasks that end while they wait: cancelled, or unfinished when an earlier process ended.
 
 use serde_json::Value;
 use sqlx::any::AnyRow;
@@ -8,7 +8,7 @@ use super::bytes;
 use crate::clock;
 use crate::db::Db;
 
-/// A task that ended without another attempt, and whose kind has something to remove then.
+/// A task that ended without another attempt and whose files must be removed.
 #[derive(Debug)]
 pub(in crate::tasks) struct Abandoned {
     /// Name of the kind.
@@ -16,16 +16,16 @@ pub(in crate::tasks) struct Abandoned {
     pub(in crate::tasks) input: Value,
 }
 
-/// Asks unfinished tasks of a user to end, one or all, and ends those that wait. Says how many were
-/// asked, and which of them ended at once.
+/// Requests the cancellation of unfinished tasks of a user, one or all, and ends those that wait.
+/// Returns the number of requests, and the tasks with files that ended at once.
 pub(in crate::tasks) async fn cancel(
     db: &Db,
-    with_files: &[&str],
+    kinds_with_files: &[&str],
     owner_id: &str,
     id: Option<&str>,
 ) -> Result<(u64, Vec<Abandoned>), sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let asked = sqlx::query(
+    let cancelled = sqlx::query(
         "UPDATE tasks SET cancel_requested = 1, \
          finished_at = CASE WHEN state = 'queued' THEN $1 ELSE finished_at END, \
          stored_bytes = CASE WHEN state = 'queued' THEN 0 ELSE stored_bytes END, \
@@ -39,32 +39,31 @@ pub(in crate::tasks) async fn cancel(
     .fetch_all(&mut *transaction)
     .await?;
     let mut ended = Vec::new();
-    for row in &asked {
+    for row in &cancelled {
         if row.try_get::<String, _>("state")? == "cancelled" {
             ended.push(row);
         }
     }
-    let abandoned = forget_inputs(&mut transaction, with_files, ended).await?;
+    let abandoned = delete_inputs(&mut transaction, kinds_with_files, ended).await?;
     transaction.commit().await?;
-    Ok((asked.len() as u64, abandoned))
+    Ok((cancelled.len() as u64, abandoned))
 }
 
-/// Marks tasks that an earlier run of the service left unfinished as failed, with `error` as JSON
-/// text, and says how many there were. Those that have files are due at once, and none of their
-/// attempts lives.
+/// Marks unfinished tasks of an earlier process as failed, with `error` as JSON text, and returns
+/// their number. Tasks with files are requeued instead: they are due, and their attempts are lost.
 pub(in crate::tasks) async fn end_leftovers(
     db: &Db,
-    with_files: &[&str],
+    kinds_with_files: &[&str],
     error: &str,
 ) -> Result<u64, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    let left: Vec<(String, String)> =
+    let unfinished: Vec<(String, String)> =
         sqlx::query_as("SELECT id, kind FROM tasks WHERE state IN ('queued', 'running')")
             .fetch_all(&mut *transaction)
             .await?;
     let mut failed = 0;
-    for (id, kind) in left {
-        if with_files.contains(&kind.as_str()) {
+    for (id, kind) in unfinished {
+        if kinds_with_files.contains(&kind.as_str()) {
             sqlx::query("UPDATE tasks SET alive_until_ms = 0, due_ms = 0 WHERE id = $1")
                 .bind(&id)
                 .execute(&mut *transaction)
@@ -87,39 +86,41 @@ pub(in crate::tasks) async fn end_leftovers(
     Ok(failed)
 }
 
-/// What became of a task that an attempt let go.
+/// The state of a task after its attempt released it.
 #[derive(Debug, Default)]
-pub(in crate::tasks) struct LetGo {
+pub(in crate::tasks) struct ReleaseOutcome {
     /// Whether it waits for another attempt.
-    pub(in crate::tasks) waits: bool,
-    /// What it leaves to remove if it has ended.
+    pub(in crate::tasks) is_waiting: bool,
+    /// The task, if it has ended and its files must be removed.
     pub(in crate::tasks) abandoned: Vec<Abandoned>,
 }
 
-/// Looks what became of a task, by its id, kind and state after the change; `None` if there was
-/// none.
-pub(super) async fn let_go(
+/// The outcome of a release, from id, kind and state of the changed row; `None` if no row changed.
+pub(super) async fn release_outcome(
     connection: &mut AnyConnection,
-    with_files: &[&str],
+    kinds_with_files: &[&str],
     changed: Option<AnyRow>,
-) -> Result<LetGo, sqlx::Error> {
-    let Some(row) = changed else { return Ok(LetGo::default()) };
+) -> Result<ReleaseOutcome, sqlx::Error> {
+    let Some(row) = changed else { return Ok(ReleaseOutcome::default()) };
     if row.try_get::<String, _>("state")? == "queued" {
-        return Ok(LetGo { waits: true, abandoned: Vec::new() });
+        return Ok(ReleaseOutcome { is_waiting: true, abandoned: Vec::new() });
     }
-    Ok(LetGo { waits: false, abandoned: forget_inputs(connection, with_files, vec![&row]).await? })
+    Ok(ReleaseOutcome {
+        is_waiting: false,
+        abandoned: delete_inputs(connection, kinds_with_files, vec![&row]).await?,
+    })
 }
 
-/// Removes the inputs of tasks that have ended, and returns those of the kinds `with_files`.
-async fn forget_inputs(
+/// Deletes the inputs of ended tasks, and returns those of `kinds_with_files`.
+async fn delete_inputs(
     connection: &mut AnyConnection,
-    with_files: &[&str],
+    kinds_with_files: &[&str],
     ended: Vec<&AnyRow>,
 ) -> Result<Vec<Abandoned>, sqlx::Error> {
     let mut abandoned = Vec::new();
     for row in ended {
         let (id, kind): (String, String) = (row.try_get("id")?, row.try_get("kind")?);
-        if with_files.contains(&kind.as_str()) {
+        if kinds_with_files.contains(&kind.as_str()) {
             let input: String = sqlx::query_scalar("SELECT input FROM tasks WHERE id = $1")
                 .bind(&id)
                 .fetch_one(&mut *connection)

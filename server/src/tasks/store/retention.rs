@@ -18,7 +18,7 @@ pub(crate) async fn stored_bytes(
     Ok(u64::try_from(stored).unwrap_or_default())
 }
 
-/// The same of all users who have tasks, by their ids.
+/// Bytes of the inputs and results of tasks, by user id.
 pub(in crate::tasks) async fn stored_bytes_of_all(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT owner_id, CAST(SUM(stored_bytes) AS BIGINT) AS stored_bytes FROM tasks GROUP BY owner_id",
@@ -43,8 +43,8 @@ pub(in crate::tasks) async fn remove_finished(db: &Db, owner_id: &str, id: &str)
     Ok(())
 }
 
-/// Removes the tasks that ended before a time, in the form of [`crate::clock::now_text`]; says how
-/// many.
+/// Removes the tasks that ended before `time`, in the form of [`crate::clock::now_text`], and
+/// returns their number.
 pub(in crate::tasks) async fn remove_finished_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
     let found: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM tasks WHERE finished_at < $1")
         .bind(time)

@@ -1,12 +1,11 @@
-//! Tasks while another connection keeps the database from being written.
+//! Tasks while another connection locks the database against writing.
 
 use super::*;
 
-/// Short waits, so that a locked database is noticed soon, and long enough for the writes of a busy
-/// machine.
+/// Short waits, so that a locked database is noticed soon, but long enough for a busy machine.
 const SHORT_WAITS: [(&str, &str); 2] = [("SF_DATABASE_WAIT_MS", "1000"), ("SF_TASK_RETRY_SECS", "1")];
 
-/// Longest wait for something that a task or a process does by itself.
+/// Longest wait for a task or a process.
 const LIMIT: Duration = Duration::from_secs(90);
 
 async fn state_of(app: &TestApp, id: &str) -> Value {
@@ -20,7 +19,7 @@ async fn until_running(app: &TestApp, id: &str) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_that_ends_while_the_database_is_locked_is_ended_afterwards() {
+async fn the_end_of_a_task_is_stored_once_the_database_is_unlocked() {
     let app = TestApp::with(&SHORT_WAITS).await;
     let owner = owner(&app).await;
     let (go, wait) = mpsc::channel::<()>();
@@ -32,7 +31,7 @@ async fn a_task_that_ends_while_the_database_is_locked_is_ended_afterwards() {
     })
     .await;
     let attempts = AtomicUsize::new(0);
-    let put_back = start(&app, &owner, move |_| match attempts.fetch_add(1, Ordering::Relaxed) {
+    let retried = start(&app, &owner, move |_| match attempts.fetch_add(1, Ordering::Relaxed) {
         0 => {
             wait.lock().unwrap().recv().expect("go");
             Err(ApiError::internal(anyhow::anyhow!("the disk hiccups")))
@@ -40,14 +39,14 @@ async fn a_task_that_ends_while_the_database_is_locked_is_ended_afterwards() {
         _ => Ok(json!("at last")),
     })
     .await;
-    for id in [&succeeding, &put_back] {
+    for id in [&succeeding, &retried] {
         until_running(&app, id).await;
     }
     let lock = app.lock_database().await;
     go.send(()).expect("waits");
     go.send(()).expect("waits");
     let begun = Instant::now();
-    for id in [&succeeding, &put_back] {
+    for id in [&succeeding, &retried] {
         // An attempt that gives up is not live any more.
         while read(&app, id).await["message"] != "Waiting for the database"
             && !app.state.tasks.stopped(Duration::ZERO).await
@@ -57,7 +56,7 @@ async fn a_task_that_ends_while_the_database_is_locked_is_ended_afterwards() {
         }
     }
     lock.release().await;
-    for (id, result) in [(&succeeding, "done"), (&put_back, "at last")] {
+    for (id, result) in [(&succeeding, "done"), (&retried, "at last")] {
         let task = ended(&app, id).await;
         assert_eq!((&task["state"], &task["result"]), (&json!("succeeded"), &json!(result)));
     }
@@ -96,13 +95,13 @@ async fn a_cancel_that_cannot_be_recorded_is_refused_and_changes_nothing() {
     assert_eq!(ended(&app, &id).await["state"], "cancelled");
 }
 
-/// An attempt of which nothing is known any more, as a failed write of its end leaves it.
+/// The attempt of a running task is unknown, as after a failed write of its end.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_without_an_attempt_is_taken_up_or_cancelled_without_a_restart() {
+async fn a_task_with_a_lost_attempt_is_retried_or_cancelled_without_a_restart() {
     let app = TestApp::with(&SHORT_WAITS).await;
     let owner = owner(&app).await;
     let name = uuid::Uuid::new_v4().to_string();
-    WORKS.lock().unwrap().insert(name.clone(), Arc::new(|_| Ok(json!("taken up"))));
+    WORKS.lock().unwrap().insert(name.clone(), Arc::new(|_| Ok(json!("retried"))));
     for id in ["lost", "cancelled"] {
         sqlx::query(
             "INSERT INTO tasks (id, owner_id, kind, state, created_at, input, attempt, alive_until_ms, cancel_requested) \
@@ -116,6 +115,6 @@ async fn a_task_without_an_attempt_is_taken_up_or_cancelled_without_a_restart() 
         .await
         .expect("a row");
     }
-    assert_eq!(ended(&app, "lost").await["result"], "taken up");
+    assert_eq!(ended(&app, "lost").await["result"], "retried");
     assert_eq!(ended(&app, "cancelled").await["state"], "cancelled");
 }

@@ -1,4 +1,4 @@
-//! Parts of a task that are kept, for how long, and whose quota they count for.
+//! How long tasks and their inputs are kept, and the quota they count for.
 
 use super::*;
 
@@ -36,7 +36,7 @@ async fn finished_tasks_are_removed_after_the_time_of_the_setting() {
             .await
             .expect("a row");
     }
-    // A process that starts removes what is too old.
+    // A starting process removes old tasks.
     let _other = app.beside_without_work().await;
     let begun = Instant::now();
     let ids = || async {
@@ -57,7 +57,7 @@ async fn finished_tasks_are_removed_after_the_time_of_the_setting() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_input_of_a_task_goes_as_soon_as_it_will_not_run() {
+async fn the_input_of_a_task_is_deleted_once_it_cannot_run() {
     let app = TestApp::with(&[("SF_TASK_ATTEMPTS", "1")]).await;
     let owner = owner(&app).await;
     insert_with_input(&app, &owner, "waiting", "queued").await;
@@ -81,7 +81,7 @@ async fn the_input_of_a_task_goes_as_soon_as_it_will_not_run() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_input_of_a_left_over_task_goes_at_the_next_start() {
+async fn a_start_deletes_the_input_of_an_unfinished_task() {
     let folder = tempfile::tempdir().expect("a folder");
     let url = format!("sqlite:{}", folder.path().join("x.db").display());
     let app = TestApp::with(&[("SF_DATABASE_URL", &url)]).await;
@@ -99,7 +99,7 @@ async fn the_input_of_a_left_over_task_goes_at_the_next_start() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_tasks_store_counts_for_the_quota_of_projects() {
+async fn inputs_of_tasks_count_for_the_quota_of_projects() {
     let app = TestApp::with(&[("SF_PROJECTS_QUOTA_BYTES", "100000")]).await;
     let owner = owner(&app).await;
     let song = |bytes: usize| json!({ "schema_version": 1, "project_id": "song", "tracks": [], "client": "x".repeat(bytes) });
@@ -145,7 +145,7 @@ async fn a_user_removes_a_finished_task_and_its_result_counts_no_more() {
     let call = app.remote(Method::DELETE, &format!("{path}?remove=true")).token(&stranger);
     call.send().await.problem(404, "not_found");
     assert_eq!(delete("").await.expect(200)["state"], "succeeded");
-    assert_eq!(read(&app, &id).await["state"], "succeeded", "it stays unless that is asked for");
+    assert_eq!(read(&app, &id).await["state"], "succeeded", "it stays unless its removal is requested");
     let removed = delete("?remove=true").await.expect(200);
     assert_eq!(removed["result"].as_str().map(str::len), Some(50_000));
     app.local(Method::GET, &path).send().await.problem(404, "not_found");

@@ -6,7 +6,7 @@ use super::*;
 const DAY_MS: i64 = 86_400_000;
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_clock_that_was_set_back_holds_up_no_task() {
+async fn a_clock_that_was_set_back_delays_no_task() {
     let app = TestApp::with(&[("SF_TASK_RETRY_SECS", "3600"), ("SF_TASK_LOST_AFTER_SECS", "3")]).await;
     let owner = owner(&app).await;
     let set_back = async |column: &'static str, id: &str| {
@@ -29,7 +29,7 @@ async fn a_clock_that_was_set_back_holds_up_no_task() {
         tokio::task::yield_now().await;
     }
     set_back("due_ms", &retried).await;
-    // Its process is gone, and it was to be cancelled.
+    // Its process has ended, and its cancellation was requested.
     insert(&app, &owner, "lost", "queued").await;
     set_back("alive_until_ms", "lost").await;
     sqlx::query("UPDATE tasks SET state = 'running', cancel_requested = 1 WHERE id = 'lost'")

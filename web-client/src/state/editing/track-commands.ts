@@ -84,18 +84,18 @@ export class TrackCommands {
     if (change.removedControls === 0 && later === 0) return;
     const removed =
       change.removedControls > 0
-        ? `${track.name} chose its own sound at the start; that choice was removed so that ${preset.name} is heard.`
+        ? `The program change at the start of ${track.name} was removed, so that ${preset.name} plays.`
         : `${track.name} plays ${preset.name}.`;
-    const stays = later > 0 ? ` It still changes its sound ${later === 1 ? 'once' : `${later} times`} later on.` : '';
-    this.#notices.show('info', `${removed}${stays} Undo brings it back.`);
+    const stays = later > 0 ? ` The track still has ${later} later program ${later === 1 ? 'change' : 'changes'}.` : '';
+    this.#notices.show('info', `${removed}${stays} Undo restores it.`);
   }
 
   /** The next free name for a track of a kind: `Bus 2` after `Bus 1`. */
   #freeName(kind: Exclude<TrackKind, 'instrument'>): string {
     const title = { audio: 'Audio', bus: 'Bus', group: 'Group' }[kind];
-    const taken = new Set(this.#song.project.tracks.map((track) => track.name));
+    const usedNames = new Set(this.#song.project.tracks.map((track) => track.name));
     let number = 1;
-    while (taken.has(`${title} ${number}`)) number += 1;
+    while (usedNames.has(`${title} ${number}`)) number += 1;
     return `${title} ${number}`;
   }
 }

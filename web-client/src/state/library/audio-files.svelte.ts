@@ -77,7 +77,7 @@ export class AudioFiles {
       );
       if (!answer) return null;
       const [uploaded] = answer.files;
-      if (!uploaded) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service did not take it'));
+      if (!uploaded) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service refused it'));
       this.#requested.add(uploaded.id);
       this.#files.set(uploaded.id, uploaded);
       void this.#loadWaveform(uploaded);

@@ -12,7 +12,7 @@ import { Uploads } from './uploads.svelte';
 
 export class SoundFontUploads {
   readonly uploads = new Uploads();
-  /** The SoundFont that the visitor is asked about before it is deleted; null if none. */
+  /** The SoundFont whose deletion must be confirmed; null if none. */
   deletionAsked = $state.raw<SoundFontEntry | null>(null);
   readonly #session: Session;
   readonly #catalog: SoundFontCatalog;
@@ -35,7 +35,7 @@ export class SoundFontUploads {
   async upload(file: File): Promise<void> {
     const limit = this.#session.capabilities?.limits.soundfont_max_bytes ?? Infinity;
     if (file.size > limit) {
-      const sizes = `${file.name} has ${formatBytes(file.size)}; the service takes SoundFonts of at most ${formatBytes(limit)}.`;
+      const sizes = `${file.name} has ${formatBytes(file.size)}; the service accepts SoundFonts of at most ${formatBytes(limit)}.`;
       this.#notices.show('error', sizes);
       return;
     }
@@ -75,11 +75,11 @@ type UploadAnswer = Awaited<ReturnType<typeof uploadSoundFont>>;
 export function uploadNotice({ name, presets, uploaded, format }: UploadAnswer): string {
   const sounds = `${presets.length} ${presets.length === 1 ? 'sound' : 'sounds'}`;
   const result = uploaded.already_there
-    ? `${name} was there already.`
+    ? `You already have ${name}.`
     : uploaded.replaced
-      ? `${name} replaces your earlier file of that name: ${sounds}.`
-      : `${name} is yours to play: ${sounds}.`;
-  const shadowed = uploaded.format === format ? '' : ' Your SF2 file of that name is played in its place.';
+      ? `${name} replaces your earlier file of the same name: ${sounds}.`
+      : `${name} was added: ${sounds}.`;
+  const shadowed = uploaded.format === format ? '' : ' Your SF2 file of the same name is used instead.';
   const { count } = uploaded.skipped;
   const skipped = count === 0 ? '' : ` It is played without ${count} bad ${count === 1 ? 'region' : 'regions'} of its file.`;
   return result + shadowed + skipped;
@@ -88,6 +88,6 @@ export function uploadNotice({ name, presets, uploaded, format }: UploadAnswer):
 /** The SoundFont that is played once an uploaded one is deleted, in a sentence. */
 export function replacementNotice(entry: SoundFontEntry): string {
   return entry.others.some(({ source }) => source === 'system')
-    ? 'Songs that name it play the system’s SoundFont of the same name from then on.'
-    : 'Songs that name it play the default SoundFont from then on.';
+    ? 'Songs that use it will play the system’s SoundFont of the same name.'
+    : 'Songs that use it will play the default SoundFont.';
 }

@@ -34,7 +34,7 @@ export class MidiFiles {
   async open(file: File, asNewSong = false): Promise<void> {
     const limit = this.#session.capabilities?.limits.midi_max_bytes ?? Infinity;
     if (file.size > limit) {
-      this.#notices.show('error', `${file.name} is too large: ${file.size} bytes, and at most ${limit} are taken.`);
+      this.#notices.show('error', `${file.name} is too large: it has ${file.size} bytes, and the limit is ${limit}.`);
       return;
     }
     const name = file.name.replace(/\.(midi?|kar|rmi)$/i, '');

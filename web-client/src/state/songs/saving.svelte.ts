@@ -93,18 +93,18 @@ export class Saving {
     try {
       if ((await tempRevision(this.#api)).updated_at === null) return;
       this.#hasAutosave = true;
-      const temp = await readTemp(this.#api);
-      const { project, revision } = readAutosave(temp.project);
-      this.#newestSeen = temp.updated_at;
+      const stored = await readTemp(this.#api);
+      const { project, revision } = readAutosave(stored.project);
+      this.#newestSeen = stored.updated_at;
       const hasBase = revision !== null && (await this.#openBase(project.project_id));
       if (hasBase) this.#song.restore(project, revision);
       else this.#song.open(project, null, false);
       this.#autosave = { project, generation: this.#song.generation, atMs: null };
-      const when = formatAgo(Date.parse(temp.updated_at), Date.now());
-      this.#notices.show('info', `“${project.name}” was left unsaved ${when}; it is back as it was.`, [
+      const when = formatAgo(Date.parse(stored.updated_at), Date.now());
+      this.#notices.show('info', `The unsaved changes of “${project.name}” from ${when} were restored.`, [
         hasBase
           ? { label: 'Use the saved version', action: () => void this.#discardRestored() }
-          : { label: 'Discard it', action: () => void this.#discardNew() },
+          : { label: 'Discard them', action: () => void this.#discardNew() },
       ]);
     } catch (error) {
       this.#notices.failed('The autosave cannot be read', error);

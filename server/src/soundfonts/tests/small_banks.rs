@@ -24,15 +24,15 @@ fn with_preset(mut tables: Tables, sample: u16, sample_modes: i16) -> Vec<u8> {
     tables.bytes()
 }
 
-/// An SF2 file with one preset, which sounds different for each `height`.
-pub(crate) fn sf2(height: i16) -> Vec<u8> {
+/// An SF2 file with one preset, which sounds different for each `amplitude`.
+pub(crate) fn sf2(amplitude: i16) -> Vec<u8> {
     let mut tables = Tables::new();
-    let ramp: Vec<i16> = (0..2_000).map(|n| (n % 50 - 25) * height).collect();
+    let ramp: Vec<i16> = (0..2_000).map(|n| (n % 50 - 25) * amplitude).collect();
     let sample = tables.add_sample(&ramp, 50..150);
     with_preset(tables, sample, LOOPED)
 }
 
-/// The same with a second sample that lies outside of the file, and is skipped.
+/// An SF2 file with a second sample, which lies outside the file and is skipped.
 pub(super) fn sf2_with_a_bad_sample() -> Vec<u8> {
     let mut tables = Tables::new();
     let ramp: Vec<i16> = (0..200).map(|n| (n % 50 - 25) * 900).collect();
@@ -61,13 +61,13 @@ pub(super) fn sf2_without_presets() -> Vec<u8> {
     Tables::new().bytes()
 }
 
-/// An SF3 file with one preset, which plays the first sample of a real one.
+/// An SF3 file with one preset, which plays the first sample of a real bank.
 pub(crate) fn sf3() -> Vec<u8> {
     let bank =
         std::fs::read(crate::test_studio::SF3).expect("musescore-general-soundfont-small is installed");
-    let is_first_page = |place: &usize| bank[*place..].starts_with(b"OggS") && bank[place + 5] & 2 != 0;
-    let mut firsts = (0..bank.len() - 5).filter(is_first_page);
-    let (start, end) = (firsts.next().expect("a stream"), firsts.next().expect("another"));
+    let is_first_page = |offset: &usize| bank[*offset..].starts_with(b"OggS") && bank[offset + 5] & 2 != 0;
+    let mut stream_starts = (0..bank.len() - 5).filter(is_first_page);
+    let (start, end) = (stream_starts.next().expect("a stream"), stream_starts.next().expect("another"));
     let mut tables = Tables::new();
     let sample = tables.add_sample(&[], 10..90);
     tables.wave = bank[start..end].to_vec();
@@ -77,7 +77,7 @@ pub(crate) fn sf3() -> Vec<u8> {
 }
 
 #[test]
-fn they_are_what_they_say() {
+fn only_the_bank_with_a_bad_sample_has_skipped_parts() {
     let skipped = |bytes: Vec<u8>| Bank::from_vec(bytes).expect("a bank").skipped_total();
     assert_eq!((skipped(sf2(1_000)), skipped(sf3())), (0, 0));
     assert!(skipped(sf2_with_a_bad_sample()) > 0);

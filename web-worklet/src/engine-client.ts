@@ -59,8 +59,8 @@ type PendingReply = { resolve: () => void; reject: (error: Error) => void };
 
 const EMPTY_PROJECT: Project = { schema_version: 1, project_id: 'empty', tracks: [] };
 
-/** The page's end of the engine in an AudioWorklet, which is connected to the loudspeakers. */
-export class SongEngine {
+/** The page's client of the engine, which runs in an AudioWorklet connected to the loudspeakers. */
+export class EngineClient {
   /** Its audio context, at the requested sample rate. */
   readonly context: AudioContext;
   /** Its output, connected to the context's destination. */
@@ -75,9 +75,9 @@ export class SongEngine {
   readonly #meterListeners = new Set<(meters: MasterMeters) => void>();
   readonly #failureListeners = new Set<(detail: string) => void>();
   #session: CompiledSession;
-  #requests = 0;
-  /** Why it no longer answers. */
-  #end: string | null = null;
+  #requestCount = 0;
+  /** Why the engine ended; null while it runs. */
+  #endReason: string | null = null;
 
   private constructor(context: AudioContext, node: AudioWorkletNode) {
     this.context = context;
@@ -93,7 +93,7 @@ export class SongEngine {
    * Starts an engine. Its module is compiled here, off the audio thread.
    * @throws {EngineUnavailableError} with the reason why there can be no sound.
    */
-  static async create(options: EngineOptions): Promise<SongEngine> {
+  static async create(options: EngineOptions): Promise<EngineClient> {
     if (typeof WebAssembly === 'undefined') {
       throw new EngineUnavailableError('no_wasm', 'this browser does not run WebAssembly');
     }
@@ -117,7 +117,7 @@ export class SongEngine {
         outputChannelCount: [2],
         processorOptions,
       });
-      return new SongEngine(context, node);
+      return new EngineClient(context, node);
     } catch (error) {
       await context.close();
       if (error instanceof EngineUnavailableError) throw error;
@@ -126,9 +126,9 @@ export class SongEngine {
     }
   }
 
-  /** Whether it was closed or has failed: it then ignores commands. */
+  /** Whether the engine was closed or has failed; it then ignores commands. */
   get ended(): boolean {
-    return this.#end !== null;
+    return this.#endReason !== null;
   }
 
   /**
@@ -145,8 +145,8 @@ export class SongEngine {
    */
   addBank(bankId: string): void {
     if (this.#slots.has(bankId)) return;
-    const taken = new Set(this.#slots.values());
-    const slot = Array.from({ length: MAX_BANKS }, (_, index) => index).find((index) => !taken.has(index));
+    const usedSlots = new Set(this.#slots.values());
+    const slot = Array.from({ length: MAX_BANKS }, (_, index) => index).find((index) => !usedSlots.has(index));
     if (slot === undefined) throw new Error(`the engine holds at most ${MAX_BANKS} sound banks`);
     this.#slots.set(bankId, slot);
   }
@@ -158,12 +158,12 @@ export class SongEngine {
   async loadBank(bankId: string, sizeBytes: number, pieces: AsyncIterable<Uint8Array>): Promise<void> {
     const slot = this.#slots.get(bankId);
     if (slot === undefined) throw new Error(`the sound bank ${bankId} has no slot in the engine`);
-    await this.#ask((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
+    await this.#request((request) => this.#send({ type: 'beginBank', request, slot, sizeBytes }));
     for await (const chunk of pieces) {
       if (this.ended) break;
       for (const piece of piecesOf(chunk)) this.#send({ type: 'addToBank', slot, piece }, [piece.buffer]);
     }
-    await this.#ask((request) => this.#send({ type: 'endBank', request, slot }));
+    await this.#request((request) => this.#send({ type: 'endBank', request, slot }));
   }
 
   /** Removes a bank and its slot, if there is one. Its tracks become silent. */
@@ -194,12 +194,12 @@ export class SongEngine {
     // The slot may hold another file by then.
     const isRemoved = (): boolean => this.#audio.get(fileId) !== file;
     try {
-      await this.#ask((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
+      await this.#request((request) => this.#send({ type: 'beginAudio', request, slot, sizeBytes }));
       for await (const chunk of pieces) {
         if (this.ended || isRemoved()) break;
         for (const piece of piecesOf(chunk)) this.#send({ type: 'addToAudio', slot, piece }, [piece.buffer]);
       }
-      if (!isRemoved()) await this.#ask((request) => this.#send({ type: 'endAudio', request, slot, channels }));
+      if (!isRemoved()) await this.#request((request) => this.#send({ type: 'endAudio', request, slot, channels }));
     } catch (error) {
       // The pieces are removed. The file keeps its slot, because sessions may use its id.
       if (!isRemoved() && wasStreamed) await this.streamAudio(fileId, frames, fileRateHz);
@@ -214,7 +214,7 @@ export class SongEngine {
    */
   async streamAudio(fileId: string, frames: number, fileRateHz: number): Promise<void> {
     const { slot } = this.#assignSlot(fileId, { frames, fileRateHz, isStreamed: true });
-    await this.#ask((request) => this.#send({ type: 'streamAudio', request, slot, frames }));
+    await this.#request((request) => this.#send({ type: 'streamAudio', request, slot, frames }));
   }
 
   /** Removes an audio file, if there is one. Its clips become silent. */
@@ -247,8 +247,8 @@ export class SongEngine {
   }
 
   #assignSlot(fileId: string, properties: Omit<AudioFile, 'slot'>): AudioFile {
-    const taken = new Set([...this.#audio.values()].map((file) => file.slot));
-    const free = Array.from({ length: taken.size + 1 }, (_, slot) => slot).find((slot) => !taken.has(slot));
+    const usedSlots = new Set([...this.#audio.values()].map((file) => file.slot));
+    const free = Array.from({ length: usedSlots.size + 1 }, (_, slot) => slot).find((slot) => !usedSlots.has(slot));
     const slot = this.#audio.get(fileId)?.slot ?? free ?? 0;
     const file = { slot, ...properties };
     this.#audio.set(fileId, file);
@@ -265,7 +265,7 @@ export class SongEngine {
     const session = compileSession(project, slots, undefined, this.context.sampleRate, Object.fromEntries(this.#audio));
     const { bytes, trackIds } = session;
     try {
-      await this.#ask((request) => this.#send({ type: 'setSession', request, bytes }, [bytes.buffer]));
+      await this.#request((request) => this.#send({ type: 'setSession', request, bytes }, [bytes.buffer]));
     } catch (error) {
       session.free();
       throw error;
@@ -425,9 +425,9 @@ export class SongEngine {
     this.#port.postMessage(command, transfer as ArrayBuffer[]);
   }
 
-  #ask(send: (request: number) => void): Promise<void> {
-    if (this.#end !== null) return Promise.reject(new Error(this.#end));
-    const request = ++this.#requests;
+  #request(send: (request: number) => void): Promise<void> {
+    if (this.#endReason !== null) return Promise.reject(new Error(this.#endReason));
+    const request = ++this.#requestCount;
     return new Promise((resolve, reject) => {
       this.#pending.set(request, { resolve, reject });
       send(request);
@@ -462,7 +462,7 @@ export class SongEngine {
   }
 
   #fail(detail: string): void {
-    this.#end ??= detail;
+    this.#endReason ??= detail;
     for (const { reject } of this.#pending.values()) reject(new Error(detail));
     this.#pending.clear();
     for (const listener of this.#failureListeners) listener(detail);

@@ -1,4 +1,4 @@
-//! Which of a user's current documents name a file by its id.
+//! Finds the current documents of a user that refer to files by id.
 
 mod store;
 
@@ -16,10 +16,10 @@ const ID_BYTES: usize = 36;
 const FIRST_HYPHEN: usize = 8;
 const OTHER_HYPHENS: [usize; 3] = [13, 18, 23];
 
-/// Names that a sentence lists at most.
+/// Most names in one sentence.
 const LISTED_MAX: usize = 10;
 
-/// Everything in a text that has the form of an id, in one pass.
+/// All substrings of a text that have the form of an id, in one pass.
 pub(crate) fn ids_in(text: &str) -> impl Iterator<Item = &str> {
     let bytes = text.as_bytes();
     let hyphens = bytes.iter().enumerate().filter(|(_, byte)| **byte == b'-').map(|(index, _)| index);
@@ -33,39 +33,39 @@ pub(crate) fn ids_in(text: &str) -> impl Iterator<Item = &str> {
 /// A document that was searched.
 #[derive(Debug)]
 struct Searched {
-    /// Name of the document, for a sentence.
+    /// Its name in a sentence.
     name: String,
-    /// Which state of it was searched.
+    /// The version that was searched.
     version: String,
-    /// Those of the ids that it names.
+    /// The ids that it refers to.
     found: HashSet<String>,
 }
 
-/// Which current documents of a user name some ids: projects and the autosave. Older revisions do
-/// not count.
+/// References to a set of ids in the current documents of a user: projects and the autosave. Older
+/// revisions do not count.
 #[derive(Debug)]
-pub(crate) struct Naming {
+pub(crate) struct IdReferences {
     owner_id: String,
     ids: HashSet<String>,
     projects: HashMap<String, Searched>,
     autosave: Option<Searched>,
 }
 
-impl Naming {
+impl IdReferences {
     /// Searches the user's documents for `ids`. It holds no lock, so documents may change
-    /// meanwhile. Blocks for as long as the search takes.
+    /// meanwhile. Blocks.
     ///
     /// # Errors
     /// When the database refuses.
     pub(crate) async fn search(db: &Db, owner_id: &str, ids: HashSet<String>) -> Result<Self, ApiError> {
-        let mut naming =
+        let mut references =
             Self { owner_id: owner_id.to_owned(), ids, projects: HashMap::new(), autosave: None };
-        naming.search_changed(&mut *db.acquire().await?).await?;
-        Ok(naming)
+        references.search_changed(&mut *db.acquire().await?).await?;
+        Ok(references)
     }
 
-    /// Searches the documents that have changed since they were last searched. Within
-    /// [`super::lock_saves`], all are searched afterwards. Blocks for as long as the search takes.
+    /// Searches the documents that changed since the last search. Within [`super::lock_saves`], the
+    /// result is complete. Blocks.
     ///
     /// # Errors
     /// When the database refuses.
@@ -73,7 +73,7 @@ impl Naming {
         let mut searched = std::mem::take(&mut self.projects);
         for (id, name, revision) in store::current_revisions(connection, &self.owner_id).await? {
             let version = revision.to_string();
-            let known = searched.remove(&id).filter(|one| one.version == version);
+            let known = searched.remove(&id).filter(|document| document.version == version);
             let found = match known {
                 Some(known) => known.found,
                 None => match store::body(connection, &self.owner_id, &id, revision).await? {
@@ -85,7 +85,7 @@ impl Naming {
             self.projects.insert(id, Searched { name: format!("the project `{name}`"), version, found });
         }
         let version = store::temp_version(connection, &self.owner_id).await?;
-        if self.autosave.as_ref().map(|one| &one.version) != version.as_ref() {
+        if self.autosave.as_ref().map(|document| &document.version) != version.as_ref() {
             self.autosave = store::temp_body(connection, &self.owner_id).await?.map(|(version, text)| {
                 Searched { name: "the autosave".to_owned(), version, found: self.found(&text) }
             });
@@ -97,15 +97,15 @@ impl Naming {
         ids_in(text).filter(|id| self.ids.contains(*id)).map(str::to_owned).collect()
     }
 
-    /// The documents that name `id`, in words for a sentence; projects by name, ten at most, and
-    /// the autosave.
-    pub(crate) fn documents_with(&self, id: &str) -> Vec<String> {
-        let names = |one: &&Searched| one.found.contains(id);
+    /// Names of the documents that refer to `id`, for a sentence: at most ten projects, and the
+    /// autosave.
+    pub(crate) fn documents_naming(&self, id: &str) -> Vec<String> {
+        let has_id = |document: &&Searched| document.found.contains(id);
         let mut projects: Vec<String> =
-            self.projects.values().filter(names).map(|one| one.name.clone()).collect();
+            self.projects.values().filter(has_id).map(|document| document.name.clone()).collect();
         projects.sort_unstable();
         projects.truncate(LISTED_MAX);
-        projects.extend(self.autosave.iter().filter(names).map(|one| one.name.clone()));
+        projects.extend(self.autosave.iter().filter(has_id).map(|document| document.name.clone()));
         projects
     }
 }
@@ -122,7 +122,7 @@ mod tests {
     const ID: &str = "5a5c5e3c-9d2f-4a51-8ab7-0f6a1c1d2e3f";
 
     #[test]
-    fn ids_are_found_whatever_is_around_them() {
+    fn ids_are_found_between_any_text() {
         let found = |text: &str| ids_in(text).map(str::to_owned).collect::<Vec<_>>();
         for text in [ID.to_owned(), format!("/api/v1/audio/{ID}/file"), format!("ö{ID}ö"), format!("-{ID}-")]
         {
@@ -143,17 +143,18 @@ mod tests {
         json!({ "schema_version": 1, "project_id": id, "name": id, "tracks": [], "client": named })
     }
 
-    /// What the search under the lock finds after documents were changed in this way.
+    /// Documents that the search under the lock finds after `change`.
     async fn found_after(app: &TestApp, change: impl AsyncFnOnce()) -> Vec<String> {
         let me = app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
         let owner_id = me["id"].as_str().expect("an id");
-        let mut naming =
-            Naming::search(&app.state.db, owner_id, HashSet::from([ID.to_owned()])).await.expect("searches");
+        let mut references = IdReferences::search(&app.state.db, owner_id, HashSet::from([ID.to_owned()]))
+            .await
+            .expect("searches");
         change().await;
         let mut saves = lock_saves(&app.state.db, owner_id).await.expect("locks");
-        naming.search_changed(&mut saves).await.expect("searches");
+        references.search_changed(&mut saves).await.expect("searches");
         saves.rollback().await.expect("ends");
-        naming.documents_with(ID)
+        references.documents_naming(ID)
     }
 
     #[tokio::test(flavor = "multi_thread")]
@@ -164,7 +165,7 @@ mod tests {
             send(&app, Method::POST, "/api/v1/projects", &song(id, "nothing")).await;
         }
         send(&app, Method::PUT, "/api/v1/projects/temp", &draft("nothing")).await;
-        // A change that no save makes shows which documents are read again.
+        // A change without a save shows that unchanged documents are not read again.
         let unseen = found_after(&app, async || {
             for statement in ["UPDATE project_revisions SET body = $1", "UPDATE temp_autosaves SET body = $1"]
             {
