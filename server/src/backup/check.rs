@@ -186,8 +186,8 @@ fn left_over(
     is_alone: bool,
 ) -> anyhow::Result<Vec<Orphan>> {
     let age = match config.storage.blobs {
-        BlobStore::Own if is_alone => Duration::ZERO,
-        BlobStore::Own => JUST_BROUGHT,
+        BlobStore::Local if is_alone => Duration::ZERO,
+        BlobStore::Local => JUST_BROUGHT,
         BlobStore::SharedFolder(_) | BlobStore::S3(_) => Duration::from_secs(config.orphans.age_secs),
     };
     let expected = runtime.block_on(inventory::expected(db))?;

@@ -99,7 +99,7 @@ fn occupied(what: &str) -> String {
 fn make_way(config: &Config, database: Option<&Path>, replace: bool) -> anyhow::Result<Option<PathBuf>> {
     let dir = &config.storage.dir;
     let mut there: Vec<PathBuf> = [SIGNING_KEY, SOUNDFONTS].iter().map(|name| dir.join(name)).collect();
-    if matches!(config.storage.blobs, BlobStore::Own) {
+    if matches!(config.storage.blobs, BlobStore::Local) {
         there.push(dir.join(BLOBS));
     }
     for suffix in ["", "-wal", "-shm"] {

@@ -29,11 +29,11 @@ pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
 
 fn table(source: &Source) -> String {
     let mut text = String::new();
-    for row in SETTINGS {
-        let (value, origin) = source.text(row.key);
+    for setting in SETTINGS {
+        let (value, origin) = source.text(setting.key);
         let value = match value {
-            Some(_) if row.secret => "(hidden)".to_owned(),
-            Some(value) => shown(row.key, value),
+            Some(_) if setting.secret => "(hidden)".to_owned(),
+            Some(value) => shown(setting.key, value),
             None => "(not set)".to_owned(),
         };
         let from = match origin {
@@ -41,12 +41,12 @@ fn table(source: &Source) -> String {
             Origin::File => "  [songfoundry.toml]",
             Origin::Default => "",
         };
-        let default = if row.default.is_empty() { row.default_note } else { row.default };
+        let default = if setting.default.is_empty() { setting.default_note } else { setting.default };
         let default = if default.is_empty() { "none" } else { default };
-        let unit = if row.unit.is_empty() { String::new() } else { format!("   unit: {}", row.unit) };
+        let unit = if setting.unit.is_empty() { String::new() } else { format!("   unit: {}", setting.unit) };
         text.push_str(&format!(
             "{}={value}{from}\n    {}\n    default: {default}{unit}   accepted: {}\n",
-            row.key, row.about, row.range
+            setting.key, setting.description, setting.range
         ));
     }
     text
@@ -75,8 +75,8 @@ mod tests {
         assert!(text.contains("SF_JWT_SECRET=(hidden)  [environment]") && !text.contains(secret), "{text}");
         let text = table(&Source::from_pairs([("SF_DATABASE_URL", "postgres://ada:hunter2@db/x")]));
         assert!(text.contains("SF_DATABASE_URL=postgres://db/x") && !text.contains("hunter2"), "{text}");
-        for row in SETTINGS {
-            assert!(text.contains(row.key), "{} is missing", row.key);
+        for setting in SETTINGS {
+            assert!(text.contains(setting.key), "{} is missing", setting.key);
         }
     }
 }

@@ -2155,7 +2155,7 @@ export interface components {
             refused: components["schemas"]["RefusedMedia"][];
         };
         /**
-         * @description Where instruments sound.
+         * @description Where SoundFont instruments are rendered.
          * @enum {string}
          */
         InstrumentSound: "server" | "client";
