@@ -21,7 +21,7 @@ pub(super) struct Args {}
 pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
     let source = settings.source()?;
     let text = table(&source);
-    // A closed pipe (`| head`) is no failure.
+    // A closed pipe (`| head`) is not an error.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
     Config::load(&source)?;
     Ok(())
@@ -33,10 +33,10 @@ fn table(source: &Source) -> String {
         let (value, origin) = source.text(setting.key);
         let value = match value {
             Some(_) if setting.secret => "(hidden)".to_owned(),
-            Some(value) => shown(setting.key, value),
+            Some(value) => redacted(setting.key, value),
             None => "(not set)".to_owned(),
         };
-        let from = match origin {
+        let origin_note = match origin {
             Origin::Environment => "  [environment]",
             Origin::File => "  [songfoundry.toml]",
             Origin::Default => "",
@@ -45,15 +45,15 @@ fn table(source: &Source) -> String {
         let default = if default.is_empty() { "none" } else { default };
         let unit = if setting.unit.is_empty() { String::new() } else { format!("   unit: {}", setting.unit) };
         text.push_str(&format!(
-            "{}={value}{from}\n    {}\n    default: {default}{unit}   accepted: {}\n",
+            "{}={value}{origin_note}\n    {}\n    default: {default}{unit}   accepted: {}\n",
             setting.key, setting.description, setting.range
         ));
     }
     text
 }
 
-/// A value as it may be shown: an address of a database without its password.
-fn shown(key: &str, value: &str) -> String {
+/// A value without secrets: removes the password of a database address.
+fn redacted(key: &str, value: &str) -> String {
     match key {
         "SF_DATABASE_URL" => {
             DatabaseAddress::parse(value).map_or_else(|| "(hidden)".to_owned(), |address| address.to_string())
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_shows_values_and_where_they_come_from_but_no_secret() {
+    fn the_table_shows_values_and_their_origins_but_no_secrets() {
         let secret = "0123456789abcdef0123456789abcdef";
         let text = table(&Source::from_pairs([("SF_PORT", "9000"), ("SF_JWT_SECRET", secret)]));
         assert!(text.contains("SF_PORT=9000  [environment]"), "{text}");
