@@ -205,7 +205,7 @@ impl Sources for SingleBank {
         Ok(Some(OpenedBank {
             bank: self.bank.clone(),
             soundfont_id: self.soundfont_id.clone(),
-            stands_in: soundfont_id.is_some_and(|named| id_of_name(named) != self.soundfont_id),
+            is_substitute: soundfont_id.is_some_and(|named| id_of_name(named) != self.soundfont_id),
         }))
     }
 

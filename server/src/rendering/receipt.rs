@@ -1,4 +1,4 @@
-//! The receipt of a render: what was made, of what, and how.
+//! The receipt of a render: measurements, hashes and settings.
 
 use schemas::json::JsonText;
 use schemas::project::{ChorusSettings, Interpolation, ReverbSettings, VelocityToCutoff};
@@ -72,7 +72,7 @@ pub struct ReceiptSettings {
     pub soundfonts: Vec<String>,
 }
 
-/// Puts a receipt together. `document` is the project as it was rendered.
+/// Makes a receipt. `document` is the rendered project.
 #[must_use]
 pub fn receipt(
     document: &JsonText,
