@@ -2082,11 +2082,11 @@ export interface components {
          * @enum {string}
          */
         Format: "wav";
-        /** @description Which track to freeze. */
+        /** @description The track to freeze, and how. */
         FreezeRequest: components["schemas"]["RenderOptions"] & {
             /** @description Id of the track. */
             track_id: string;
-            /** @description Where its sound is taken: `before_fader`, the default, or `after_fader`. */
+            /** @description Point in the signal path: `before_fader`, the default, or `after_fader`. */
             stage?: components["schemas"]["Stage"];
         };
         /** @description A helper process. */
@@ -2393,7 +2393,7 @@ export interface components {
             played_soundfont_id: string | null;
             played_preset: components["schemas"]["NamedPreset"] | null;
         };
-        /** @description What to mix down. */
+        /** @description The song to mix down, and how. */
         MixdownRequest: components["schemas"]["RenderOptions"] & {
             /** @description Name of the audio file; by default the project's. */
             name?: string | null;
@@ -3281,7 +3281,7 @@ export interface components {
         RenderAnswer: {
             /** @description Identifies the render. */
             render_id: string;
-            /** @description Where its file is. */
+            /** @description Address of its file. */
             audio_url: string;
             /** @description File format. */
             format: string;
@@ -3315,7 +3315,7 @@ export interface components {
             /** @description Proof of what was rendered. */
             receipt: components["schemas"]["Receipt"];
         };
-        /** @description Words about the song. */
+        /** @description Metadata of the song. */
         RenderMetadata: {
             /** @description Title. */
             title?: string | null;
@@ -3330,7 +3330,7 @@ export interface components {
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest time in seconds that the sound may ring on after the last item; 5 by default.
+             * @description Longest tail after the last item, in seconds; 5 by default.
              */
             tail_secs?: number | null;
         };
@@ -3573,13 +3573,13 @@ export interface components {
          * @enum {string}
          */
         SoundFontFormat: "sf2" | "sf3";
-        /** @description Notes and what they are played with. */
+        /** @description Notes, and the SoundFont to play them with. */
         SoundFontRenderRequest: {
             /** @description Notes as in a project's MIDI item. */
             notes: components["schemas"]["Project.Note"][];
             /** @description Controls as in a project's MIDI item. */
             controls?: components["schemas"]["Project.Control"][];
-            /** @description Bank to play; left out: the default bank, which also stands in for a missing one. */
+            /** @description SoundFont to play; by default the default SoundFont, which also replaces a missing one. */
             soundfont_id?: string | null;
             /**
              * Format: int32
@@ -3593,21 +3593,21 @@ export interface components {
             program?: number;
             /** @description Tempo changes as in a project; 120 quarter notes a minute by default. */
             tempo_map?: components["schemas"]["Project.TempoPoint"][];
-            /** @description What ticks are. */
+            /** @description Unit of times. */
             time_base?: components["schemas"]["TimeBase"];
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest time in seconds that the sound may ring on after the last note; by default as long
-             *     as the service allows. Silence ends it.
+             * @description Longest tail after the last note, in seconds; by default as long as the service allows.
+             *     Silence ends it earlier.
              */
             tail_secs?: number | null;
             /** @description The engine's settings as in a project. */
             settings?: components["schemas"]["Project.Settings"];
             /**
-             * @description `true`: four channels, left, right, and what the track sends to the reverb and the chorus of
-             *     a mix. They belong to no loudspeakers: the file's channel mask is 0.
+             * @description `true`: four channels: left, right, and the sends to the reverb and the chorus of a mix. The
+             *     file's channel mask is 0, since sends have no loudspeaker position.
              */
             sends?: boolean;
         };
@@ -3668,7 +3668,7 @@ export interface components {
             uploaded: components["schemas"]["UploadedSoundFont"];
         };
         /**
-         * @description Where a track's sound is taken.
+         * @description Point in the signal path at which a track is rendered.
          * @enum {string}
          */
         Stage: "before_fader" | "after_fader";
@@ -3677,7 +3677,7 @@ export interface components {
             /** @description Its id; see `/tasks/{id}`. */
             task_id: string;
         };
-        /** @description Whose stems to render. */
+        /** @description The tracks to render as stems, and how. */
         StemsRequest: components["schemas"]["RenderOptions"] & {
             /** @description Ids of the tracks; by default all that play something and are not muted. */
             tracks?: string[] | null;
@@ -3852,7 +3852,7 @@ export interface components {
          */
         ThrottledKind: "account_at_address" | "address" | "account" | "registrations";
         /**
-         * @description What the ticks of notes and controls are.
+         * @description The unit of `tick` and `length_ticks`.
          * @enum {string}
          */
         TimeBase: "ticks" | "seconds";
@@ -5889,7 +5889,7 @@ export interface operations {
     post_plugins_render: {
         parameters: {
             query?: {
-                /** @description `true`: answer 202 with a task at once. The task's result is what a direct answer would be. */
+                /** @description `true`: answer 202 with a task at once. The task's result is that of a direct answer. */
                 async?: boolean;
             };
             header?: never;
