@@ -35,13 +35,13 @@ pub(super) struct VstPlugin {
     name: String,
     /// What it is made for.
     format: VstFormat,
-    /// Who made it; empty where the module does not say.
+    /// Its vendor; empty if the module names none.
     vendor: String,
-    /// Its version in the maker's own way; empty where the module does not say.
+    /// Its version as the vendor writes it; empty if the module has none.
     version: String,
     /// VST3's sub-categories, such as `Fx` and `Reverb`.
     categories: Vec<String>,
-    /// Where its module is.
+    /// Path of its module.
     path: String,
 }
 

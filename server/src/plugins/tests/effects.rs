@@ -34,7 +34,7 @@ async fn every_effect_of_the_engine_is_described() {
 }
 
 #[tokio::test]
-async fn parameters_say_unit_range_scale_and_choices() {
+async fn parameters_have_a_unit_range_scale_and_choices() {
     let studio = Studio::empty(&[]).await;
     let answer = effects(&studio).await;
     let utility = answer["effects"].as_array().unwrap().iter().find(|one| one["id"] == "utility").unwrap();
@@ -55,7 +55,7 @@ async fn parameters_say_unit_range_scale_and_choices() {
 }
 
 #[tokio::test]
-async fn the_list_has_a_tag() {
+async fn the_list_has_an_etag() {
     let studio = Studio::empty(&[]).await;
     let first = studio.get("/plugins/effects").await;
     assert_eq!(first.header("content-type"), "application/json");
