@@ -9,7 +9,7 @@ use super::{ConfigError, Environment, Secret};
 pub enum Registration {
     /// Anybody.
     Open,
-    /// Whoever has an administrator's invitation.
+    /// People with an administrator's invitation.
     Invite,
     /// Nobody; administrators make accounts.
     Closed,

@@ -69,7 +69,7 @@ pub enum ConfigError {
     FileMalformed {
         /// The settings file.
         path: PathBuf,
-        /// Where and why.
+        /// Position and reason.
         detail: String,
     },
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::ConfigError;
 use super::settings_table::{Range, SETTINGS, setting};
 
-/// Where the value of a setting was found.
+/// Source of a setting's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// An environment variable.

@@ -12,9 +12,9 @@ use crate::db::{DatabaseAddress, PoolLimits};
 pub struct StorageConfig {
     /// Storage folder.
     pub dir: PathBuf,
-    /// Where files are stored.
+    /// Storage of files.
     pub blobs: BlobStore,
-    /// Where the database is.
+    /// Address of the database.
     pub database: DatabaseAddress,
     /// Number of database connections, and the longest wait for one.
     pub database_limits: PoolLimits,
@@ -23,7 +23,7 @@ pub struct StorageConfig {
     pub adopts_files: bool,
 }
 
-/// Where files are stored.
+/// Storage of files.
 #[derive(Debug, Clone)]
 pub enum BlobStore {
     /// In the storage folder of this process.

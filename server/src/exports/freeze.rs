@@ -52,10 +52,9 @@ pub(super) struct Frozen {
     #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]
     track: JsonText,
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine cannot play.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played
-    /// instead.
+    /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences; also that the track is silent, or that it has too many fields that
     /// this version does not know.

@@ -46,10 +46,9 @@ pub(super) struct MixdownAnswer {
     lufs: Option<f64>,
     /// True peak in dBTP; null for silence.
     true_peak_db: Option<f64>,
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine cannot play.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played
-    /// instead.
+    /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences, and whether the file is silent.
     warnings: Vec<String>,

@@ -61,10 +61,9 @@ pub(super) struct StemsAnswer {
     duration_secs: f64,
     /// The stems, in the order of their tracks.
     stems: Vec<Stem>,
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine cannot play.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played
-    /// instead.
+    /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences; also that all stems are silent.
     warnings: Vec<String>,

@@ -47,7 +47,7 @@ pub(super) struct ImportAnswer {
     /// The project.
     #[schema(value_type = ProjectDocument)]
     project: Project,
-    /// What could not be read or kept, in words.
+    /// Sentences about what could not be read or kept.
     warnings: Vec<String>,
 }
 

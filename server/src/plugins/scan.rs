@@ -35,7 +35,7 @@ pub(super) struct ScanAnswer {
     /// Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000
     /// SoundFonts.
     truncated: bool,
-    /// The SoundFonts of the catalogue that lie in these folders, and those that the caller has
+    /// The SoundFonts of the catalogue that are in these folders, and those that the caller has
     /// uploaded.
     soundfonts: Vec<ScannedSoundFont>,
     /// Whether a cached list of effects, of any user, was discarded, so that lists read earlier are

@@ -28,8 +28,8 @@ impl From<PluginFormat> for VstFormat {
 /// A VST plugin.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct VstPlugin {
-    /// Identifies the plugin in projects, wherever its module lies: of VST3 the 32 hexadecimal
-    /// digits of its class, of VST2 the 8 of its unique number.
+    /// Identifies the plugin in projects, independent of its path: the 32 hexadecimal digits of a
+    /// VST3 class, or the 8 of a VST2 unique id.
     plugin_id: String,
     /// Name in the module.
     name: String,

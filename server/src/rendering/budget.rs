@@ -87,11 +87,11 @@ impl Queue {
         if !fits || is_at_limit(claim) {
             return None;
         }
-        let mut earlier = self.waiting.iter().take_while(|other| other.ticket != claim.ticket);
+        let mut earlier = self.waiting.iter().take_while(|waiting| waiting.ticket != claim.ticket);
         if earlier.clone().all(is_at_limit) {
             return Some(false);
         }
-        let is_first_of_owner = earlier.all(|other| other.owner_id != claim.owner_id);
+        let is_first_of_owner = earlier.all(|waiting| waiting.owner_id != claim.owner_id);
         let overtaking = self.running_bytes(|running| running.overtook).saturating_add(claim.bytes);
         let may_overtake =
             is_first_of_owner && of_owner(&claim.owner_id) == 0 && overtaking <= limit_bytes - user_bytes;

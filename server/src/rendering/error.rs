@@ -33,7 +33,7 @@ pub enum RenderError {
     Bank {
         /// Id or file name of the bank.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: BankProblem,
     },
     /// The SoundFonts of a song need too much memory together.

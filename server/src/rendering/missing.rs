@@ -22,10 +22,10 @@ pub struct OpenedBank {
     pub is_substitute: bool,
 }
 
-/// A SoundFont or preset that tracks name and that is not there.
+/// A missing SoundFont or preset of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MissingSound {
-    /// Ids of the tracks whose notes ask for it.
+    /// Ids of the tracks whose notes use it.
     pub tracks: Vec<String>,
     /// The SoundFont that is missing, or that lacks the preset.
     pub soundfont_id: String,

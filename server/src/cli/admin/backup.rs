@@ -57,9 +57,9 @@ pub(super) struct Check {
 }
 
 pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()> {
-    let made = make(config, &args.folder, !args.without_database).await?;
-    print_line(&format!("Saved {} files, {} bytes, in {}.", made.files, made.bytes, args.folder.display()));
-    if !made.has_database {
+    let saved = make(config, &args.folder, !args.without_database).await?;
+    print_line(&format!("Saved {} files, {} bytes, in {}.", saved.files, saved.bytes, args.folder.display()));
+    if !saved.has_database {
         print_line("The database is not among them.");
     }
     Ok(())

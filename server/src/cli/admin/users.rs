@@ -68,29 +68,29 @@ pub(super) struct ListUsers {
 pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
     let password = read_password(args.password_stdin)?;
     let hasher = Passwords::new(1)?;
-    let made = management::create_user(db, &hasher, &args.username, args.role.into(), password).await?;
-    let detail = format!("role {}", made.row.role.as_str());
-    audit::record(db, &Who::command_line(), Action::UserCreated, &made.row.username, &detail).await;
-    print_line(&format!("Made the account `{}` (role {}).", made.row.username, made.row.role.as_str()));
-    print_password(&made);
+    let account = management::create_user(db, &hasher, &args.username, args.role.into(), password).await?;
+    let detail = format!("role {}", account.row.role.as_str());
+    audit::record(db, &Who::command_line(), Action::UserCreated, &account.row.username, &detail).await;
+    print_line(&format!("Made the account `{}` (role {}).", account.row.username, account.row.role.as_str()));
+    print_password(&account);
     Ok(())
 }
 
 pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Result<()> {
     let row = management::user_named(db, &args.username).await?;
     let password = read_password(args.password_stdin)?;
-    let made = management::reset_password(db, &Passwords::new(1)?, &row.id, password).await?;
-    audit::record(db, &Who::command_line(), Action::PasswordReset, &made.row.username, "").await;
+    let account = management::reset_password(db, &Passwords::new(1)?, &row.id, password).await?;
+    audit::record(db, &Who::command_line(), Action::PasswordReset, &account.row.username, "").await;
     print_line(&format!(
         "The account `{}` has a new password; its log-ins and API keys have ended.",
-        made.row.username
+        account.row.username
     ));
-    print_password(&made);
+    print_password(&account);
     Ok(())
 }
 
-fn print_password(made: &Provided) {
-    match &made.generated_password {
+fn print_password(account: &Provided) {
+    match &account.generated_password {
         Some(password) => {
             print_line(&format!("Password: {password}"));
             print_line("It must be changed at the first log-in, and is not shown again.");

@@ -30,7 +30,7 @@ pub(super) enum Timing {
 #[derive(Debug, Default)]
 pub(super) struct FileTrack {
     pub(super) events: Vec<FileEvent>,
-    /// Where the track ends, in the file's ticks.
+    /// End of the track in the file's ticks.
     pub(super) end_tick: u64,
 }
 

@@ -359,7 +359,8 @@ fn channel_names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
     };
     let name = |channel: &Channel| {
         let number = channel.channel + 1;
-        let shared = channels.iter().filter(|other| other.first_track == channel.first_track).count() > 1;
+        let shared =
+            channels.iter().filter(|candidate| candidate.first_track == channel.first_track).count() > 1;
         match track_name(channel.first_track) {
             Some(name) if shared => format!("{name} ({number})"),
             Some(name) => name.clone(),

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{ImportOptions, exported, import};
 
-/// Where Debian's package openttd-openmsx puts its songs.
+/// Folder of the songs of Debian's package openttd-openmsx.
 const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
 const SONG_COUNT: usize = 31;
 
@@ -32,9 +32,9 @@ struct Content {
     notes: BTreeMap<u8, Vec<(u64, u64, u8, u8)>>,
     /// Tick and message in the order of the file, by channel.
     controls: BTreeMap<u8, Vec<(u64, MidiMessage)>>,
-    /// The tempo that holds from each tick on, in microseconds for a quarter note.
+    /// Tempo from each tick on, in microseconds per quarter note.
     tempos: BTreeMap<u64, u32>,
-    /// Where the last track ends.
+    /// End of the last track.
     end_tick: u64,
 }
 
@@ -215,8 +215,8 @@ fn damaged_songs_become_valid_projects_or_errors() {
         // Many of the changes near the start, where the headers are.
         let reach = if round % 2 == 0 { 60 } else { damaged.len() };
         for _ in 0..=(round % 8) {
-            let place = next() % reach;
-            damaged[place] = next() as u8;
+            let offset = next() % reach;
+            damaged[offset] = next() as u8;
         }
         if round % 5 == 0 {
             damaged.truncate(next() % damaged.len());

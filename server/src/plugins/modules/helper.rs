@@ -190,12 +190,11 @@ impl Process {
         nix::unistd::Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Ends the helper and everything in its group. Its number is still its own: nobody has waited
-    /// for it.
+    /// Kills the helper's process group. The helper is not reaped yet, so its id is still valid.
     #[cfg(unix)]
     fn end_group(&mut self) {
         use nix::sys::signal::{Signal, killpg};
-        // It may have ended by itself.
+        // This fails if the group has already ended.
         let _ = killpg(self.pid(), Signal::SIGKILL);
     }
 

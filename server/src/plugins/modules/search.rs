@@ -1,8 +1,8 @@
 //! Finds plugin modules and SoundFonts below folders by their names, without opening files:
 //!
 //! - A `.vst3` file or bundle is VST3. Files in a bundle are not separate modules.
-//! - `.dll`, `.so`, `.vst` and `.component` are VST2, unless a `.vst3` is in the same folder or they
-//!   are in a `.vst3` folder.
+//! - `.dll`, `.so`, `.vst` and `.component` are VST2, unless a `.vst3` is in the same folder or
+//!   they are in a `.vst3` folder.
 
 use std::collections::HashSet;
 use std::fs;
@@ -30,7 +30,7 @@ impl Default for Limits {
 /// A plugin module: a file or a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// Where it really is, without symbolic links.
+    /// Path without symbolic links.
     pub(crate) path: PathBuf,
     /// Its name without extension.
     pub(crate) stem: String,
@@ -40,7 +40,7 @@ pub(crate) struct Module {
 /// A SoundFont.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SoundFontFile {
-    /// Where it really is, without symbolic links.
+    /// Path without symbolic links.
     pub(crate) path: PathBuf,
     /// The searched folder that contains it.
     pub(crate) directory: PathBuf,

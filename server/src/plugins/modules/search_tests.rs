@@ -76,12 +76,12 @@ fn modules_are_recognised_by_their_extensions() {
         "c/Two.so",
     ];
     assert_eq!(tree.modules(&found), modules);
-    let formats: Vec<PluginFormat> = found.modules.iter().map(|one| one.format).collect();
+    let formats: Vec<PluginFormat> = found.modules.iter().map(|module| module.format).collect();
     assert_eq!(formats[..2], [PluginFormat::Vst3; 2]);
     assert_eq!(formats[2..], [PluginFormat::Vst2; 5]);
     assert_eq!(found.modules[0].stem, "Bundle");
     assert_eq!(tree.names(found.soundfonts.iter().map(|file| &file.path)), ["d/Bank.sf2", "d/e/Bank.SF3"]);
-    assert!(found.soundfonts.iter().all(|one| one.directory == tree.path("")));
+    assert!(found.soundfonts.iter().all(|file| file.directory == tree.path("")));
     assert!(found.ignored.is_empty() && found.unreadable.is_empty() && !found.truncated, "{found:?}");
 }
 
@@ -125,7 +125,7 @@ fn a_library_beside_a_vst3_is_not_a_module() {
         ["one/Foo.vst3", "one/below/Free.dll", "three/Alone.dll", "two/Bar.vst3"]
     );
     assert_eq!(tree.ignored(&found), ["one/Foo.dll", "one/Mac.vst", "one/Other.so", "two/Bar.so"]);
-    assert!(found.ignored.iter().all(|one| one.reason == "its folder has a .vst3"));
+    assert!(found.ignored.iter().all(|remark| remark.reason == "its folder has a .vst3"));
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn only_allowed_paths_are_searched() {
     let found =
         search(&[tree.path("in"), tree.path("out")], Limits::default(), &|real| real.starts_with(&within));
     assert_eq!((tree.modules(&found), found.soundfonts.len()), (vec!["in/Foo.so".to_owned()], 0));
-    assert_eq!(tree.names(found.unreadable.iter().map(|one| &one.path)), ["out"]);
+    assert_eq!(tree.names(found.unreadable.iter().map(|remark| &remark.path)), ["out"]);
     assert!(found.unreadable[0].reason.contains("SF_PLUGIN_ROOTS"));
 }
 
@@ -161,8 +161,8 @@ fn unreadable_folders_are_reported() {
     let tree = Tree::of(&["list/Foo.so", "file"]);
     let found = tree.search_within(&["gone", "list", "file"], Limits::default());
     assert_eq!(tree.modules(&found), ["list/Foo.so"]);
-    assert_eq!(tree.names(found.unreadable.iter().map(|one| &one.path)), ["gone", "file"]);
-    assert!(found.unreadable.iter().all(|one| !one.reason.is_empty()));
+    assert_eq!(tree.names(found.unreadable.iter().map(|remark| &remark.path)), ["gone", "file"]);
+    assert!(found.unreadable.iter().all(|remark| !remark.reason.is_empty()));
 }
 
 #[test]

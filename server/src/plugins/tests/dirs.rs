@@ -52,9 +52,13 @@ async fn folders_are_added_once_and_removed() {
     assert_eq!(remove(&app, &two).await.expect(200)["plugin_dirs"], json!([one]));
     let detail = remove(&app, &two).await.problem(404, "not_found");
     assert!(detail.contains("zwei mit Ü"), "{detail}");
-    let done = app.local(Method::GET, "/api/v1/admin/audit?limit=10").send().await.expect(200);
-    let actions: Vec<&str> =
-        done["items"].as_array().expect("entries").iter().filter_map(|one| one["action"].as_str()).collect();
+    let audit = app.local(Method::GET, "/api/v1/admin/audit?limit=10").send().await.expect(200);
+    let actions: Vec<&str> = audit["items"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .filter_map(|entry| entry["action"].as_str())
+        .collect();
     assert_eq!(actions.iter().filter(|action| **action == "plugin_dir_removed").count(), 1, "{actions:?}");
 }
 

@@ -33,10 +33,11 @@ fn built() -> &'static Built {
         let messages: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let file = |name: &str| {
-            let made =
-                messages.iter().find(|one| one["target"]["name"] == name && !one["filenames"].is_null());
-            let made = made.unwrap_or_else(|| panic!("cargo made no {name}"));
-            PathBuf::from(made["filenames"][0].as_str().expect("a path"))
+            let artifact = messages
+                .iter()
+                .find(|message| message["target"]["name"] == name && !message["filenames"].is_null());
+            let artifact = artifact.unwrap_or_else(|| panic!("cargo made no {name}"));
+            PathBuf::from(artifact["filenames"][0].as_str().expect("a path"))
         };
         let modules = file("instrument").parent().expect("a folder").to_owned();
         Built { helper: file("songfoundry-bridge"), modules }
@@ -101,7 +102,7 @@ impl Rack {
 }
 
 fn names(list: &Value) -> Vec<String> {
-    let name = |one: &Value| one["name"].as_str().expect("a name").to_owned();
+    let name = |entry: &Value| entry["name"].as_str().expect("a name").to_owned();
     list.as_array().expect("a list").iter().map(name).collect()
 }
 
@@ -191,8 +192,12 @@ async fn a_vst2_duplicate_of_a_vst3_effect_is_left_out() {
     rack.install("instrument", "vst3/Test Synth.vst3");
     rack.install("vst2_synth", "vst2/Test Synth.so");
     let scan = rack.scan().await;
-    let ignored: Vec<&str> =
-        scan["ignored"].as_array().expect("a list").iter().filter_map(|one| one["path"].as_str()).collect();
+    let ignored: Vec<&str> = scan["ignored"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|remark| remark["path"].as_str())
+        .collect();
     assert_eq!(
         ignored,
         [rack.path("vst2/TestEffect-vst_x64.dll"), rack.path("vst2/bundle_name.so")]
@@ -229,7 +234,9 @@ async fn modules_that_hang_crash_or_exit_are_unclassified() {
         .as_array()
         .expect("a list")
         .iter()
-        .map(|one| (one["name"].as_str().expect("a name"), one["reason"].as_str().expect("a reason")))
+        .map(|plugin| {
+            (plugin["name"].as_str().expect("a name"), plugin["reason"].as_str().expect("a reason"))
+        })
         .collect();
     let reason = |name: &str| {
         reasons.iter().find(|(one, _)| *one == name).unwrap_or_else(|| panic!("{name}: {reasons:?}")).1
@@ -389,13 +396,10 @@ async fn only_administrators_can_scan() {
     assert_eq!(rack.effects().await, ["Test Effect"]);
     // A former administrator keeps the list, but its plugins are not run.
     let users = rack.app.local(Method::GET, "/api/v1/admin/users").send().await.expect(200);
-    let ada = users["items"]
-        .as_array()
-        .expect("users")
-        .iter()
-        .find(|one| one["username"] == "ada")
-        .expect("ada")["id"]
-        .clone();
+    let ada =
+        users["items"].as_array().expect("users").iter().find(|user| user["username"] == "ada").expect("ada")
+            ["id"]
+            .clone();
     let path = format!("/api/v1/admin/users/{}", ada.as_str().expect("an id"));
     let role = |role: &str| rack.app.local(Method::PATCH, &path).json(&json!({ "role": role })).send();
     role("admin").await.expect(200);

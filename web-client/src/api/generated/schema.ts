@@ -2050,7 +2050,7 @@ export interface components {
             /** @description Sample rates in hertz. */
             sample_rates_hz: number[];
         };
-        /** @description What to export. */
+        /** @description The project to export. */
         ExportRequest: {
             /** @description A stored project; exactly one of this and `project` is given. */
             project_id?: string | null;
@@ -2117,7 +2117,7 @@ export interface components {
         ImportAnswer: {
             /** @description The project. */
             project: components["schemas"]["Project"];
-            /** @description What could not be read or kept, in words. */
+            /** @description Sentences about what could not be read or kept. */
             warnings: string[];
         };
         /** @description What an import brought. */
@@ -2382,9 +2382,9 @@ export interface components {
             /** @description Whole paths of 1 to 100 audio files. */
             paths: string[];
         };
-        /** @description A SoundFont or preset that tracks name and that is not there. */
+        /** @description A missing SoundFont or preset of a project. */
         MissingSound: {
-            /** @description Ids of the tracks whose notes ask for it. */
+            /** @description Ids of the tracks whose notes use it. */
             tracks: string[];
             /** @description The SoundFont that is missing, or that lacks the preset. */
             soundfont_id: string;
@@ -3144,17 +3144,14 @@ export interface components {
              * @description Samples that lay beyond full scale and were clipped to it.
              */
             clipped_samples: number;
-            /** @description Ids of tracks that should have been heard and were not. */
+            /** @description Ids of tracks that should be audible and are silent. */
             silent_tracks: string[];
             /**
-             * @description What the engine does not play of the project: plugins, effects of other versions, audio that
-             *     is gone.
+             * @description Parts of the project that the engine cannot play: plugins, effects of other versions,
+             *     missing audio.
              */
             left_out: components["schemas"]["LeftOutOfRender"][];
-            /**
-             * @description SoundFonts and presets that the project names and that are not there, and what played
-             *     instead.
-             */
+            /** @description Missing SoundFonts and presets of the project, and what played instead. */
             missing_sounds: components["schemas"]["MissingSound"][];
             /** @description Version of the engine. */
             engine_version: string;
@@ -3169,15 +3166,15 @@ export interface components {
             frames: number;
             /**
              * Format: double
-             * @description Where the last item ends, in seconds; the rest of the file is its tail.
+             * @description End of the last item in seconds; the tail follows.
              */
             song_secs: number;
             /** @description Gain reduction of the mix limiter. */
             limiter: components["schemas"]["LimiterReport"];
-            /** @description How it was rendered. */
+            /** @description Settings of the render. */
             settings: components["schemas"]["ReceiptSettings"];
         };
-        /** @description How a render was made. */
+        /** @description Settings of a render. */
         ReceiptSettings: {
             /**
              * Format: int32
@@ -3200,7 +3197,7 @@ export interface components {
             interpolation: string;
             /** @description How velocity moves the cutoff of the filter: `as_stated` or `specification`. */
             velocity_to_cutoff: string;
-            /** @description The room that all instruments shared, as in a project's settings. */
+            /** @description The reverb that all instruments shared, as in a project's settings. */
             reverb: Record<string, unknown>;
             /** @description The chorus that all instruments shared, as in a project's settings. */
             chorus: Record<string, unknown>;
@@ -3449,7 +3446,7 @@ export interface components {
              */
             truncated: boolean;
             /**
-             * @description The SoundFonts of the catalogue that lie in these folders, and those that the caller has
+             * @description The SoundFonts of the catalogue that are in these folders, and those that the caller has
              *     uploaded.
              */
             soundfonts: components["schemas"]["ScannedSoundFont"][];
@@ -4074,8 +4071,8 @@ export interface components {
         /** @description A VST plugin. */
         VstPlugin: {
             /**
-             * @description Identifies the plugin in projects, wherever its module lies: of VST3 the 32 hexadecimal
-             *     digits of its class, of VST2 the 8 of its unique number.
+             * @description Identifies the plugin in projects, independent of its path: the 32 hexadecimal digits of a
+             *     VST3 class, or the 8 of a VST2 unique id.
              */
             plugin_id: string;
             /** @description Name in the module. */
