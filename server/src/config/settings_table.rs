@@ -183,7 +183,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_STORAGE_DIR",
         default_note: "`songfoundry` in the platform's data folder",
         range: Range::Text("a folder; made if missing"),
-        description: "Folder of everything that is stored.",
+        description: "Folder for all stored data.",
         ..BLANK
     },
     Setting {
@@ -578,7 +578,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "268435456",
         unit: "bytes",
         range: Range::Integer(0, 1 << 50),
-        description: "Disk space that uploads leave free for everything else.",
+        description: "Disk space that uploads must leave free.",
         ..BLANK
     },
     Setting {
