@@ -6,7 +6,7 @@ use dsp_core::render::{OfflineRender, RenderThreads, SingleThread, TailConfig};
 use dsp_core::session::Session;
 use serde::{Deserialize, Serialize};
 
-use songfoundry_server::rendering::crew::Threads;
+use songfoundry_server::rendering::threads::Threads;
 
 use crate::{SongAndBank, song};
 
@@ -48,7 +48,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let session = sixteen_tracks(song::read_session(&args.input.song)?)?;
     let banks = [Some(song::open_prepared_bank(&session, &args.input.bank)?)];
     let threads = Threads::new(args.threads);
-    let crew: &dyn RenderThreads = match &threads {
+    let threads: &dyn RenderThreads = match &threads {
         Some(threads) if args.threads > 1 => threads,
         None if args.threads > 1 => anyhow::bail!("the system cannot start {} threads", args.threads),
         _ => &SingleThread,
@@ -56,7 +56,7 @@ pub(crate) fn run(args: &Args) -> anyhow::Result<()> {
     let start = Instant::now();
     let mut render = OfflineRender::new(&session, &banks, TailConfig { max_secs: 0.0 })?;
     let mut loudest = 0.0_f32;
-    while let Some((left, _)) = render.next_block_by(crew) {
+    while let Some((left, _)) = render.next_block_by(threads) {
         loudest = loudest.max(left[0].abs());
     }
     anyhow::ensure!(loudest > 0.001, "the session was silent");

@@ -225,7 +225,7 @@ pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> any
     let own = storage.dir.join("blobs");
     let cannot_use = |dir: &Path, setting| format!("cannot use the folder {} ({setting})", dir.display());
     match &storage.blobs {
-        BlobStore::Own => {
+        BlobStore::Local => {
             Blobs::open(own.clone(), sharing).with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
         }
         BlobStore::SharedFolder(dir) => {

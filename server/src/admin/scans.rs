@@ -128,7 +128,12 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             default_soundfont_id: snapshot.default_soundfont().map(|one| one.summary.soundfont_id.clone()),
             problems: problems.chain(passed_over).collect(),
         },
-        plugins: state.plugins.known().into_iter().map(|(id, scan)| PluginScan::of(id, &scan)).collect(),
+        plugins: state
+            .plugins
+            .cached_scans()
+            .into_iter()
+            .map(|(id, scan)| PluginScan::of(id, &scan))
+            .collect(),
     })
 }
 

@@ -194,8 +194,8 @@ fn find_orphans(
     is_alone: bool,
 ) -> anyhow::Result<Vec<Orphan>> {
     let age = match config.storage.blobs {
-        BlobStore::Own if is_alone => Duration::ZERO,
-        BlobStore::Own => NEW_FILE_AGE,
+        BlobStore::Local if is_alone => Duration::ZERO,
+        BlobStore::Local => NEW_FILE_AGE,
         BlobStore::SharedFolder(_) | BlobStore::S3(_) => Duration::from_secs(config.orphans.age_secs),
     };
     let expected = runtime.block_on(inventory::expected(db))?;

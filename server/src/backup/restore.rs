@@ -103,7 +103,7 @@ fn move_existing_aside(
 ) -> anyhow::Result<Option<PathBuf>> {
     let dir = &config.storage.dir;
     let mut existing: Vec<PathBuf> = [SIGNING_KEY, SOUNDFONTS].iter().map(|name| dir.join(name)).collect();
-    if matches!(config.storage.blobs, BlobStore::Own) {
+    if matches!(config.storage.blobs, BlobStore::Local) {
         existing.push(dir.join(BLOBS));
     }
     for suffix in ["", "-wal", "-shm"] {

@@ -21,7 +21,7 @@ pub(super) struct Args {}
 pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
     let source = settings.source()?;
     let text = table(&source);
-    // A closed pipe (`| head`) is no failure.
+    // A closed pipe (`| head`) is not an error.
     let _ = std::io::stdout().lock().write_all(text.as_bytes());
     Config::load(&source)?;
     Ok(())
@@ -29,31 +29,31 @@ pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {
 
 fn table(source: &Source) -> String {
     let mut text = String::new();
-    for row in SETTINGS {
-        let (value, origin) = source.text(row.key);
+    for setting in SETTINGS {
+        let (value, origin) = source.text(setting.key);
         let value = match value {
-            Some(_) if row.secret => "(hidden)".to_owned(),
-            Some(value) => shown(row.key, value),
+            Some(_) if setting.secret => "(hidden)".to_owned(),
+            Some(value) => redacted(setting.key, value),
             None => "(not set)".to_owned(),
         };
-        let from = match origin {
+        let origin_note = match origin {
             Origin::Environment => "  [environment]",
             Origin::File => "  [songfoundry.toml]",
             Origin::Default => "",
         };
-        let default = if row.default.is_empty() { row.default_note } else { row.default };
+        let default = if setting.default.is_empty() { setting.default_note } else { setting.default };
         let default = if default.is_empty() { "none" } else { default };
-        let unit = if row.unit.is_empty() { String::new() } else { format!("   unit: {}", row.unit) };
+        let unit = if setting.unit.is_empty() { String::new() } else { format!("   unit: {}", setting.unit) };
         text.push_str(&format!(
-            "{}={value}{from}\n    {}\n    default: {default}{unit}   accepted: {}\n",
-            row.key, row.about, row.range
+            "{}={value}{origin_note}\n    {}\n    default: {default}{unit}   accepted: {}\n",
+            setting.key, setting.description, setting.range
         ));
     }
     text
 }
 
-/// A value as it may be shown: an address of a database without its password.
-fn shown(key: &str, value: &str) -> String {
+/// A value without secrets: removes the password of a database address.
+fn redacted(key: &str, value: &str) -> String {
     match key {
         "SF_DATABASE_URL" => {
             DatabaseAddress::parse(value).map_or_else(|| "(hidden)".to_owned(), |address| address.to_string())
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_shows_values_and_where_they_come_from_but_no_secret() {
+    fn the_table_shows_values_and_their_origins_but_no_secrets() {
         let secret = "0123456789abcdef0123456789abcdef";
         let text = table(&Source::from_pairs([("SF_PORT", "9000"), ("SF_JWT_SECRET", secret)]));
         assert!(text.contains("SF_PORT=9000  [environment]"), "{text}");
@@ -75,8 +75,8 @@ mod tests {
         assert!(text.contains("SF_JWT_SECRET=(hidden)  [environment]") && !text.contains(secret), "{text}");
         let text = table(&Source::from_pairs([("SF_DATABASE_URL", "postgres://ada:hunter2@db/x")]));
         assert!(text.contains("SF_DATABASE_URL=postgres://db/x") && !text.contains("hunter2"), "{text}");
-        for row in SETTINGS {
-            assert!(text.contains(row.key), "{} is missing", row.key);
+        for setting in SETTINGS {
+            assert!(text.contains(setting.key), "{} is missing", setting.key);
         }
     }
 }

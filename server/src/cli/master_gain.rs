@@ -1,9 +1,9 @@
-//! `songfoundry render --gain-db`: a project whose master is louder or softer.
+//! `songfoundry render --gain-db`: changes the level of a project's master.
 
 use anyhow::bail;
 use schemas::Project;
 
-/// Levels of a master in decibels, as in the project's schema; the lowest is silence.
+/// Range of the master's level in decibels, as in the project's schema; the lowest is silence.
 const LEVELS_DB: core::ops::RangeInclusive<f64> = -144.0..=24.0;
 /// The automation target of a master's volume.
 const VOLUME: &str = "volume_db";
@@ -11,17 +11,17 @@ const VOLUME: &str = "volume_db";
 /// Adds a gain in decibels to the master's volume and to its automation. Silence stays silence.
 ///
 /// # Errors
-/// A level would lie above the highest that a project can have.
+/// A level would exceed the highest of the schema.
 pub(super) fn add(project: &mut Project, gain_db: f64) -> anyhow::Result<()> {
-    let (silence_db, most_db) = (*LEVELS_DB.start(), *LEVELS_DB.end());
+    let (silence_db, max_db) = (*LEVELS_DB.start(), *LEVELS_DB.end());
     let master = &mut project.master;
     let lanes = master.automation.iter_mut().filter(|lane| lane.target == VOLUME);
     let points = lanes.flat_map(|lane| &mut lane.points).map(|point| &mut point.value);
     for level_db in points.chain([&mut master.volume_db]).filter(|level_db| **level_db > silence_db) {
         let changed_db = *level_db + gain_db;
-        if changed_db.is_nan() || changed_db > most_db {
+        if changed_db.is_nan() || changed_db > max_db {
             bail!(
-                "--gain-db {gain_db} takes the master from {level_db} to {changed_db} dB; at most {most_db} can be had"
+                "--gain-db {gain_db} raises the master from {level_db} to {changed_db} dB; the most is {max_db} dB"
             );
         }
         *level_db = changed_db.max(silence_db);
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(values(1).collect::<Vec<_>>(), [0.5]);
         assert_eq!(changed(-1e6).expect("silence").volume_db, -144.0);
         let refused = changed(22.5).expect_err("too loud");
-        assert_eq!(refused, "--gain-db 22.5 takes the master from 2 to 24.5 dB; at most 24 can be had");
+        assert_eq!(refused, "--gain-db 22.5 raises the master from 2 to 24.5 dB; the most is 24 dB");
         assert!(changed(f64::NAN).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! The command line: `songfoundry serve | worker | render | admin | config | openapi`.
 //!
-//! A command is a file with its `Args` and a `run`; it is listed in `Command`.
+//! Each command is a file with its `Args` and a `run`, and an entry of `Command`.
 
 mod admin;
 mod config;
@@ -38,7 +38,7 @@ const EXAMPLES: &str = "Examples:
   songfoundry admin backup /backup/today Save everything, while the service runs
   songfoundry config                     All settings: value, default, unit, range, meaning
 
-Each command explains itself: songfoundry help <command>";
+Help for a command: songfoundry help <command>";
 
 #[derive(Debug, Subcommand)]
 enum Command {
@@ -48,7 +48,7 @@ enum Command {
     Worker(worker::Args),
     /// Render a MIDI file or a project to a WAV file.
     Render(render::Args),
-    /// Look after accounts, backups and the storage.
+    /// Manage accounts, backups and the storage.
     Admin(admin::Args),
     /// Decode one audio file for the service, with limits of its own.
     #[command(hide = true)]
@@ -77,14 +77,14 @@ pub fn run() -> ExitCode {
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("songfoundry: {}", described(&error));
+            eprintln!("songfoundry: {}", describe(&error));
             ExitCode::FAILURE
         }
     }
 }
 
-/// An error and its causes in one line, without a cause that the words before it already name.
-fn described(error: &anyhow::Error) -> String {
+/// An error and its causes in one line. Omits causes that the text before them ends with.
+fn describe(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {
         if text.is_empty() {
@@ -97,7 +97,7 @@ fn described(error: &anyhow::Error) -> String {
     text
 }
 
-/// Where a command finds the settings.
+/// The settings file of a command.
 #[derive(Debug)]
 struct Settings {
     file: Option<PathBuf>,
@@ -117,12 +117,12 @@ impl Settings {
 mod tests {
     use anyhow::anyhow;
 
-    use super::described;
+    use super::describe;
 
     #[test]
-    fn a_cause_is_named_once() {
+    fn a_repeated_cause_is_printed_once() {
         let error = anyhow!("no such file").context("it cannot be read: no such file").context("a.sf2");
-        assert_eq!(described(&error), "a.sf2: it cannot be read: no such file");
-        assert_eq!(described(&anyhow!("b").context("a")), "a: b");
+        assert_eq!(describe(&error), "a.sf2: it cannot be read: no such file");
+        assert_eq!(describe(&anyhow!("b").context("a")), "a: b");
     }
 }

@@ -5,7 +5,7 @@ use std::io::Write as _;
 use crate::config::{Config, Source};
 use crate::router;
 
-/// Print the description of the API (OpenAPI 3.1, JSON), as the service gives it at
+/// Print the description of the API (OpenAPI 3.1, JSON), as the service sends it at
 /// /api/v1/openapi.json.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -17,7 +17,7 @@ pub(super) struct Args {}
 pub(super) fn run(_: &Args) -> anyhow::Result<()> {
     let defaults = Config::load(&Source::from_pairs::<String, String>([]))?;
     let text = serde_json::to_string_pretty(&router::document(&defaults))?;
-    // A closed pipe (`| head`) is no failure.
+    // A closed pipe (`| head`) is not an error.
     let _ = writeln!(std::io::stdout().lock(), "{text}");
     Ok(())
 }

@@ -1,5 +1,5 @@
-//! `songfoundry render`: a song to a WAV file without a service, the way the page does it:
-//! a MIDI file becomes a project, and the project is rendered.
+//! `songfoundry render`: renders a song to a WAV file without a service. Like the page, it imports
+//! a MIDI file as a project and renders that.
 
 use std::fs;
 use std::io::{BufWriter, IsTerminal as _, Write as _};
@@ -31,7 +31,7 @@ use crate::rendering::{RenderError, banks};
 use crate::serve::stop_signal;
 use crate::soundfonts::id_of_name;
 
-/// Largest song file in bytes: far above what a project or MIDI file has.
+/// Largest song file in bytes; real projects and MIDI files are far smaller.
 const SONG_MAX_BYTES: u64 = 1 << 30;
 
 /// Render a MIDI file or a project to a WAV file.
@@ -58,18 +58,17 @@ pub(super) struct Args {
     /// Sample format of the file.
     #[arg(long, value_enum, ignore_case = true, default_value = "pcm16")]
     bit_depth: BitDepthArg,
-    /// Longest time in seconds that the sound may ring on after the last item.
+    /// Longest tail after the last item, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
     /// Fail, and write nothing, if the whole render is silent.
     #[arg(long)]
     strict: bool,
-    /// Decibels by which the whole song is rendered louder, or softer if below 0, before the
-    /// limiter.
+    /// Gain of the whole song before the limiter, in decibels.
     #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true)]
     gain_db: f64,
-    /// Memory that the render may take, the SoundFont not counted; a song that needs more is
-    /// refused. By default as the setting SF_RENDER_MEMORY_BYTES says.
+    /// Memory for the render without the SoundFont; a song that needs more is refused. By default
+    /// the setting SF_RENDER_MEMORY_BYTES.
     #[arg(long, value_name = "BYTES")]
     memory_bytes: Option<u64>,
     /// Print the receipt as JSON.
@@ -94,7 +93,7 @@ impl From<BitDepthArg> for BitDepth {
     }
 }
 
-/// The format that the name of a file promises.
+/// The format for the extension of a file name.
 fn format_of(output: &Path) -> anyhow::Result<AudioFormat> {
     let Some(extension) = output.extension() else { return Ok(AudioFormat::default()) };
     let extension = extension.to_string_lossy();
@@ -122,9 +121,9 @@ fn tail_secs(text: &str) -> Result<f64, String> {
     }
 }
 
-/// What is printed at the end.
+/// The summary that is printed at the end.
 #[derive(Debug, Serialize)]
-struct Printed {
+struct Summary {
     output: PathBuf,
     duration_secs: f64,
     sample_rate_hz: u32,
@@ -155,14 +154,14 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     };
     let interrupted = interruption()?;
     let output = Output::create(&args.output)?;
-    let mut sources = OneBank {
+    let mut sources = SingleBank {
         bank,
         soundfont_id: bank_name.clone(),
         budget: RenderBudget::unshared(memory_bytes).share_of(""),
     };
     let mut progress = Progress::new();
-    let mut observer = |share: f64| {
-        progress.show(share);
+    let mut observer = |fraction: f64| {
+        progress.show(fraction);
         !interrupted.load(Ordering::Relaxed)
     };
     let destination = BufWriter::new(output.temporary.as_file());
@@ -178,10 +177,10 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         bail!("the whole render is silent; {} was not written (--strict)", args.output.display());
     }
     output.finish()?;
-    let of_render = report.warnings();
-    of_render.iter().for_each(warn);
-    warnings.extend(of_render);
-    let printed = Printed {
+    let render_warnings = report.warnings();
+    render_warnings.iter().for_each(warn);
+    warnings.extend(render_warnings);
+    let summary = Summary {
         output: args.output.clone(),
         duration_secs: report.measured.frames as f64 / f64::from(options.sample_rate_hz),
         sample_rate_hz: options.sample_rate_hz,
@@ -191,22 +190,22 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         receipt: receipt(&document, &project, &options, vec![bank_name], &report),
         warnings,
     };
-    print(&printed, args.json)
+    print(&summary, args.json)
 }
 
-/// The bank of the command line, for whatever a song names.
-struct OneBank {
+/// Plays every track with the bank of the command line.
+struct SingleBank {
     bank: Bank,
     soundfont_id: String,
     budget: BudgetShare,
 }
 
-impl Sources for OneBank {
+impl Sources for SingleBank {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
         Ok(Some(OpenedBank {
             bank: self.bank.clone(),
             soundfont_id: self.soundfont_id.clone(),
-            stands_in: soundfont_id.is_some_and(|named| id_of_name(named) != self.soundfont_id),
+            is_substitute: soundfont_id.is_some_and(|named| id_of_name(named) != self.soundfont_id),
         }))
     }
 
@@ -236,7 +235,7 @@ impl Song {
             .with_context(|| format!("{name}"))
     }
 
-    /// The song with another gain of its master.
+    /// Adds `gain_db` to the song's master.
     fn with_gain(mut self, gain_db: f64) -> anyhow::Result<Self> {
         if gain_db != 0.0 {
             master_gain::add(&mut self.project, gain_db)?;
@@ -255,27 +254,27 @@ impl Song {
     }
 
     fn from_json(bytes: &[u8]) -> anyhow::Result<Self> {
-        let document = JsonText::read(bytes).context("this is no JSON document")?;
+        let document = JsonText::read(bytes).context("this is not a JSON document")?;
         let document = upgrade(&document, "render")?;
         if let Err(violations) = validate(&document) {
-            let places: Vec<String> = violations
+            let lines: Vec<String> = violations
                 .iter()
-                .map(|one| {
+                .map(|violation| {
                     format!(
                         "\n  at {}: {}",
-                        if one.pointer.is_empty() { "/" } else { &one.pointer },
-                        one.detail
+                        if violation.pointer.is_empty() { "/" } else { &violation.pointer },
+                        violation.detail
                     )
                 })
                 .collect();
-            bail!("this is not a valid project:{}", places.concat());
+            bail!("this is not a valid project:{}", lines.concat());
         }
         let project = schemas::read::project(&document)?;
         Ok(Self { document, project, warnings: Vec::new() })
     }
 }
 
-/// The file that is being written. It gets its name when it is whole; dropped before, it goes.
+/// The output file. It gets its name once it is complete; dropping it earlier deletes it.
 struct Output {
     temporary: NamedTempFile,
     destination: PathBuf,
@@ -285,9 +284,9 @@ impl Output {
     fn create(destination: &Path) -> anyhow::Result<Self> {
         let name = destination.display();
         let destination = match fs::metadata(destination) {
-            // Taking the place of a device would take it from everybody.
-            Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it is there and is no file"),
-            // A link stays, and what it leads to is written.
+            // Replacing a device would break it for all programs.
+            Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it exists and is not a plain file"),
+            // Write the target of a link and keep the link.
             Ok(_) => fs::canonicalize(destination).with_context(|| format!("cannot write {name}"))?,
             Err(_) => destination.to_owned(),
         };
@@ -313,8 +312,8 @@ impl Output {
     }
 }
 
-/// Turns true with Ctrl-C or SIGTERM, which from now on do not end the process by themselves: an
-/// unfinished file is to be removed first.
+/// Becomes true on Ctrl-C or SIGTERM. They no longer end the process, so that an unfinished file is
+/// removed first.
 fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let signal = {
@@ -330,49 +329,49 @@ fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// One line on standard error that counts up; nothing where that is not a terminal, but the
-/// quarters, so that a log shows life.
+/// Shows the progress on standard error: one line that counts up on a terminal, otherwise a line
+/// for each quarter.
 struct Progress {
-    on_terminal: bool,
+    is_terminal: bool,
     shown_percent: u32,
 }
 
 impl Progress {
     fn new() -> Self {
-        Self { on_terminal: std::io::stderr().is_terminal(), shown_percent: 0 }
+        Self { is_terminal: std::io::stderr().is_terminal(), shown_percent: 0 }
     }
 
-    fn show(&mut self, share: f64) {
-        let percent = (share * 100.0) as u32;
-        let step = if self.on_terminal { 1 } else { 25 };
+    fn show(&mut self, fraction: f64) {
+        let percent = (fraction * 100.0) as u32;
+        let step = if self.is_terminal { 1 } else { 25 };
         if percent >= self.shown_percent + step {
             self.shown_percent = percent - percent % step;
-            let (start, end) = if self.on_terminal { ("\r", "") } else { ("", "\n") };
+            let (start, end) = if self.is_terminal { ("\r", "") } else { ("", "\n") };
             eprint!("{start}rendering {:3} %{end}", self.shown_percent);
         }
     }
 
     fn end(&self) {
-        if self.on_terminal && self.shown_percent > 0 {
+        if self.is_terminal && self.shown_percent > 0 {
             eprintln!();
         }
     }
 }
 
-fn print(printed: &Printed, json: bool) -> anyhow::Result<()> {
+fn print(summary: &Summary, json: bool) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     if json {
-        writeln!(out, "{}", serde_json::to_string_pretty(printed)?)?;
+        writeln!(out, "{}", serde_json::to_string_pretty(summary)?)?;
         return Ok(());
     }
     let level =
         |value: Option<f64>, unit| value.map_or("silence".to_owned(), |value| format!("{value:.1} {unit}"));
-    let receipt = &printed.receipt;
-    writeln!(out, "{}", printed.output.display())?;
-    writeln!(out, "  duration     {:.3} s (song {:.3} s)", printed.duration_secs, receipt.song_secs)?;
-    writeln!(out, "  rate         {} Hz", printed.sample_rate_hz)?;
-    writeln!(out, "  loudness     {}", level(printed.lufs, "LUFS"))?;
-    writeln!(out, "  true peak    {}", level(printed.true_peak_db, "dBTP"))?;
+    let receipt = &summary.receipt;
+    writeln!(out, "{}", summary.output.display())?;
+    writeln!(out, "  duration     {:.3} s (song {:.3} s)", summary.duration_secs, receipt.song_secs)?;
+    writeln!(out, "  rate         {} Hz", summary.sample_rate_hz)?;
+    writeln!(out, "  loudness     {}", level(summary.lufs, "LUFS"))?;
+    writeln!(out, "  true peak    {}", level(summary.true_peak_db, "dBTP"))?;
     writeln!(out, "  peak         {:.6}, {} samples clipped", receipt.peak, receipt.clipped_samples)?;
     let limiter = receipt.limiter;
     if limiter.largest_reduction_db > 0.0 {
@@ -382,8 +381,8 @@ fn print(printed: &Printed, json: bool) -> anyhow::Result<()> {
     if !receipt.silent_tracks.is_empty() {
         writeln!(out, "  silent       {}", receipt.silent_tracks.join(", "))?;
     }
-    for one in &receipt.left_out {
-        writeln!(out, "  left out     {}: {}", one.pointer, one.reason)?;
+    for part in &receipt.left_out {
+        writeln!(out, "  left out     {}: {}", part.pointer, part.reason)?;
     }
     writeln!(out, "  pcm sha256   {}", receipt.pcm_sha256)?;
     Ok(())

@@ -19,11 +19,10 @@ use crate::log_tail::{LogTail, Redacting};
   SF_HOST=0.0.0.0 SF_LOG_FORMAT=json songfoundry serve
 
 Settings come from SF_ variables and songfoundry.toml; `songfoundry config` lists them.
-Ctrl-C or SIGTERM ends it within 10 seconds; everything acknowledged is stored.")]
+Ctrl-C or SIGTERM ends it within 10 seconds; no acknowledged data is lost.")]
 pub(super) struct Args {
-    /// Start with this database even if it does not know the stored files. Those that it does not
-    /// need move to the quarantine after a while, from which `songfoundry admin quarantine` brings
-    /// them back.
+    /// Start with this database even if it does not know the stored files. Files that it does not
+    /// need move to the quarantine later; `songfoundry admin quarantine` restores them.
     #[arg(long)]
     adopt: bool,
 }
@@ -36,7 +35,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     })
 }
 
-/// Reads the settings, starts the log, and runs what was asked for to its end.
+/// Reads the settings, starts the log and runs `run` until it ends.
 pub(super) fn run_until_stopped<Run, Running>(settings: &Settings, run: Run) -> anyhow::Result<()>
 where
     Run: FnOnce(Config) -> Running,
@@ -46,7 +45,7 @@ where
     let config = settings.load()?;
     start_log(&config.log);
     for key in source.unknown_variables() {
-        // Set by and for other parts of the project.
+        // Other parts of the project use these.
         if !matches!(key, "SF_CONFIG" | "SF_PARENT_PID" | "SF_FXGUI_PORT") {
             tracing::warn!(key, "this variable is not a setting; `songfoundry config` lists them");
         }
@@ -56,15 +55,15 @@ where
         .build()
         .context("cannot start the async threads")?;
     let outcome = runtime.block_on(run(config));
-    // A thread that is still in a render must not hold up the end.
+    // Do not wait for threads that are still rendering.
     runtime.shutdown_background();
     outcome
 }
 
-/// Lines go to standard error, and as JSON to the end of the log that administrators read; both
-/// without secrets.
+/// Starts the log: lines go to standard error, and as JSON to the log tail that administrators
+/// read. Both omit secrets.
 fn start_log(config: &LogConfig) {
-    // Checked when the settings were read.
+    // The filter was checked when the settings were read.
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
     let to_stderr = || Redacting(std::io::stderr());
     let log =

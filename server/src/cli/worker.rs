@@ -3,7 +3,7 @@
 use super::Settings;
 use super::serve::run_until_stopped;
 
-/// Run background tasks beside a service on PostgreSQL; as many of these as you like, on any
+/// Run background tasks beside a service on PostgreSQL. Start any number of workers, on any
 /// machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
@@ -11,7 +11,7 @@ use super::serve::run_until_stopped;
   SF_TASK_WORKERS=4 songfoundry worker
 
 It takes the same settings as the service and needs the same database and stored files; each worker has an
-SF_STORAGE_DIR of its own. With SF_WORKER_PORT it answers /healthz, /readyz and /metrics. Ctrl-C or SIGTERM ends it within 10 seconds; what it was working on goes to another.")]
+SF_STORAGE_DIR of its own. With SF_WORKER_PORT it answers /healthz, /readyz and /metrics. Ctrl-C or SIGTERM ends it within 10 seconds; another worker then takes over its tasks.")]
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args, settings: &Settings) -> anyhow::Result<()> {

@@ -9,24 +9,24 @@ use super::{ConfigError, Environment, Secret};
 pub enum Registration {
     /// Anybody.
     Open,
-    /// Whoever has an administrator's invitation.
+    /// People with an administrator's invitation.
     Invite,
     /// Nobody; administrators make accounts.
     Closed,
 }
 
-/// Failed log-ins and registrations that cost no waiting, within an hour.
+/// Failed log-ins and registrations within an hour before throttling.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoginLimits {
-    /// Accounts that fail from one address.
+    /// Accounts with failed log-ins from one address.
     pub failed_accounts_per_address: i64,
-    /// Failures of one account from addresses that it never logged in from.
+    /// Failed log-ins of one account from addresses that it never logged in from.
     pub failures_per_account: i64,
     /// Registrations from one address without an invitation.
     pub registrations_per_address: i64,
 }
 
-/// How people prove who they are.
+/// Accounts, tokens, API keys and the audit log.
 #[derive(Debug, Clone)]
 pub struct AccountsConfig {
     /// Whether local callers count as the administrator.
@@ -35,7 +35,7 @@ pub struct AccountsConfig {
     pub jwt_secret: Option<Secret>,
     /// Lifetime of a token in seconds.
     pub token_lifetime_secs: u64,
-    /// Failed log-ins and registrations that cost no waiting.
+    /// Failed log-ins and registrations before throttling.
     pub login_limits: LoginLimits,
     /// Who may make an account.
     pub registration: Registration,
@@ -51,8 +51,8 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
         None if environment == Environment::Container => {
             return Err(ConfigError::Missing {
                 key: "SF_JWT_SECRET",
-                reason: "in a container the key that signs log-in tokens comes from the environment, so that \
-                         every node has the same; 32 random characters or more",
+                reason: "in a container, set it to 32 or more random characters, the same on every node; it signs \
+                         log-in tokens",
             });
         }
         Some(secret) if secret.reveal().len() < 32 => {
@@ -60,15 +60,15 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
         }
         _ => {}
     }
-    let count = |key| source.whole(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+    let count = |key| source.integer(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     Ok(AccountsConfig {
         trust_local: match source.text("SF_TRUST_LOCAL").0 {
             Some(_) => source.switch("SF_TRUST_LOCAL")?,
-            // Whoever names a proxy has visitors, who would come from this machine.
+            // Behind a proxy on this machine, remote visitors would look local.
             None => environment == Environment::Standalone && source.text("SF_TRUSTED_PROXIES").0.is_none(),
         },
         jwt_secret,
-        token_lifetime_secs: source.whole("SF_TOKEN_LIFETIME_SECS")?,
+        token_lifetime_secs: source.integer("SF_TOKEN_LIFETIME_SECS")?,
         login_limits: LoginLimits {
             failed_accounts_per_address: count("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS")?,
             failures_per_account: count("SF_LOGIN_FAILURES_PER_ACCOUNT")?,
@@ -79,7 +79,7 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
             "invite" => Registration::Invite,
             _ => Registration::Closed,
         },
-        api_keys_max: source.whole("SF_API_KEYS_MAX")?,
-        audit_retention_days: source.whole("SF_AUDIT_RETENTION_DAYS")?,
+        api_keys_max: source.integer("SF_API_KEYS_MAX")?,
+        audit_retention_days: source.integer("SF_AUDIT_RETENTION_DAYS")?,
     })
 }

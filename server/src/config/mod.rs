@@ -1,6 +1,6 @@
 //! The service's settings: read once at start, checked there, and never changed afterwards.
 //!
-//! A wrong value stops the start with an error that names the key, the value and what is accepted.
+//! An invalid value stops the start with an error that names the key, the value and the range.
 
 mod accounts;
 mod ai;
@@ -18,7 +18,7 @@ pub use network::{ConnectionLimits, NetworkConfig, TlsFiles};
 pub use plugins::PluginsConfig;
 pub use settings_table::{Range, SETTINGS, Setting};
 pub use source::{Origin, Source};
-use source::{invalid, whole_path};
+use source::{absolute_path, invalid};
 pub use storage::{BlobStore, S3Config, StorageConfig};
 
 /// Why the settings cannot be used.
@@ -29,12 +29,12 @@ pub enum ConfigError {
     Invalid {
         /// The setting.
         key: &'static str,
-        /// What was given.
+        /// The value.
         value: String,
-        /// What is accepted.
+        /// The accepted values.
         expected: String,
     },
-    /// A value that is no text.
+    /// A value that is not text.
     #[error("the environment variable {key} is not valid UTF-8; set it to text in UTF-8, or unset it")]
     NotUnicode {
         /// The setting.
@@ -48,7 +48,7 @@ pub enum ConfigError {
         /// Why it is needed here.
         reason: &'static str,
     },
-    /// The settings file names something that is no setting.
+    /// The settings file has a name that is not a setting.
     #[error("{}: `{name}` is not a setting; `songfoundry config` lists them", path.display())]
     UnknownKey {
         /// The settings file.
@@ -61,7 +61,7 @@ pub enum ConfigError {
     FileUnreadable {
         /// The settings file.
         path: PathBuf,
-        /// What the system said.
+        /// The error of the system.
         source: std::io::Error,
     },
     /// The settings file is not TOML.
@@ -69,7 +69,7 @@ pub enum ConfigError {
     FileMalformed {
         /// The settings file.
         path: PathBuf,
-        /// Where and why.
+        /// Position and reason.
         detail: String,
     },
 }
@@ -84,7 +84,7 @@ pub enum Environment {
     Container,
 }
 
-/// Where instruments sound.
+/// Where SoundFont instruments are rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentSound {
@@ -103,7 +103,7 @@ pub enum LogFormat {
     Json,
 }
 
-/// A value that never shows up in logs or debug output.
+/// A value that logs and debug output hide.
 #[derive(Clone)]
 pub struct Secret(String);
 
@@ -121,18 +121,18 @@ impl std::fmt::Debug for Secret {
     }
 }
 
-/// How sound is made.
+/// Settings of SoundFonts and renders.
 #[derive(Debug, Clone)]
 pub struct SoundConfig {
-    /// Where instruments sound, already resolved from `auto`.
+    /// Where instruments are rendered; `auto` is already resolved.
     pub instrument_sound: InstrumentSound,
     /// Whether the service renders notes with SoundFonts.
     pub soundfont_render: bool,
     /// Folders searched for SoundFonts.
     pub soundfont_dirs: Vec<PathBuf>,
-    /// Whether a setting names these folders, so that each is expected to be there.
+    /// Whether a setting names these folders, so that each should exist.
     pub soundfont_dirs_are_set: bool,
-    /// `soundfont_id` of the bank that stands in for a missing one.
+    /// `soundfont_id` of the bank that replaces a missing one.
     pub default_soundfont: Option<String>,
     /// Memory for opened banks, in bytes.
     pub bank_cache_bytes: u64,
@@ -146,7 +146,7 @@ pub struct SoundConfig {
     pub reduced_banks_bytes: u64,
 }
 
-/// Limits on what is accepted.
+/// Limits on requests and stored files.
 #[derive(Debug, Clone)]
 pub struct LimitsConfig {
     /// Largest uploaded file in bytes.
@@ -159,23 +159,23 @@ pub struct LimitsConfig {
     pub bundle_max_bytes: u64,
     /// Largest MIDI file in bytes.
     pub midi_max_bytes: u64,
-    /// Memory for bodies of requests that are coming, in bytes.
+    /// Memory for request bodies while they arrive, in bytes.
     pub bodies_memory_bytes: u64,
     /// Longest tail of a render in seconds.
     pub tail_max_secs: u64,
     /// Limits on audio files.
     pub audio: AudioLimits,
-    /// Quota of the kept revisions of a user's projects and of the user's tasks, in bytes.
+    /// Quota for a user's stored project revisions and tasks, in bytes.
     pub projects_quota_bytes: u64,
-    /// What a user's finished renders may take, in bytes; older ones make room.
+    /// Quota for a user's finished renders, in bytes; the oldest are deleted first.
     pub renders_quota_bytes: u64,
     /// Requests that may wait for each kind of heavy work.
     pub work_waiting_max: u64,
-    /// Limits on how often somebody asks.
+    /// Rate limits.
     pub requests: RequestLimits,
 }
 
-/// Limits on how often somebody asks. 0: none.
+/// Rate limits. 0: none.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {
     /// Requests of one account per minute.
@@ -191,7 +191,7 @@ pub struct AudioLimits {
     pub max_secs: u64,
     /// Most channels of a file.
     pub max_channels: u64,
-    /// What a user may store, decoded copies and SoundFonts included, in bytes.
+    /// Quota for a user's audio, decoded copies and SoundFonts, in bytes.
     pub quota_bytes: u64,
     /// Disk space that uploads leave free, in bytes.
     pub reserve_bytes: u64,
@@ -201,31 +201,31 @@ pub struct AudioLimits {
     pub unfinished_upload_secs: u64,
 }
 
-/// When stored files that belong to nothing are set aside and removed.
+/// When orphaned files, which nothing in the database needs, are quarantined and removed.
 #[derive(Debug, Clone, Copy)]
 pub struct OrphansConfig {
-    /// How often, in seconds.
+    /// Interval of the search for orphaned files, in seconds.
     pub every_secs: u64,
-    /// How long no row of the database must have needed a file before it is set aside, in seconds.
+    /// How long a file must have been orphaned before it is quarantined, in seconds.
     pub age_secs: u64,
     /// How long a file stays in the quarantine, in seconds.
     pub quarantine_secs: u64,
-    /// How long a file that a user deleted can come back, in seconds.
+    /// How long a file that a user deleted can be restored, in seconds.
     pub deleted_kept_secs: u64,
 }
 
 /// How background tasks run.
 #[derive(Debug, Clone, Copy)]
 pub struct TasksConfig {
-    /// Threads that run them in one process.
+    /// Task threads of one process.
     pub workers: usize,
-    /// Whether `songfoundry serve` runs them itself where worker processes can.
+    /// Whether `songfoundry serve` runs tasks even if worker processes can.
     pub serve: bool,
-    /// Attempts at a task before it has failed.
+    /// Most attempts at a task.
     pub attempts_max: i64,
     /// Wait before the second attempt in seconds; it doubles with each further one.
     pub retry_secs: u64,
-    /// How long an attempt counts as alive after its last sign of life, in seconds.
+    /// How long an attempt counts as alive after its last heartbeat, in seconds.
     pub lost_after_secs: u64,
     /// Tasks of one user that may wait or run.
     pub unfinished_per_user: i64,
@@ -251,20 +251,20 @@ pub enum MetricsAccess {
 pub enum ApiDocsAccess {
     /// Anybody.
     Open,
-    /// Local callers, and whoever has an account.
+    /// Local callers and users with an account.
     Users,
 }
 
 /// Folders of this machine outside the storage folder.
 #[derive(Debug, Clone)]
 pub struct FoldersConfig {
-    /// Folders whose audio files may be listed and imported.
+    /// Folders whose audio files administrators may list and import.
     pub media_dirs: Vec<PathBuf>,
-    /// Folder in which files are saved; `None`: nowhere.
+    /// Folder for saved files; `None`: saving is off.
     pub documents_dir: Option<PathBuf>,
 }
 
-/// What is logged and how.
+/// Filter and format of the log.
 #[derive(Debug, Clone)]
 pub struct LogConfig {
     /// A `tracing` filter directive.
@@ -288,7 +288,7 @@ pub struct Config {
     pub sound: SoundConfig,
     /// Limits.
     pub limits: LimitsConfig,
-    /// Stored files that belong to nothing.
+    /// Orphaned files.
     pub orphans: OrphansConfig,
     /// Who may read `/metrics`.
     pub metrics: MetricsAccess,
@@ -300,7 +300,7 @@ pub struct Config {
     pub tasks: TasksConfig,
     /// Language models.
     pub ai: AiConfig,
-    /// Folders of this machine that administrators may look into and save to.
+    /// Folders of this machine that administrators may read and save to.
     pub folders: FoldersConfig,
     /// Plugins.
     pub plugins: PluginsConfig,
@@ -318,7 +318,7 @@ impl Config {
             "container" => Environment::Container,
             _ => Environment::Standalone,
         };
-        // The engine has one value; reading it refuses any other.
+        // There is one render engine; this refuses any other value.
         source.choice("SF_RENDER_ENGINE")?;
         let storage = storage::read(source)?;
         Ok(Self {
@@ -327,34 +327,34 @@ impl Config {
             accounts: accounts::load(source, environment)?,
             sound: sound(source, environment, &storage.dir)?,
             limits: LimitsConfig {
-                upload_max_bytes: source.whole("SF_UPLOAD_MAX_BYTES")?,
-                soundfont_max_bytes: source.whole("SF_SOUNDFONT_UPLOAD_MAX_BYTES")?,
-                project_max_bytes: source.whole("SF_PROJECT_MAX_BYTES")?,
-                bundle_max_bytes: source.whole("SF_BUNDLE_MAX_BYTES")?,
-                midi_max_bytes: source.whole("SF_MIDI_MAX_BYTES")?,
-                bodies_memory_bytes: source.whole("SF_BODIES_MEMORY_BYTES")?,
-                tail_max_secs: source.whole("SF_TAIL_MAX_SECS")?,
-                projects_quota_bytes: source.whole("SF_PROJECTS_QUOTA_BYTES")?,
-                renders_quota_bytes: source.whole("SF_RENDERS_QUOTA_BYTES")?,
-                work_waiting_max: source.whole("SF_WORK_WAITING_MAX")?,
+                upload_max_bytes: source.integer("SF_UPLOAD_MAX_BYTES")?,
+                soundfont_max_bytes: source.integer("SF_SOUNDFONT_UPLOAD_MAX_BYTES")?,
+                project_max_bytes: source.integer("SF_PROJECT_MAX_BYTES")?,
+                bundle_max_bytes: source.integer("SF_BUNDLE_MAX_BYTES")?,
+                midi_max_bytes: source.integer("SF_MIDI_MAX_BYTES")?,
+                bodies_memory_bytes: source.integer("SF_BODIES_MEMORY_BYTES")?,
+                tail_max_secs: source.integer("SF_TAIL_MAX_SECS")?,
+                projects_quota_bytes: source.integer("SF_PROJECTS_QUOTA_BYTES")?,
+                renders_quota_bytes: source.integer("SF_RENDERS_QUOTA_BYTES")?,
+                work_waiting_max: source.integer("SF_WORK_WAITING_MAX")?,
                 requests: RequestLimits {
-                    per_user_per_minute: source.whole("SF_REQUESTS_PER_MINUTE_PER_USER")?,
-                    per_address_per_minute: source.whole("SF_REQUESTS_PER_MINUTE_PER_ADDRESS")?,
+                    per_user_per_minute: source.integer("SF_REQUESTS_PER_MINUTE_PER_USER")?,
+                    per_address_per_minute: source.integer("SF_REQUESTS_PER_MINUTE_PER_ADDRESS")?,
                 },
                 audio: AudioLimits {
-                    max_secs: source.whole("SF_AUDIO_MAX_SECS")?,
-                    max_channels: source.whole("SF_AUDIO_MAX_CHANNELS")?,
-                    quota_bytes: source.whole("SF_AUDIO_QUOTA_BYTES")?,
-                    reserve_bytes: source.whole("SF_DISK_RESERVE_BYTES")?,
-                    decode_max_secs: source.whole("SF_AUDIO_DECODE_MAX_SECS")?,
-                    unfinished_upload_secs: source.whole("SF_UNFINISHED_UPLOAD_SECS")?,
+                    max_secs: source.integer("SF_AUDIO_MAX_SECS")?,
+                    max_channels: source.integer("SF_AUDIO_MAX_CHANNELS")?,
+                    quota_bytes: source.integer("SF_AUDIO_QUOTA_BYTES")?,
+                    reserve_bytes: source.integer("SF_DISK_RESERVE_BYTES")?,
+                    decode_max_secs: source.integer("SF_AUDIO_DECODE_MAX_SECS")?,
+                    unfinished_upload_secs: source.integer("SF_UNFINISHED_UPLOAD_SECS")?,
                 },
             },
             orphans: OrphansConfig {
-                every_secs: source.whole("SF_ORPHANS_EVERY_SECS")?,
-                age_secs: source.whole("SF_ORPHAN_AGE_SECS")?,
-                quarantine_secs: source.whole("SF_QUARANTINE_DAYS")?.saturating_mul(86_400),
-                deleted_kept_secs: source.whole("SF_DELETED_KEPT_SECS")?,
+                every_secs: source.integer("SF_ORPHANS_EVERY_SECS")?,
+                age_secs: source.integer("SF_ORPHAN_AGE_SECS")?,
+                quarantine_secs: source.integer("SF_QUARANTINE_DAYS")?.saturating_mul(86_400),
+                deleted_kept_secs: source.integer("SF_DELETED_KEPT_SECS")?,
             },
             metrics: match source.choice("SF_METRICS")? {
                 "open" => MetricsAccess::Open,
@@ -395,11 +395,11 @@ fn sound(source: &Source, environment: Environment, storage_dir: &Path) -> Resul
         soundfont_dirs,
         soundfont_dirs_are_set: source.text("SF_SOUNDFONT_DIRS").0.is_some(),
         default_soundfont: source.text("SF_DEFAULT_SOUNDFONT").0.map(str::to_owned),
-        bank_cache_bytes: source.whole("SF_BANK_CACHE_BYTES")?,
-        bank_decoded_max_bytes: source.whole("SF_BANK_DECODED_MAX_BYTES")?,
+        bank_cache_bytes: source.integer("SF_BANK_CACHE_BYTES")?,
+        bank_decoded_max_bytes: source.integer("SF_BANK_DECODED_MAX_BYTES")?,
         render_memory_bytes: source.render_memory_bytes()?,
-        render_max_secs: source.whole("SF_RENDER_MAX_SECS")?,
-        reduced_banks_bytes: source.whole("SF_REDUCED_BANKS_BYTES")?,
+        render_max_secs: source.integer("SF_RENDER_MAX_SECS")?,
+        reduced_banks_bytes: source.integer("SF_REDUCED_BANKS_BYTES")?,
     })
 }
 
@@ -410,7 +410,7 @@ fn folders(source: &Source, environment: Environment) -> Result<FoldersConfig, C
         None => dirs::audio_dir().filter(|_| is_desktop).into_iter().collect(),
     };
     let documents_dir = match source.text("SF_DOCUMENTS_DIR").0 {
-        Some(text) => Some(whole_path("SF_DOCUMENTS_DIR", PathBuf::from(text))?),
+        Some(text) => Some(absolute_path("SF_DOCUMENTS_DIR", PathBuf::from(text))?),
         None => dirs::document_dir().map(|dir| dir.join("Songfoundry")),
     };
     Ok(FoldersConfig { media_dirs, documents_dir: documents_dir.filter(|_| is_desktop) })
@@ -428,28 +428,28 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
     Ok(LogConfig { filter: filter.to_owned(), format })
 }
 
-/// Fewest threads for tasks, unless a setting says otherwise: those of several users share the
-/// processors, since a task may take an hour.
-const WORKERS_LEAST: usize = 8;
+/// Least default number of task threads. Tasks may take an hour, so those of several users share
+/// the processors.
+const DEFAULT_WORKERS_MIN: usize = 8;
 
-/// Part of the threads that one user's tasks may have, unless a setting says otherwise.
-const USERS_PART_OF_WORKERS: usize = 4;
+/// By default one user's tasks may use one of this many task threads.
+const WORKERS_PER_USER_DIVISOR: usize = 4;
 
 fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {
-    let workers = match source.whole("SF_TASK_WORKERS")? {
-        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(WORKERS_LEAST),
+    let workers = match source.integer("SF_TASK_WORKERS")? {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(DEFAULT_WORKERS_MIN),
         threads => usize::try_from(threads).unwrap_or(1),
     };
-    let count = |key| source.whole(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
+    let count = |key| source.integer(key).map(|value| i64::try_from(value).unwrap_or(i64::MAX));
     Ok(TasksConfig {
         workers,
         serve: source.switch("SF_SERVE_TASKS")?,
         attempts_max: count("SF_TASK_ATTEMPTS")?,
-        retry_secs: source.whole("SF_TASK_RETRY_SECS")?,
-        lost_after_secs: source.whole("SF_TASK_LOST_AFTER_SECS")?,
+        retry_secs: source.integer("SF_TASK_RETRY_SECS")?,
+        lost_after_secs: source.integer("SF_TASK_LOST_AFTER_SECS")?,
         unfinished_per_user: count("SF_TASKS_UNFINISHED_PER_USER")?,
-        running_per_user: match source.whole("SF_TASKS_RUNNING_PER_USER")? {
-            0 => (workers / USERS_PART_OF_WORKERS).max(1),
+        running_per_user: match source.integer("SF_TASKS_RUNNING_PER_USER")? {
+            0 => (workers / WORKERS_PER_USER_DIVISOR).max(1),
             tasks => usize::try_from(tasks).unwrap_or(usize::MAX),
         },
         kept_days: count("SF_TASKS_KEPT_DAYS")?,
@@ -464,11 +464,11 @@ fn web_dir(source: &Source) -> Result<Option<PathBuf>, ConfigError> {
         return Ok(Some(dir));
     }
     let program = std::env::current_exe().ok();
-    let above = program.iter().flat_map(|path| path.ancestors().skip(1));
-    let here = std::env::current_dir().ok();
-    Ok(above
+    let program_dirs = program.iter().flat_map(|path| path.ancestors().skip(1));
+    let current_dir = std::env::current_dir().ok();
+    Ok(program_dirs
         .map(Path::to_path_buf)
-        .chain(here)
+        .chain(current_dir)
         .map(|dir| dir.join("web-client/dist"))
         .find(|dir| dir.join("index.html").is_file()))
 }

@@ -1,4 +1,4 @@
-//! Where the service listens, how connections are secured, and whom it believes about addresses.
+//! Listening address, HTTPS, trusted proxies, and limits on connections.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -10,22 +10,22 @@ use super::source::invalid;
 use super::{ConfigError, Source};
 use crate::body_pace::BodyPace;
 
-/// Where the service listens and whom it believes about addresses.
+/// Listening address, HTTPS, trusted proxies, and limits on connections.
 #[derive(Debug, Clone)]
 pub struct NetworkConfig {
     /// Address to listen on.
     pub host: IpAddr,
     /// Port to listen on; 0 lets the system choose.
     pub port: u16,
-    /// Port on which a worker says how it is; `None`: it does not.
+    /// Port for the health checks and metrics of a worker; `None`: none.
     pub worker_port: Option<u16>,
-    /// Proxies that may name the client's address. Never a reason for local trust.
+    /// Proxies that may name the client's address. They never make a caller local.
     pub trusted_proxies: Vec<IpAddr>,
     /// Certificate and key of HTTPS; `None`: HTTP.
     pub tls: Option<TlsFiles>,
     /// Limits on connections.
     pub connections: ConnectionLimits,
-    /// How fast bodies of requests must come.
+    /// How fast request bodies must arrive.
     pub bodies: BodyPace,
     /// Origins of other sites whose pages may call the API.
     pub cors_origins: Vec<String>,
@@ -34,8 +34,8 @@ pub struct NetworkConfig {
 /// Limits on connections.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits {
-    /// Longest time without activity, for the head of a request, and in which a client reads
-    /// nothing of an answer.
+    /// Longest time without activity, for the head of a request, and without the client reading an
+    /// answer.
     pub idle_max: Duration,
     /// Most connections at a time.
     pub max: usize,
@@ -45,12 +45,12 @@ pub struct ConnectionLimits {
     pub max_requests_per_account: usize,
 }
 
-/// Open files that connections leave for the database, stored files and helper processes.
+/// File descriptors reserved for the database, stored files and helper processes.
 #[cfg(unix)]
 const RESERVED_FILES: u64 = 256;
 
 impl ConnectionLimits {
-    /// [`Self::max`], or as many connections as this process may have open files for.
+    /// [`Self::max`], or fewer if the process has too few file descriptors.
     #[cfg(unix)]
     pub(crate) fn max_by_open_files(&self) -> usize {
         use nix::sys::resource::{Resource, getrlimit};
@@ -59,7 +59,7 @@ impl ConnectionLimits {
         usize::try_from(available).unwrap_or(self.max).min(self.max)
     }
 
-    /// [`Self::max`]: the system is not asked here.
+    /// [`Self::max`]; this system's limit is unknown.
     #[cfg(not(unix))]
     pub(crate) fn max_by_open_files(&self) -> usize {
         self.max
@@ -109,9 +109,9 @@ pub(super) fn read(source: &Source) -> Result<NetworkConfig, ConfigError> {
 }
 
 fn connections(source: &Source) -> Result<ConnectionLimits, ConfigError> {
-    let count = |key| source.whole(key).map(|count| usize::try_from(count).unwrap_or(usize::MAX));
+    let count = |key| source.integer(key).map(|count| usize::try_from(count).unwrap_or(usize::MAX));
     Ok(ConnectionLimits {
-        idle_max: Duration::from_secs(source.whole("SF_CONNECTION_IDLE_SECS")?),
+        idle_max: Duration::from_secs(source.integer("SF_CONNECTION_IDLE_SECS")?),
         max: count("SF_CONNECTIONS_MAX")?,
         max_per_address: count("SF_CONNECTIONS_PER_ADDRESS")?,
         max_requests_per_account: count("SF_ACTIVE_REQUESTS_PER_ACCOUNT")?,
@@ -120,14 +120,14 @@ fn connections(source: &Source) -> Result<ConnectionLimits, ConfigError> {
 
 fn bodies(source: &Source) -> Result<BodyPace, ConfigError> {
     Ok(BodyPace {
-        pause_max: Duration::from_secs(source.whole("SF_BODY_PAUSE_SECS")?),
-        min_bytes_per_sec: source.whole("SF_BODY_MIN_BYTES_PER_SEC")?,
-        whole_max: Duration::from_secs(source.whole("SF_BODY_MAX_SECS")?),
+        pause_max: Duration::from_secs(source.integer("SF_BODY_PAUSE_SECS")?),
+        min_bytes_per_sec: source.integer("SF_BODY_MIN_BYTES_PER_SEC")?,
+        whole_max: Duration::from_secs(source.integer("SF_BODY_MAX_SECS")?),
     })
 }
 
 fn port(source: &Source, key: &'static str) -> Result<u16, ConfigError> {
-    let port = source.whole(key)?;
+    let port = source.integer(key)?;
     u16::try_from(port)
         .map_err(|_| invalid(key, &port.to_string(), "a whole number from 0 to 65535".to_owned()))
 }
@@ -146,8 +146,7 @@ fn origins(source: &Source) -> Result<Vec<String>, ConfigError> {
         .collect()
 }
 
-/// Whether this is an origin in the form in which browsers send it: compared to the letter, any
-/// other never fits.
+/// Whether this is an origin exactly as browsers send it, since origins are compared as text.
 fn is_origin(text: &str) -> bool {
     let Ok(uri) = text.parse::<Uri>() else { return false };
     let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.authority()) else { return false };
@@ -162,13 +161,11 @@ fn tls(source: &Source) -> Result<Option<TlsFiles>, ConfigError> {
     match (path("SF_TLS_CERT"), path("SF_TLS_KEY")) {
         (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
         (None, None) => Ok(None),
-        (Some(_), None) => Err(ConfigError::Missing {
-            key: "SF_TLS_KEY",
-            reason: "SF_TLS_CERT is, and the two belong together",
-        }),
-        (None, Some(_)) => Err(ConfigError::Missing {
-            key: "SF_TLS_CERT",
-            reason: "SF_TLS_KEY is, and the two belong together",
-        }),
+        (Some(_), None) => {
+            Err(ConfigError::Missing { key: "SF_TLS_KEY", reason: "SF_TLS_CERT needs it; set both or none" })
+        }
+        (None, Some(_)) => {
+            Err(ConfigError::Missing { key: "SF_TLS_CERT", reason: "SF_TLS_KEY needs it; set both or none" })
+        }
     }
 }

@@ -1,22 +1,22 @@
-//! Plugins: where they may lie, what looks into them, and how folders are chosen.
+//! Settings of plugins: their folders, the helper that scans them, and folder dialogs.
 
 use std::path::PathBuf;
 
 use super::{ConfigError, Environment, Source};
 
-/// The plugin helper's name, without what the system adds to names of programs.
+/// File name of the plugin helper, without the system's suffix.
 const BRIDGE: &str = "songfoundry-bridge";
 
-/// Where plugins may lie, what looks into them, and how folders are chosen.
+/// Folders of plugins, the helper that scans them, and folder dialogs.
 #[derive(Debug, Clone)]
 pub struct PluginsConfig {
-    /// Folders below which users may have plugins; `None`: everywhere.
+    /// Folders below which users may add plugin folders; `None`: anywhere.
     pub roots: Option<Vec<PathBuf>>,
-    /// The program that loads plugins, so that the service does not.
+    /// The plugin helper, which loads plugins outside the service's process.
     pub bridge: PathBuf,
-    /// Longest time that looking into one module may take, in seconds.
+    /// Longest time to scan one module, in seconds.
     pub scan_max_secs: u64,
-    /// A desktop's own program that shows folder dialogs.
+    /// A program of the desktop that shows folder dialogs.
     pub dialog_bridge: Option<PathBuf>,
     /// Longest time that a folder dialog stays open, in seconds.
     pub dialog_max_secs: u64,
@@ -27,19 +27,18 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
         (None, Environment::Container) => Some(Vec::new()),
         (roots, _) => roots,
     };
-    let bridge = source.text("SF_BRIDGE").0.map_or_else(beside_this_program, PathBuf::from);
+    let bridge = source.text("SF_BRIDGE").0.map_or_else(default_bridge, PathBuf::from);
     Ok(PluginsConfig {
         roots,
         bridge,
-        scan_max_secs: source.whole("SF_PLUGIN_SCAN_MAX_SECS")?,
+        scan_max_secs: source.integer("SF_PLUGIN_SCAN_MAX_SECS")?,
         dialog_bridge: source.text("SF_DIALOG_BRIDGE").0.map(PathBuf::from),
-        dialog_max_secs: source.whole("SF_DIALOG_MAX_SECS")?,
+        dialog_max_secs: source.integer("SF_DIALOG_MAX_SECS")?,
     })
 }
 
-/// The helper that was installed together with this program; where that is unknown, the one in
-/// `PATH`.
-fn beside_this_program() -> PathBuf {
+/// The helper beside this program, or, if its folder is unknown, the one in `PATH`.
+fn default_bridge() -> PathBuf {
     let name = format!("{BRIDGE}{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join(&name)));
     beside.unwrap_or_else(|| PathBuf::from(name))

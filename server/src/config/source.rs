@@ -1,4 +1,4 @@
-//! Where values come from: the environment first, then `songfoundry.toml`, then the default.
+//! Reads values from the environment, `songfoundry.toml` or the defaults, in this order.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::ConfigError;
 use super::settings_table::{Range, SETTINGS, setting};
 
-/// Where the value of a setting was found.
+/// Source of a setting's value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// An environment variable.
@@ -17,7 +17,7 @@ pub enum Origin {
     Default,
 }
 
-/// The raw text of every setting that somebody set.
+/// The text of every setting that is set.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     environment: BTreeMap<String, String>,
@@ -27,12 +27,11 @@ pub struct Source {
 impl Source {
     /// Collects the process environment and the settings file.
     ///
-    /// The file is `explicit_file` if given (it must exist then), else `songfoundry.toml` in the
-    /// current folder if there is one.
+    /// The file is `explicit_file`, which must exist, or `songfoundry.toml` in the current folder,
+    /// which may be missing.
     ///
     /// # Errors
-    /// When the file cannot be read, is not TOML, or holds an unknown key or a value of an unusable
-    /// kind.
+    /// The file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.
     pub fn from_process(explicit_file: Option<&Path>) -> Result<Self, ConfigError> {
         let environment = environment()?;
         let file = match explicit_file {
@@ -45,7 +44,7 @@ impl Source {
         Ok(Self { environment, file })
     }
 
-    /// Settings from pairs, as the environment would give them; for tests and embedding.
+    /// Settings from pairs, as if from the environment; for tests and embedding.
     pub fn from_pairs<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
         let environment = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
         Self { environment, file: BTreeMap::new() }
@@ -59,50 +58,50 @@ impl Source {
         Ok(Self { environment: BTreeMap::new(), file: parse_file(text, path)? })
     }
 
-    /// Variables that start with `SF_` and mean nothing to the service: most likely misspelt.
+    /// Variables that start with `SF_` and are not settings; probably misspelt.
     #[must_use]
     pub fn unknown_variables(&self) -> Vec<&str> {
         self.environment
             .keys()
             .map(String::as_str)
-            .filter(|key| !SETTINGS.iter().any(|row| row.key == *key))
+            .filter(|key| !SETTINGS.iter().any(|setting| setting.key == *key))
             .collect()
     }
 
-    /// The text of a setting, or `None` when nobody set it and it has no fixed default.
+    /// The text of a setting; `None` if it is not set and has no fixed default.
     ///
     /// An empty value counts as not set.
     #[must_use]
     pub fn text(&self, key: &str) -> (Option<&str>, Origin) {
-        let row = setting(key);
-        let given =
+        let setting = setting(key);
+        let is_set =
             |map: &'_ BTreeMap<String, String>| map.get(key).is_some_and(|text| !text.trim().is_empty());
-        if given(&self.environment) {
+        if is_set(&self.environment) {
             (self.environment.get(key).map(|text| text.trim()), Origin::Environment)
-        } else if given(&self.file) {
+        } else if is_set(&self.file) {
             (self.file.get(key).map(|text| text.trim()), Origin::File)
-        } else if row.default.is_empty() {
+        } else if setting.default.is_empty() {
             (None, Origin::Default)
         } else {
-            (Some(row.default), Origin::Default)
+            (Some(setting.default), Origin::Default)
         }
     }
 
-    /// The parts of a list that is separated by commas.
+    /// The items of a comma-separated list.
     pub(super) fn list(&self, key: &str) -> impl Iterator<Item = &str> {
         let text = self.text(key).0.unwrap_or_default();
         text.split(',').map(str::trim).filter(|part| !part.is_empty())
     }
 
-    /// The whole paths of folders, separated as in `PATH`; `None` where nobody names any.
+    /// Absolute paths of folders, separated as in `PATH`; `None` if the setting is not set.
     pub(super) fn folders(&self, key: &'static str) -> Result<Option<Vec<PathBuf>>, ConfigError> {
         let Some(text) = self.text(key).0 else { return Ok(None) };
-        let named = std::env::split_paths(text).filter(|dir| !dir.as_os_str().is_empty());
-        named.map(|dir| whole_path(key, dir)).collect::<Result<_, _>>().map(Some)
+        let dirs = std::env::split_paths(text).filter(|dir| !dir.as_os_str().is_empty());
+        dirs.map(|dir| absolute_path(key, dir)).collect::<Result<_, _>>().map(Some)
     }
 
-    pub(super) fn whole(&self, key: &'static str) -> Result<u64, ConfigError> {
-        let Range::Whole(min, max) = setting(key).range else {
+    pub(super) fn integer(&self, key: &'static str) -> Result<u64, ConfigError> {
+        let Range::Integer(min, max) = setting(key).range else {
             panic!("`{key}` is not declared as a whole number")
         };
         let text = self.text(key).0.unwrap_or_default();
@@ -112,12 +111,12 @@ impl Source {
             .ok_or_else(|| invalid(key, text, format!("a whole number from {min} to {max}")))
     }
 
-    /// Memory that renders may take together, in bytes.
+    /// Memory for all renders together, in bytes.
     ///
     /// # Errors
-    /// When it is no number that it may be.
+    /// The value is not a number in its range.
     pub fn render_memory_bytes(&self) -> Result<u64, ConfigError> {
-        self.whole("SF_RENDER_MEMORY_BYTES")
+        self.integer("SF_RENDER_MEMORY_BYTES")
     }
 
     pub(super) fn choice(&self, key: &'static str) -> Result<&'static str, ConfigError> {
@@ -135,15 +134,14 @@ impl Source {
     }
 }
 
-/// The variables of the process that begin with `SF_`. Others may hold anything, and are left
-/// alone.
+/// The variables of the process that begin with `SF_`. Others may have any content.
 fn environment() -> Result<BTreeMap<String, String>, ConfigError> {
     let mut environment = BTreeMap::new();
     for (key, value) in std::env::vars_os() {
         let Some(key) = key.to_str().filter(|key| key.starts_with("SF_")) else { continue };
-        let value = match (value.into_string(), SETTINGS.iter().find(|row| row.key == key)) {
+        let value = match (value.into_string(), SETTINGS.iter().find(|setting| setting.key == key)) {
             (Ok(value), _) => value,
-            (Err(_), Some(row)) => return Err(ConfigError::NotUnicode { key: row.key }),
+            (Err(_), Some(setting)) => return Err(ConfigError::NotUnicode { key: setting.key }),
             (Err(value), None) => value.to_string_lossy().into_owned(),
         };
         environment.insert(key.to_owned(), value);
@@ -151,11 +149,11 @@ fn environment() -> Result<BTreeMap<String, String>, ConfigError> {
     Ok(environment)
 }
 
-/// Refuses a path that does not begin at the root.
-pub(super) fn whole_path(key: &'static str, path: PathBuf) -> Result<PathBuf, ConfigError> {
+/// Refuses a relative path.
+pub(super) fn absolute_path(key: &'static str, path: PathBuf) -> Result<PathBuf, ConfigError> {
     match path.is_absolute() {
         true => Ok(path),
-        false => Err(invalid(key, &path.to_string_lossy(), "the whole path of a folder".to_owned())),
+        false => Err(invalid(key, &path.to_string_lossy(), "the absolute path of a folder".to_owned())),
     }
 }
 
@@ -179,11 +177,11 @@ fn parse_file(text: &str, path: &Path) -> Result<BTreeMap<String, String>, Confi
         .into_iter()
         .map(|(name, value)| {
             let key = format!("SF_{}", name.to_uppercase());
-            let row = SETTINGS
+            let setting = SETTINGS
                 .iter()
-                .find(|row| row.key == key)
+                .find(|setting| setting.key == key)
                 .ok_or_else(|| ConfigError::UnknownKey { path: path.to_owned(), name: name.clone() })?;
-            Ok((key, value_text(row.key, value)?))
+            Ok((key, value_text(setting.key, value)?))
         })
         .collect()
 }

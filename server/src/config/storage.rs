@@ -1,4 +1,4 @@
-//! Where things are kept: folder, database, stored files.
+//! Settings of the storage folder, the database and stored files.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -7,27 +7,27 @@ use super::source::invalid;
 use super::{ConfigError, Secret, Source};
 use crate::db::{DatabaseAddress, PoolLimits};
 
-/// Where things are kept.
+/// The storage folder, the database and the stored files.
 #[derive(Debug, Clone)]
 pub struct StorageConfig {
-    /// Folder of everything that is stored.
+    /// Storage folder.
     pub dir: PathBuf,
-    /// Where files are stored.
+    /// Storage of files.
     pub blobs: BlobStore,
-    /// Where the database is.
+    /// Address of the database.
     pub database: DatabaseAddress,
-    /// Connections to it, and how long they are waited for.
+    /// Number of database connections, and the longest wait for one.
     pub database_limits: PoolLimits,
-    /// Whether the database may be used beside stored files that it does not know; told by the
-    /// command line only.
+    /// Whether to start with a database that does not know the stored files. Set by the command
+    /// line only.
     pub adopts_files: bool,
 }
 
-/// Where files are stored.
+/// Storage of files.
 #[derive(Debug, Clone)]
 pub enum BlobStore {
-    /// In the folder of this process.
-    Own,
+    /// In the storage folder of this process.
+    Local,
     /// In a folder that other processes share.
     SharedFolder(PathBuf),
     /// In object storage, which other processes share.
@@ -39,13 +39,13 @@ pub enum BlobStore {
 pub struct S3Config {
     /// Bucket.
     pub bucket: String,
-    /// What the names of all objects begin with; may be empty.
+    /// Prefix of all object names; may be empty.
     pub prefix: String,
     /// Address of the service; `None`: Amazon's own.
     pub endpoint: Option<String>,
     /// Region.
     pub region: String,
-    /// Id and secret of an access key; `None`: those that the machine has.
+    /// Id and secret of an access key; `None`: the role of the machine.
     pub key: Option<(String, Secret)>,
     /// Disk space for local copies, in bytes.
     pub cache_bytes: u64,
@@ -56,13 +56,13 @@ pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
         Some(text) => PathBuf::from(text),
         None => dirs::data_dir().map(|dir| dir.join("songfoundry")).ok_or(ConfigError::Missing {
             key: "SF_STORAGE_DIR",
-            reason: "this account has no data folder, so say where to store things",
+            reason: "this account has no data folder; set it to the folder to store files in",
         })?,
     };
     let dir = std::path::absolute(&dir)
         .map_err(|error| invalid("SF_STORAGE_DIR", &dir.to_string_lossy(), format!("a folder ({error})")))?;
     let database = match source.text("SF_DATABASE_URL").0 {
-        // The address may hold a password, so it is not repeated.
+        // The address may contain a password, so the error does not repeat it.
         Some(url) => DatabaseAddress::parse(url).ok_or_else(|| {
             let expected = "sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database>";
             invalid("SF_DATABASE_URL", "(another kind of address)", expected.to_owned())
@@ -70,30 +70,30 @@ pub(super) fn read(source: &Source) -> Result<StorageConfig, ConfigError> {
         None => DatabaseAddress::of_file(&dir.join("songfoundry.db")),
     };
     let blobs = blob_store(source)?;
-    let connections = source.whole("SF_DATABASE_CONNECTIONS")?;
+    let connections = source.integer("SF_DATABASE_CONNECTIONS")?;
     Ok(StorageConfig {
         dir,
         blobs,
         database,
         database_limits: PoolLimits {
             connections_max: u32::try_from(connections).unwrap_or(u32::MAX),
-            wait_max: Duration::from_millis(source.whole("SF_DATABASE_WAIT_MS")?),
+            wait_max: Duration::from_millis(source.integer("SF_DATABASE_WAIT_MS")?),
         },
         adopts_files: false,
     })
 }
 
 fn blob_store(source: &Source) -> Result<BlobStore, ConfigError> {
-    let Some(text) = source.text("SF_BLOB_STORE").0 else { return Ok(BlobStore::Own) };
-    if let Some(place) = text.strip_prefix("s3://") {
-        let (bucket, prefix) = place.split_once('/').unwrap_or((place, ""));
+    let Some(text) = source.text("SF_BLOB_STORE").0 else { return Ok(BlobStore::Local) };
+    if let Some(location) = text.strip_prefix("s3://") {
+        let (bucket, prefix) = location.split_once('/').unwrap_or((location, ""));
         return s3(source, bucket, prefix.trim_matches('/')).map(BlobStore::S3);
     }
     let path = Path::new(text);
     if path.is_absolute() {
         return Ok(BlobStore::SharedFolder(path.to_owned()));
     }
-    let expected = "the whole path of a folder, or s3://<bucket>/<prefix>";
+    let expected = "the absolute path of a folder, or s3://<bucket>/<prefix>";
     Err(invalid("SF_BLOB_STORE", text, expected.to_owned()))
 }
 
@@ -108,15 +108,15 @@ fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigErr
         let expected = "an address that begins with https:// or http://";
         return Err(invalid("SF_S3_ENDPOINT", endpoint, expected.to_owned()));
     }
-    let lonely = |key, reason| Err(ConfigError::Missing { key, reason });
+    let missing = |key, reason| Err(ConfigError::Missing { key, reason });
     let key = match (text("SF_S3_ACCESS_KEY_ID"), text("SF_S3_SECRET_ACCESS_KEY")) {
         (Some(id), Some(secret)) => Some((id, Secret(secret))),
         (None, None) => None,
         (Some(_), None) => {
-            return lonely("SF_S3_SECRET_ACCESS_KEY", "SF_S3_ACCESS_KEY_ID is, and the two belong together");
+            return missing("SF_S3_SECRET_ACCESS_KEY", "SF_S3_ACCESS_KEY_ID needs it; set both or none");
         }
         (None, Some(_)) => {
-            return lonely("SF_S3_ACCESS_KEY_ID", "SF_S3_SECRET_ACCESS_KEY is, and the two belong together");
+            return missing("SF_S3_ACCESS_KEY_ID", "SF_S3_SECRET_ACCESS_KEY needs it; set both or none");
         }
     };
     Ok(S3Config {
@@ -125,6 +125,6 @@ fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigErr
         endpoint,
         region: text("SF_S3_REGION").unwrap_or_default(),
         key,
-        cache_bytes: source.whole("SF_BLOB_CACHE_BYTES")?,
+        cache_bytes: source.integer("SF_BLOB_CACHE_BYTES")?,
     })
 }

@@ -1,4 +1,4 @@
-//! What the settings accept, and how refusals read.
+//! Accepted values of settings, and the errors for others.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn load(pairs: &[(&str, &str)]) -> Result<Config, ConfigError> {
 }
 
 #[track_caller]
-fn refused(pairs: &[(&str, &str)], expected: &str) {
+fn check_refused(pairs: &[(&str, &str)], expected: &str) {
     let error = load(pairs).expect_err("these settings must be refused").to_string();
     assert!(error.contains(expected), "`{error}` does not say `{expected}`");
 }
@@ -29,38 +29,44 @@ fn defaults_are_those_of_a_desktop() {
 }
 
 #[test]
-fn all_that_defaults_let_requests_take_stays_below_1_5_gb() {
-    // A document takes up to ten times its size.
-    const TIMES: u64 = 10;
+fn the_default_memory_limits_add_up_to_less_than_1_5_gb() {
+    // A document needs up to ten times its size in memory.
+    const MEMORY_FACTOR: u64 = 10;
     let Config { sound, limits, .. } = load(&[]).expect("the defaults are valid");
-    let documents_bytes = TIMES * u64::from(DOCUMENTS_AT_ONCE_KIB + SMALL_AT_ONCE_KIB) * 1024;
+    let documents_bytes = MEMORY_FACTOR * u64::from(DOCUMENTS_AT_ONCE_KIB + SMALL_AT_ONCE_KIB) * 1024;
     let all =
         [sound.render_memory_bytes, sound.bank_cache_bytes, limits.bodies_memory_bytes, documents_bytes];
     let sum_bytes: u64 = all.iter().sum();
-    assert!(sum_bytes <= 1_420_000_000, "{sum_bytes} bytes leave too little for the rest of the process");
+    assert!(
+        sum_bytes <= 1_420_000_000,
+        "{sum_bytes} bytes leave too little memory for the other parts of the process"
+    );
     assert!(sound.bank_decoded_max_bytes <= sound.bank_cache_bytes);
 }
 
 #[test]
-fn a_wrong_value_is_refused_by_name() {
-    refused(&[("SF_PORT", "70000")], "SF_PORT is `70000`; expected a whole number from 0 to 65535");
-    refused(&[("SF_PORT", "http")], "SF_PORT is `http`");
-    refused(&[("SF_HOST", "example.org")], "SF_HOST is `example.org`");
-    refused(
+fn an_invalid_value_is_refused_by_name() {
+    check_refused(&[("SF_PORT", "70000")], "SF_PORT is `70000`; expected a whole number from 0 to 65535");
+    check_refused(&[("SF_PORT", "http")], "SF_PORT is `http`");
+    check_refused(&[("SF_HOST", "example.org")], "SF_HOST is `example.org`");
+    check_refused(
         &[("SF_ENVIRONMENT", "cloud")],
         "SF_ENVIRONMENT is `cloud`; expected one of standalone, container",
     );
-    refused(&[("SF_RENDER_ENGINE", "inprocess")], "SF_RENDER_ENGINE is `inprocess`; expected one of bridge");
-    refused(&[("SF_TRUST_LOCAL", "yes")], "SF_TRUST_LOCAL is `yes`; expected one of on, off");
-    refused(&[("SF_TRUSTED_PROXIES", "10.0.0.1, proxy")], "SF_TRUSTED_PROXIES is `proxy`");
-    refused(&[("SF_LOG", "=,=")], "SF_LOG is");
-    refused(&[("SF_DATABASE_URL", "mysql://root:pw@db/x")], "SF_DATABASE_URL");
+    check_refused(
+        &[("SF_RENDER_ENGINE", "inprocess")],
+        "SF_RENDER_ENGINE is `inprocess`; expected one of bridge",
+    );
+    check_refused(&[("SF_TRUST_LOCAL", "yes")], "SF_TRUST_LOCAL is `yes`; expected one of on, off");
+    check_refused(&[("SF_TRUSTED_PROXIES", "10.0.0.1, proxy")], "SF_TRUSTED_PROXIES is `proxy`");
+    check_refused(&[("SF_LOG", "=,=")], "SF_LOG is");
+    check_refused(&[("SF_DATABASE_URL", "mysql://root:pw@db/x")], "SF_DATABASE_URL");
 }
 
 #[test]
 fn certificate_and_key_belong_together() {
-    refused(&[("SF_TLS_CERT", "/srv/cert.pem")], "SF_TLS_KEY is not set");
-    refused(&[("SF_TLS_KEY", "/srv/key.pem")], "SF_TLS_CERT is not set");
+    check_refused(&[("SF_TLS_CERT", "/srv/cert.pem")], "SF_TLS_KEY is not set");
+    check_refused(&[("SF_TLS_KEY", "/srv/key.pem")], "SF_TLS_CERT is not set");
     let tls = load(&[("SF_TLS_CERT", "/srv/cert.pem"), ("SF_TLS_KEY", "/srv/key.pem")]);
     let tls = tls.expect("both").network.tls.expect("HTTPS");
     assert_eq!(
@@ -70,7 +76,7 @@ fn certificate_and_key_belong_together() {
 }
 
 #[test]
-fn other_sites_are_named_one_by_one() {
+fn cors_origins_must_be_exact_origins() {
     let origins = |text| load(&[("SF_CORS_ORIGINS", text)]).map(|config| config.network.cors_origins);
     assert_eq!(origins("").expect("none"), [""; 0]);
     let two = origins("https://studio.example, http://localhost:5173").expect("two");
@@ -83,7 +89,7 @@ fn other_sites_are_named_one_by_one() {
         "https://studio.example/",
         "https://Studio.example",
     ] {
-        refused(&[("SF_CORS_ORIGINS", wrong)], &format!("SF_CORS_ORIGINS is `{wrong}`"));
+        check_refused(&[("SF_CORS_ORIGINS", wrong)], &format!("SF_CORS_ORIGINS is `{wrong}`"));
     }
 }
 
@@ -104,7 +110,7 @@ fn a_secret_never_appears_in_a_message() {
 #[test]
 fn stored_files_have_a_folder_or_a_bucket() {
     let blobs = |pairs: &[(&str, &str)]| load(pairs).expect("valid settings").storage.blobs;
-    assert!(matches!(blobs(&[]), BlobStore::Own));
+    assert!(matches!(blobs(&[]), BlobStore::Local));
     assert!(
         matches!(blobs(&[("SF_BLOB_STORE", "/shared")]), BlobStore::SharedFolder(dir) if dir == Path::new("/shared"))
     );
@@ -114,17 +120,17 @@ fn stored_files_have_a_folder_or_a_bucket() {
     };
     assert_eq!((s3.bucket.as_str(), s3.prefix.as_str(), s3.region.as_str()), ("songs", "a/b", "us-east-1"));
     assert!(!format!("{s3:?}").contains("hunter2"));
-    refused(&[("SF_BLOB_STORE", "shared")], "SF_BLOB_STORE is `shared`");
-    refused(&[("SF_BLOB_STORE", "s3://")], "SF_BLOB_STORE");
-    refused(&[("SF_BLOB_STORE", "s3://songs"), key[1]], "SF_S3_ACCESS_KEY_ID is not set");
-    refused(&[("SF_BLOB_STORE", "s3://songs"), key[0]], "SF_S3_SECRET_ACCESS_KEY is not set");
+    check_refused(&[("SF_BLOB_STORE", "shared")], "SF_BLOB_STORE is `shared`");
+    check_refused(&[("SF_BLOB_STORE", "s3://")], "SF_BLOB_STORE");
+    check_refused(&[("SF_BLOB_STORE", "s3://songs"), key[1]], "SF_S3_ACCESS_KEY_ID is not set");
+    check_refused(&[("SF_BLOB_STORE", "s3://songs"), key[0]], "SF_S3_SECRET_ACCESS_KEY is not set");
     let endpoint = [("SF_BLOB_STORE", "s3://songs"), ("SF_S3_ENDPOINT", "localhost:9000")];
-    refused(&endpoint, "SF_S3_ENDPOINT is `localhost:9000`");
+    check_refused(&endpoint, "SF_S3_ENDPOINT is `localhost:9000`");
 }
 
 #[test]
 fn a_container_needs_its_signing_key() {
-    refused(&[("SF_ENVIRONMENT", "container")], "SF_JWT_SECRET is not set");
+    check_refused(&[("SF_ENVIRONMENT", "container")], "SF_JWT_SECRET is not set");
     let config =
         load(&[("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")])
             .expect("with the key it starts");
@@ -133,7 +139,7 @@ fn a_container_needs_its_signing_key() {
 }
 
 #[test]
-fn the_file_sets_what_the_environment_does_not() {
+fn a_settings_file_is_read_and_its_mistakes_are_named() {
     let path = Path::new("songfoundry.toml");
     let source = Source::from_toml(
         "port = 9000\ntrust_local = false\nstorage_dir = \"/srv/x\"\nsoundfont_dirs = [\"/a\", \"/b\"]\n",
@@ -157,10 +163,10 @@ fn misspelt_variables_are_found() {
 }
 
 #[test]
-fn every_setting_documents_itself() {
-    for row in SETTINGS {
-        assert!(row.key.starts_with("SF_") && !row.about.is_empty(), "{row:?}");
-        assert!(!row.range.to_string().is_empty(), "{row:?}");
+fn every_setting_has_a_description_and_a_range() {
+    for setting in SETTINGS {
+        assert!(setting.key.starts_with("SF_") && !setting.description.is_empty(), "{setting:?}");
+        assert!(!setting.range.to_string().is_empty(), "{setting:?}");
     }
 }
 
@@ -185,14 +191,20 @@ fn the_address_of_language_models_holds_no_secret() {
 }
 
 #[test]
-fn folders_of_the_machine_are_whole_paths() {
+fn folders_must_be_absolute_paths() {
     let folders = load(&[("SF_MEDIA_DIRS", "/a:/b:"), ("SF_DOCUMENTS_DIR", "/c")]).expect("valid").folders;
     assert_eq!(folders.media_dirs, [Path::new("/a"), Path::new("/b")]);
     assert_eq!(folders.documents_dir.as_deref(), Some(Path::new("/c")));
-    refused(&[("SF_MEDIA_DIRS", "/a:b")], "SF_MEDIA_DIRS is `b`; expected the whole path of a folder");
-    refused(&[("SF_DOCUMENTS_DIR", "c")], "SF_DOCUMENTS_DIR is `c`");
+    check_refused(
+        &[("SF_MEDIA_DIRS", "/a:b")],
+        "SF_MEDIA_DIRS is `b`; expected the absolute path of a folder",
+    );
+    check_refused(&[("SF_DOCUMENTS_DIR", "c")], "SF_DOCUMENTS_DIR is `c`");
     assert_eq!(load(&[]).expect("valid").plugins.roots, None, "a desktop's own folders");
     let roots = load(&[("SF_PLUGIN_ROOTS", "/a:/b")]).expect("valid").plugins.roots;
     assert_eq!(roots.as_deref(), Some(&[PathBuf::from("/a"), PathBuf::from("/b")][..]));
-    refused(&[("SF_PLUGIN_ROOTS", "b")], "SF_PLUGIN_ROOTS is `b`; expected the whole path of a folder");
+    check_refused(
+        &[("SF_PLUGIN_ROOTS", "b")],
+        "SF_PLUGIN_ROOTS is `b`; expected the absolute path of a folder",
+    );
 }

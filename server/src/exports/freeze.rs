@@ -1,4 +1,5 @@
-//! `POST /multitrack/freeze`: a track as audio, at its own index.
+//! `POST /multitrack/freeze`: renders a track to audio and returns the audio track that replaces
+//! it.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -21,10 +22,10 @@ use crate::rendering::parts::Part;
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
-/// Freezing as a task.
+/// The task that freezes a track.
 pub(crate) const FREEZE: Kind = Kind { name: Freeze::KIND, run: run_task::<Freeze>, discard: None };
 
-/// Which track to freeze.
+/// The track to freeze, and how.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct FreezeRequest {
     /// The project, and how.
@@ -32,7 +33,7 @@ pub(super) struct FreezeRequest {
     export: ExportRequest,
     /// Id of the track.
     track_id: String,
-    /// Where its sound is taken: `before_fader`, the default, or `after_fader`.
+    /// Point in the signal path: `before_fader`, the default, or `after_fader`.
     #[serde(default)]
     stage: Stage,
 }
@@ -51,10 +52,9 @@ pub(super) struct Frozen {
     #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]
     track: JsonText,
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine cannot play.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played
-    /// instead.
+    /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences; also that the track is silent, or that it has too many fields that
     /// this version does not know.
@@ -77,7 +77,7 @@ pub(super) async fn freeze(
     job.start(&state, &user.id).await
 }
 
-/// A render of one track into an audio file of the owner, which then stands for the track.
+/// Renders one track to an audio file of the owner, which replaces the track.
 #[derive(Serialize, Deserialize)]
 struct Freeze {
     track_id: String,
@@ -99,8 +99,8 @@ impl Export for Freeze {
         }
         if stage == Stage::AfterFader && track.sends.iter().any(|send| send.pre_fader) {
             let detail = format!(
-                "The track `{track_id}` has a send before its fader, which would get the fader's gain once that is in the \
-                 sound: freeze it with `stage` `before_fader`."
+                "The track `{track_id}` has a send before its fader. The frozen audio would contain the fader's gain, so the send \
+                 would change: freeze it with `stage` `before_fader`."
             );
             return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
         }
@@ -114,11 +114,11 @@ impl Export for Freeze {
             parts.render(part, &options, writer, observer)
         })?;
         let stored = document.view().list("tracks").nth(index).ok_or_else(not_found)?;
-        let (track, leaves_out) = frozen_track::freeze(stored, stage, &file.id, &name)?;
+        let (track, has_left_out_fields) = frozen_track::freeze(stored, stage, &file.id, &name)?;
         let mut warnings = warnings(parts.missing_sounds(), report.is_silent);
-        if leaves_out {
+        if has_left_out_fields {
             warnings.push(format!(
-                "The track's fields that this version does not know have more than {} bytes: those beyond are not in `track`.",
+                "The track has more than {} bytes of fields that this version does not know; `track` lacks the fields beyond that.",
                 frozen_track::UNKNOWN_MAX_BYTES
             ));
         }

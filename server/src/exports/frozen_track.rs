@@ -8,25 +8,25 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiError, ApiResult};
 
-/// Where a track's sound is taken.
+/// Point in the signal path at which a track is rendered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
-    /// Behind the effects, before fader, pan and sends: all these can still be moved.
+    /// After the effects, before fader, pan and sends: these can still be changed.
     #[default]
     BeforeFader,
-    /// Behind fader and pan, their automation included.
+    /// After fader and pan and their automation.
     AfterFader,
 }
 
-/// Most bytes of fields that this version does not know in a frozen track.
+/// Most bytes of unknown fields in a frozen track.
 pub(super) const UNKNOWN_MAX_BYTES: usize = 64 * 1024;
 
-/// The audio track that plays `file_id` from the start of the song in place of `track`, and whether
-/// fields of it were left out because of [`UNKNOWN_MAX_BYTES`].
+/// Builds the audio track that plays `file_id` from the start of the song and replaces `track`.
+/// Also returns whether [`UNKNOWN_MAX_BYTES`] left out fields.
 ///
 /// # Errors
-/// None for a track of a valid document.
+/// Only if `track` is not from a valid document.
 pub(super) fn freeze(
     track: View<'_>,
     stage: Stage,
@@ -40,7 +40,7 @@ pub(super) fn freeze(
             "kind" | "items" | "synth_engine" | "effects" | "bypass" => {}
             "volume_db" | "pan" if stage == Stage::AfterFader => {}
             "automation" => push_list(frozen.begin(key), field.entries(), |out, lane| {
-                let is_kept = stays_automated(&lane.text("target").unwrap_or_default(), stage);
+                let is_kept = keeps_automation(&lane.text("target").unwrap_or_default(), stage);
                 if is_kept {
                     out.push_str(lane.as_json());
                 }
@@ -69,11 +69,11 @@ pub(super) fn freeze(
     Ok(bounded_track(text.view(), UNKNOWN_MAX_BYTES))
 }
 
-/// Whether automation of `target` still moves something behind the sound of the frozen track.
-fn stays_automated(target: &str, stage: Stage) -> bool {
+/// Whether automation of `target` still applies after the frozen audio.
+fn keeps_automation(target: &str, stage: Stage) -> bool {
     match target {
         "volume_db" | "pan" => stage == Stage::BeforeFader,
-        // What else there is moves effects, which are in the sound now.
+        // Other targets are parameters of effects, which the audio already contains.
         other => other.starts_with("send/"),
     }
 }
@@ -99,22 +99,22 @@ mod tests {
     #[track_caller]
     fn check(stage: Stage, targets: &[&str]) -> Map<String, Value> {
         let document = JsonText::of_value(&track().into());
-        let (frozen, leaves_out) = freeze(document.view(), stage, "file", "Bass").expect("a track");
-        assert!(!leaves_out);
+        let (frozen, has_left_out_fields) = freeze(document.view(), stage, "file", "Bass").expect("a track");
+        assert!(!has_left_out_fields);
         let frozen = frozen.view().to_value().as_object().expect("an object").clone();
         assert_eq!(frozen["kind"], "audio");
         assert_eq!(frozen["items"][0]["source"]["server_file_id"], "file");
         assert_eq!(frozen["items"][1], json!({ "type": "section", "sectionId": "s" }));
         assert_eq!(frozen["items"].as_array().map(Vec::len), Some(2));
-        let left: Vec<&str> = frozen["automation"]
+        let remaining: Vec<&str> = frozen["automation"]
             .as_array()
             .expect("lanes")
             .iter()
             .filter_map(|lane| lane["target"].as_str())
             .collect();
-        assert_eq!(left, targets);
-        for gone in ["synth_engine", "effects", "bypass"] {
-            assert!(!frozen.contains_key(gone), "{gone}");
+        assert_eq!(remaining, targets);
+        for removed in ["synth_engine", "effects", "bypass"] {
+            assert!(!frozen.contains_key(removed), "{removed}");
         }
         for kept in ["mute", "x_unknown", "sends", "output", "id"] {
             assert_eq!(frozen[kept], track()[kept], "{kept}");
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_sound_holds_is_taken_off_and_all_else_stays() {
+    fn fields_that_the_audio_contains_are_removed_and_others_kept() {
         let frozen = check(Stage::BeforeFader, &["volume_db", "pan", "send/b"]);
         assert_eq!((&frozen["volume_db"], &frozen["pan"]), (&json!(-3), &json!(0.5)));
         let frozen = check(Stage::AfterFader, &["send/b"]);

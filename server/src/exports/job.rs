@@ -1,4 +1,4 @@
-//! An export from its request to its answer: directly, or as a task.
+//! Runs an export from its request to its answer, directly or as a task.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -28,20 +28,19 @@ use crate::state::AppState;
 use crate::storage::BlobWriter;
 use crate::tasks::{StartedTask, TaskContext};
 
-/// Folder of the store that rendered files pass through on their way to archives and to the audio
-/// of users.
+/// Folder for rendered files before they go into archives or the audio of users.
 const FOLDER: &str = "mixdowns";
 
-/// Share of the work that rendering takes; importing the file takes the remaining tenth.
-const RENDER_SHARE: f64 = 0.9;
+/// Progress at the end of the render; importing the file is the remaining tenth.
+const RENDER_PROGRESS: f64 = 0.9;
 
-/// An operation that exports a project: what it needs beside the project, and what it makes.
+/// An operation that exports a project, with its own parameters.
 pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     /// Kind of its tasks.
     const KIND: &'static str;
-    /// Bit depth where the request names none.
+    /// Default bit depth.
     const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Float32;
-    /// Code of the refusal of an unknown bit depth.
+    /// Error code for an unknown bit depth.
     const UNKNOWN_BIT_DEPTH: &'static str = "unexpected_json";
     /// The answer, which is also the result of the task.
     type Answer: Serialize;
@@ -50,7 +49,7 @@ pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
     fn run(self, opened: Opened<'_>) -> ApiResult<Self::Answer>;
 }
 
-/// An export whose request was checked. It is the input of the task.
+/// A validated export: the input of its task.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ExportJob<E> {
     project: RequestedProject,
@@ -65,7 +64,7 @@ impl<E: Export> ExportJob<E> {
     /// Checks a request and loads its project.
     ///
     /// # Errors
-    /// 400 for what cannot be done, 404 without such a project.
+    /// 400 if the request is invalid, 404 if there is no such project.
     pub(super) async fn new(
         state: &AppState,
         owner_id: &str,
@@ -75,7 +74,7 @@ impl<E: Export> ExportJob<E> {
     ) -> ApiResult<Self> {
         let ExportRequest { project_id, project, bit_depth, sample_rate_hz, tail_secs, other } = request;
         refuse_unknown(other.iter())?;
-        // Not held while the project is loaded.
+        // Free it before the project is loaded.
         drop(other);
         let tail_limit_secs = state.config.limits.tail_max_secs;
         Ok(Self {
@@ -149,7 +148,7 @@ fn checked_depth(format: AudioFormat, name: &str, code: &'static str) -> ApiResu
     })
 }
 
-/// Whoever waits for an export.
+/// The client that waits for an export.
 #[derive(Clone, Copy)]
 pub(super) enum Client<'a> {
     /// A task.
@@ -159,7 +158,7 @@ pub(super) enum Client<'a> {
 }
 
 impl Client<'_> {
-    /// Whether the export is still wanted.
+    /// Whether the client still waits.
     pub(super) fn is_waiting(self) -> bool {
         match self {
             Self::Task(task) => !task.is_cancelled(),
@@ -167,16 +166,16 @@ impl Client<'_> {
         }
     }
 
-    /// Reports the share that is done, 0 to 1, and says whether to go on.
-    pub(super) fn report(self, share: f64, step: &str) -> bool {
+    /// Reports the progress, 0 to 1. Returns whether the client still waits.
+    pub(super) fn report(self, progress: f64, step: &str) -> bool {
         if let Self::Task(task) = self {
-            task.progress(share, step);
+            task.progress(progress, step);
         }
         self.is_waiting()
     }
 }
 
-/// An export whose project was read.
+/// An export with its loaded project.
 pub(super) struct Opened<'a> {
     pub(super) state: &'a AppState,
     pub(super) runtime: &'a Handle,
@@ -189,7 +188,7 @@ pub(super) struct Opened<'a> {
 }
 
 impl Opened<'_> {
-    /// The SoundFonts and recordings that the owner has for the project.
+    /// Opens the owner's SoundFonts and recordings for the project.
     pub(super) fn sources(&self) -> ApiResult<ProjectSources<'_>> {
         let mut is_waiting = || self.client.is_waiting();
         ProjectSources::open(
@@ -202,7 +201,7 @@ impl Opened<'_> {
         )
     }
 
-    /// The project, opened for rendering parts of it.
+    /// Opens the project for rendering parts.
     pub(super) fn parts(&self) -> ApiResult<Parts> {
         Ok(Parts::open(&self.project, &mut self.sources()?, &mut |_| self.client.is_waiting())?)
     }
@@ -218,7 +217,7 @@ impl Opened<'_> {
         Ok((writer, report))
     }
 
-    /// Renders into an audio file of the owner. `step` names the first step for people.
+    /// Renders to an audio file of the owner. `step` is the displayed name of the first step.
     pub(super) fn render_to_audio<R>(
         &self,
         stem: &str,
@@ -226,11 +225,13 @@ impl Opened<'_> {
         render: impl FnOnce(&mut BlobWriter, Observer<'_>) -> Result<R, RenderError>,
     ) -> ApiResult<(AudioFile, R)> {
         let client = self.client;
-        let (writer, report) =
-            self.render(|writer| render(writer, &mut |share| client.report(RENDER_SHARE * share, step)))?;
+        let (writer, report) = self.render(|writer| {
+            render(writer, &mut |progress| client.report(RENDER_PROGRESS * progress, step))
+        })?;
         let name = self.options.format.file_name(stem);
         let mut content = File::open(writer.temporary())?;
-        let mut storing = |share| client.report(RENDER_SHARE + (1.0 - RENDER_SHARE) * share, "Storing");
+        let mut storing =
+            |progress| client.report(RENDER_PROGRESS + (1.0 - RENDER_PROGRESS) * progress, "Storing");
         let (file, _) = audio::import_content(
             self.state,
             self.runtime,
@@ -243,18 +244,18 @@ impl Opened<'_> {
     }
 }
 
-/// A name that any system accepts for a file, without an extension: what could be a folder, a
-/// wildcard or a device's colon becomes `_`.
+/// A file name without extension that every system accepts: separators, wildcards and colons become
+/// `_`.
 pub(super) fn file_stem(name: &str) -> String {
-    const LONGEST_CHARS: usize = 100;
-    let fits = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
+    const MAX_CHARS: usize = 100;
+    let is_allowed = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
     let safe: String =
-        name.chars().take(LONGEST_CHARS).map(|letter| if fits(letter) { letter } else { '_' }).collect();
+        name.chars().take(MAX_CHARS).map(|letter| if is_allowed(letter) { letter } else { '_' }).collect();
     let safe = safe.trim_matches([' ', '.']);
     if safe.is_empty() { "Untitled".to_owned() } else { safe.to_owned() }
 }
 
-/// 422 for a project or track without anything to play.
+/// 422: the project or track has nothing to play.
 pub(super) fn nothing_to_render(subject: &str) -> ApiError {
     ApiError::Unprocessable { code: "nothing_to_render", detail: format!("{subject} has nothing to play.") }
 }
@@ -264,7 +265,7 @@ mod tests {
     use super::file_stem;
 
     #[test]
-    fn any_name_makes_a_file() {
+    fn any_name_becomes_a_valid_file_name() {
         for (name, expected) in [
             ("Bass", "Bass"),
             ("../../etc", "_.._etc"),

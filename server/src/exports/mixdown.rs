@@ -1,4 +1,4 @@
-//! `POST /multitrack/mixdown`: a song as an audio file of its owner.
+//! `POST /multitrack/mixdown`: renders a song to an audio file of its owner.
 
 use std::time::Instant;
 
@@ -19,10 +19,10 @@ use crate::rendering::mix::{self, LeftOutOfRender};
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
-/// A mixdown as a task.
+/// The task that makes a mixdown.
 pub(crate) const MIXDOWN: Kind = Kind { name: Mixdown::KIND, run: run_task::<Mixdown>, discard: None };
 
-/// What to mix down.
+/// The song to mix down, and how.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct MixdownRequest {
     /// The project, and how.
@@ -36,7 +36,7 @@ impl LongFields for MixdownRequest {
     const NAMES: &'static [&'static str] = &["project"];
 }
 
-/// A song that is an audio file now: the result of the task.
+/// A mixdown: the result of the task.
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Mixdown)]
 pub(super) struct MixdownAnswer {
@@ -46,10 +46,9 @@ pub(super) struct MixdownAnswer {
     lufs: Option<f64>,
     /// True peak in dBTP; null for silence.
     true_peak_db: Option<f64>,
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine cannot play.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played
-    /// instead.
+    /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences, and whether the file is silent.
     warnings: Vec<String>,
@@ -70,7 +69,7 @@ pub(super) async fn mixdown(
     job.start(&state, &user.id).await
 }
 
-/// A mix into an audio file of the owner.
+/// Renders the mix to an audio file of the owner.
 #[derive(Serialize, Deserialize)]
 struct Mixdown {
     name: Option<String>,

@@ -1,5 +1,4 @@
-//! Exports: renders of whole projects, mixdowns, stems and frozen tracks, and notes played with a
-//! SoundFont.
+//! Exports: renders of projects, mixdowns, stems, frozen tracks, and notes played with a SoundFont.
 
 mod freeze;
 mod frozen_track;
@@ -50,27 +49,26 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .merge(with_body_limit(exporting, limit("A project to export")))
 }
 
-/// Memory, time and turns for the renders of this process.
+/// Limits on the renders of this process.
 #[derive(Debug)]
 pub struct Exports {
     /// Memory and time for all renders.
     budget: Arc<RenderBudget>,
-    /// Renders that answer directly, weighed by the KiB of their requests.
+    /// Permits of renders that answer directly, weighted by the KiB of their requests.
     renders: Arc<Permits>,
 }
 
 impl Exports {
-    /// Follows the settings.
+    /// Limits from the settings.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / RENDERS_AT_ONCE);
-        // A render may take an hour. So each user has few, and those of many users share the
-        // processors.
+        // A render may take an hour, so each user has few permits, and users share the processors.
         let of_one_user = least * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
         let requests = config.limits.work_waiting_max;
-        let longest = Duration::from_secs(config.sound.render_max_secs);
+        let max_duration = Duration::from_secs(config.sound.render_max_secs);
         Self {
-            budget: RenderBudget::shared(config.sound.render_memory_bytes, longest),
+            budget: RenderBudget::shared(config.sound.render_memory_bytes, max_duration),
             renders: Arc::new(Permits::weighted(
                 "renders",
                 Bounds { running, least, of_one_user, waiting: RENDERS_WAITING_KIB, requests },
@@ -79,13 +77,14 @@ impl Exports {
     }
 }
 
-/// Bodies of the renders that run at once, in KiB: a project takes many times that in memory.
+/// Total request size of the renders that run at once, in KiB. A project needs many times that in
+/// memory.
 const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
 
-/// Most renders that run at once, of small projects.
+/// Most renders that run at once, if their projects are small.
 const RENDERS_AT_ONCE: u32 = 16;
 
-/// Bodies of the renders that may wait, in KiB.
+/// Total request size of the renders that may wait, in KiB.
 const RENDERS_WAITING_KIB: u64 = 256 * 1024;
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! `POST /plugins/render`: a project to an audio file.
+//! `POST /plugins/render`: renders a project to an audio file.
 
 use std::time::Instant;
 
@@ -24,7 +24,7 @@ use crate::rendering::receipt::{Receipt, receipt};
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
-/// A render as a task.
+/// The task that renders a project.
 pub(crate) const RENDER: Kind = Kind { name: Render::KIND, run: run_task::<Render>, discard: None };
 
 /// What to render, and how.
@@ -44,7 +44,7 @@ impl LongFields for RenderRequest {
     const NAMES: &'static [&'static str] = &["project"];
 }
 
-/// Words about the song.
+/// Metadata of the song.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct RenderMetadata {
     /// Title.
@@ -60,7 +60,7 @@ pub(super) struct RenderMetadata {
 pub(super) struct RenderAnswer {
     /// Identifies the render.
     pub render_id: String,
-    /// Where its file is.
+    /// Address of its file.
     pub audio_url: String,
     /// File format.
     pub format: &'static str,
@@ -97,18 +97,18 @@ pub(super) async fn render(
     Query(query): Query<RenderQuery>,
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
-    // Long fields stay text: a request takes as much memory as its body did.
+    // Long fields stay text, so a request needs no more memory than its body.
     let request: RenderRequest = with_document(body.len(), move || parse_long(body)).await?;
     if query.asynchronous {
-        let job = request.checked(&state, &user.id).await?;
+        let job = request.into_job(&state, &user.id).await?;
         return Ok(job.start(&state, &user.id).await?.into_response());
     }
     let weight_kib = request.project_bytes(&state, &user.id).await? / 1024;
     let (runtime, permits) = (Handle::current(), state.exports.renders.clone());
     let owner_id = user.id.clone();
     let work = move |caller: &Caller| {
-        // A stored project is read here, so that requests that wait for this do not hold it.
-        let job = runtime.block_on(request.checked(&state, &user.id))?;
+        // A stored project is loaded after the wait, so that waiting requests do not hold it.
+        let job = runtime.block_on(request.into_job(&state, &user.id))?;
         job.run(&state, &runtime, &user.id, Client::Caller(caller))
     };
     let answer = permits.run_for(&owner_id, weight_kib, work).await?;
@@ -116,7 +116,7 @@ pub(super) async fn render(
 }
 
 impl RenderRequest {
-    /// Length of the project in bytes; 0 where the caller has no such project.
+    /// Size of the project in bytes; 0 if the caller has no such project.
     async fn project_bytes(&self, state: &AppState, owner_id: &str) -> ApiResult<u64> {
         match (&self.export.project, &self.export.project_id) {
             (Some(project), _) => Ok(project.as_str().len() as u64),
@@ -125,7 +125,7 @@ impl RenderRequest {
         }
     }
 
-    async fn checked(self, state: &AppState, owner_id: &str) -> ApiResult<ExportJob<Render>> {
+    async fn into_job(self, state: &AppState, owner_id: &str) -> ApiResult<ExportJob<Render>> {
         let Self { export, format, metadata } = self;
         refuse_unknown(export.other.iter().chain(metadata.iter().flat_map(|metadata| &metadata.other)))?;
         let format = match format {
@@ -143,7 +143,7 @@ fn unknown_format(name: &str) -> ApiError {
     ApiError::bad_request("unsupported_format", detail)
 }
 
-/// A render into a kept file.
+/// Renders the mix to a file in the storage.
 #[derive(Serialize, Deserialize)]
 struct Render {
     title: Option<String>,
@@ -163,8 +163,8 @@ impl Export for Render {
         let mut writer = state.blobs.writer(&file.audio)?;
         client.report(0.0, "Rendering");
         let mut sources = opened.sources()?;
-        let report = mix::render(project, &options, &mut sources, &mut writer, &mut |share| {
-            client.report(share, "Rendering")
+        let report = mix::render(project, &options, &mut sources, &mut writer, &mut |progress| {
+            client.report(progress, "Rendering")
         })?;
         let soundfonts = sources.soundfonts;
         writer.finish()?;
@@ -183,7 +183,7 @@ impl Export for Render {
             receipt: receipt(document, project, &options, soundfonts, &report),
         };
         let title = self.title.as_deref().unwrap_or(&project.name);
-        render_files::describe(&state.blobs, &file, title, &answer.receipt.pcm_sha256)?;
+        render_files::store_description(&state.blobs, &file, title, &answer.receipt.pcm_sha256)?;
         render_files::keep_newest(&state.blobs, owner_id, state.config.limits.renders_quota_bytes)?;
         Ok(answer)
     }
@@ -199,20 +199,20 @@ mod tests {
     use crate::test_app::TestApp;
 
     #[tokio::test]
-    async fn a_render_weighs_as_much_as_its_project_however_it_is_named() {
+    async fn a_render_is_weighted_by_the_size_of_its_project() {
         let app = TestApp::start().await;
         let project = json!({ "schema_version": 1, "project_id": "p", "name": "p", "tracks": [],
             "client": "x".repeat(100_000) });
         app.local(Method::POST, "/api/v1/projects").json(&project).send().await.expect(201);
         let owner_id = admin_id(&app.state).await.expect("there is one");
-        for (body, least) in [
+        for (body, min_bytes) in [
             (json!({ "project_id": "p" }), 100_000),
             (json!({ "project": project }), 100_000),
             (json!({ "project_id": "missing" }), 0),
         ] {
             let request: RenderRequest = parse_long(body.to_string().into()).expect("a request");
             let bytes = request.project_bytes(&app.state, &owner_id).await.expect("reads");
-            assert!((least..=least + 10_000).contains(&bytes), "{bytes}");
+            assert!((min_bytes..=min_bytes + 10_000).contains(&bytes), "{bytes}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! `GET /plugins/renders/{render_id}/file`, `DELETE /plugins/renders/{render_id}`, and how finished
-//! renders are kept and checked.
+//! `GET /plugins/renders/{render_id}/file`, `DELETE /plugins/renders/{render_id}`, and the storage
+//! of finished renders.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
@@ -19,34 +19,35 @@ use crate::rendering::pcm_sha256;
 use crate::state::AppState;
 use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan};
 
-/// Folder of the store that renders are in.
+/// Folder of renders in the blob storage.
 pub(crate) const FOLDER: &str = "renders";
 
-/// Finished renders of a user that are kept; older ones make room.
+/// Most finished renders of a user; the oldest are deleted.
 const RENDERS_KEPT: usize = 50;
 
-/// Extension of the description.
-const ABOUT: &str = "json";
+/// Extension of the file with the description.
+const DESCRIPTION_EXTENSION: &str = "json";
 
-/// Files of renders: the sound, and what is to be known of it.
+/// Files of renders: the audio and its description.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &EXTENSIONS };
 
 const EXTENSIONS: [&str; AudioFormat::EXTENSIONS.len() + 1] = {
-    let mut extensions = [ABOUT; AudioFormat::EXTENSIONS.len() + 1];
+    let mut extensions = [DESCRIPTION_EXTENSION; AudioFormat::EXTENSIONS.len() + 1];
     extensions.split_at_mut(AudioFormat::EXTENSIONS.len()).0.copy_from_slice(&AudioFormat::EXTENSIONS);
     extensions
 };
 
-/// The two files of a render. Their names carry the owner, so nobody else's id finds them.
+/// The two files of a render. Their names begin with the owner's id, so no other user can find
+/// them.
 pub(super) struct RenderFile {
     pub(super) audio: BlobKey,
-    about: BlobKey,
+    description: BlobKey,
     format: AudioFormat,
 }
 
 /// The description that is stored beside the audio.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct About {
+pub(super) struct RenderDescription {
     title: String,
     pub(super) pcm_sha256: String,
     /// Missing beside files of earlier versions.
@@ -63,36 +64,42 @@ impl RenderFile {
     fn named(name: &str, format: AudioFormat) -> Result<Self, BadBlobId> {
         Ok(Self {
             audio: BlobKey::new(FOLDER, name, format.extension())?,
-            about: BlobKey::new(FOLDER, name, ABOUT)?,
+            description: BlobKey::new(FOLDER, name, DESCRIPTION_EXTENSION)?,
             format,
         })
     }
 }
 
-/// Where the file of a render is had.
+/// Address of the file of a render.
 pub(super) fn audio_url(render_id: &str) -> String {
     format!("/api/v1/plugins/renders/{render_id}/file")
 }
 
-/// Stores the description of a render beside its file.
-pub(super) fn describe(blobs: &Blobs, file: &RenderFile, title: &str, pcm_sha256: &str) -> ApiResult<()> {
-    let about = About { title: title.to_owned(), pcm_sha256: pcm_sha256.to_owned(), format: file.format };
-    let text = serde_json::to_vec(&about).map_err(ApiError::internal)?;
-    Ok(blobs.put(&file.about, &text)?)
+/// Stores the description of a render beside its audio.
+pub(super) fn store_description(
+    blobs: &Blobs,
+    file: &RenderFile,
+    title: &str,
+    pcm_sha256: &str,
+) -> ApiResult<()> {
+    let description =
+        RenderDescription { title: title.to_owned(), pcm_sha256: pcm_sha256.to_owned(), format: file.format };
+    let text = serde_json::to_vec(&description).map_err(ApiError::internal)?;
+    Ok(blobs.put(&file.description, &text)?)
 }
 
-/// Reads the description of a render; `None` where there is no such render. Blocks.
-fn read_about(blobs: &Blobs, owner_id: &str, render_id: &str) -> ApiResult<Option<About>> {
+/// Reads the description of a render; `None` if there is no such render. Blocks.
+fn read_description(blobs: &Blobs, owner_id: &str, render_id: &str) -> ApiResult<Option<RenderDescription>> {
     // The key of the description is the same for every format.
     let file = RenderFile::new(owner_id, render_id, AudioFormat::default())?;
-    let Some(mut about) = blobs.read_stored(&file.about)? else { return Ok(None) };
+    let Some(mut stored) = blobs.read_stored(&file.description)? else { return Ok(None) };
     let mut text = String::new();
-    about.read_to_string(&mut text)?;
+    stored.read_to_string(&mut text)?;
     Ok(Some(serde_json::from_str(&text).map_err(ApiError::internal)?))
 }
 
-/// Deletes a user's oldest renders beyond the number that is kept, and beyond `quota_bytes`
-/// together. The newest one stays however large it is: somebody waits for it.
+/// Deletes a user's oldest renders above [`RENDERS_KEPT`] and above `quota_bytes` together. Always
+/// keeps the newest one, since its caller waits for it.
 pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> ApiResult<()> {
     let prefix = format!("{owner_id}_");
     let mut audio: Vec<(AudioFormat, Entry)> = blobs
@@ -112,14 +119,14 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> Ap
     Ok(())
 }
 
-/// Removes both files of a render. One that is not there is no error.
+/// Removes both files of a render. A missing file is not an error.
 fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
     blobs.remove(&file.audio)?;
-    Ok(blobs.remove(&file.about)?)
+    Ok(blobs.remove(&file.description)?)
 }
 
-/// The number of finished renders, and their faults in sentences. With `hashes` their samples are
-/// compared with the hash that is kept beside them. Blocks.
+/// The number of finished renders, and sentences about damaged ones. With `hashes`, also compares
+/// the samples with the stored hash. Blocks.
 ///
 /// # Errors
 /// When the storage cannot be read.
@@ -127,15 +134,16 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
     let (mut count, mut faults) = (0, Vec::new());
     for entry in blobs.durable_entries(FOLDER)? {
         let Some(format) = AudioFormat::of_extension(&entry.extension) else { continue };
-        let Ok(RenderFile { audio, about, .. }) = RenderFile::named(&entry.id, format) else { continue };
-        // A render without its other half is listed as belonging to nothing, unless it is just
-        // being made.
-        let Some(mut text) = blobs.read(&about)? else { continue };
+        let Ok(RenderFile { audio, description, .. }) = RenderFile::named(&entry.id, format) else {
+            continue;
+        };
+        // Audio without a description is an orphan, or a render in progress.
+        let Some(mut stored) = blobs.read(&description)? else { continue };
         count += 1;
         let mut bytes = Vec::new();
-        text.read_to_end(&mut bytes)?;
-        let Ok(known) = serde_json::from_slice::<About>(&bytes) else {
-            faults.push(format!("{} is damaged: it cannot be read", about.path()));
+        stored.read_to_end(&mut bytes)?;
+        let Ok(known) = serde_json::from_slice::<RenderDescription>(&bytes) else {
+            faults.push(format!("{} is damaged: it cannot be read", description.path()));
             continue;
         };
         if !hashes {
@@ -148,7 +156,7 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
                 faults.push(format!("{} is damaged: the SHA-256 of its samples is {found}", audio.path()));
             }
             None => faults.push(format!(
-                "{} is damaged: it is no whole {} file",
+                "{} is damaged: it is not a complete {} file",
                 audio.path(),
                 format.extension().to_uppercase()
             )),
@@ -157,21 +165,21 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
     Ok((count, faults))
 }
 
-/// Files of renders that were stored so long ago and lack their other half, or whose owner is none
-/// of `owner_ids`. Blocks.
+/// Files of renders that are older than `age` and lack their other file, or whose owner is not in
+/// `owner_ids`. Blocks.
 ///
 /// # Errors
 /// When the storage refuses.
 pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration) -> ApiResult<Vec<Orphan>> {
     let entries = blobs.entries(FILES.folder)?;
-    let mut halves: HashMap<&str, usize> = HashMap::new();
+    let mut file_counts: HashMap<&str, usize> = HashMap::new();
     for entry in entries.iter().filter(|entry| FILES.extensions.contains(&entry.extension.as_str())) {
-        *halves.entry(&entry.id).or_default() += 1;
+        *file_counts.entry(&entry.id).or_default() += 1;
     }
-    let is_whole = |id: &str| halves.get(id) == Some(&2);
+    let is_complete = |id: &str| file_counts.get(id) == Some(&2);
     let is_owned = |id: &str| id.split_once('_').is_some_and(|(owner_id, _)| owner_ids.contains(owner_id));
     let orphans =
-        entries.iter().filter(|entry| entry.age() >= age && !(is_whole(&entry.id) && is_owned(&entry.id)));
+        entries.iter().filter(|entry| entry.age() >= age && !(is_complete(&entry.id) && is_owned(&entry.id)));
     Ok(orphans
         .filter_map(|entry| {
             let key = FILES.key(&entry.file_name())?;
@@ -180,8 +188,7 @@ pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration)
         .collect())
 }
 
-/// Bytes of the kept renders of every user, or of other files whose names begin with their owner's
-/// id, by these ids. Blocks.
+/// Bytes of the files in a folder by owner. The file names begin with the owner's id. Blocks.
 pub(crate) fn usage_of_all(blobs: &Blobs, folder: &'static str) -> ApiResult<HashMap<String, u64>> {
     let mut usage = HashMap::new();
     for (id, size_bytes) in blobs.sizes(folder)? {
@@ -207,16 +214,16 @@ pub(super) async fn read(
 ) -> ApiResult<Response> {
     let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
     let opened = tokio::task::spawn_blocking(move || -> ApiResult<_> {
-        let Some(about) = read_about(&blobs, &owner_id, &id)? else { return Ok(None) };
-        let audio = blobs.read_stored(&RenderFile::new(&owner_id, &id, about.format)?.audio)?;
-        Ok(audio.map(|audio| (audio, about)))
+        let Some(description) = read_description(&blobs, &owner_id, &id)? else { return Ok(None) };
+        let audio = blobs.read_stored(&RenderFile::new(&owner_id, &id, description.format)?.audio)?;
+        Ok(audio.map(|audio| (audio, description)))
     });
-    let (audio, about) = opened.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
+    let (audio, description) = opened.await??.ok_or_else(|| ApiError::not_found("render", &render_id))?;
     let answer = FileAnswer {
         file: audio,
-        etag: format!("\"{}\"", about.pcm_sha256),
-        media_type: about.format.media_type(),
-        save_as: Some(about.format.file_name(&about.title)),
+        etag: format!("\"{}\"", description.pcm_sha256),
+        media_type: description.format.media_type(),
+        save_as: Some(description.format.file_name(&description.title)),
     };
     answer.respond(&headers)
 }
@@ -232,10 +239,10 @@ pub(super) async fn delete(
 ) -> ApiResult<StatusCode> {
     let (blobs, owner_id, id) = (state.blobs.clone(), user.id.clone(), render_id.clone());
     let removed = tokio::task::spawn_blocking(move || -> ApiResult<bool> {
-        let about = read_about(&blobs, &owner_id, &id)?;
-        let format = about.as_ref().map_or_else(AudioFormat::default, |about| about.format);
+        let description = read_description(&blobs, &owner_id, &id)?;
+        let format = description.as_ref().map_or_else(AudioFormat::default, |description| description.format);
         remove(&blobs, &RenderFile::new(&owner_id, &id, format)?)?;
-        Ok(about.is_some())
+        Ok(description.is_some())
     });
     if !removed.await?? {
         return Err(ApiError::not_found("render", &render_id));

@@ -1,4 +1,4 @@
-//! The body of every export, and its checks.
+//! The request body of exports, and its validation.
 
 use schemas::json::JsonText;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::projects::ProjectDocument;
 use crate::rendering::audio_format::{AudioFormat, BitDepth};
 
-/// Longest tail where a request names none, in seconds.
+/// Default for the longest tail, in seconds.
 pub(super) const TAIL_DEFAULT_SECS: f64 = 5.0;
 
 /// The project of an export, and how its sound is written.
@@ -29,7 +29,7 @@ pub(super) struct ExportRequest {
     /// 44100, 48000 or 96000 Hz; the project's own rate by default.
     #[schema(schema_with = rate_choices)]
     pub(super) sample_rate_hz: Option<u32>,
-    /// Longest time in seconds that the sound may ring on after the last item; 5 by default.
+    /// Longest tail after the last item, in seconds; 5 by default.
     #[schema(minimum = 0, maximum = 60)]
     pub(super) tail_secs: Option<f64>,
     /// Options that this version does not know.
@@ -45,10 +45,10 @@ pub(super) fn rate_choices() -> Object {
     ObjectBuilder::new().schema_type(types).enum_values(Some(rates.chain([Value::Null]))).build()
 }
 
-/// Refuses options that this version does not know, unless they say that they are not wanted.
+/// Refuses options that this version does not know, unless their value switches them off.
 ///
 /// # Errors
-/// 400 `unsupported_option`, naming the first.
+/// 400 `unsupported_option` with the first such option.
 pub(super) fn refuse_unknown<'a>(
     mut options: impl Iterator<Item = (&'a String, &'a Value)>,
 ) -> ApiResult<()> {
@@ -61,7 +61,7 @@ pub(super) fn refuse_unknown<'a>(
     }
 }
 
-/// Whether an option says that it is not wanted.
+/// Whether a value switches an option off.
 fn is_off(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -77,7 +77,7 @@ pub(super) fn checked_rate(format: AudioFormat, sample_rate_hz: u32) -> ApiResul
     format.check_rate(sample_rate_hz).map_err(refused)
 }
 
-/// A tail within the limit; where none is asked for, the default or the limit if that is shorter.
+/// A tail within the limit. Without one, the default, or the limit if that is shorter.
 pub(super) fn checked_tail(tail_secs: Option<f64>, default_secs: f64, limit_secs: u64) -> ApiResult<f64> {
     let tail_secs = tail_secs.unwrap_or(default_secs.min(limit_secs as f64));
     if (0.0..=limit_secs as f64).contains(&tail_secs) {

@@ -1,4 +1,4 @@
-//! `POST /plugins/soundfont-render`: notes and a SoundFont to audio, before any fader.
+//! `POST /plugins/soundfont-render`: renders notes with a SoundFont, before any fader.
 
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
@@ -25,21 +25,21 @@ use crate::soundfonts::chosen_headers;
 use crate::state::AppState;
 use crate::storage::RoomChecked;
 
-/// Names the presets that were not there.
+/// Header that lists missing presets.
 const MISSING_PRESETS: HeaderName = HeaderName::from_static("x-soundfont-missing-presets");
 
 /// Format of the answer.
 const FORMAT: AudioFormat = AudioFormat::Wav;
 
-/// Rate where the request names none, in hertz.
+/// Default sample rate in hertz.
 const SAMPLE_RATE_DEFAULT_HZ: u32 = 48_000;
 
-/// Tempo at which a tick is 1/96000 second: times in seconds become ticks without an error
-/// that a sample rate up to 96 kHz could show.
+/// Tempo at which a tick is 1/96000 second, so that times in seconds become ticks with less than a
+/// frame of error at rates up to 96 kHz.
 const SECONDS_BPM: f64 = 6_000.0;
 const TICKS_PER_SECOND: f64 = 96_000.0;
 
-/// What the ticks of notes and controls are.
+/// The unit of `tick` and `length_ticks`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum TimeBase {
@@ -50,7 +50,7 @@ enum TimeBase {
     Seconds,
 }
 
-/// Notes and what they are played with.
+/// Notes, and the SoundFont to play them with.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SoundFontRenderRequest {
@@ -61,7 +61,7 @@ pub(super) struct SoundFontRenderRequest {
     #[serde(default = "empty_list")]
     #[schema(value_type = Vec<ProjectControl>)]
     controls: JsonText,
-    /// Bank to play; left out: the default bank, which also stands in for a missing one.
+    /// SoundFont to play; by default the default SoundFont, which also replaces a missing one.
     soundfont_id: Option<String>,
     /// SoundFont bank number, 0 by default; 128 holds drum kits.
     #[schema(value_type = u32, maximum = 128, required = false)]
@@ -72,20 +72,20 @@ pub(super) struct SoundFontRenderRequest {
     /// Tempo changes as in a project; 120 quarter notes a minute by default.
     #[schema(value_type = Vec<ProjectTempo>, required = false)]
     tempo_map: Option<JsonText>,
-    /// What ticks are.
+    /// Unit of times.
     #[serde(default)]
     time_base: TimeBase,
     /// 44100, 48000 (the default) or 96000 Hz.
     #[schema(schema_with = rate_choices)]
     sample_rate_hz: Option<u32>,
-    /// Longest time in seconds that the sound may ring on after the last note; by default as long
-    /// as the service allows. Silence ends it.
+    /// Longest tail after the last note, in seconds; by default as long as the service allows.
+    /// Silence ends it earlier.
     tail_secs: Option<f64>,
     /// The engine's settings as in a project.
     #[schema(value_type = ProjectSettings, required = false)]
     settings: Option<JsonText>,
-    /// `true`: four channels, left, right, and what the track sends to the reverb and the chorus of
-    /// a mix. They belong to no loudspeakers: the file's channel mask is 0.
+    /// `true`: four channels: left, right, and the sends to the reverb and the chorus of a mix. The
+    /// file's channel mask is 0, since sends have no loudspeaker position.
     #[serde(default)]
     sends: bool,
 }
@@ -125,7 +125,7 @@ pub(super) async fn render(
     let (runtime, work_state, body_kib) = (Handle::current(), state.clone(), body.len() as u64 / 1024);
     let owner_id = user.id.clone();
     let work = move |caller: &Caller| -> ApiResult<_> {
-        // Parsed here, so that requests that wait hold no more than their bodies.
+        // Parsed after the wait, so that waiting requests only hold their bodies.
         let request: SoundFontRenderRequest = parse_long(body)?;
         let sample_rate_hz = checked_rate(FORMAT, request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
         let tail_max_secs = work_state.config.limits.tail_max_secs;
@@ -133,11 +133,11 @@ pub(super) async fn render(
         let channels = if request.sends { TrackChannels::WithSends } else { TrackChannels::Stereo };
         let soundfont_id = request.soundfont_id.clone();
         let snapshot = runtime.block_on(work_state.soundfonts.catalogue.of(&user.id))?;
-        let document = project(request)?;
-        let (_, project) = RequestedProject::Sent(document).into_project().map_err(in_terms_of_request)?;
+        let document = build_project(request)?;
+        let (_, project) = RequestedProject::Sent(document).into_project().map_err(with_request_pointers)?;
         let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
         let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
-        // Without a name: the file is gone when the answer has been sent.
+        // The file has no name, so it is deleted once the answer is sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
         let buffered = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));
         let name = &chosen.soundfont.summary.soundfont_id;
@@ -159,15 +159,15 @@ pub(super) async fn render(
 
 /// The value of [`MISSING_PRESETS`].
 fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
-    let words = missing.iter().map(|one| match &one.played {
-        Some(played) => format!("{}={}:{}", one.wanted, played.bank, played.program),
-        None => format!("{}=none", one.wanted),
+    let entries = missing.iter().map(|preset| match &preset.played {
+        Some(played) => format!("{}={}:{}", preset.wanted, played.bank, played.program),
+        None => format!("{}=none", preset.wanted),
     });
-    HeaderValue::from_str(&words.collect::<Vec<_>>().join(", ")).map_err(ApiError::internal)
+    HeaderValue::from_str(&entries.collect::<Vec<_>>().join(", ")).map_err(ApiError::internal)
 }
 
-/// The request as a project of one track, so that one schema judges both.
-fn project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
+/// Builds a project of one track, so that the project's schema validates the request.
+fn build_project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     let in_seconds = request.time_base == TimeBase::Seconds;
     if in_seconds && request.tempo_map.is_some() {
         return Err(ApiError::bad_request(
@@ -178,7 +178,7 @@ fn project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     let bpm = if in_seconds { SECONDS_BPM } else { dsp_core::tempo::DEFAULT_BPM };
     let events = |name: &str, list: JsonText| -> ApiResult<JsonText> {
         if list.view().kind() != Kind::List {
-            let detail = format!("The body is not the JSON that is expected here: `{name}` is no list.");
+            let detail = format!("The body is not the JSON that is expected here: `{name}` is not a list.");
             return Err(ApiError::bad_request("unexpected_json", detail));
         }
         if in_seconds { seconds_to_ticks(&list) } else { Ok(list) }
@@ -230,8 +230,8 @@ fn project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     read_text(text.as_bytes())
 }
 
-/// Events in seconds as events in ticks of [`SECONDS_BPM`]. Values that are no times stay, for
-/// validation to refuse.
+/// Converts the times of events from seconds to ticks of [`SECONDS_BPM`]. Keeps invalid values,
+/// which validation refuses later.
 fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
     let mut text = String::with_capacity(events.as_str().len());
     push_list(&mut text, events.view().entries(), |out, event| {
@@ -242,17 +242,17 @@ fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
         let seconds = |field: &str| event.get(field).and_then(View::as_number);
         let ticks = |secs: f64| (secs * TICKS_PER_SECOND).round();
         let start = seconds("tick");
-        // Rounded at both ends, so that notes that meet still do.
+        // Round start and end, so that adjacent notes stay adjacent.
         let length =
             start.zip(seconds("length_ticks")).map(|(start, length)| ticks(start + length) - ticks(start));
         let mut object = ObjectWriter::new(out);
         for (key, value) in event.fields() {
-            let new = match key.raw_name() {
+            let converted = match key.raw_name() {
                 "tick" => start.map(ticks),
                 "length_ticks" => length,
                 _ => None,
             };
-            match new {
+            match converted {
                 Some(ticks) => object.json(key.raw_name(), &Value::from(ticks).to_string()),
                 None => object.copy(key, value),
             }
@@ -263,8 +263,8 @@ fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
     read_text(text.as_bytes())
 }
 
-/// Pointers into the project as pointers into the request.
-fn in_terms_of_request(error: ApiError) -> ApiError {
+/// Changes pointers into the built project to pointers into the request.
+fn with_request_pointers(error: ApiError) -> ApiError {
     let ApiError::Invalid { mut errors, .. } = error else { return error };
     for error in &mut errors {
         for prefix in ["/tracks/0/items/0", "/tracks/0/synth_engine"] {
@@ -273,11 +273,12 @@ fn in_terms_of_request(error: ApiError) -> ApiError {
             }
         }
     }
-    let first =
-        errors.first().map_or(String::new(), |one| format!(" First, at {}: {}", one.pointer, one.detail));
+    let first = errors
+        .first()
+        .map_or(String::new(), |error| format!(" First, at {}: {}", error.pointer, error.detail));
     ApiError::Invalid {
         code: "invalid_notes",
-        detail: format!("The notes cannot be played as they are ({} places).{first}", errors.len()),
+        detail: format!("The notes are invalid ({} errors).{first}", errors.len()),
         errors,
     }
 }

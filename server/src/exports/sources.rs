@@ -1,4 +1,4 @@
-//! The SoundFonts and recordings of an export.
+//! Opens the SoundFonts and recordings of an export.
 
 use std::collections::HashMap;
 
@@ -16,27 +16,28 @@ use crate::rendering::sources::{Recording, Sources};
 use crate::soundfonts::Snapshot;
 use crate::state::AppState;
 
-/// The SoundFonts and recordings that a user has for a project.
+/// A user's SoundFonts and recordings for a project.
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     state: &'a AppState,
-    /// Ids of the banks that were opened.
+    /// Ids of the opened banks.
     pub(super) soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
     owner_id: String,
 }
 
 impl<'a> ProjectSources<'a> {
-    /// Finds what `owner_id` has for a project. Blocks, and ends where `go_on` says no.
+    /// Opens the recordings of `owner_id` that a project names. Blocks, and ends when
+    /// `should_continue` returns false.
     pub(super) fn open(
         state: &'a AppState,
         runtime: &Handle,
         owner_id: &str,
         snapshot: &'a Snapshot,
         project: &Project,
-        go_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> ApiResult<Self> {
-        let recordings = recordings(state, runtime, owner_id, project, go_on)?;
+        let recordings = open_recordings(state, runtime, owner_id, project, should_continue)?;
         Ok(Self { snapshot, state, soundfonts: Vec::new(), recordings, owner_id: owner_id.to_owned() })
     }
 }
@@ -48,7 +49,7 @@ impl Sources for ProjectSources<'_> {
         if !self.soundfonts.contains(&id) {
             self.soundfonts.push(id.clone());
         }
-        Ok(Some(OpenedBank { bank, soundfont_id: id, stands_in: chosen.fallback }))
+        Ok(Some(OpenedBank { bank, soundfont_id: id, is_substitute: chosen.fallback }))
     }
 
     fn prepare(
@@ -56,9 +57,9 @@ impl Sources for ProjectSources<'_> {
         bank: &Bank,
         name: &str,
         presets: &[(u16, u8)],
-        go_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> Result<(), RenderError> {
-        self.state.soundfonts.banks.prepare(bank, name, presets, go_on)
+        self.state.soundfonts.banks.prepare(bank, name, presets, should_continue)
     }
 
     fn bank_memory_bytes(&self) -> u64 {
@@ -74,20 +75,20 @@ impl Sources for ProjectSources<'_> {
     }
 }
 
-/// The recordings of a project that its owner has. Blocks.
-fn recordings(
+/// Opens the recordings of a project that its owner has. Blocks.
+fn open_recordings(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
     project: &Project,
-    go_on: &mut dyn FnMut() -> bool,
+    should_continue: &mut dyn FnMut() -> bool,
 ) -> ApiResult<HashMap<String, Recording>> {
     let mut recordings = HashMap::new();
-    // One query for all: a project may name 200,000 files that nobody has.
-    let had = runtime.block_on(audio::ids(&state.db, owner_id))?;
-    for id in files_used(project).into_iter().filter(|id| had.contains(id)) {
-        // Another sampling rate takes up to a minute for each.
-        if !go_on() {
+    // One query for all files: a project may name 200,000 files that do not exist.
+    let owned = runtime.block_on(audio::ids(&state.db, owner_id))?;
+    for id in files_used(project).into_iter().filter(|id| owned.contains(id)) {
+        // Converting the sample rate takes up to a minute for each file.
+        if !should_continue() {
             return Err(RenderError::Cancelled.into());
         }
         let opening = audio::recording(state, owner_id, &id, project.sample_rate_hz);

@@ -1,4 +1,4 @@
-//! `GET /multitrack/stems/{stems_id}/file`, and how finished archives of stems are kept.
+//! `GET /multitrack/stems/{stems_id}/file`, and the storage of finished archives of stems.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -14,40 +14,40 @@ use crate::file_answer::FileAnswer;
 use crate::state::AppState;
 use crate::storage::{BlobKey, Blobs, FileKind};
 
-/// Folder of the store that archives of stems are in.
+/// Folder of archives of stems in the blob storage.
 pub(crate) const FOLDER: &str = "stems";
 
 /// Files of stems.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["zip"] };
 
-/// Finished archives of a user that are kept; older ones make room.
-const KEPT: usize = 10;
+/// Most finished archives of a user; the oldest are deleted.
+const ARCHIVES_KEPT: usize = 10;
 
-/// The file of an archive. Its name carries the owner, so nobody else's id finds it.
+/// The file of an archive. Its name begins with the owner's id, so no other user can find it.
 pub(super) fn key(owner_id: &str, stems_id: &str) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, &format!("{owner_id}_{stems_id}"), "zip")
         .map_err(|_| ApiError::not_found("archive of stems", stems_id))
 }
 
-/// Where an archive is had.
+/// Address of an archive.
 pub(super) fn url(stems_id: &str) -> String {
     format!("/api/v1/multitrack/stems/{stems_id}/file")
 }
 
-/// Deletes a user's oldest archives beyond the number that is kept.
+/// Deletes a user's oldest archives above [`ARCHIVES_KEPT`].
 pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
     let prefix = format!("{owner_id}_");
     let mut archives = blobs.entries(FOLDER)?;
-    archives.retain(|one| one.id.starts_with(&prefix));
-    archives.sort_by_key(|one| one.stored_at);
-    for one in archives.iter().take(archives.len().saturating_sub(KEPT)) {
-        blobs.remove(&BlobKey::new(FOLDER, &one.id, "zip").map_err(ApiError::internal)?)?;
+    archives.retain(|archive| archive.id.starts_with(&prefix));
+    archives.sort_by_key(|archive| archive.stored_at);
+    for archive in archives.iter().take(archives.len().saturating_sub(ARCHIVES_KEPT)) {
+        blobs.remove(&BlobKey::new(FOLDER, &archive.id, "zip").map_err(ApiError::internal)?)?;
     }
     Ok(())
 }
 
-/// The number of finished archives, and their faults in sentences. With `hashes` their entries are
-/// read, each of which has a checksum. Blocks.
+/// The number of finished archives, and sentences about damaged ones. With `hashes`, also verifies
+/// the checksum of each entry. Blocks.
 ///
 /// # Errors
 /// When the storage cannot be read.
@@ -57,17 +57,17 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
         let Some(key) = FILES.key(&entry.file_name()) else { continue };
         let Some(file) = blobs.read_stored(&key)? else { continue };
         count += 1;
-        if let Err(error) = read_archive(file, hashes) {
+        if let Err(error) = check_archive(file, hashes) {
             faults.push(format!("{} is damaged: {error}", key.path()));
         }
     }
     Ok((count, faults))
 }
 
-/// Opens an archive, and with `entries` reads all of them to their ends.
-fn read_archive(file: File, entries: bool) -> zip::result::ZipResult<()> {
+/// Opens an archive, and reads all its entries if `read_entries`.
+fn check_archive(file: File, read_entries: bool) -> zip::result::ZipResult<()> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
-    let count = if entries { archive.len() } else { 0 };
+    let count = if read_entries { archive.len() } else { 0 };
     for number in 0..count {
         io::copy(&mut archive.by_index(number)?, &mut io::sink())?;
     }

@@ -1,4 +1,4 @@
-//! `POST /multitrack/stems`: what each track adds to a mix, as files in one archive.
+//! `POST /multitrack/stems`: renders each track's contribution to the mix into an archive.
 
 use std::fs::File;
 use std::io;
@@ -25,14 +25,13 @@ use crate::state::AppState;
 use crate::storage::ensure_room;
 use crate::tasks::{Kind, StartedTask};
 
-/// Stems as a task.
+/// The task that renders stems.
 pub(crate) const STEMS: Kind = Kind { name: Stems::KIND, run: run_task::<Stems>, discard: None };
 
-/// Files from which on an entry of the archive needs the large form, in bytes: with room for a
-/// header.
-const LARGE_BYTES: u64 = u32::MAX as u64 - 65_536;
+/// File size in bytes from which an entry of the archive uses Zip64; leaves room for headers.
+const ZIP64_MIN_BYTES: u64 = u32::MAX as u64 - 65_536;
 
-/// Whose stems to render.
+/// The tracks to render as stems, and how.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct StemsRequest {
     /// The project, and how.
@@ -52,7 +51,7 @@ impl LongFields for StemsRequest {
 pub(super) struct StemsAnswer {
     /// Identifies the archive.
     stems_id: String,
-    /// Where it is. The ten newest archives of a user are kept.
+    /// Address of the archive. The ten newest archives of a user are kept.
     url: String,
     /// Its size in bytes.
     size_bytes: u64,
@@ -62,10 +61,9 @@ pub(super) struct StemsAnswer {
     duration_secs: f64,
     /// The stems, in the order of their tracks.
     stems: Vec<Stem>,
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine cannot play.
     left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played
-    /// instead.
+    /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
     /// The same as sentences; also that all stems are silent.
     warnings: Vec<String>,
@@ -103,7 +101,7 @@ pub(super) async fn stems(
     job.start(&state, &user.id).await
 }
 
-/// A render of each track into an archive.
+/// Renders each track into an archive.
 #[derive(Serialize, Deserialize)]
 struct Stems {
     tracks: Option<Vec<String>>,
@@ -116,9 +114,9 @@ impl Export for Stems {
     fn run(self, opened: Opened<'_>) -> ApiResult<StemsAnswer> {
         let Opened { state, owner_id, client, ref project, options, .. } = opened;
         let parts = opened.parts()?;
-        let tracks = wanted(project, &parts, self.tracks)?;
+        let tracks = track_indices(project, &parts, self.tracks)?;
 
-        // Beside the archive there is one stem at a time.
+        // The archive, plus one stem at a time.
         let bytes = parts.file_bytes(&options).saturating_mul(tracks.len() as u64 + 1);
         ensure_room(state, opened.runtime, state.blobs.root(), bytes)?;
         let stems_id = uuid::Uuid::new_v4().simple().to_string();
@@ -128,19 +126,19 @@ impl Export for Stems {
         let (mut stems, mut frames, mut is_silent) = (Vec::new(), 0, true);
         for (number, &index) in tracks.iter().enumerate() {
             let track = &project.tracks[index];
-            // By number, so that tracks of one name are told apart.
+            // The number distinguishes tracks of the same name.
             let file_name = options.format.file_name(&format!("{:02} {}", index + 1, file_stem(&track.name)));
             let step = format!("Rendering {file_name}");
             let (stem, report) = opened.render(|writer| {
-                parts.render(Part::Stem(index), &options, writer, &mut |share| {
-                    client.report((number as f64 + share) / tracks.len() as f64, &step)
+                parts.render(Part::Stem(index), &options, writer, &mut |progress| {
+                    client.report((number as f64 + progress) / tracks.len() as f64, &step)
                 })
             })?;
             let mut file = File::open(stem.temporary())?;
             let entry = SimpleFileOptions::default()
                 .compression_method(zip::CompressionMethod::Stored)
                 .last_modified_time(zip::DateTime::default())
-                .large_file(file.metadata()?.len() >= LARGE_BYTES);
+                .large_file(file.metadata()?.len() >= ZIP64_MIN_BYTES);
             zip.start_file(&file_name, entry)?;
             io::copy(&mut file, &mut zip)?;
             let measured = report.measured;
@@ -170,8 +168,8 @@ impl Export for Stems {
     }
 }
 
-/// Indices of the tracks whose stems are wanted.
-fn wanted(project: &Project, parts: &Parts, tracks: Option<Vec<String>>) -> ApiResult<Vec<usize>> {
+/// Indices of the requested tracks.
+fn track_indices(project: &Project, parts: &Parts, tracks: Option<Vec<String>>) -> ApiResult<Vec<usize>> {
     let indices = match tracks {
         None => parts.audible_tracks(),
         Some(ids) => {

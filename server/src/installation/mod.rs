@@ -201,7 +201,7 @@ fn unknown_files(config: &StorageConfig, survey: &Survey) -> String {
 /// Location of the stored files, with its setting.
 fn files_location(config: &StorageConfig) -> String {
     match &config.blobs {
-        BlobStore::Own => format!("{} (SF_STORAGE_DIR)", config.dir.join("blobs").display()),
+        BlobStore::Local => format!("{} (SF_STORAGE_DIR)", config.dir.join("blobs").display()),
         BlobStore::SharedFolder(dir) => format!("{} (SF_BLOB_STORE)", dir.display()),
         BlobStore::S3(s3) => format!("s3://{}/{} (SF_BLOB_STORE)", s3.bucket, s3.prefix),
     }

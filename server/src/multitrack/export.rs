@@ -16,7 +16,7 @@ use crate::large_answer;
 use crate::projects::{ProjectDocument, RequestedProject};
 use crate::state::AppState;
 
-/// What to export.
+/// The project to export.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct ExportRequest {

@@ -18,10 +18,10 @@ use crate::large_answer;
 use crate::projects::ProjectDocument;
 use crate::state::AppState;
 
-/// Memory that an import takes at most for each byte of its file, as a share of what a JSON
-/// document takes for each of its bytes ([`with_document`]): three bytes of running status are an
-/// event of 40 bytes and half a note, which becomes 80 bytes of JSON.
-const DOCUMENTS_PER_FILE: usize = 6;
+/// Memory that an import needs per byte of its file, as a multiple of what a JSON document needs
+/// per byte ([`with_document`]). Three bytes of running status become an event of 40 bytes and half
+/// a note, which is 80 bytes of JSON.
+const DOCUMENT_MEMORY_FACTOR: usize = 6;
 
 /// Longest name of a project, in characters, as in its schema.
 const NAME_MAX_CHARS: usize = 500;
@@ -47,7 +47,7 @@ pub(super) struct ImportAnswer {
     /// The project.
     #[schema(value_type = ProjectDocument)]
     project: Project,
-    /// What could not be read or kept, in words.
+    /// Sentences about what could not be read or kept.
     warnings: Vec<String>,
 }
 
@@ -68,7 +68,7 @@ pub(super) async fn import(
     request: Request,
 ) -> ApiResult<Response> {
     let limit_bytes = state.config.limits.midi_max_bytes;
-    let bytes = body(&state, request).await?;
+    let bytes = read_file(&state, request).await?;
     let length = bytes.len();
     if length as u64 > limit_bytes {
         return Err(ApiError::TooLarge { what: "A MIDI file", limit_bytes });
@@ -92,20 +92,20 @@ pub(super) async fn import(
         drop(answer);
         large_answer::answer(&state, &user.id, "application/json", json)
     };
-    with_document(DOCUMENTS_PER_FILE * length, reading).await
+    with_document(DOCUMENT_MEMORY_FACTOR * length, reading).await
 }
 
-/// The bytes of the file, whichever way they came.
-async fn body(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes> {
+/// Reads the file from the body, or from the part `file` of a form.
+async fn read_file(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes> {
     if form::is_form(request.headers()) {
         let extensions = request.extensions().clone();
-        return in_time(&extensions, form_file(state, request)).await;
+        return in_time(&extensions, read_form_file(state, request)).await;
     }
     body_kind::require_if_given(request.headers(), MEDIA_TYPES)?;
     RawBody::from_request(request, state).await.map(|RawBody(bytes)| bytes)
 }
 
-async fn form_file(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes> {
+async fn read_form_file(state: &AppState, request: Request) -> ApiResult<axum::body::Bytes> {
     let limit_bytes = state.config.limits.midi_max_bytes;
     let refused = |error: axum::extract::multipart::MultipartError| {
         if is_length_limit(&error) || error.status() == axum::http::StatusCode::PAYLOAD_TOO_LARGE {

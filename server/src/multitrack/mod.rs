@@ -13,14 +13,14 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// What a multipart body may have beyond the file in it, in bytes.
-const MULTIPART_EXTRA_BYTES: u64 = 64 * 1024;
+/// Most bytes of a multipart body besides its file.
+const MULTIPART_OVERHEAD_MAX_BYTES: u64 = 64 * 1024;
 
 /// The routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limits = &config.limits;
     let import_limit = BodyLimit {
-        form_max_bytes: MULTIPART_EXTRA_BYTES,
+        form_max_bytes: MULTIPART_OVERHEAD_MAX_BYTES,
         ..BodyLimit::of(limits.midi_max_bytes, "A MIDI file")
     };
     let export_limit = BodyLimit::of(limits.project_max_bytes, "A project to export");

@@ -89,7 +89,7 @@ async fn the_file_may_come_in_a_form_or_without_a_type() {
 }
 
 #[tokio::test]
-async fn what_is_not_whole_is_said() {
+async fn a_damaged_file_gives_a_warning_or_an_error() {
     let app = TestApp::start().await;
     let mut cut = song();
     cut.truncate(cut.len() - 5);

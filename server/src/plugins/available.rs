@@ -23,8 +23,8 @@ pub(super) struct Available {
 }
 
 /// Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes
-/// old; without one this looks into those that are new or have changed. An API key gets the list of
-/// the last scan, and starts none.
+/// old; without one this scans those that are new or have changed. An API key gets the list of the
+/// last scan, and starts none.
 #[utoipa::path(get, path = "/plugins/available", tag = "plugins",
     responses((status = 200, body = Available, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]
@@ -37,6 +37,6 @@ pub(super) async fn read(
     let instruments = scan.iter().flat_map(|scan| &scan.instruments);
     let vst_instruments = instruments.map(VstPlugin::from).collect();
     let snapshot = state.soundfonts.catalogue.of(&user.id).await?;
-    let soundfonts = snapshot.soundfonts.iter().map(|one| one.summary.clone()).collect();
+    let soundfonts = snapshot.soundfonts.iter().map(|soundfont| soundfont.summary.clone()).collect();
     etag::tagged_json(&headers, &Available { vst_instruments, soundfonts })
 }

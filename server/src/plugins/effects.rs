@@ -18,11 +18,11 @@ use crate::state::AppState;
 /// The effects that the caller has.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct EffectsAnswer {
-    /// The engine's own effects, in the order in which people are offered them.
+    /// The engine's effects, in display order.
     effects: Vec<BuiltinEffect>,
     /// VST effects in the folders of an administrator, by name.
     vst_effects: Vec<VstPlugin>,
-    /// How old the list of plugins is.
+    /// Age of the list of plugins.
     cache: ScanCache,
 }
 
@@ -31,34 +31,34 @@ pub(super) struct EffectsAnswer {
 struct BuiltinEffect {
     /// Its `name` in projects.
     id: &'static str,
-    /// What people call it.
+    /// Display name.
     name: &'static str,
-    /// Where people look for it.
+    /// Group in menus.
     #[schema(schema_with = group_names)]
     group: Group,
-    /// Whether it can listen to another track.
+    /// Whether it has a side-chain input.
     has_side_chain: bool,
-    /// How long its impulse response may be, in seconds; null where it takes none.
+    /// Longest impulse response in seconds; null if it uses none.
     impulse_max_secs: Option<f64>,
-    /// What can be set, in the order in which people are shown it.
+    /// Its parameters, in display order.
     parameters: Vec<EffectParameter>,
 }
 
-/// Something that can be set on an effect.
+/// A parameter of an effect.
 #[derive(Debug, Serialize, ToSchema)]
 struct EffectParameter {
     /// Its name in an effect's `params`.
     id: &'static str,
-    /// What people call it.
+    /// Display name.
     name: &'static str,
-    /// What its values count; of a `share` 1 is the whole.
+    /// Unit of its values; a `share` is 0 to 1.
     #[schema(schema_with = unit_names)]
     unit: Unit,
     /// Lowest value.
     min: f64,
     /// Highest value.
     max: f64,
-    /// Value where a project says nothing.
+    /// Default value.
     default: f64,
     /// How a knob divides the range.
     scale: ParameterScale,
@@ -104,19 +104,19 @@ enum ParameterScale {
     Switch,
 }
 
-/// How old the list of plugins is, and how old it may become.
+/// Age of the list of plugins, and its limit.
 #[derive(Debug, Serialize, ToSchema)]
 struct ScanCache {
-    /// How long a scan is taken to hold, in seconds.
+    /// How long a scan is valid, in seconds.
     max_age_secs: u32,
-    /// When the plugins were searched for, RFC 3339; null where the caller has no folders to
+    /// Time of the scan, RFC 3339; null if the caller has no folders to
     /// search.
     scanned_at: Option<String>,
 }
 
-/// Lists the effects that the caller can give to tracks and the master. Plugins come from a scan
-/// that is at most five minutes old; without one this looks into those that are new or have
-/// changed. An API key gets the list of the last scan, and starts none.
+/// Lists the effects that the caller can use on tracks and the master. Plugins come from a scan
+/// that is at most five minutes old; without one this scans those that are new or have changed. An
+/// API key gets the list of the last scan, and starts none.
 #[utoipa::path(get, path = "/plugins/effects", tag = "plugins",
     responses((status = 200, body = EffectsAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current list"), CommonErrors))]

@@ -1,29 +1,30 @@
-//! The in-process plugin paths of earlier versions: here only to say what took their place.
+//! Paths of earlier versions, which loaded plugins into the service. They only name their
+//! replacement.
 
 use crate::error::{ApiError, ApiResult, Problem};
 
-fn gone(path: &str, replacement: &str) -> ApiError {
+fn removed(path: &str, replacement: &str) -> ApiError {
     ApiError::NotFound {
         code: "legacy_render_path",
         detail: format!(
-            "Plugins are not loaded into the service any more (SF_RENDER_ENGINE=bridge), so {path} is not here; \
+            "The service no longer loads plugins into its process (SF_RENDER_ENGINE=bridge), so {path} was removed; \
              use {replacement}."
         ),
     }
 }
 
-/// Always 404: `/plugins/midi-render` took its place.
+/// Always 404: `/plugins/midi-render` replaces it.
 #[utoipa::path(method(get, post), path = "/plugins/vst-render", tag = "plugins", security(()),
     responses((status = 404, description = "`legacy_render_path`", body = Problem,
         content_type = "application/problem+json")))]
 pub(super) async fn vst_render() -> ApiResult<()> {
-    Err(gone("/plugins/vst-render", "POST /api/v1/plugins/midi-render"))
+    Err(removed("/plugins/vst-render", "POST /api/v1/plugins/midi-render"))
 }
 
-/// Always 404: the WebSocket `/plugins/ws/fx-realtime` took its place.
+/// Always 404: the WebSocket `/plugins/ws/fx-realtime` replaces it.
 #[utoipa::path(method(get, post), path = "/plugins/vst-fx-process", tag = "plugins", security(()),
     responses((status = 404, description = "`legacy_render_path`", body = Problem,
         content_type = "application/problem+json")))]
 pub(super) async fn vst_fx_process() -> ApiResult<()> {
-    Err(gone("/plugins/vst-fx-process", "the WebSocket /api/v1/plugins/ws/fx-realtime"))
+    Err(removed("/plugins/vst-fx-process", "the WebSocket /api/v1/plugins/ws/fx-realtime"))
 }

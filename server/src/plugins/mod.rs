@@ -1,4 +1,4 @@
-//! VST plugins of users: their folders, the modules in them, and scans; and the engine's effects.
+//! VST plugins of users: their folders, modules and scans. Also lists the engine's effects.
 
 mod available;
 mod dirs;

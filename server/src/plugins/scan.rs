@@ -16,54 +16,54 @@ use crate::extract::Json;
 use crate::soundfonts::{ShadowedSoundFont, Snapshot, SoundFont, SoundFontSource};
 use crate::state::AppState;
 
-/// What is in the caller's folders.
+/// Plugins and SoundFonts in the caller's folders.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ScanAnswer {
-    /// How many VST plugins were found: `instruments`, `effects`, and what is `unclassified`.
+    /// Number of VST plugins: `instruments`, `effects` and `unclassified`.
     vst_found: usize,
-    /// How many of them play notes.
+    /// Number of plugins that play notes.
     instruments: usize,
-    /// How many of them change sound.
+    /// Number of plugins that change sound.
     effects: usize,
-    /// Plugins that say neither, and modules that do not say what is in them.
+    /// Plugins of unknown kind, and modules that could not be scanned.
     unclassified: Vec<UnclassifiedPlugin>,
-    /// What would be a plugin but for the rules, and SoundFonts in these folders that are not
-    /// played because another of their id is.
+    /// Modules that the rules exclude, and SoundFonts in these folders that are not used
+    /// because another one has the same id.
     ignored: Vec<ScanRemark>,
     /// Folders that could not be searched.
     unreadable: Vec<ScanRemark>,
     /// Whether a limit ended the search: 8 folders deep, 50000 entries, 2000 modules and 2000
     /// SoundFonts.
     truncated: bool,
-    /// The SoundFonts of the catalogue that lie in these folders, and those that the caller has
+    /// The SoundFonts of the catalogue that are in these folders, and those that the caller has
     /// uploaded.
     soundfonts: Vec<ScannedSoundFont>,
-    /// Whether a kept list of effects, of any user, was thrown away, so that lists read before are
+    /// Whether a cached list of effects, of any user, was discarded, so that lists read earlier are
     /// out of date.
     fx_cache_invalidated: bool,
     /// When the scan ended, RFC 3339.
     scanned_at: String,
 }
 
-/// A plugin of which it is not known what it is for.
+/// A plugin of unknown kind, or a module that could not be scanned.
 #[derive(Debug, Serialize, ToSchema)]
 struct UnclassifiedPlugin {
     /// Name in the module, or of the module.
     name: String,
     /// What it is made for.
     format: VstFormat,
-    /// Where its module is.
+    /// Path of its module.
     path: String,
-    /// Why it is not known.
+    /// Why the kind is unknown.
     reason: String,
 }
 
-/// A file or folder, and something about it.
+/// A file or folder, and a remark about it.
 #[derive(Debug, Serialize, ToSchema)]
 struct ScanRemark {
     /// Where it is.
     path: String,
-    /// What is to be said.
+    /// The remark.
     reason: String,
 }
 
@@ -80,15 +80,15 @@ struct ScannedSoundFont {
     usable: bool,
     /// Its file; null if it was uploaded.
     path: Option<String>,
-    /// The folder of the list in which it was found; null if it was uploaded.
+    /// The caller's folder that contains it; null if it was uploaded.
     directory: Option<String>,
 }
 
-/// Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are
-/// not looked into again, unless they failed; a module that hangs is ended after
-/// `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. The lists of effects that are kept for any user
-/// are thrown away. Administrators and callers on this machine only, for the code of plugins is
-/// run, in processes of its own.
+/// Searches the caller's folders for plugins and SoundFonts now. Modules that have not changed are
+/// not scanned again, unless their last scan failed; a module that hangs is ended after
+/// `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. Discards the cached lists of effects of all
+/// users. Administrators and callers on this machine only, since the code of plugins is run, in
+/// separate processes.
 #[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])),
     responses((status = 200, body = ScanAnswer), CommonErrors))]
 pub(super) async fn scan(
@@ -98,12 +98,12 @@ pub(super) async fn scan(
     audit::record(&state.db, &user.who(), Action::ScanStarted, "plugins", "").await;
     let (scan, invalidated) = state.plugins.rescan(&user.id).await?;
     let system = state.soundfonts.catalogue.rescan().await?;
-    let own = state.soundfonts.catalogue.of(&user.id).await?;
-    Ok(Json(ScanAnswer::of(&scan, invalidated, &system, &own)))
+    let of_user = state.soundfonts.catalogue.of(&user.id).await?;
+    Ok(Json(ScanAnswer::of(&scan, invalidated, &system, &of_user)))
 }
 
 impl ScanAnswer {
-    fn of(scan: &Scan, fx_cache_invalidated: bool, system: &Snapshot, own: &Snapshot) -> Self {
+    fn of(scan: &Scan, fx_cache_invalidated: bool, system: &Snapshot, of_user: &Snapshot) -> Self {
         let remarks = |list: &[Remark]| list.iter().map(ScanRemark::from).collect::<Vec<_>>();
         let (instruments, effects) = (scan.instruments.len(), scan.effects.len());
         Self {
@@ -111,48 +111,49 @@ impl ScanAnswer {
             instruments,
             effects,
             unclassified: scan.unclassified.iter().map(UnclassifiedPlugin::from).collect(),
-            ignored: remarks(&scan.ignored).into_iter().chain(passed_over(scan, system)).collect(),
+            ignored: remarks(&scan.ignored).into_iter().chain(unused_soundfonts(scan, system)).collect(),
             unreadable: remarks(&scan.unreadable),
             truncated: scan.truncated,
-            soundfonts: soundfonts(scan, system, own),
+            soundfonts: scanned_soundfonts(scan, system, of_user),
             fx_cache_invalidated,
             scanned_at: scan.scanned_at.clone(),
         }
     }
 }
 
-/// Where the SoundFonts of the caller's folders were found, by their paths.
+/// The listed folder of each SoundFont in the caller's folders, by the SoundFont's path.
 fn directories(scan: &Scan) -> HashMap<&Path, &Path> {
-    scan.soundfonts.iter().map(|one| (one.path.as_path(), one.directory.as_path())).collect()
+    scan.soundfonts.iter().map(|file| (file.path.as_path(), file.directory.as_path())).collect()
 }
 
-/// What of `system` lies in the caller's folders, and what of `own` was uploaded.
-fn soundfonts(scan: &Scan, system: &Snapshot, own: &Snapshot) -> Vec<ScannedSoundFont> {
+/// SoundFonts of `system` in the caller's folders, and uploaded ones of `of_user`.
+fn scanned_soundfonts(scan: &Scan, system: &Snapshot, of_user: &Snapshot) -> Vec<ScannedSoundFont> {
     let directories = directories(scan);
-    let directory = |one: &SoundFont| one.path().and_then(|path| directories.get(path)).copied();
-    let within = system.soundfonts.iter().filter(|one| directory(one).is_some());
-    let uploaded = own.soundfonts.iter().filter(|one| one.summary.source == SoundFontSource::Upload);
-    let scanned = |one: &SoundFont| ScannedSoundFont {
-        soundfont_id: one.summary.soundfont_id.clone(),
-        name: one.summary.name.clone(),
-        source: one.summary.source,
-        usable: one.summary.usable,
-        path: one.path().map(|path| path.display().to_string()),
-        directory: directory(one).map(|path| path.display().to_string()),
+    let directory = |soundfont: &SoundFont| soundfont.path().and_then(|path| directories.get(path)).copied();
+    let in_folders = system.soundfonts.iter().filter(|soundfont| directory(soundfont).is_some());
+    let uploaded =
+        of_user.soundfonts.iter().filter(|soundfont| soundfont.summary.source == SoundFontSource::Upload);
+    let scanned = |soundfont: &SoundFont| ScannedSoundFont {
+        soundfont_id: soundfont.summary.soundfont_id.clone(),
+        name: soundfont.summary.name.clone(),
+        source: soundfont.summary.source,
+        usable: soundfont.summary.usable,
+        path: soundfont.path().map(|path| path.display().to_string()),
+        directory: directory(soundfont).map(|path| path.display().to_string()),
     };
-    within.chain(uploaded).map(scanned).collect()
+    in_folders.chain(uploaded).map(scanned).collect()
 }
 
-/// SoundFonts in the caller's folders that are not played.
-fn passed_over(scan: &Scan, system: &Snapshot) -> Vec<ScanRemark> {
+/// SoundFonts in the caller's folders that are not used.
+fn unused_soundfonts(scan: &Scan, system: &Snapshot) -> Vec<ScanRemark> {
     let directories = directories(scan);
-    let within = system.shadowed.iter().filter(|one| directories.contains_key(one.path.as_path()));
-    within.map(ScanRemark::from).collect()
+    let unused = system.shadowed.iter().filter(|file| directories.contains_key(file.path.as_path()));
+    unused.map(ScanRemark::from).collect()
 }
 
 impl From<&ShadowedSoundFont> for ScanRemark {
-    fn from(one: &ShadowedSoundFont) -> Self {
-        Self { path: one.path.display().to_string(), reason: one.in_words() }
+    fn from(soundfont: &ShadowedSoundFont) -> Self {
+        Self { path: soundfont.path.display().to_string(), reason: soundfont.in_words() }
     }
 }
 
@@ -163,12 +164,12 @@ impl From<&Remark> for ScanRemark {
 }
 
 impl From<&Unclassified> for UnclassifiedPlugin {
-    fn from(one: &Unclassified) -> Self {
+    fn from(plugin: &Unclassified) -> Self {
         Self {
-            name: one.name.clone(),
-            format: one.format.into(),
-            path: one.module.display().to_string(),
-            reason: one.reason.clone(),
+            name: plugin.name.clone(),
+            format: plugin.format.into(),
+            path: plugin.module.display().to_string(),
+            reason: plugin.reason.clone(),
         }
     }
 }

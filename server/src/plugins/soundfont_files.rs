@@ -2,22 +2,22 @@
 
 use std::path::PathBuf;
 
-use super::dirs::{PlaceNames, store};
+use super::dirs::{FolderRules, store};
 use super::modules::{Limits, search};
 use crate::config::Config;
 use crate::soundfonts::{ExtraFiles, Search};
 
 /// Returns a function that searches the folders of all users for SoundFonts.
 pub(crate) fn soundfont_files(config: &Config) -> ExtraFiles {
-    let names = PlaceNames::new(config);
+    let rules = FolderRules::new(config);
     Box::new(move |db| {
-        let names = names.clone();
+        let rules = rules.clone();
         Box::pin(async move {
             let paths: Vec<PathBuf> = store::of_all(&db).await?.into_iter().map(PathBuf::from).collect();
             let search: Search = Box::new(move || {
-                let places = names.places();
-                let found = search(&paths, Limits::default(), &|real| places.allow(real));
-                found.soundfonts.into_iter().map(|one| one.path).collect()
+                let resolved = rules.resolve();
+                let found = search(&paths, Limits::default(), &|real| resolved.allows(real));
+                found.soundfonts.into_iter().map(|file| file.path).collect()
             });
             Ok(search)
         })

@@ -28,20 +28,20 @@ impl From<PluginFormat> for VstFormat {
 /// A VST plugin.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct VstPlugin {
-    /// Identifies the plugin in projects, wherever its module lies: of VST3 the 32 hexadecimal
-    /// digits of its class, of VST2 the 8 of its unique number.
+    /// Identifies the plugin in projects, independent of its path: the 32 hexadecimal digits of a
+    /// VST3 class, or the 8 of a VST2 unique id.
     plugin_id: String,
     /// Name in the module.
     name: String,
     /// What it is made for.
     format: VstFormat,
-    /// Who made it; empty where the module does not say.
+    /// Its vendor; empty if the module names none.
     vendor: String,
-    /// Its version in the maker's own way; empty where the module does not say.
+    /// Its version as the vendor writes it; empty if the module has none.
     version: String,
     /// VST3's sub-categories, such as `Fx` and `Reverb`.
     categories: Vec<String>,
-    /// Where its module is.
+    /// Path of its module.
     path: String,
 }
 

@@ -79,12 +79,12 @@ impl AudioFormat {
         Self::ALL.iter().copied().find(|format| format.extension().eq_ignore_ascii_case(extension))
     }
 
-    /// The name of a file.
+    /// `stem` with the extension of this format.
     pub(crate) fn file_name(self, stem: &str) -> String {
         format!("{stem}.{}", self.extension())
     }
 
-    /// The sample rate, if the format has it.
+    /// Returns the sample rate if the format supports it.
     ///
     /// # Errors
     /// A sentence that names the rates.
@@ -127,7 +127,7 @@ impl From<BitDepth> for SampleFormat {
     }
 }
 
-/// A list of at least two as `1, 2 and 3`.
+/// Joins a list as `1, 2 and 3`.
 pub(crate) fn in_words(list: &[impl ToString]) -> String {
     let words: Vec<String> = list.iter().map(ToString::to_string).collect();
     match words.split_last() {
@@ -142,7 +142,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn requests_files_and_json_use_one_name() {
+    fn requests_files_and_json_use_the_same_name() {
         for format in AudioFormat::ALL {
             assert_eq!(serde_json::to_value(format).expect("JSON"), format.extension());
             assert_eq!(AudioFormat::of_extension(&format.extension().to_uppercase()), Some(*format));
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_rate_names_the_known_ones() {
+    fn an_unsupported_rate_is_refused_with_the_supported_ones() {
         assert_eq!(AudioFormat::Wav.check_rate(48_000), Ok(48_000));
         let error = AudioFormat::Wav.check_rate(8_000).expect_err("is refused");
         assert_eq!(error, "The sample rate 8000 Hz is not one of 44100, 48000 and 96000 Hz.");

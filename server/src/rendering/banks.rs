@@ -1,4 +1,4 @@
-//! Opening SoundFont banks, and keeping the opened ones within a limit.
+//! Opens SoundFont banks, and caches them within memory limits.
 
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -11,24 +11,24 @@ use dsp_core::soundfont::{Bank, BankError};
 use super::{BankProblem, RenderError, memory};
 use crate::storage::{BlobKey, Blobs};
 
-/// Largest file that is opened, in bytes: the banks of 32-bit RIFF end at twice that.
+/// Largest bank file in bytes; 32-bit RIFF allows twice as much.
 pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Most banks that are kept: each keeps its file mapped.
+/// Most cached banks; each keeps its file mapped.
 const BANKS_MAX: usize = 256;
 
-/// How often whoever waits for a bank looks whether it is still wanted.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often a caller that waits for a bank checks whether it was cancelled.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Opens a bank's file, whose sample data is read in place from then on.
+/// Maps and opens a bank's file.
 ///
 /// # Errors
-/// The file cannot be read or is no bank.
+/// The file cannot be read or is not a bank.
 pub fn open(path: &Path) -> Result<Bank, BankProblem> {
     Ok(Bank::from_shared(memory::map(path, BANK_MAX_BYTES)?)?)
 }
 
-/// How much memory banks may take.
+/// Limits on the memory of banks.
 #[derive(Debug, Clone, Copy)]
 pub struct BankLimits {
     /// Tables and decoded samples of all banks, in bytes.
@@ -37,71 +37,70 @@ pub struct BankLimits {
     pub decoded_bytes: u64,
 }
 
-/// Opened banks, and how much memory they take: their tables and their decoded samples. The sample
-/// data of a file is mapped and does not count.
+/// A cache of open banks. Their tables and decoded samples count towards its limits; mapped sample
+/// data does not.
 ///
-/// A bank that somebody plays stays here and counts. Above the limit those that nobody plays are
-/// let go, the least recently used first; if that is not enough, nothing more is decoded.
+/// Banks in use are never evicted. Above the limit, idle banks are evicted, the least recently used
+/// first; if that is not enough, nothing more is decoded.
 #[derive(Debug)]
 pub struct BankCache {
     limits: BankLimits,
     state: Mutex<State>,
-    /// Notified when a bank was prepared.
+    /// Notified when a preparation ends.
     prepared: Condvar,
 }
 
 #[derive(Debug, Default)]
 struct State {
-    /// The one used last at the end.
-    kept: Vec<Kept>,
-    /// Memory that is reserved for other things made of banks, in bytes.
+    /// Cached banks, the most recently used last.
+    entries: Vec<CachedBank>,
+    /// Memory reserved for data derived from banks, in bytes.
     reserved_bytes: u64,
 }
 
-/// Tells a file that has changed.
+/// Version of a file, for detecting changes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Version {
     /// Size in bytes.
     pub size_bytes: u64,
-    /// When it was last written, where the system knows.
+    /// Time of the last modification, if known.
     pub modified: Option<SystemTime>,
 }
 
 impl Version {
-    /// The version that a file's metadata tells.
+    /// The version of a file with this metadata.
     #[must_use]
     pub fn of(facts: &fs::Metadata) -> Self {
         Self { size_bytes: facts.len(), modified: facts.modified().ok() }
     }
 }
 
-/// What tells an opened bank.
+/// Identifies a cached bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Identity {
-    /// A file of this path, as it was then.
+    /// A version of the file at a path.
     File(PathBuf, Version),
     /// A stored file, which never changes.
     Stored(BlobKey),
 }
 
 #[derive(Debug)]
-struct Kept {
-    /// `None` for a file that has changed since, and for a bank that is full: it stays as long as
-    /// it is played.
+struct CachedBank {
+    /// `None` if the file has changed or the bank is full: the bank then stays only while in use.
     identity: Option<Identity>,
     bank: Bank,
-    /// Its decoded samples once the preparation under way has ended, in bytes.
+    /// Size of its decoded samples after the running preparation, in bytes.
     promised_bytes: u64,
-    /// Whether somebody prepares it.
+    /// Whether a thread is preparing it.
     in_preparation: bool,
 }
 
-impl Kept {
+impl CachedBank {
     fn bytes(&self) -> u64 {
         self.bank.table_bytes() + self.bank.decoded_bytes().max(self.promised_bytes)
     }
 
-    /// Whether nobody plays or prepares it.
+    /// Whether it is neither in use nor in preparation.
     fn is_idle(&self) -> bool {
         !self.in_preparation && !self.bank.is_shared()
     }
@@ -109,24 +108,24 @@ impl Kept {
 
 impl State {
     fn bytes(&self) -> u64 {
-        self.reserved_bytes + self.kept.iter().map(Kept::bytes).sum::<u64>()
+        self.reserved_bytes + self.entries.iter().map(CachedBank::bytes).sum::<u64>()
     }
 
-    /// Lets idle banks go until all take at most `total_bytes`, and says whether they do.
-    fn make_room(&mut self, total_bytes: u64) -> bool {
-        while self.bytes() > total_bytes || self.kept.len() > BANKS_MAX {
-            let Some(index) = self.kept.iter().position(Kept::is_idle) else { return false };
-            self.kept.remove(index);
+    /// Evicts idle banks until all need at most `total_bytes`. Returns whether they do.
+    fn evict_to(&mut self, total_bytes: u64) -> bool {
+        while self.bytes() > total_bytes || self.entries.len() > BANKS_MAX {
+            let Some(index) = self.entries.iter().position(CachedBank::is_idle) else { return false };
+            self.entries.remove(index);
         }
         true
     }
 
-    /// A bank that is kept. It is the one used last from then on.
+    /// Returns a cached bank and marks it as the most recently used.
     fn find(&mut self, identity: &Identity) -> Option<Bank> {
-        let index = self.kept.iter().position(|one| one.identity.as_ref() == Some(identity))?;
-        let found = self.kept.remove(index);
-        let bank = found.bank.clone();
-        self.kept.push(found);
+        let index = self.entries.iter().position(|entry| entry.identity.as_ref() == Some(identity))?;
+        let entry = self.entries.remove(index);
+        let bank = entry.bank.clone();
+        self.entries.push(entry);
         Some(bank)
     }
 }
@@ -138,9 +137,9 @@ impl BankCache {
         Self { limits, state: Mutex::default(), prepared: Condvar::new() }
     }
 
-    /// The bank in a file, opened now or earlier. A file that has changed is opened anew.
+    /// Opens the bank in a file, or returns the cached one. A changed file is opened again.
     ///
-    /// Opens one bank at a time, so that a bank that several ask for is opened once.
+    /// Opens one bank at a time, so that concurrent callers share it.
     ///
     /// # Errors
     /// As [`open`].
@@ -151,66 +150,70 @@ impl BankCache {
         if let Some(bank) = state.find(&identity) {
             return Ok(bank);
         }
-        for one in &mut state.kept {
-            let is_former =
-                |identity: &mut Identity| matches!(identity, Identity::File(other, _) if other == path);
-            one.identity.take_if(is_former);
+        for entry in &mut state.entries {
+            let is_old_version =
+                |identity: &mut Identity| matches!(identity, Identity::File(cached, _) if cached == path);
+            entry.identity.take_if(is_old_version);
         }
-        state.kept.retain(|one| one.identity.is_some() || !one.is_idle());
+        state.entries.retain(|entry| entry.identity.is_some() || !entry.is_idle());
         let bank = open(path)?;
-        self.keep(&mut state, identity, bank)
+        self.insert(&mut state, identity, bank)
     }
 
-    /// The bank in a stored file, opened now or earlier.
+    /// Opens the bank in a stored file, or returns the cached one.
     ///
     /// # Errors
-    /// It is not there, cannot be read or is no bank.
+    /// The file does not exist, cannot be read or is not a bank.
     pub fn open_stored(&self, blobs: &Blobs, key: &BlobKey) -> Result<Bank, BankProblem> {
         let identity = Identity::Stored(key.clone());
         if let Some(bank) = self.state().find(&identity) {
             return Ok(bank);
         }
-        // From object storage it may take a while, for which other banks do not wait.
+        // Reading from object storage may take a while, so the state is not locked.
         let file = blobs.read(key)?.ok_or_else(|| io::Error::from(ErrorKind::NotFound))?;
         let mut state = self.state();
         if let Some(bank) = state.find(&identity) {
             return Ok(bank);
         }
         let bank = Bank::from_shared(memory::map_file(&file)?)?;
-        self.keep(&mut state, identity, bank)
+        self.insert(&mut state, identity, bank)
     }
 
-    /// Keeps a bank, if there is room for its tables.
-    fn keep(&self, state: &mut State, identity: Identity, bank: Bank) -> Result<Bank, BankProblem> {
-        let one =
-            Kept { identity: Some(identity), bank: bank.clone(), promised_bytes: 0, in_preparation: false };
-        state.kept.push(one);
-        if state.make_room(self.limits.total_bytes) {
+    /// Caches a bank if there is memory for its tables.
+    fn insert(&self, state: &mut State, identity: Identity, bank: Bank) -> Result<Bank, BankProblem> {
+        let entry = CachedBank {
+            identity: Some(identity),
+            bank: bank.clone(),
+            promised_bytes: 0,
+            in_preparation: false,
+        };
+        state.entries.push(entry);
+        if state.evict_to(self.limits.total_bytes) {
             return Ok(bank);
         }
-        state.kept.pop();
+        state.entries.pop();
         Err(self.no_room(bank.table_bytes()))
     }
 
-    /// Decodes the compressed samples of presets of a bank that was opened here, as long as `go_on`
-    /// says so. Waits while another thread prepares the same bank. `name` is for errors.
+    /// Decodes the compressed samples of presets of a cached bank while `should_continue` returns
+    /// true. Waits while another thread prepares the same bank. `name` is for errors.
     ///
     /// # Errors
-    /// [`RenderError::Bank`]: the bank takes more memory than is accepted, or than is left now.
-    /// [`RenderError::Cancelled`] if `go_on` says no.
+    /// [`RenderError::Bank`]: the bank needs more memory than its limit, or than is free now.
+    /// [`RenderError::Cancelled`] if `should_continue` returns false.
     pub fn prepare(
         &self,
         bank: &Bank,
         name: &str,
         presets: &[(u16, u8)],
-        go_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> Result<(), RenderError> {
         let refused = |reason| RenderError::Bank { name: name.to_owned(), reason };
         let mut state = self.state();
-        while state.of(bank).is_some_and(|one| one.in_preparation) {
-            let waited = self.prepared.wait_timeout(state, LOOK_EVERY);
+        while state.entry_of(bank).is_some_and(|entry| entry.in_preparation) {
+            let waited = self.prepared.wait_timeout(state, CANCEL_CHECK_INTERVAL);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
-            if !go_on() {
+            if !should_continue() {
                 return Err(RenderError::Cancelled);
             }
         }
@@ -224,29 +227,29 @@ impl BankCache {
             (self.limits.total_bytes, "SF_BANK_CACHE_BYTES"),
         ];
         for (limit_bytes, setting) in limits {
-            let own_bytes = bank.prepared_bytes(presets);
-            if own_bytes > limit_bytes {
-                return Err(refused(too_large(own_bytes, limit_bytes, setting)));
+            let presets_bytes = bank.prepared_bytes(presets);
+            if presets_bytes > limit_bytes {
+                return Err(refused(too_large(presets_bytes, limit_bytes, setting)));
             }
             if needed_bytes > limit_bytes {
-                // What other songs decoded of this bank leaves no room: the next one opens it anew.
-                state.forget(bank);
+                // Presets of other songs fill this bank: the next caller opens it again.
+                state.retire(bank);
                 return Err(refused(self.no_room(missing_bytes)));
             }
         }
-        if let Some(one) = state.of(bank) {
-            (one.promised_bytes, one.in_preparation) = (needed_bytes, true);
+        if let Some(entry) = state.entry_of(bank) {
+            (entry.promised_bytes, entry.in_preparation) = (needed_bytes, true);
         }
-        let has_room = state.make_room(self.limits.total_bytes);
+        let fits = state.evict_to(self.limits.total_bytes);
         drop(state);
         let _preparation = Preparation { cache: self, bank };
-        if !has_room {
+        if !fits {
             return Err(refused(self.no_room(missing_bytes)));
         }
-        decode(bank, name, presets, go_on)
+        decode(bank, name, presets, should_continue)
     }
 
-    /// Reserves memory for something that is made of a bank, until the answer is dropped.
+    /// Reserves memory for data derived from a bank, until the result is dropped.
     ///
     /// # Errors
     /// [`RenderError::Bank`] as for [`Self::prepare`].
@@ -258,19 +261,19 @@ impl BankCache {
         }
         let mut state = self.state();
         state.reserved_bytes += bytes;
-        let has_room = state.make_room(limit_bytes);
+        let fits = state.evict_to(limit_bytes);
         drop(state);
         let reserved = Reserved { cache: self, bytes };
-        if has_room { Ok(reserved) } else { Err(refused(self.no_room(bytes))) }
+        if fits { Ok(reserved) } else { Err(refused(self.no_room(bytes))) }
     }
 
-    /// Memory that banks may take together, in bytes.
+    /// Limit on the memory of all banks, in bytes.
     #[must_use]
     pub fn total_bytes(&self) -> u64 {
         self.limits.total_bytes
     }
 
-    /// Memory that banks take, in bytes.
+    /// Memory of all banks, in bytes.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.state().bytes()
@@ -286,19 +289,19 @@ impl BankCache {
 }
 
 impl State {
-    /// Gives a bank to nobody else: it stays as long as it is played.
-    fn forget(&mut self, bank: &Bank) {
-        if let Some(one) = self.of(bank) {
-            one.identity = None;
+    /// Gives a bank to no further callers; it stays while in use.
+    fn retire(&mut self, bank: &Bank) {
+        if let Some(entry) = self.entry_of(bank) {
+            entry.identity = None;
         }
     }
 
-    fn of(&mut self, bank: &Bank) -> Option<&mut Kept> {
-        self.kept.iter_mut().find(|one| one.bank.is_same(bank))
+    fn entry_of(&mut self, bank: &Bank) -> Option<&mut CachedBank> {
+        self.entries.iter_mut().find(|entry| entry.bank.is_same(bank))
     }
 }
 
-/// A preparation under way. Dropped, it has ended.
+/// A running preparation; dropping it ends it.
 struct Preparation<'c> {
     cache: &'c BankCache,
     bank: &'c Bank,
@@ -306,14 +309,14 @@ struct Preparation<'c> {
 
 impl Drop for Preparation<'_> {
     fn drop(&mut self) {
-        if let Some(one) = self.cache.state().of(self.bank) {
-            (one.promised_bytes, one.in_preparation) = (0, false);
+        if let Some(entry) = self.cache.state().entry_of(self.bank) {
+            (entry.promised_bytes, entry.in_preparation) = (0, false);
         }
         self.cache.prepared.notify_all();
     }
 }
 
-/// Memory that is reserved beside that of the banks. Dropped, it is free again.
+/// Reserved memory for data derived from banks; dropping it frees the memory.
 #[derive(Debug)]
 pub struct Reserved<'c> {
     cache: &'c BankCache,
@@ -326,17 +329,18 @@ impl Drop for Reserved<'_> {
     }
 }
 
-/// Decodes the compressed samples of presets of a bank, as long as `go_on` says so.
+/// Decodes the compressed samples of presets of a bank while `should_continue` returns true.
 ///
 /// # Errors
-/// [`RenderError::Bank`] if they cannot be played, [`RenderError::Cancelled`] if `go_on` says no.
+/// [`RenderError::Bank`] if they cannot be played, [`RenderError::Cancelled`] if `should_continue`
+/// returns false.
 pub(super) fn decode(
     bank: &Bank,
     name: &str,
     presets: &[(u16, u8)],
-    go_on: &mut dyn FnMut() -> bool,
+    should_continue: &mut dyn FnMut() -> bool,
 ) -> Result<(), RenderError> {
-    bank.prepare_while(presets, go_on).map_err(|error| match error {
+    bank.prepare_while(presets, should_continue).map_err(|error| match error {
         BankError::Stopped => RenderError::Cancelled,
         other => RenderError::Bank { name: name.to_owned(), reason: other.into() },
     })
@@ -346,7 +350,7 @@ fn too_large(needed_bytes: u64, limit_bytes: u64, setting: &'static str) -> Bank
     BankProblem::TooLarge { needed_mib: mib(needed_bytes), limit_mib: mib(limit_bytes), setting }
 }
 
-/// Whole MiB, rounded up.
+/// Bytes in MiB, rounded up.
 pub(super) fn mib(bytes: u64) -> u64 {
     bytes.div_ceil(1 << 20)
 }

@@ -1,9 +1,9 @@
-//! Limits renders: they reserve memory before they allocate it, and may take a limited time.
+//! Limits renders: they reserve memory before they allocate it, and have a time limit.
 //!
-//! A render that needs more memory than a song may have is refused. The others wait for their turn,
-//! first come, first served, so that all renders under way never need more than the budget
-//! together. A fifth of the budget is out of reach of any single user: from it, users with nothing
-//! under way may render small songs although larger ones wait.
+//! A render that needs more memory than a song may use is refused. The others queue, first come,
+//! first served, so that running renders together stay within the budget. No single user can use
+//! the last fifth of the budget. From it, users without a running render may render small songs
+//! while larger ones wait.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,27 +16,27 @@ use super::banks::mib;
 use super::{Observer, RenderError};
 use crate::allocator;
 
-/// Memory for renders where nobody sets another size, in bytes, as in the settings table.
+/// Default memory for renders in bytes, as in the settings table.
 pub const DEFAULT_BYTES: u64 = 450 * 1024 * 1024;
 
-/// How often a waiting render asks whether it is still wanted.
-const ASK_EVERY: Duration = Duration::from_millis(100);
+/// How often a waiting render checks whether it was cancelled.
+const CANCEL_CHECK_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Reservations of at least this size give free memory back to the system when they end.
-const GIVEN_BACK_BYTES: u64 = 16 * 1024 * 1024;
+/// Reservations of at least this size return free memory to the system when they end.
+const TRIM_MIN_BYTES: u64 = 16 * 1024 * 1024;
 
 /// Memory and time of all renders of a process.
 #[derive(Debug)]
 pub struct RenderBudget {
     limit_bytes: u64,
-    /// Most that one user's renders have together, and so one song.
+    /// Most memory of one user's renders together, and so of one song.
     user_bytes: u64,
-    longest: Option<Duration>,
+    max_duration: Option<Duration>,
     queue: Mutex<Queue>,
     changed: Condvar,
 }
 
-/// The budget as one user has it.
+/// One user's access to the budget.
 #[derive(Debug, Clone)]
 pub struct BudgetShare {
     budget: Arc<RenderBudget>,
@@ -46,23 +46,23 @@ pub struct BudgetShare {
 #[derive(Debug, Default)]
 struct Queue {
     next_ticket: u64,
-    /// Renders that wait, the first that came at the front.
+    /// Waiting renders, the oldest first.
     waiting: VecDeque<Claim>,
-    /// Renders under way.
-    held: Vec<Claim>,
+    /// Running renders.
+    running: Vec<Claim>,
 }
 
-/// A render's claim to memory.
+/// A render's request for memory.
 #[derive(Debug, Clone)]
 struct Claim {
     ticket: u64,
     owner_id: Arc<str>,
     bytes: u64,
-    /// It was granted although an earlier one waited.
+    /// Whether it was granted before an earlier claim.
     overtook: bool,
 }
 
-/// Memory that a render has reserved; dropped, it is free again.
+/// Reserved memory of a render; dropping it frees the memory.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<RenderBudget>,
@@ -72,26 +72,27 @@ pub struct Reservation {
 }
 
 impl Queue {
-    fn held_bytes(&self, counts: impl Fn(&Claim) -> bool) -> u64 {
-        self.held.iter().filter(|claim| counts(claim)).map(|claim| claim.bytes).sum()
+    fn running_bytes(&self, counts: impl Fn(&Claim) -> bool) -> u64 {
+        self.running.iter().filter(|claim| counts(claim)).map(|claim| claim.bytes).sum()
     }
 
-    /// Whether a claim has its turn, and if so, whether it overtakes an earlier one.
-    fn turn(&self, claim: &Claim, limit_bytes: u64, user_bytes: u64) -> Option<bool> {
-        let of_owner =
-            |owner_id: &Arc<str>| self.held_bytes(|held| held.owner_id.as_ref() == owner_id.as_ref());
-        // Who has enough under way keeps nobody else waiting.
-        let has_enough = |claim: &Claim| of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
-        let fits = self.held_bytes(|_| true).saturating_add(claim.bytes) <= limit_bytes;
-        if !fits || has_enough(claim) {
+    /// `None` if a claim has to wait; otherwise whether it overtakes an earlier one.
+    fn grant(&self, claim: &Claim, limit_bytes: u64, user_bytes: u64) -> Option<bool> {
+        let of_owner = |owner_id: &Arc<str>| {
+            self.running_bytes(|running| running.owner_id.as_ref() == owner_id.as_ref())
+        };
+        // A user at the limit does not block others.
+        let is_at_limit = |claim: &Claim| of_owner(&claim.owner_id).saturating_add(claim.bytes) > user_bytes;
+        let fits = self.running_bytes(|_| true).saturating_add(claim.bytes) <= limit_bytes;
+        if !fits || is_at_limit(claim) {
             return None;
         }
-        let mut earlier = self.waiting.iter().take_while(|other| other.ticket != claim.ticket);
-        if earlier.clone().all(has_enough) {
+        let mut earlier = self.waiting.iter().take_while(|waiting| waiting.ticket != claim.ticket);
+        if earlier.clone().all(is_at_limit) {
             return Some(false);
         }
-        let is_first_of_owner = earlier.all(|other| other.owner_id != claim.owner_id);
-        let overtaking = self.held_bytes(|held| held.overtook).saturating_add(claim.bytes);
+        let is_first_of_owner = earlier.all(|waiting| waiting.owner_id != claim.owner_id);
+        let overtaking = self.running_bytes(|running| running.overtook).saturating_add(claim.bytes);
         let may_overtake =
             is_first_of_owner && of_owner(&claim.owner_id) == 0 && overtaking <= limit_bytes - user_bytes;
         may_overtake.then_some(true)
@@ -99,23 +100,29 @@ impl Queue {
 }
 
 impl RenderBudget {
-    /// A budget that several users share; one render may take as long as `longest`.
+    /// A budget that several users share; one render may take up to `max_duration`.
     #[must_use]
-    pub fn shared(limit_bytes: u64, longest: Duration) -> Arc<Self> {
-        Self::new(limit_bytes, limit_bytes - limit_bytes / 5, Some(longest))
+    pub fn shared(limit_bytes: u64, max_duration: Duration) -> Arc<Self> {
+        Self::new(limit_bytes, limit_bytes - limit_bytes / 5, Some(max_duration))
     }
 
-    /// A budget for one user's renders, which may take as long as they need.
+    /// A budget for one user's renders, without a time limit.
     #[must_use]
     pub fn unshared(limit_bytes: u64) -> Arc<Self> {
         Self::new(limit_bytes, limit_bytes, None)
     }
 
-    fn new(limit_bytes: u64, user_bytes: u64, longest: Option<Duration>) -> Arc<Self> {
-        Arc::new(Self { limit_bytes, user_bytes, longest, queue: Mutex::default(), changed: Condvar::new() })
+    fn new(limit_bytes: u64, user_bytes: u64, max_duration: Option<Duration>) -> Arc<Self> {
+        Arc::new(Self {
+            limit_bytes,
+            user_bytes,
+            max_duration,
+            queue: Mutex::default(),
+            changed: Condvar::new(),
+        })
     }
 
-    /// The budget as this user has it.
+    /// The access of this user.
     #[must_use]
     pub fn share_of(self: &Arc<Self>, owner_id: &str) -> BudgetShare {
         BudgetShare { budget: Arc::clone(self), owner_id: owner_id.into() }
@@ -127,8 +134,8 @@ impl RenderBudget {
 }
 
 impl BudgetShare {
-    /// Estimates what a session needs and reserves it. Waits while other renders hold too much of
-    /// the budget, as long as `observer` wants to go on.
+    /// Estimates the memory of a session and reserves it. Waits while other renders use too much of
+    /// the budget, unless `observer` cancels.
     ///
     /// # Errors
     /// [`RenderError::TooMuchMemory`], [`RenderError::Cancelled`], or a session that cannot be
@@ -154,13 +161,17 @@ impl BudgetShare {
         let claim = Claim { ticket, owner_id: Arc::clone(&self.owner_id), bytes, overtook: false };
         queue.waiting.push_back(claim.clone());
         loop {
-            if let Some(overtook) = queue.turn(&claim, budget.limit_bytes, budget.user_bytes) {
+            if let Some(overtook) = queue.grant(&claim, budget.limit_bytes, budget.user_bytes) {
                 queue.waiting.retain(|waiting| waiting.ticket != ticket);
-                queue.held.push(Claim { overtook, ..claim });
+                queue.running.push(Claim { overtook, ..claim });
                 budget.changed.notify_all();
                 return Ok(Reservation { budget: Arc::clone(budget), ticket, bytes, begun: Instant::now() });
             }
-            queue = budget.changed.wait_timeout(queue, ASK_EVERY).unwrap_or_else(PoisonError::into_inner).0;
+            queue = budget
+                .changed
+                .wait_timeout(queue, CANCEL_CHECK_INTERVAL)
+                .unwrap_or_else(PoisonError::into_inner)
+                .0;
             if !observer(0.0) {
                 queue.waiting.retain(|waiting| waiting.ticket != ticket);
                 budget.changed.notify_all();
@@ -171,24 +182,24 @@ impl BudgetShare {
 }
 
 impl Reservation {
-    /// When the render had its turn.
+    /// When the reservation was granted.
     pub(super) fn begun(&self) -> Instant {
         self.begun
     }
 
     /// How long the render may take from then on.
-    pub(super) fn longest(&self) -> Option<Duration> {
-        self.budget.longest
+    pub(super) fn max_duration(&self) -> Option<Duration> {
+        self.budget.max_duration
     }
 }
 
 impl Drop for Reservation {
     fn drop(&mut self) {
-        if self.bytes >= GIVEN_BACK_BYTES {
-            // Before the next render takes as much.
+        if self.bytes >= TRIM_MIN_BYTES {
+            // Trim before the next render allocates.
             allocator::give_back();
         }
-        self.budget.lock().held.retain(|held| held.ticket != self.ticket);
+        self.budget.lock().running.retain(|running| running.ticket != self.ticket);
         self.budget.changed.notify_all();
     }
 }
@@ -212,11 +223,11 @@ mod tests {
     use super::*;
 
     fn reserve(budget: &Arc<RenderBudget>, owner_id: &str, bytes: u64) -> Reservation {
-        budget.share_of(owner_id).reserve_bytes(bytes, &mut |_| true).expect("its turn")
+        budget.share_of(owner_id).reserve_bytes(bytes, &mut |_| true).expect("a reservation")
     }
 
     #[test]
-    fn renders_take_turns_and_never_hold_more_than_the_budget() {
+    fn running_renders_stay_within_the_budget() {
         const RENDERS: usize = 8;
         let budget = RenderBudget::unshared(100);
         let (held, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
@@ -232,12 +243,12 @@ mod tests {
             }
         });
         assert!((40..=80).contains(&most.load(Ordering::SeqCst)));
-        assert!(budget.lock().held.is_empty());
+        assert!(budget.lock().running.is_empty());
     }
 
-    /// Has these owners wait for so many bytes each, one after the other, behind `first`, and says
-    /// in which order they had their turns. Each holds its memory until all of those in
-    /// `beside_first` have theirs.
+    /// Queues these owners, with the bytes that each needs, behind `first`. Returns the order in
+    /// which they got their memory. The first `beside_first` of them keep theirs until `first` is
+    /// dropped.
     fn order(
         budget: &Arc<RenderBudget>,
         first: Reservation,
@@ -252,7 +263,7 @@ mod tests {
                 let begun = begun.clone();
                 scope.spawn(move || {
                     let reservation = reserve(budget, owner_id, bytes);
-                    begun.send((owner_id, reservation)).expect("somebody listens");
+                    begun.send((owner_id, reservation)).expect("the receiver is open");
                 });
                 while budget.lock().next_ticket == tickets {
                     thread::yield_now();
@@ -269,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn a_small_render_of_a_user_with_others_waiting_overtakes_no_large_one() {
+    fn a_small_render_does_not_overtake_a_large_one_of_the_same_user() {
         let budget = RenderBudget::unshared(100);
         let first = reserve(&budget, "ada", 60);
         assert_eq!(order(&budget, first, 0, &[("ada", 90), ("ada", 20)]).len(), 2);
@@ -282,15 +293,15 @@ mod tests {
     fn small_songs_of_others_are_rendered_beside_large_ones() {
         let budget = RenderBudget::shared(100, Duration::MAX);
         let first = reserve(&budget, "ada", 80);
-        // Bob's large one waits for Ada's; Eve's small one runs beside it, and Ada's second waits
-        // for her first.
+        // Bob's large render waits for Ada's first. Eve's small one runs beside it. Ada's second
+        // waits for her first.
         let turns = order(&budget, first, 1, &[("ada", 10), ("bob", 80), ("eve", 20)]);
         assert_eq!(turns[0], "eve");
-        assert!(budget.lock().held.is_empty());
+        assert!(budget.lock().running.is_empty());
     }
 
     #[test]
-    fn small_songs_leave_room_for_a_large_one_that_waits() {
+    fn overtaking_renders_use_at_most_a_fifth() {
         let budget = RenderBudget::shared(100, Duration::MAX);
         let _first = reserve(&budget, "ada", 60);
         let claim = |ticket, owner_id: &str, bytes, overtook| Claim {
@@ -302,18 +313,18 @@ mod tests {
         let mut queue = budget.lock();
         let (large, small) = (claim(10, "bob", 80, false), claim(11, "eve", 15, false));
         queue.waiting = [large.clone(), small.clone()].into();
-        assert_eq!(queue.turn(&large, 100, 80), None, "Ada's holds too much");
-        assert_eq!(queue.turn(&small, 100, 80), Some(true));
-        queue.held.push(claim(11, "eve", 15, true));
+        assert_eq!(queue.grant(&large, 100, 80), None, "Ada's render uses too much memory");
+        assert_eq!(queue.grant(&small, 100, 80), Some(true));
+        queue.running.push(claim(11, "eve", 15, true));
         let another = claim(12, "fay", 15, false);
         queue.waiting.push_back(another.clone());
-        assert_eq!(queue.turn(&another, 100, 80), None, "small ones may hold a fifth while Bob's waits");
-        queue.held.remove(0);
-        assert_eq!(queue.turn(&large, 100, 80), Some(false));
+        assert_eq!(queue.grant(&another, 100, 80), None, "small renders may use a fifth while Bob's waits");
+        queue.running.remove(0);
+        assert_eq!(queue.grant(&large, 100, 80), Some(false));
     }
 
     #[test]
-    fn who_is_not_wanted_any_more_leaves_the_queue() {
+    fn a_cancelled_render_leaves_the_queue() {
         let budget = RenderBudget::unshared(100);
         let first = reserve(&budget, "ada", 100);
         let is_wanted = AtomicBool::new(true);

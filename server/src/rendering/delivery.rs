@@ -1,5 +1,4 @@
-//! The last steps of a render: from the engine's sample rate to the file's, into the file, and
-//! measured on the way.
+//! The last steps of a render: converts the sample rate, writes the file and measures it.
 
 use std::io::{Seek, Write};
 
@@ -12,12 +11,12 @@ use super::error::RenderError;
 use super::measure::{Measure, Measured};
 use super::options::MixOptions;
 
-/// Frames that are converted at a time.
-const CONVERTED_FRAMES: usize = 4_096;
+/// Frames per conversion.
+const CONVERSION_FRAMES: usize = 4_096;
 
 /// Writes what the engine renders into a file.
 pub(super) struct Delivery<W: Write + Seek> {
-    /// None where the file has the engine's rate: then its samples are the engine's.
+    /// `None` if the file has the engine's rate: its samples are then the engine's.
     converter: Option<Converter>,
     file: MeasuredFile<W>,
 }
@@ -25,33 +24,33 @@ pub(super) struct Delivery<W: Write + Seek> {
 /// The kind of sound in a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Content {
-    /// A mix, which the engine has limited: where conversion raises its peaks, they are held at the
-    /// ceiling again.
+    /// A mix, which the engine has limited. It is limited again after a conversion, which can raise
+    /// peaks.
     Mix,
-    /// A part of one, which is not limited.
+    /// A part of a mix, which is not limited.
     Part,
 }
 
 struct Converter {
     resampler: ResamplerProcessor<f32>,
-    ceiling: Option<Ceiling>,
+    limiter: Option<OutputLimiter>,
     output: [Vec<f32>; CHANNELS as usize],
 }
 
-/// The limiter of the mix behind the conversion. Its latency is taken out.
-struct Ceiling {
+/// The limiter after the conversion. Its latency is compensated.
+struct OutputLimiter {
     limiter: LimiterProcessor,
-    /// Frames to come that are from before the start.
+    /// Latency frames that are still to be dropped.
     early_frames: usize,
 }
 
-impl Ceiling {
+impl OutputLimiter {
     fn new(sample_rate_hz: u32) -> Self {
         let limiter = LimiterProcessor::new(LimiterConfig::mix(sample_rate_hz));
         Self { early_frames: limiter.latency_frames(), limiter }
     }
 
-    /// Limits frames in place, and says how many of the first ones are to be left out.
+    /// Limits frames in place. Returns how many of the first frames to drop.
     fn process(&mut self, left: &mut [f32], right: &mut [f32]) -> usize {
         self.limiter.process(left, right);
         let early_frames = self.early_frames.min(left.len());
@@ -61,19 +60,19 @@ impl Ceiling {
 }
 
 impl Converter {
-    /// The first converted frames as they are to be written.
-    fn finished(&mut self, frames: usize) -> [&[f32]; 2] {
+    /// Limits the first `frames` frames of the output and returns those to write.
+    fn limited(&mut self, frames: usize) -> [&[f32]; 2] {
         let [left, right] = &mut self.output;
         let (left, right) = (&mut left[..frames], &mut right[..frames]);
-        let early_frames = self.ceiling.as_mut().map_or(0, |ceiling| ceiling.process(left, right));
+        let early_frames = self.limiter.as_mut().map_or(0, |limiter| limiter.process(left, right));
         [&left[early_frames..], &right[early_frames..]]
     }
 
-    /// The last frames, at most as long as the output.
-    fn rest(&mut self) -> [&[f32]; 2] {
-        let frames = self.ceiling.as_ref().map_or(0, |ceiling| ceiling.limiter.latency_frames());
+    /// Returns the last frames, which the limiter still holds.
+    fn flush(&mut self) -> [&[f32]; 2] {
+        let frames = self.limiter.as_ref().map_or(0, |output| output.limiter.latency_frames());
         self.output.iter_mut().for_each(|values| values[..frames].fill(0.0));
-        self.finished(frames)
+        self.limited(frames)
     }
 }
 
@@ -90,7 +89,7 @@ impl<W: Write + Seek> MeasuredFile<W> {
 }
 
 impl<W: Write + Seek> Delivery<W> {
-    /// Starts the file of a render of so many frames at the engine's rate, its tail not counted.
+    /// Starts a file of `song_frames` frames at the engine's rate without its tail.
     pub(super) fn new(
         destination: W,
         engine_rate_hz: u32,
@@ -104,35 +103,36 @@ impl<W: Write + Seek> Delivery<W> {
             true => None,
             false => Some(Converter {
                 resampler: ResamplerProcessor::new(engine_rate_hz, rate_hz, CHANNELS as usize)?,
-                ceiling: (content == Content::Mix).then(|| Ceiling::new(rate_hz)),
-                output: [vec![0.0; CONVERTED_FRAMES], vec![0.0; CONVERTED_FRAMES]],
+                limiter: (content == Content::Mix).then(|| OutputLimiter::new(rate_hz)),
+                output: [vec![0.0; CONVERSION_FRAMES], vec![0.0; CONVERSION_FRAMES]],
             }),
         };
-        let frames =
-            converter.as_ref().map_or(song_frames, |own| own.resampler.filter().output_frames(song_frames));
+        let frames = converter
+            .as_ref()
+            .map_or(song_frames, |converter| converter.resampler.filter().output_frames(song_frames));
         let encoder = Encoder::new(destination, frames, options, seed)?;
         let measure = Measure::new(rate_hz, options.sample_format())?;
         Ok(Self { converter, file: MeasuredFile { encoder, measure } })
     }
 
-    /// Writes the engine's next frames.
+    /// Writes further frames of the engine.
     pub(super) fn write(&mut self, left: &[f32], right: &[f32]) -> Result<(), RenderError> {
         let Some(converter) = &mut self.converter else {
             return self.file.write(left, right);
         };
-        let mut taken = 0;
-        while taken < left.len() {
-            let rest = [&left[taken..], &right[taken..]];
+        let mut consumed = 0;
+        while consumed < left.len() {
+            let input = [&left[consumed..], &right[consumed..]];
             let [out_left, out_right] = &mut converter.output;
-            let progress = converter.resampler.process(&rest, &mut [&mut out_left[..], &mut out_right[..]]);
-            taken += progress.read;
-            let [left, right] = converter.finished(progress.written);
+            let progress = converter.resampler.process(&input, &mut [&mut out_left[..], &mut out_right[..]]);
+            consumed += progress.read;
+            let [left, right] = converter.limited(progress.written);
             self.file.write(left, right)?;
         }
         Ok(())
     }
 
-    /// Completes the file. Returns what was measured, and how many samples lay beyond full scale.
+    /// Completes the file. Returns its measurements and the number of samples beyond full scale.
     pub(super) fn finish(mut self) -> Result<(Measured, u64), RenderError> {
         if let Some(converter) = &mut self.converter {
             loop {
@@ -141,10 +141,10 @@ impl<W: Write + Seek> Delivery<W> {
                 if frames == 0 {
                     break;
                 }
-                let [left, right] = converter.finished(frames);
+                let [left, right] = converter.limited(frames);
                 self.file.write(left, right)?;
             }
-            let [left, right] = converter.rest();
+            let [left, right] = converter.flush();
             self.file.write(left, right)?;
         }
         let MeasuredFile { encoder, measure } = self.file;
@@ -165,7 +165,8 @@ mod tests {
 
     const ENGINE_RATE_HZ: u32 = 48_000;
 
-    /// The file of a square wave of such a peak at a rate, and what was measured on it.
+    /// Writes a square wave with `peak`. Returns the file, its measurements and the clipped
+    /// samples.
     fn deliver(peak: f32, sample_rate_hz: u32, frames: usize, content: Content) -> (Vec<u8>, Measured, u64) {
         let options = MixOptions {
             sample_rate_hz,
@@ -194,13 +195,13 @@ mod tests {
             println!(
                 "at {rate_hz} Hz: a peak of {part:.3} without, {mix:.3} with the ceiling of {ceiling:.3}"
             );
-            assert!(part > 1.02 * ceiling, "the conversion raises it");
+            assert!(part > 1.02 * ceiling, "the conversion raises the peak");
             assert!(mix <= ceiling + dither && clipped_samples == 0);
         }
     }
 
     #[test]
-    fn what_stays_below_the_ceiling_is_as_long_and_the_same_to_the_bit() {
+    fn a_mix_below_the_ceiling_passes_bit_exactly() {
         for frames in [0, 1, 30, 20_000] {
             let [part, mix] =
                 [Content::Part, Content::Mix].map(|content| deliver(0.4, 44_100, frames, content).0);

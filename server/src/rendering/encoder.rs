@@ -18,10 +18,10 @@ pub(super) enum Encoder<W: Write + Seek> {
 }
 
 impl<W: Write + Seek> Encoder<W> {
-    /// Starts a file of `frames` frames, its tail not counted. `seed` starts the dither.
+    /// Starts a file of `frames` frames without its tail. `seed` is the seed of the dither.
     ///
     /// # Errors
-    /// [`RenderError::TooLong`] if the format cannot hold the song, before hours are spent on it.
+    /// [`RenderError::TooLong`] if the song is too long for the format.
     pub(super) fn new(
         destination: W,
         frames: u64,
@@ -45,7 +45,7 @@ impl<W: Write + Seek> Encoder<W> {
         }
     }
 
-    /// Completes the file. Returns how many samples lay beyond full scale.
+    /// Completes the file. Returns the number of samples beyond full scale.
     pub(super) fn finish(self) -> Result<u64, RenderError> {
         match self {
             Self::Wav(writer) => {
@@ -57,7 +57,7 @@ impl<W: Write + Seek> Encoder<W> {
     }
 }
 
-/// Refuses a song that a WAV file cannot hold.
+/// Refuses a song that is too long for a WAV file.
 pub(super) fn check_length(
     frames: u64,
     sample_rate_hz: u32,
@@ -71,25 +71,25 @@ pub(super) fn check_length(
     Ok(())
 }
 
-/// SHA-256 of the samples of a written file in hexadecimal; `None` if the file is damaged.
+/// SHA-256 of the samples of a file in hexadecimal; `None` if the file is damaged.
 ///
 /// # Errors
 /// The file cannot be read.
 pub(crate) fn pcm_sha256(format: AudioFormat, file: File) -> io::Result<Option<String>> {
     match format {
-        AudioFormat::Wav => wav_sha256(file),
+        AudioFormat::Wav => wav_pcm_sha256(file),
     }
 }
 
-fn wav_sha256(file: File) -> io::Result<Option<String>> {
+fn wav_pcm_sha256(file: File) -> io::Result<Option<String>> {
     let mut file = BufReader::new(file);
     let mut start = [0; 12];
-    if !read_whole(&mut file, &mut start)? || &start[..4] != b"RIFF" || &start[8..] != b"WAVE" {
+    if !read_exact_or_eof(&mut file, &mut start)? || &start[..4] != b"RIFF" || &start[8..] != b"WAVE" {
         return Ok(None);
     }
     loop {
         let mut head = [0; 8];
-        if !read_whole(&mut file, &mut head)? {
+        if !read_exact_or_eof(&mut file, &mut head)? {
             return Ok(None);
         }
         let size = u64::from(u32::from_le_bytes([head[4], head[5], head[6], head[7]]));
@@ -102,7 +102,7 @@ fn wav_sha256(file: File) -> io::Result<Option<String>> {
     }
 }
 
-fn read_whole(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
+fn read_exact_or_eof(file: &mut impl Read, bytes: &mut [u8]) -> io::Result<bool> {
     match file.read_exact(bytes) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
         outcome => outcome.map(|()| true),

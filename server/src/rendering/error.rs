@@ -1,4 +1,4 @@
-//! Why something could not be rendered, and how the API answers it.
+//! Errors of renders, and their answers in the API.
 
 use dsp_core::mixer::MixerError;
 use dsp_core::soundfont::BankError;
@@ -7,22 +7,22 @@ use schemas::session::SessionError;
 
 use crate::error::ApiError;
 
-/// Why something could not be rendered.
+/// Why a render failed.
 #[derive(Debug, thiserror::Error)]
 pub enum RenderError {
-    /// The project has no session.
+    /// The project cannot become a session.
     #[error("the project cannot be played: {0}")]
     Session(#[from] SessionError),
     /// The engine refused the session.
     #[error("the engine cannot play the project: {0}")]
     Mixer(#[from] MixerError),
-    /// The engine refused one track.
+    /// The engine refused a track.
     #[error("the engine cannot play the notes: {0}")]
     Synth(#[from] dsp_core::synth::SynthError),
-    /// The loudness meter does not know the sample rate.
+    /// The loudness meter does not support the sample rate.
     #[error(transparent)]
     Loudness(#[from] dsp_core::loudness::LoudnessError),
-    /// The engine's rate does not become the file's.
+    /// The engine's sample rate cannot be converted to the file's.
     #[error(transparent)]
     Resample(#[from] dsp_core::resample::ResampleError),
     /// The file could not be written.
@@ -33,10 +33,10 @@ pub enum RenderError {
     Bank {
         /// Id or file name of the bank.
         name: String,
-        /// What is wrong with it.
+        /// The problem.
         reason: BankProblem,
     },
-    /// Its SoundFonts do not fit into memory together.
+    /// The SoundFonts of a song need too much memory together.
     #[error(
         "the SoundFonts of the song ({names}) need {needed_mib} MiB of memory together; SoundFonts may take \
          {limit_mib} MiB (SF_BANK_CACHE_BYTES)"
@@ -44,34 +44,34 @@ pub enum RenderError {
     Banks {
         /// Ids or file names of the banks.
         names: String,
-        /// What they need, in MiB.
+        /// Needed memory in MiB.
         needed_mib: u64,
         /// The limit in MiB.
         limit_mib: u64,
     },
-    /// It takes longer than a render may.
+    /// The render takes longer than the limit.
     #[error(
         "rendering this takes about {expected_secs} seconds, and a render may take {limit_secs} (SF_RENDER_MAX_SECS)"
     )]
     TooMuchWork {
-        /// How long it takes, as far as its speed says, in seconds.
+        /// Projected duration in seconds.
         expected_secs: u64,
         /// The limit in seconds.
         limit_secs: u64,
     },
-    /// It would need more memory than renders may have.
+    /// The render needs more memory than a song may use.
     #[error(
         "rendering this needs about {needed_mib} MiB of memory, and a song may have {limit_mib} MiB \
          (SF_RENDER_MEMORY_BYTES); {largest} need {largest_mib} MiB of that"
     )]
     TooMuchMemory {
-        /// What it needs, in MiB.
+        /// Needed memory in MiB.
         needed_mib: u64,
-        /// What a song may have, in MiB.
+        /// The limit for a song, in MiB.
         limit_mib: u64,
-        /// What needs most, with its number.
+        /// The largest consumer, with its count.
         largest: String,
-        /// How much that is, in MiB.
+        /// Memory of the largest consumer, in MiB.
         largest_mib: u64,
     },
     /// The song does not fit into a WAV file.
@@ -82,47 +82,47 @@ pub enum RenderError {
         /// The limit in seconds.
         limit_secs: u64,
     },
-    /// Not even a default bank is there.
-    #[error("no SoundFont is installed that could play the notes")]
+    /// No SoundFont is installed, not even a default.
+    #[error("no SoundFont is installed to play the notes")]
     NoSoundFont,
-    /// Somebody asked to stop.
+    /// The render was cancelled.
     #[error("the render was cancelled")]
     Cancelled,
 }
 
-/// What is wrong with a bank's file.
+/// Why a bank cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum BankProblem {
-    /// It cannot be read.
+    /// Its file cannot be read.
     #[error("its file cannot be read: {0}")]
     Io(#[from] std::io::Error),
-    /// It holds something wrong.
+    /// Its content is invalid.
     #[error(transparent)]
     Content(#[from] BankError),
-    /// It takes more memory than is accepted.
+    /// It needs more memory than its limit.
     #[error("it needs {needed_mib} MiB of memory; at most {limit_mib} MiB are accepted ({setting})")]
     TooLarge {
-        /// What it needs, in MiB.
+        /// Needed memory in MiB.
         needed_mib: u64,
         /// The limit in MiB.
         limit_mib: u64,
-        /// The setting of the limit.
+        /// The setting with the limit.
         setting: &'static str,
     },
-    /// There is no memory left for it now.
+    /// Other banks in use leave too little memory for it.
     #[error(
         "it needs {needed_mib} MiB of memory, and SoundFonts that are being played fill the {limit_mib} MiB that all \
          may take (SF_BANK_CACHE_BYTES); try again in a moment"
     )]
     MemoryInUse {
-        /// What it needs, in MiB.
+        /// Needed memory in MiB.
         needed_mib: u64,
         /// The limit in MiB.
         limit_mib: u64,
     },
 }
 
-/// Seconds after which the memory for SoundFonts may be free again.
+/// `Retry-After` while SoundFonts in use fill the memory, in seconds.
 const BANK_RETRY_SECS: u64 = 10;
 
 impl From<RenderError> for ApiError {
@@ -161,11 +161,11 @@ impl From<RenderError> for ApiError {
     }
 }
 
-/// 501 where no SoundFont is installed or uploaded.
+/// 501: no SoundFont is installed or uploaded.
 fn no_soundfont() -> ApiError {
     ApiError::NotImplemented {
         code: "soundfont_render_unavailable",
-        detail: "No SoundFont is there that could play the notes: upload one, put an SF2 or SF3 file into one of the folders \
+        detail: "No SoundFont is available to play the notes: upload one, put an SF2 or SF3 file into one of the folders \
                  of SF_SOUNDFONT_DIRS, or install the package timgm6mb-soundfont."
             .to_owned(),
     }

@@ -1,4 +1,4 @@
-//! Measuring what is written, as it is written.
+//! Hashes and measures audio while it is written.
 
 use dsp_core::block::BLOCK_FRAMES;
 use dsp_core::loudness::{ChannelLayout, LoudnessMeter};
@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::RenderError;
 
-/// Hashes and measures audio bytes as they stand in a WAV file.
+/// Hashes and measures the audio bytes of a WAV file.
 pub(super) struct Measure {
     format: SampleFormat,
     meter: LoudnessMeter,

@@ -1,12 +1,11 @@
-//! Files as memory, so that a large bank is opened at once and takes memory only where it sounds.
+//! Maps files into memory, so that a large bank opens at once and only its used parts take memory.
 //!
-//! A map is the file, not a copy: if somebody cuts the file short in place while it is mapped,
-//! reading behind its new end ends the process (SIGBUS). Nothing of the service does that: it
-//! replaces and deletes files by name, which leaves a mapped one whole until its last reader goes,
-//! and so do package managers, browsers and file managers. What must not be done with a bank in one
-//! of the folders is writing over it in place (`cat new.sf2 > bank.sf2`) while it plays.
+//! If a program truncates a mapped file in place, reading beyond its new end kills the process
+//! (SIGBUS). The service never does that: it replaces and deletes files by name, which keeps a
+//! mapped file intact until it is unmapped. Package managers, browsers and file managers do the
+//! same. Do not overwrite a bank in place while it plays (`cat new.sf2 > bank.sf2`).
 
-#![expect(unsafe_code, reason = "mapping a file is unsafe; every block says why it may")]
+#![expect(unsafe_code, reason = "mapping a file is unsafe; a comment at each block says why it is sound")]
 
 use std::fs::File;
 use std::io::{self, ErrorKind};
@@ -16,75 +15,74 @@ use std::time::{Duration, Instant};
 
 use memmap2::{Mmap, UncheckedAdvice};
 
-/// Bytes that a bank reads from.
+/// Bytes of a bank's file.
 pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Pages of mapped files that may be present, in bytes: what has been played of banks stays in the
-/// system's cache, and need not count as memory of this process.
-const PRESENT_MAX_BYTES: u64 = 256 << 20;
+/// Most resident pages of mapped files, in bytes. Pages above that stay in the system's cache
+/// without counting as memory of this process.
+const RESIDENT_MAX_BYTES: u64 = 256 << 20;
 
-/// Time between two looks at how many are.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// Least time between two checks.
+const CHECK_INTERVAL: Duration = Duration::from_millis(50);
 
-/// The maps that are in use, and when the last look at them was.
-static MAPS: Mutex<Maps> = Mutex::new(Maps { all: Vec::new(), looked_at: None });
+/// The maps in use, and the time of the last check.
+static MAPS: Mutex<Maps> = Mutex::new(Maps { all: Vec::new(), checked_at: None });
 
 struct Maps {
     all: Vec<Weak<Mmap>>,
-    looked_at: Option<Instant>,
+    checked_at: Option<Instant>,
 }
 
-/// Gives pages of mapped files back to the system where too many are present; they come back from
-/// its cache when they are read. For renders to call again and again.
-pub(crate) fn give_back() {
+/// Returns pages of mapped files to the system if too many are resident; reads get them from its
+/// cache again. Renders call this repeatedly.
+pub(crate) fn release_pages() {
     let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
-    if maps.looked_at.is_some_and(|at| at.elapsed() < LOOK_EVERY) {
+    if maps.checked_at.is_some_and(|at| at.elapsed() < CHECK_INTERVAL) {
         return;
     }
-    maps.looked_at = Some(Instant::now());
-    maps.give_back();
+    maps.checked_at = Some(Instant::now());
+    maps.release_pages();
 }
 
 impl Maps {
-    fn give_back(&mut self) {
-        if present_bytes().is_none_or(|bytes| bytes <= PRESENT_MAX_BYTES) {
+    fn release_pages(&mut self) {
+        if resident_bytes().is_none_or(|bytes| bytes <= RESIDENT_MAX_BYTES) {
             return;
         }
         self.all.retain(|map| map.strong_count() > 0);
         for map in self.all.iter().filter_map(Weak::upgrade) {
-            // SAFETY: the map is a shared one of a file and is only read, so that a page that is
-            // dropped is read again as it was.
-            let given_back = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
-            if let Err(error) = given_back {
-                tracing::warn!(%error, "cannot give pages of a mapped file back");
+            // SAFETY: the map is shared, file-backed and read-only, so a dropped page is read again
+            // from the file, unchanged.
+            let released = unsafe { map.unchecked_advise(UncheckedAdvice::DontNeed) };
+            if let Err(error) = released {
+                tracing::warn!(%error, "cannot return pages of a mapped file to the system");
             }
         }
     }
 }
 
-/// Pages of files that this process has mapped and that are present, in bytes (proc_pid_statm(5),
-/// `shared`).
-fn present_bytes() -> Option<u64> {
+/// Resident pages of this process's mapped files, in bytes (proc_pid_statm(5), `shared`).
+fn resident_bytes() -> Option<u64> {
     let text = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = text.split(' ').nth(2)?.parse().ok()?;
     Some(pages * page_bytes())
 }
 
 fn page_bytes() -> u64 {
-    // SAFETY: it reads a constant of the system.
+    // SAFETY: `sysconf` only reads a constant of the system.
     u64::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).unwrap_or(4096)
 }
 
 /// Maps a whole file of at most `max_bytes`.
 ///
 /// # Errors
-/// It cannot be opened or mapped, is no plain file, or is larger: then the kind is
-/// [`ErrorKind::FileTooLarge`].
+/// The file cannot be opened or mapped, is not a plain file, or is larger
+/// ([`ErrorKind::FileTooLarge`]).
 pub(crate) fn map(path: &Path, max_bytes: u64) -> io::Result<Bytes> {
     let file = File::open(path)?;
     let facts = file.metadata()?;
     if !facts.is_file() {
-        return Err(io::Error::new(ErrorKind::InvalidInput, "it is no plain file"));
+        return Err(io::Error::new(ErrorKind::InvalidInput, "it is not a plain file"));
     }
     if facts.len() > max_bytes {
         let detail = format!("it has {} bytes; at most {max_bytes} are read", facts.len());
@@ -93,18 +91,17 @@ pub(crate) fn map(path: &Path, max_bytes: u64) -> io::Result<Bytes> {
     map_file(&file)
 }
 
-/// Maps all of a plain file.
+/// Maps a whole plain file.
 ///
 /// # Errors
-/// It cannot be mapped.
+/// The file cannot be mapped.
 pub(crate) fn map_file(file: &File) -> io::Result<Bytes> {
     if file.metadata()?.len() == 0 {
-        // There is no map of nothing.
+        // An empty file cannot be mapped.
         return Ok(Arc::new(Vec::new()));
     }
-    // SAFETY: the map is only read. Other processes could change the file under it. A change of its
-    // content is a change of sound: what is mapped is checked at every access, never trusted. A
-    // file that is cut short is what the module's text warns of.
+    // SAFETY: the map is only read. Another process that changes the content changes the sound
+    // only: readers check every access and never trust the content. For truncation, see the module.
     let map = Arc::new(unsafe { Mmap::map(file) }?);
     let mut maps = MAPS.lock().unwrap_or_else(PoisonError::into_inner);
     maps.all.retain(|map| map.strong_count() > 0);
@@ -117,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_map_is_the_file_and_outlives_its_name() {
+    fn a_map_outlives_the_name_of_its_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         std::fs::write(&path, b"12345").expect("writes");
@@ -127,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_mapped_is_said() {
+    fn files_that_cannot_be_mapped_give_an_error() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("file");
         assert_eq!(map(&path, 5).err().map(|error| error.kind()), Some(ErrorKind::NotFound));
@@ -142,10 +139,10 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn pages_that_were_read_go_back_to_the_system() {
-        const FILE_BYTES: usize = PRESENT_MAX_BYTES as usize + (64 << 20);
+    fn too_many_resident_pages_are_released() {
+        const FILE_BYTES: usize = RESIDENT_MAX_BYTES as usize + (64 << 20);
         let file = tempfile::tempfile().expect("a file");
-        // Nothing of it is written.
+        // The file stays sparse.
         file.set_len(FILE_BYTES as u64).expect("sets");
         let bytes = map_file(&file).expect("maps");
         let all: &[u8] = (*bytes).as_ref();
@@ -153,10 +150,10 @@ mod tests {
         // Other tests map files and give pages back at the same time.
         let is_given_back = (0..50).any(|_| {
             assert_eq!(read(), 0);
-            let before = present_bytes().expect("a number");
-            MAPS.lock().expect("free").give_back();
-            let after = present_bytes().expect("a number");
-            before > PRESENT_MAX_BYTES && after < before - PRESENT_MAX_BYTES / 2
+            let before = resident_bytes().expect("a number");
+            MAPS.lock().expect("free").release_pages();
+            let after = resident_bytes().expect("a number");
+            before > RESIDENT_MAX_BYTES && after < before - RESIDENT_MAX_BYTES / 2
         });
         assert!(is_given_back);
         assert_eq!(read(), 0);

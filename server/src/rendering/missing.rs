@@ -1,4 +1,4 @@
-//! SoundFonts and presets that a project names and that are not there, and what plays instead.
+//! Missing SoundFonts and presets of a project, and what plays instead.
 
 use dsp_core::session::{Event, Track};
 use dsp_core::soundfont::Bank;
@@ -6,26 +6,26 @@ use dsp_core::synth::{DRUM_BANK, selected_bank};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// Controllers that select a bank by its most and its least significant byte. The next program
-/// change takes it over (MIDI 1.0, "Bank Select").
+/// Bank select controllers, most and least significant byte. They take effect with the next program
+/// change (MIDI 1.0, "Bank Select").
 const BANK_SELECT_MSB: u8 = 0;
 const BANK_SELECT_LSB: u8 = 32;
 
-/// A bank that was opened for what a project names.
+/// A bank that was opened for a soundfont id of a project.
 #[derive(Debug, Clone)]
 pub struct OpenedBank {
     /// The bank.
     pub bank: Bank,
-    /// Its own id.
+    /// Id of this bank.
     pub soundfont_id: String,
-    /// Whether it stands in for the SoundFont that is named.
-    pub stands_in: bool,
+    /// Whether it replaces a missing SoundFont.
+    pub is_substitute: bool,
 }
 
-/// A SoundFont or preset that tracks name and that is not there.
+/// A missing SoundFont or preset of a project.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct MissingSound {
-    /// Ids of the tracks whose notes ask for it.
+    /// Ids of the tracks whose notes use it.
     pub tracks: Vec<String>,
     /// The SoundFont that is missing, or that lacks the preset.
     pub soundfont_id: String,
@@ -61,7 +61,7 @@ pub struct NamedPreset {
 /// A preset that a bank lacks, and what plays instead.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MissingPreset {
-    /// The preset that the notes ask for.
+    /// The preset that the notes use.
     pub wanted: PresetNumbers,
     /// The preset that plays instead; `None`: nothing.
     pub played: Option<NamedPreset>,
@@ -74,13 +74,13 @@ impl std::fmt::Display for PresetNumbers {
 }
 
 impl MissingSound {
-    /// The same as a sentence.
+    /// Describes it in a sentence.
     #[must_use]
     pub fn in_words(&self) -> String {
         let id = &self.soundfont_id;
         let tracks: Vec<String> = self.tracks.iter().map(|track| format!("`{track}`")).collect();
         let missing = match self.preset {
-            None => format!("The SoundFont `{id}` is not there"),
+            None => format!("The SoundFont `{id}` is missing"),
             Some(preset) => format!("The SoundFont `{id}` has no preset {preset} (bank:program)"),
         };
         let played = match (&self.played_preset, &self.played_soundfont_id) {
@@ -95,7 +95,7 @@ impl MissingSound {
     }
 }
 
-/// The presets that the notes of a track ask for and its bank lacks, each once.
+/// The presets that the notes of a track use and its bank lacks, each once.
 pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> {
     let mut wanted = track.instrument.map(|instrument| (instrument.bank, instrument.program));
     let (mut msb, mut lsb, mut bank_is_selected) = (0, 0, false);
@@ -119,8 +119,9 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
             }
             Event::NoteOn { velocity: 1.., .. } => {
                 if let Some((number, program)) = wanted {
-                    missing
-                        .extend(missing_preset(bank, number, program).filter(|one| !missing.contains(one)));
+                    missing.extend(
+                        missing_preset(bank, number, program).filter(|preset| !missing.contains(preset)),
+                    );
                 }
             }
             _ => {}
@@ -131,14 +132,18 @@ pub(super) fn missing_presets(track: &Track, bank: &Bank) -> Vec<MissingPreset> 
 
 fn missing_preset(bank: &Bank, number: u16, program: u8) -> Option<MissingPreset> {
     let wanted = PresetNumbers { bank: number, program: program.into() };
-    let sounding = bank.resolved_preset(number, program);
-    if sounding == Some((wanted.bank, wanted.program)) {
+    let resolved = bank.resolved_preset(number, program);
+    if resolved == Some((wanted.bank, wanted.program)) {
         return None;
     }
-    let played = sounding.map(|(number, program)| {
+    let played = resolved.map(|(number, program)| {
         let mut presets = bank.summary().presets.iter();
-        let named = presets.find(|one| (one.bank, one.program) == (number, program));
-        NamedPreset { bank: number, program, name: named.map(|one| one.name.clone()).unwrap_or_default() }
+        let named = presets.find(|preset| (preset.bank, preset.program) == (number, program));
+        NamedPreset {
+            bank: number,
+            program,
+            name: named.map(|preset| preset.name.clone()).unwrap_or_default(),
+        }
     });
     Some(MissingPreset { wanted, played })
 }

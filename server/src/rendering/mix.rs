@@ -1,4 +1,4 @@
-//! A whole project to an audio file.
+//! Renders the mix of a project to an audio file.
 
 use std::io::{Seek, Write};
 
@@ -12,18 +12,18 @@ use super::pass::Pass;
 use super::report::LimiterReport;
 pub use super::report::{LeftOutOfRender, MixReport, warnings};
 use super::sources::{Prepared, Sources, has_notes};
-use super::{Observer, crew};
+use super::{Observer, threads};
 
 /// A track whose peak stays below this is silent: -100 dBFS.
 pub(super) const SILENT_PEAK: f32 = 1e-5;
 
-/// Renders a project into `destination`, which is a whole file afterwards.
+/// Renders a project as a complete file into `destination`.
 ///
 /// The engine runs at the project's own sample rate, as it does when the project is played; a file
 /// of another rate is converted from that.
 ///
 /// # Errors
-/// [`RenderError`]; the destination is then of no use.
+/// [`RenderError`]; the content of the destination is then undefined.
 pub fn render(
     project: &Project,
     options: &MixOptions,
@@ -33,10 +33,10 @@ pub fn render(
 ) -> Result<MixReport, RenderError> {
     let prepared = Prepared::open(project, sources, observer)?;
     let playing = tracks_that_play(project);
-    render_prepared(&prepared, options, &playing, crew::shared(), destination, observer)
+    render_prepared(&prepared, options, &playing, threads::shared(), destination, observer)
 }
 
-/// Places of the tracks that have something to play.
+/// Indices of the tracks with something to play.
 pub(super) fn tracks_that_play(project: &Project) -> Vec<usize> {
     let plays = |(index, track): (usize, &Track)| {
         let plays = match track.kind {
@@ -53,7 +53,7 @@ pub(super) fn render_prepared(
     prepared: &Prepared,
     options: &MixOptions,
     playing: &[usize],
-    crew: &dyn RenderThreads,
+    threads: &dyn RenderThreads,
     destination: impl Write + Seek,
     observer: Observer<'_>,
 ) -> Result<MixReport, RenderError> {
@@ -64,28 +64,28 @@ pub(super) fn render_prepared(
     let mut delivery =
         Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Mix)?;
     let mut peaks = vec![0.0_f32; 2 * session.tracks.len() + 2];
-    // The tracks, then the master.
+    // One peak per track, then the master's.
     let mut track_peaks = vec![0.0_f32; session.tracks.len() + 1];
     let mut pass = Pass::begin(&prepared.reservation);
-    while let Some((left, right)) = render.next_block_by(crew) {
+    while let Some((left, right)) = render.next_block_by(threads) {
         delivery.write(left, right)?;
         if pass.is_due() {
-            note_peaks(&mut render, &mut peaks, &mut track_peaks);
+            update_peaks(&mut render, &mut peaks, &mut track_peaks);
             pass.report(render.done_frames(), render.max_frames(), observer)?;
         }
     }
-    note_peaks(&mut render, &mut peaks, &mut track_peaks);
+    update_peaks(&mut render, &mut peaks, &mut track_peaks);
     let (measured, clipped_samples) = delivery.finish()?;
-    // Closed by hand, as by a switch, is not silent by mistake.
-    let closed = |index: usize| !render.lets_through(index) || session.tracks[index].gain == 0.0;
-    let silent = |index: &&usize| track_peaks[**index] < SILENT_PEAK && !closed(**index);
+    // A track that the user muted is not reported.
+    let is_closed = |index: usize| !render.lets_through(index) || session.tracks[index].gain == 0.0;
+    let silent = |index: &&usize| track_peaks[**index] < SILENT_PEAK && !is_closed(**index);
     let silent_tracks =
         playing.iter().filter(silent).map(|&index| session.tracks[index].id.clone()).collect();
     Ok(MixReport {
         measured,
         clipped_samples,
         silent_tracks,
-        left_out: prepared.left_out_in_words(),
+        left_out: prepared.left_out_described(),
         missing_sounds: prepared.missing().to_vec(),
         is_silent: track_peaks.last().is_none_or(|peak| *peak < SILENT_PEAK),
         song_secs: session.length_frames as f64 / f64::from(rate_hz),
@@ -93,7 +93,7 @@ pub(super) fn render_prepared(
     })
 }
 
-fn note_peaks(render: &mut OfflineRender, peaks: &mut [f32], track_peaks: &mut [f32]) {
+fn update_peaks(render: &mut OfflineRender, peaks: &mut [f32], track_peaks: &mut [f32]) {
     render.take_peaks(peaks);
     for (highest, pair) in track_peaks.iter_mut().zip(peaks.chunks_exact(2)) {
         *highest = highest.max(pair[0]).max(pair[1]);

@@ -1,10 +1,10 @@
-//! How a render is written.
+//! Options of a render.
 
 use dsp_core::wav::SampleFormat;
 
 use super::audio_format::{AudioFormat, BitDepth};
 
-/// How a project is to be rendered.
+/// Options of a render.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MixOptions {
     /// Sample rate of the file in hertz.
@@ -13,7 +13,7 @@ pub struct MixOptions {
     pub format: AudioFormat,
     /// Sample format of the file.
     pub bit_depth: BitDepth,
-    /// Longest time in seconds that the sound may ring on after the last item.
+    /// Longest tail after the last item, in seconds.
     pub tail_secs: f64,
 }
 

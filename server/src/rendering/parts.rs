@@ -1,10 +1,10 @@
-//! Parts of a project's mix: single tracks with all that belongs to them.
+//! Renders parts of a mix: single tracks with their sends, buses and groups.
 //!
-//! A part is made by changing the session, not the engine: the track alone is soloed, so its ways
-//! through buses, groups and the shared effects stay open and keep their latencies. The master's
-//! limiter must not work, or parts would not add up to the mix: the master turns everything down by
-//! a power of two, which floats take without any rounding, and what comes out is turned up again by
-//! the same factor.
+//! A part is rendered by changing the session, not the engine. Its track is the only soloed one, so
+//! its routes through buses, groups and the shared effects stay open and keep their latencies. The
+//! master's limiter must not act, or parts would not add up to the mix. So the master is turned
+//! down by a power of two, which is exact in floats, and the output is turned up by the same
+//! factor.
 
 use std::io::{Seek, Write};
 
@@ -22,22 +22,23 @@ use super::options::MixOptions;
 use super::pass::Pass;
 use super::report::LeftOutOfRender;
 use super::sources::{Prepared, Sources};
-use super::{CHANNELS, Observer, crew};
+use super::{CHANNELS, Observer, threads};
 
-/// By how much the master turns a part down: peaks of +21 dBFS stay below the limiter's -3 dBFS.
-const HEADROOM: f32 = 16.0;
+/// Factor by which the master is turned down: peaks up to +21 dBFS stay below the limiter's -3
+/// dBFS.
+const HEADROOM_FACTOR: f32 = 16.0;
 
 /// A part of a mix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Part {
-    /// What a track adds to the mix: through its fader, sends, buses and groups, and the master's
-    /// fader, without the master's effects. Where nothing but faders is in common, the stems of all
-    /// tracks add up to the mix.
+    /// A track's contribution to the mix, through its fader, sends, buses and groups and the
+    /// master's fader, without the master's effects. If tracks share only faders, all stems add up
+    /// to the mix.
     Stem(usize),
-    /// A track behind its effects, with what it sends to the shared reverb and chorus, before
-    /// fader, pan and sends.
+    /// A track after its effects, with its sends to the shared reverb and chorus, before fader, pan
+    /// and other sends.
     BeforeFader(usize),
-    /// The same behind fader and pan.
+    /// The same after fader and pan.
     AfterFader(usize),
 }
 
@@ -54,13 +55,13 @@ impl Part {
 /// A finished render of a part.
 #[derive(Debug)]
 pub struct PartReport {
-    /// What was measured on the file.
+    /// Measurements of the file.
     pub measured: Measured,
-    /// Whether the file is silent but for its dither.
+    /// Whether the file is silent apart from its dither.
     pub is_silent: bool,
 }
 
-/// A project that was opened once, of which several parts are rendered.
+/// A project that is opened once to render several parts.
 #[derive(Debug)]
 pub struct Parts {
     prepared: Prepared,
@@ -68,8 +69,8 @@ pub struct Parts {
 }
 
 impl Parts {
-    /// Opens everything that a project plays, at its own sample rate, once there is memory for
-    /// rendering it.
+    /// Reserves memory for a project's renders, and opens its banks and audio at the project's
+    /// sample rate.
     ///
     /// # Errors
     /// [`RenderError`].
@@ -82,15 +83,15 @@ impl Parts {
         Ok(Self { prepared, playing: tracks_that_play(project) })
     }
 
-    /// Indices of the tracks that have something to play and are not muted. Solo does not count: it
-    /// is for listening.
+    /// Indices of the unmuted tracks with something to play. Solo is for listening and does not
+    /// matter.
     #[must_use]
     pub fn audible_tracks(&self) -> Vec<usize> {
         let tracks = &self.prepared.session.tracks;
         self.playing.iter().copied().filter(|&track_index| !tracks[track_index].mute).collect()
     }
 
-    /// Bytes of a part's file, its header not counted.
+    /// Size of a part's file without its header, in bytes.
     #[must_use]
     pub fn file_bytes(&self, options: &MixOptions) -> u64 {
         let session = &self.prepared.session;
@@ -99,23 +100,23 @@ impl Parts {
         (secs * f64::from(options.sample_rate_hz)).ceil() as u64 * frame_bytes
     }
 
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine cannot play.
     #[must_use]
     pub fn left_out(&self) -> Vec<LeftOutOfRender> {
-        self.prepared.left_out_in_words()
+        self.prepared.left_out_described()
     }
 
-    /// SoundFonts and presets that the project names and that are not there.
+    /// Missing SoundFonts and presets of the project.
     #[must_use]
     pub fn missing_sounds(&self) -> &[MissingSound] {
         self.prepared.missing()
     }
 
-    /// Renders a part into `destination`, which is a whole file afterwards. All parts are as
-    /// long: to the last item's end and the whole tail.
+    /// Renders a part as a complete file into `destination`. All parts have the same length: to the
+    /// end of the last item plus the maximum tail.
     ///
     /// # Errors
-    /// [`RenderError`]; the destination is then of no use.
+    /// [`RenderError`]; the content of the destination is then undefined.
     pub fn render(
         &self,
         part: Part,
@@ -123,7 +124,7 @@ impl Parts {
         destination: impl Write + Seek,
         observer: Observer<'_>,
     ) -> Result<PartReport, RenderError> {
-        let session = session_of(&self.prepared.session, part, options.tail_secs);
+        let session = part_session(&self.prepared.session, part, options.tail_secs);
         let no_tail = TailConfig { max_secs: 0.0 };
         let mut render = OfflineRender::new(&session, self.prepared.slots(), no_tail)?;
         let rate_hz = session.sample_rate_hz;
@@ -131,11 +132,11 @@ impl Parts {
             Delivery::new(destination, rate_hz, session.length_frames, options, session.seed, Content::Part)?;
         let (mut left, mut right, mut peak) = (Vec::new(), Vec::new(), 0.0_f32);
         let mut pass = Pass::begin(&self.prepared.reservation);
-        while let Some((quiet_left, quiet_right)) = render.next_block_by(crew::shared()) {
-            for (loud, quiet) in [(&mut left, quiet_left), (&mut right, quiet_right)] {
-                loud.clear();
-                loud.extend(quiet.iter().map(|sample| sample * HEADROOM));
-                peak = loud.iter().fold(peak, |peak, sample| peak.max(sample.abs()));
+        while let Some((input_left, input_right)) = render.next_block_by(threads::shared()) {
+            for (output, input) in [(&mut left, input_left), (&mut right, input_right)] {
+                output.clear();
+                output.extend(input.iter().map(|sample| sample * HEADROOM_FACTOR));
+                peak = output.iter().fold(peak, |peak, sample| peak.max(sample.abs()));
             }
             delivery.write(&left, &right)?;
             if pass.is_due() {
@@ -147,9 +148,9 @@ impl Parts {
     }
 }
 
-/// The session in which a part alone is audible, turned down by [`HEADROOM`].
-fn session_of(whole: &Session, part: Part, tail_secs: f64) -> Session {
-    let mut session = whole.clone();
+/// The session in which only a part is audible, turned down by [`HEADROOM_FACTOR`].
+fn part_session(mix: &Session, part: Part, tail_secs: f64) -> Session {
+    let mut session = mix.clone();
     let tail_frames = (tail_secs * f64::from(session.sample_rate_hz)) as u64;
     session.length_frames = session.length_frames.saturating_add(tail_frames);
     session.master_effects.clear();
@@ -174,8 +175,8 @@ fn session_of(whole: &Session, part: Part, tail_secs: f64) -> Session {
             track.automation.retain(|lane| matches!(lane.target, AutomationTarget::Effect { .. }));
         }
     }
-    session.master_gain /= HEADROOM;
-    let headroom_db = gain::to_db(f64::from(HEADROOM));
+    session.master_gain /= HEADROOM_FACTOR;
+    let headroom_db = gain::to_db(f64::from(HEADROOM_FACTOR));
     for point in session.master_automation.iter_mut().flat_map(|lane| &mut lane.points) {
         point.value -= headroom_db;
     }

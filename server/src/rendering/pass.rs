@@ -1,4 +1,4 @@
-//! One pass over a song: how far it is, whether it is still wanted, and whether it takes too long.
+//! One pass over a song: reports its progress, and ends it if it is cancelled or too slow.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,19 @@ use super::{Observer, RenderError, memory};
 /// Blocks between two reports to the observer.
 const REPORT_BLOCKS: u32 = 10;
 
-/// A pass is judged by its speed once it has run for so long.
-const JUDGED_AFTER: Duration = Duration::from_secs(10);
+/// Time after which the speed of a pass is checked.
+const SPEED_CHECK_AFTER: Duration = Duration::from_secs(10);
 
-/// By how many times a pass must exceed the limit, judged by its speed, to be ended early: speed
-/// varies within a song.
-const EXCESS: f64 = 4.0;
+/// A pass ends early if its speed projects a total of this many times the limit. The factor is
+/// large because speed varies within a song.
+const OVERRUN_FACTOR: f64 = 4.0;
 
 /// A pass under way.
 #[derive(Debug)]
 pub(super) struct Pass {
     render_begun: Instant,
     begun: Instant,
-    longest: Option<Duration>,
+    max_duration: Option<Duration>,
     blocks: u32,
 }
 
@@ -30,52 +30,53 @@ impl Pass {
         Self {
             render_begun: reservation.begun(),
             begun: Instant::now(),
-            longest: reservation.longest(),
+            max_duration: reservation.max_duration(),
             blocks: 0,
         }
     }
 
-    /// Counts a block, and says whether it is time for a report.
+    /// Counts a block. Returns whether a report is due.
     pub(super) fn is_due(&mut self) -> bool {
         self.blocks += 1;
         self.blocks.is_multiple_of(REPORT_BLOCKS)
     }
 
-    /// Reports the share that is done.
+    /// Reports the progress.
     ///
     /// # Errors
-    /// [`RenderError::Cancelled`] if the observer does not want to go on;
-    /// [`RenderError::TooMuchWork`].
+    /// [`RenderError::Cancelled`] if the observer cancels; [`RenderError::TooMuchWork`].
     pub(super) fn report(
         &self,
         done_frames: u64,
         all_frames: u64,
         observer: Observer<'_>,
     ) -> Result<(), RenderError> {
-        memory::give_back();
-        let share = done_frames as f64 / all_frames.max(1) as f64;
-        if !observer(share) {
+        memory::release_pages();
+        let progress = done_frames as f64 / all_frames.max(1) as f64;
+        if !observer(progress) {
             return Err(RenderError::Cancelled);
         }
-        let Some(longest) = self.longest else { return Ok(()) };
-        check(self.render_begun.elapsed(), self.begun.elapsed(), share, longest)
+        let Some(max_duration) = self.max_duration else { return Ok(()) };
+        check(self.render_begun.elapsed(), self.begun.elapsed(), progress, max_duration)
     }
 }
 
 fn check(
-    render_took: Duration,
-    pass_took: Duration,
-    share: f64,
-    longest: Duration,
+    render_time: Duration,
+    pass_time: Duration,
+    progress: f64,
+    max_duration: Duration,
 ) -> Result<(), RenderError> {
-    let expected_secs = pass_took.as_secs_f64() / share.max(f64::MIN_POSITIVE);
-    let is_judged = pass_took >= JUDGED_AFTER.min(longest);
-    if render_took <= longest && !(is_judged && expected_secs > EXCESS * longest.as_secs_f64()) {
+    let expected_secs = pass_time.as_secs_f64() / progress.max(f64::MIN_POSITIVE);
+    let checks_speed = pass_time >= SPEED_CHECK_AFTER.min(max_duration);
+    if render_time <= max_duration
+        && !(checks_speed && expected_secs > OVERRUN_FACTOR * max_duration.as_secs_f64())
+    {
         return Ok(());
     }
     Err(RenderError::TooMuchWork {
-        expected_secs: expected_secs.max(render_took.as_secs_f64()).ceil() as u64,
-        limit_secs: longest.as_secs(),
+        expected_secs: expected_secs.max(render_time.as_secs_f64()).ceil() as u64,
+        limit_secs: max_duration.as_secs(),
     })
 }
 
@@ -85,8 +86,8 @@ mod tests {
 
     const SECOND: Duration = Duration::from_secs(1);
 
-    fn expected_secs(render_secs: u32, pass_secs: u32, share: f64) -> Option<u64> {
-        match check(render_secs * SECOND, pass_secs * SECOND, share, 100 * SECOND) {
+    fn expected_secs(render_secs: u32, pass_secs: u32, progress: f64) -> Option<u64> {
+        match check(render_secs * SECOND, pass_secs * SECOND, progress, 100 * SECOND) {
             Ok(()) => None,
             Err(RenderError::TooMuchWork { expected_secs, limit_secs: 100 }) => Some(expected_secs),
             Err(other) => panic!("{other}"),
@@ -94,11 +95,11 @@ mod tests {
     }
 
     #[test]
-    fn a_render_ends_at_its_limit_or_when_it_is_far_too_slow() {
-        assert_eq!(expected_secs(5, 5, 0.000_1), None, "not judged yet");
-        assert_eq!(expected_secs(10, 10, 0.03), None, "333 s: the rest may be quicker");
+    fn a_render_ends_at_its_time_limit_or_if_it_is_far_too_slow() {
+        assert_eq!(expected_secs(5, 5, 0.000_1), None, "too early for a check");
+        assert_eq!(expected_secs(10, 10, 0.03), None, "333 s: the remaining song may be faster");
         assert_eq!(expected_secs(10, 10, 0.01), Some(1_000));
         assert_eq!(expected_secs(100, 90, 0.99), None);
-        assert_eq!(expected_secs(101, 50, 0.5), Some(101), "several passes count together");
+        assert_eq!(expected_secs(101, 50, 0.5), Some(101), "all passes of a render count together");
     }
 }

@@ -1,4 +1,4 @@
-//! The receipt of a render: what was made, of what, and how.
+//! The receipt of a render: measurements, hashes and settings.
 
 use schemas::json::JsonText;
 use schemas::project::{ChorusSettings, Interpolation, ReverbSettings, VelocityToCutoff};
@@ -19,13 +19,12 @@ pub struct Receipt {
     pub peak: f64,
     /// Samples that lay beyond full scale and were clipped to it.
     pub clipped_samples: u64,
-    /// Ids of tracks that should have been heard and were not.
+    /// Ids of tracks that should be audible and are silent.
     pub silent_tracks: Vec<String>,
-    /// What the engine does not play of the project: plugins, effects of other versions, audio that
-    /// is gone.
+    /// Parts of the project that the engine cannot play: plugins, effects of other versions,
+    /// missing audio.
     pub left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there, and what played
-    /// instead.
+    /// Missing SoundFonts and presets of the project, and what played instead.
     pub missing_sounds: Vec<MissingSound>,
     /// Version of the engine.
     pub engine_version: &'static str,
@@ -35,15 +34,15 @@ pub struct Receipt {
     pub pcm_sha256: String,
     /// Frames in the file.
     pub frames: u64,
-    /// Where the last item ends, in seconds; the rest of the file is its tail.
+    /// End of the last item in seconds; the tail follows.
     pub song_secs: f64,
     /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,
-    /// How it was rendered.
+    /// Settings of the render.
     pub settings: ReceiptSettings,
 }
 
-/// How a render was made.
+/// Settings of a render.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct ReceiptSettings {
     /// Sample rate in hertz.
@@ -60,7 +59,7 @@ pub struct ReceiptSettings {
     /// How velocity moves the cutoff of the filter: `as_stated` or `specification`.
     #[schema(value_type = String)]
     pub velocity_to_cutoff: VelocityToCutoff,
-    /// The room that all instruments shared, as in a project's settings.
+    /// The reverb that all instruments shared, as in a project's settings.
     #[schema(value_type = Object)]
     pub reverb: ReverbSettings,
     /// The chorus that all instruments shared, as in a project's settings.
@@ -72,7 +71,7 @@ pub struct ReceiptSettings {
     pub soundfonts: Vec<String>,
 }
 
-/// Puts a receipt together. `document` is the project as it was rendered.
+/// Makes a receipt. `document` is the rendered project.
 #[must_use]
 pub fn receipt(
     document: &JsonText,

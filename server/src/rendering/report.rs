@@ -12,17 +12,17 @@ use super::missing::MissingSound;
 pub struct MixReport {
     /// Measurements of the file.
     pub measured: Measured,
-    /// Samples beyond full scale before they were clipped to it.
+    /// Samples that were beyond full scale and were clipped.
     pub clipped_samples: u64,
-    /// Ids of tracks that should have been heard and were not.
+    /// Ids of tracks that should be audible and are silent.
     pub silent_tracks: Vec<String>,
-    /// What the engine does not play of the project.
+    /// Parts of the project that the engine cannot play.
     pub left_out: Vec<LeftOutOfRender>,
-    /// SoundFonts and presets that the project names and that are not there.
+    /// Missing SoundFonts and presets of the project.
     pub missing_sounds: Vec<MissingSound>,
     /// Whether the file is silent.
     pub is_silent: bool,
-    /// Where the last item ends, in seconds; the rest of the file is its tail.
+    /// End of the last item in seconds; the tail follows.
     pub song_secs: f64,
     /// Gain reduction of the mix limiter.
     pub limiter: LimiterReport,

@@ -1,4 +1,4 @@
-//! Where a render gets what a project names, and the slots that the engine finds it in.
+//! Opens the banks and recordings of a project, and puts them in the engine's slots.
 
 use dsp_core::mixer::Slots;
 use dsp_core::session::{Audio, AudioSlot, Session};
@@ -13,64 +13,64 @@ use super::missing::{MissingSound, OpenedBank, missing_presets};
 use super::report::LeftOutOfRender;
 use super::{Observer, banks};
 
-/// Name of the default bank where it has no other.
+/// Name of the default bank if it has no other.
 const DEFAULT_NAME: &str = "default";
 
-/// Recorded audio, ready to be played.
+/// Decoded audio of a file.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// Its samples, at the project's rate.
+    /// Samples at the project's rate.
     pub audio: Audio,
-    /// Rate of the file itself, in hertz: projects count its frames by it.
+    /// Sample rate of the file in hertz: projects count frames of the file.
     pub file_rate_hz: u32,
 }
 
-/// Opens what a project names.
+/// Opens the banks and recordings that a project names.
 pub trait Sources {
-    /// The bank of a soundfont id (`None`: the default bank) or what stands in for it, or `None`
-    /// where there is none.
+    /// The bank of a soundfont id (`None`: the default bank) or its substitute; `None` if there is
+    /// neither.
     ///
     /// # Errors
-    /// It is there and cannot be used.
+    /// The bank exists and cannot be used.
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError>;
 
-    /// Decodes the compressed samples of presets of a bank, as long as `go_on` says so. `name` is
-    /// for errors.
+    /// Decodes the compressed samples of presets of a bank while `should_continue` returns true.
+    /// `name` is for errors.
     ///
     /// # Errors
-    /// It cannot be used, or takes too much memory; [`RenderError::Cancelled`] if `go_on` says no.
+    /// The bank cannot be used or needs too much memory; [`RenderError::Cancelled`] if
+    /// `should_continue` returns false.
     fn prepare(
         &mut self,
         bank: &Bank,
         name: &str,
         presets: &[(u16, u8)],
-        go_on: &mut dyn FnMut() -> bool,
+        should_continue: &mut dyn FnMut() -> bool,
     ) -> Result<(), RenderError> {
-        banks::decode(bank, name, presets, go_on)
+        banks::decode(bank, name, presets, should_continue)
     }
 
-    /// Memory that all banks together may take, in bytes; by default as much as they need.
+    /// Limit on the memory of all banks together, in bytes; by default none.
     fn bank_memory_bytes(&self) -> u64 {
         u64::MAX
     }
 
-    /// The samples of an audio file at the project's rate, or `None` where there is none.
+    /// The samples of an audio file at the project's rate; `None` if there is no such file.
     fn recording(&mut self, server_file_id: &str) -> Option<Recording>;
 
-    /// The budget of the render's memory and time; by default its own
-    /// [`budget::DEFAULT_BYTES`].
+    /// Budget for memory and time; by default [`budget::DEFAULT_BYTES`] for this render alone.
     fn budget(&self) -> BudgetShare {
         RenderBudget::unshared(budget::DEFAULT_BYTES).share_of("")
     }
 }
 
-/// Banks without recordings. Each is taken for the SoundFont that is named.
+/// A function that opens banks. There are no recordings, and no bank counts as a substitute.
 impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F {
     fn bank(&mut self, soundfont_id: Option<&str>) -> Result<Option<OpenedBank>, RenderError> {
         let opened = |bank| OpenedBank {
             bank,
             soundfont_id: soundfont_id.unwrap_or(DEFAULT_NAME).to_owned(),
-            stands_in: false,
+            is_substitute: false,
         };
         Ok(self(soundfont_id)?.map(opened))
     }
@@ -80,37 +80,37 @@ impl<F: FnMut(Option<&str>) -> Result<Option<Bank>, RenderError>> Sources for F 
     }
 }
 
-/// A session and what is in its slots.
+/// A session and the content of its slots.
 #[derive(Debug)]
 pub(super) struct Prepared {
     pub(super) session: Session,
     banks: Vec<Option<Bank>>,
     audio: Vec<Option<AudioSlot>>,
-    /// Parts of the project that the engine does not play.
+    /// Parts of the project that the engine cannot play.
     left_out: Vec<LeftOut>,
-    /// SoundFonts and presets that are named and not there.
+    /// Missing SoundFonts and presets.
     missing: Vec<MissingSound>,
-    /// Held as long as anything of it is rendered.
+    /// Kept while the session is rendered.
     pub(super) reservation: Reservation,
 }
 
 impl Prepared {
-    /// Opens everything that a project plays, at its own sample rate, once there is memory for
-    /// rendering it.
+    /// Reserves memory for a project's render, and opens its banks and audio at the project's
+    /// sample rate.
     pub(super) fn open(
         project: &Project,
         sources: &mut dyn Sources,
         observer: Observer<'_>,
     ) -> Result<Self, RenderError> {
         let rate_hz = project.sample_rate_hz;
-        let mut found = Found { banks: open_banks(project, sources)?, recordings: Vec::new() };
+        let mut found = OpenedSounds { banks: open_banks(project, sources)?, recordings: Vec::new() };
         for id in files_used(project) {
             if let Some(recording) = sources.recording(&id) {
                 found.recordings.push((id, recording));
             }
         }
         let compiled = compile(project, rate_hz, &mut found)?;
-        let Found { banks, recordings } = found;
+        let OpenedSounds { banks, recordings } = found;
         let missing = missing_sounds(&compiled.session, &banks);
         let audio: Vec<Option<AudioSlot>> =
             recordings.into_iter().map(|(_, recording)| Some(AudioSlot::Whole(recording.audio))).collect();
@@ -120,25 +120,27 @@ impl Prepared {
             Some((soundfont_id.unwrap_or_else(|| DEFAULT_NAME.to_owned()), opened?.bank))
         };
         let in_slot =
-            |(slot, (name, bank))| Playing { name, presets: presets_used(&compiled.session, slot), bank };
-        let playing: Vec<Playing> = (0..).zip(banks.into_iter().filter_map(named)).map(in_slot).collect();
-        check_together(&playing, sources.bank_memory_bytes())?;
-        for Playing { name, bank, presets } in &playing {
+            |(slot, (name, bank))| UsedBank { name, presets: presets_used(&compiled.session, slot), bank };
+        let used_banks: Vec<UsedBank> = (0..).zip(banks.into_iter().filter_map(named)).map(in_slot).collect();
+        check_total_memory(&used_banks, sources.bank_memory_bytes())?;
+        for UsedBank { name, bank, presets } in &used_banks {
             sources.prepare(bank, name, presets, &mut || observer(0.0))?;
         }
-        let slots = playing.into_iter().map(|one| Some(one.bank)).collect();
+        let slots = used_banks.into_iter().map(|used| Some(used.bank)).collect();
         let left_out = compiled.left_out;
         Ok(Self { session: compiled.session, banks: slots, audio, left_out, missing, reservation })
     }
 
-    /// Parts of the project that the engine does not play, in words.
-    pub(super) fn left_out_in_words(&self) -> Vec<LeftOutOfRender> {
-        let in_words =
-            |one: &LeftOut| LeftOutOfRender { pointer: one.pointer.clone(), reason: one.reason.to_string() };
-        self.left_out.iter().map(in_words).collect()
+    /// Parts of the project that the engine cannot play, with reasons as text.
+    pub(super) fn left_out_described(&self) -> Vec<LeftOutOfRender> {
+        let described = |part: &LeftOut| LeftOutOfRender {
+            pointer: part.pointer.clone(),
+            reason: part.reason.to_string(),
+        };
+        self.left_out.iter().map(described).collect()
     }
 
-    /// SoundFonts and presets that the project names and that are not there.
+    /// Missing SoundFonts and presets of the project.
     pub(super) fn missing(&self) -> &[MissingSound] {
         &self.missing
     }
@@ -153,10 +155,10 @@ pub(super) fn has_notes(track: &Track) -> bool {
     track.items.iter().any(|item| matches!(item, Item::Midi(item) if !item.notes.is_empty()))
 }
 
-/// A bank by the soundfont id that tracks name, `None` where there is no such bank.
+/// The soundfont id in tracks, and its bank, if there is one.
 type NamedBank = (Option<String>, Option<OpenedBank>);
 
-/// The banks that the notes of a project want, each once.
+/// Opens the banks of all tracks with notes, each once.
 fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedBank>, RenderError> {
     let mut banks: Vec<NamedBank> = Vec::new();
     for track in project.tracks.iter().filter(|track| has_notes(track)) {
@@ -169,31 +171,31 @@ fn open_banks(project: &Project, sources: &mut dyn Sources) -> Result<Vec<NamedB
     Ok(banks)
 }
 
-/// A bank of a song, with the presets that are played.
-struct Playing {
+/// A bank of a song and the presets that are played.
+struct UsedBank {
     name: String,
     bank: Bank,
     presets: Vec<(u16, u8)>,
 }
 
-/// Refuses a song whose banks do not fit into memory together, whatever else is played. Each might
-/// fit on its own.
-fn check_together(playing: &[Playing], limit_bytes: u64) -> Result<(), RenderError> {
+/// Refuses a song whose banks together need more memory than `limit_bytes`. A single bank has
+/// limits of its own.
+fn check_total_memory(used_banks: &[UsedBank], limit_bytes: u64) -> Result<(), RenderError> {
     let mut needed_bytes = 0_u64;
-    for (number, one) in playing.iter().enumerate() {
-        // One bank may stand in for several: what they play of it is counted once.
-        if playing[..number].iter().any(|other| other.bank.is_same(&one.bank)) {
+    for (index, used) in used_banks.iter().enumerate() {
+        // One bank may replace several missing ones; its presets are counted once.
+        if used_banks[..index].iter().any(|earlier| earlier.bank.is_same(&used.bank)) {
             continue;
         }
-        let same = playing[number..].iter().filter(|other| other.bank.is_same(&one.bank));
-        let presets: Vec<_> = same.flat_map(|other| other.presets.iter().copied()).collect();
+        let same = used_banks[index..].iter().filter(|later| later.bank.is_same(&used.bank));
+        let presets: Vec<_> = same.flat_map(|later| later.presets.iter().copied()).collect();
         needed_bytes =
-            needed_bytes.saturating_add(one.bank.table_bytes() + one.bank.prepared_bytes(&presets));
+            needed_bytes.saturating_add(used.bank.table_bytes() + used.bank.prepared_bytes(&presets));
     }
-    if needed_bytes <= limit_bytes || playing.len() < 2 {
+    if needed_bytes <= limit_bytes || used_banks.len() < 2 {
         return Ok(());
     }
-    let names: Vec<String> = playing.iter().map(|one| format!("`{}`", one.name)).collect();
+    let names: Vec<String> = used_banks.iter().map(|used| format!("`{}`", used.name)).collect();
     Err(RenderError::Banks {
         names: names.join(", "),
         needed_mib: banks::mib(needed_bytes),
@@ -201,24 +203,25 @@ fn check_together(playing: &[Playing], limit_bytes: u64) -> Result<(), RenderErr
     })
 }
 
-/// The sounds that tracks name and their banks lack, in the order of the banks.
+/// The missing SoundFonts and presets, in the order of the banks.
 fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
     let mut missing: Vec<MissingSound> = Vec::new();
     let opened = banks.iter().filter_map(|(named, opened)| Some((named, opened.as_ref()?)));
     for (slot, (named, opened)) in (0..).zip(opened) {
-        let on_slot =
-            |track: &&dsp_core::session::Track| track.instrument.is_some_and(|one| one.bank_slot == slot);
+        let on_slot = |track: &&dsp_core::session::Track| {
+            track.instrument.is_some_and(|instrument| instrument.bank_slot == slot)
+        };
         for track in session.tracks.iter().filter(on_slot) {
             let mut add = |found: MissingSound| {
-                let same = |one: &&mut MissingSound| {
-                    (&one.soundfont_id, one.preset) == (&found.soundfont_id, found.preset)
+                let same = |sound: &&mut MissingSound| {
+                    (&sound.soundfont_id, sound.preset) == (&found.soundfont_id, found.preset)
                 };
                 match missing.iter_mut().find(same) {
                     Some(known) => known.tracks.push(track.id.clone()),
                     None => missing.push(found),
                 }
             };
-            if let Some(named) = named.as_ref().filter(|_| opened.stands_in) {
+            if let Some(named) = named.as_ref().filter(|_| opened.is_substitute) {
                 add(MissingSound {
                     tracks: vec![track.id.clone()],
                     soundfont_id: named.clone(),
@@ -242,15 +245,15 @@ fn missing_sounds(session: &Session, banks: &[NamedBank]) -> Vec<MissingSound> {
 }
 
 /// The opened banks and recordings, in the order of their slots.
-struct Found {
+struct OpenedSounds {
     banks: Vec<NamedBank>,
     recordings: Vec<(String, Recording)>,
 }
 
-impl Sounds for Found {
+impl Sounds for OpenedSounds {
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32> {
-        let mut there = self.banks.iter().filter(|(_, bank)| bank.is_some());
-        there.position(|(id, _)| id.as_deref() == soundfont_id).map(|place| place as u32)
+        let mut opened = self.banks.iter().filter(|(_, bank)| bank.is_some());
+        opened.position(|(id, _)| id.as_deref() == soundfont_id).map(|index| index as u32)
     }
 
     fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {

@@ -8,10 +8,10 @@ use serde_json::json;
 
 use super::audio_format::{AudioFormat, BitDepth};
 use super::banks::{BankCache, BankLimits, open};
-use super::crew::Threads;
 use super::encoder::check_length;
 use super::mix::{MixOptions, render, render_prepared};
 use super::sources::Prepared;
+use super::threads::Threads;
 use super::{BankProblem, RenderError};
 
 const BANK: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
@@ -39,13 +39,13 @@ fn the_demo_song_is_valid_and_long_enough() {
 }
 
 #[test]
-fn the_demo_song_sounds_and_is_the_same_every_time() {
+fn the_demo_song_is_audible_and_renders_identically() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
-    let mut shares = Vec::new();
+    let mut progress_values = Vec::new();
     let mut play = || {
         let mut file = Cursor::new(Vec::new());
-        let mut observer = |share| {
-            shares.push(share);
+        let mut observer = |progress| {
+            progress_values.push(progress);
             true
         };
         let report = render(
@@ -68,17 +68,20 @@ fn the_demo_song_sounds_and_is_the_same_every_time() {
     let (again, same_file) = play();
     assert_eq!(again, report);
     assert!(same_file == file);
-    assert!(shares.is_sorted_by(|a, b| a < b || *b < 0.01) && shares.iter().all(|share| *share <= 1.0));
+    assert!(
+        progress_values.is_sorted_by(|a, b| a < b || *b < 0.01)
+            && progress_values.iter().all(|progress| *progress <= 1.0)
+    );
 }
 
 #[test]
-fn any_number_of_threads_gives_the_same() {
+fn any_thread_count_gives_the_same_file() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let prepared =
         Prepared::open(&song(), &mut |_: Option<&str>| Ok(Some(bank.clone())), &mut |_| true).unwrap();
-    let play = |crew: &dyn RenderThreads| {
+    let play = |threads: &dyn RenderThreads| {
         let mut file = Cursor::new(Vec::new());
-        let report = render_prepared(&prepared, &OPTIONS, &[], crew, &mut file, &mut |_| true).unwrap();
+        let report = render_prepared(&prepared, &OPTIONS, &[], threads, &mut file, &mut |_| true).unwrap();
         (report.measured.pcm_sha256, file.into_inner())
     };
     let alone = play(&SingleThread);
@@ -88,7 +91,7 @@ fn any_number_of_threads_gives_the_same() {
 }
 
 #[test]
-fn a_render_ends_when_nobody_waits_for_it() {
+fn a_render_ends_when_its_observer_cancels() {
     let bank = open(Path::new(BANK)).expect("timgm6mb-soundfont is installed");
     let mut calls = 0;
     let outcome = render(
@@ -106,7 +109,7 @@ fn a_render_ends_when_nobody_waits_for_it() {
 }
 
 #[test]
-fn a_bank_is_asked_for_once_and_only_where_notes_are() {
+fn each_bank_of_a_track_with_notes_is_opened_once() {
     let track = |id: &str, bank: &str, notes: serde_json::Value| {
         json!({"id": id, "kind": "instrument",
                "synth_engine": {"type": "soundfont", "soundfont_id": bank, "bank": 0, "program": 0},
@@ -117,14 +120,14 @@ fn a_bank_is_asked_for_once_and_only_where_notes_are() {
         track("1", "a", note.clone()), track("2", "b", json!([])), track("3", "a", note.clone()), track("4", "c", note)
     ]});
     let project = serde_json::from_value(project).unwrap();
-    let mut asked = Vec::new();
+    let mut opened_ids = Vec::new();
     let mut bank = |id: Option<&str>| {
-        asked.push(id.unwrap_or("default").to_owned());
+        opened_ids.push(id.unwrap_or("default").to_owned());
         Ok(None)
     };
     let report = render(&project, &OPTIONS, &mut bank, Cursor::new(Vec::new()), &mut |_| true).unwrap();
-    assert_eq!(asked, ["a", "c"]);
-    assert_eq!(report.silent_tracks, ["1", "3", "4"], "without a bank they are silent, and that is said");
+    assert_eq!(opened_ids, ["a", "c"]);
+    assert_eq!(report.silent_tracks, ["1", "3", "4"], "tracks without a bank are reported as silent");
 }
 
 /// A cache for `total_bytes` of tables and samples.
@@ -133,38 +136,38 @@ fn cache(total_bytes: u64) -> BankCache {
 }
 
 #[test]
-fn opened_banks_that_nobody_plays_are_kept_within_the_limit() {
+fn idle_banks_are_evicted_above_the_limit() {
     let dir = tempfile::tempdir().unwrap();
     let path = |name: &str| dir.path().join(name);
     for name in ["a", "b", "c"] {
         fs::copy(BANK, path(name)).expect("timgm6mb-soundfont is installed");
     }
-    let one = open(&path("a")).unwrap().table_bytes();
-    assert!(one > 100_000, "the tables of a bank take {one} bytes");
-    let cache = cache(2 * one + 1);
+    let bank_bytes = open(&path("a")).unwrap().table_bytes();
+    assert!(bank_bytes > 100_000, "the tables of a bank take {bank_bytes} bytes");
+    let cache = cache(2 * bank_bytes + 1);
     let a = cache.open(&path("a")).unwrap();
     cache.open(&path("b")).unwrap();
     assert!(cache.open(&path("a")).unwrap().is_same(&a));
-    assert_eq!(cache.bytes(), 2 * one);
+    assert_eq!(cache.bytes(), 2 * bank_bytes);
     let c = cache.open(&path("c")).unwrap();
-    assert_eq!(cache.bytes(), 2 * one, "b was let go: a was used later, and is played");
+    assert_eq!(cache.bytes(), 2 * bank_bytes, "b was evicted: a was used later and is in use");
     assert!(cache.open(&path("a")).unwrap().is_same(&a) && cache.open(&path("c")).unwrap().is_same(&c));
-    let problem = cache.open(&path("b")).expect_err("both that there is room for are played");
+    let problem = cache.open(&path("b")).expect_err("both cached banks are in use");
     assert!(matches!(problem, BankProblem::MemoryInUse { .. }), "{problem}");
     drop(a);
-    let b = cache.open(&path("b")).expect("there is room now");
-    assert_eq!(cache.bytes(), 2 * one);
+    let b = cache.open(&path("b")).expect("a is idle and can be evicted");
+    assert_eq!(cache.bytes(), 2 * bank_bytes);
     drop((b, c));
 
     let c = cache.open(&path("c")).unwrap();
     let mut bytes = fs::read(BANK).unwrap();
     bytes.push(0);
     fs::write(path("c"), bytes).unwrap();
-    assert!(!cache.open(&path("c")).unwrap().is_same(&c), "another file now");
+    assert!(!cache.open(&path("c")).unwrap().is_same(&c), "the changed file is opened again");
 }
 
 #[test]
-fn what_others_decoded_of_a_bank_refuses_no_song_for_long() {
+fn a_bank_full_of_other_presets_is_opened_again() {
     const SF3: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
     let (piano, strings) = ([(0, 0)], [(0, 48)]);
     let bank = open(Path::new(SF3)).expect("musescore-general-soundfont-small is installed");
@@ -176,7 +179,7 @@ fn what_others_decoded_of_a_bank_refuses_no_song_for_long() {
         cache.prepare(&bank, "general", presets, &mut || true)
     };
     prepare(&piano).expect("fits");
-    let refusal = prepare(&strings).expect_err("the piano is still there");
+    let refusal = prepare(&strings).expect_err("the piano is still decoded");
     let RenderError::Bank { reason: BankProblem::MemoryInUse { .. }, .. } = refusal else {
         panic!("{refusal}")
     };
@@ -186,7 +189,7 @@ fn what_others_decoded_of_a_bank_refuses_no_song_for_long() {
 }
 
 #[test]
-fn files_that_are_no_banks_are_named() {
+fn invalid_bank_files_are_refused_with_the_reason() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("bank.sf2");
     assert!(matches!(open(&path), Err(BankProblem::Io(_))));
@@ -196,7 +199,7 @@ fn files_that_are_no_banks_are_named() {
 }
 
 #[test]
-fn what_a_file_cannot_hold_is_refused() {
+fn a_song_too_long_for_its_format_is_refused() {
     assert!(check_length(1_000_000_000, 48_000, SampleFormat::Pcm16).is_ok());
     let error = check_length(1_000_000_000, 48_000, SampleFormat::Float32).unwrap_err().to_string();
     assert_eq!(error, "the song lasts 20833 seconds, and a WAV file of this kind holds at most 11184");

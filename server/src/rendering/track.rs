@@ -1,5 +1,5 @@
-//! One track's notes to a WAV file, before fader, pan and limiter, with or without what it sends to
-//! the reverb and chorus of the mix.
+//! Renders one track's notes to a WAV file, before fader, pan and limiter, with or without its
+//! sends to the reverb and chorus of the mix.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -17,8 +17,8 @@ use super::missing::{MissingPreset, missing_presets};
 use super::pass::Pass;
 use super::{CHANNELS, Observer};
 
-/// Where the channel mask stands in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`):
-/// behind the RIFF header, the `fmt ` chunk's header and its first 20 bytes.
+/// Offset of the channel mask in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`):
+/// after the RIFF header, the `fmt ` chunk's header and its first 20 bytes.
 const CHANNEL_MASK_OFFSET: u64 = 12 + 8 + 20;
 
 /// Which channels of a track are written.
@@ -53,11 +53,11 @@ pub struct TrackVoice<'v> {
 }
 
 /// Renders the first track of a project into `destination` as 32-bit floats: the samples that
-/// the engine in the page computes for the same track. Returns the presets that the notes ask for
-/// and the bank lacks.
+/// the engine in the page computes for the same track. Returns the presets that the notes use and
+/// the bank lacks.
 ///
 /// # Errors
-/// [`RenderError`]; the destination is then of no use.
+/// [`RenderError`]; the content of the destination is then undefined.
 pub fn render_first(
     project: &Project,
     sample_rate_hz: u32,
@@ -68,9 +68,9 @@ pub fn render_first(
     observer: Observer<'_>,
 ) -> Result<Vec<MissingPreset>, RenderError> {
     let session = schemas::session::build(project, sample_rate_hz, |_| Some(0))?;
-    // Four channels fill a file at twice the speed.
-    let twice = channels.count() as u64 / CHANNELS;
-    check_length(session.length_frames.saturating_mul(twice), sample_rate_hz, SampleFormat::Float32)?;
+    // The limit is for stereo; four channels need twice the space.
+    let size_factor = channels.count() as u64 / CHANNELS;
+    check_length(session.length_frames.saturating_mul(size_factor), sample_rate_hz, SampleFormat::Float32)?;
     let Some(track) = session.tracks.first() else { return Ok(Vec::new()) };
     let reservation = voice.budget.reserve(&session, Slots::default(), observer)?;
     (voice.prepare)(&presets_used(&session, 0))?;
@@ -95,7 +95,7 @@ pub fn render_first(
     }
     wav.finalize().map_err(from_hound)?;
     if channels == TrackChannels::WithSends {
-        // The sends belong to no loudspeaker.
+        // Sends have no loudspeaker position.
         destination.seek(SeekFrom::Start(CHANNEL_MASK_OFFSET)).map_err(WavError::Io)?;
         destination.write_all(&0_u32.to_le_bytes()).map_err(WavError::Io)?;
         destination.flush().map_err(WavError::Io)?;

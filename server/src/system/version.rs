@@ -83,7 +83,7 @@ pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> Ap
         },
         database_form: db::form(&state.db).await?,
         blob_store: match state.config.storage.blobs {
-            BlobStore::Own => "folder",
+            BlobStore::Local => "folder",
             BlobStore::SharedFolder(_) => "shared_folder",
             BlobStore::S3(_) => "s3",
         },

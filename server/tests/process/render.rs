@@ -245,7 +245,7 @@ fn a_missing_soundfont_or_preset_is_reported() {
     let receipt: Value = serde_json::from_slice(&output.stdout).expect("a receipt as JSON");
     let said = String::from_utf8_lossy(&output.stderr);
     for text in [&receipt["warnings"].to_string(), &*said] {
-        assert!(text.contains("`grand` is not there; `timgm6mb` played instead"), "{text}");
+        assert!(text.contains("`grand` is missing; `timgm6mb` played instead"), "{text}");
         assert!(text.contains("no preset 5:3") && text.contains("0:3"), "{text}");
     }
     let missing = &receipt["receipt"]["missing_sounds"];

@@ -32,6 +32,6 @@ test('an export names its missing parts and their locations', async ({ page, ser
     'Flute, Compressor, threshold_db: -300.0 counts as -60: the range is -60 to 0',
   ]);
   const warnings = page.getByRole('status', { name: 'Warnings' }).getByRole('listitem');
-  await expect(warnings.filter({ hasText: 'The SoundFont `grand-of-ada` is not there' })).toContainText('played instead');
+  await expect(warnings.filter({ hasText: 'The SoundFont `grand-of-ada` is missing' })).toContainText('played instead');
   await page.screenshot({ path: 'output/left-out.png' });
 });

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::say;
+use super::print_line;
 use crate::backup::check::{CheckOptions, check as check_storage};
-use crate::backup::{make, restore as put_back};
+use crate::backup::{make, restore as restore_backup};
 use crate::config::Config;
 
 /// Save everything that is stored into a folder, while the service runs or not.
@@ -17,8 +17,7 @@ With PostgreSQL, pg_dump must be there, in the server's version or later.")]
 pub(super) struct Backup {
     /// Folder to make; if it exists, it must be empty.
     folder: PathBuf,
-    /// Save the files only: the database has backups of its own, and the last of them is older than
-    /// this one.
+    /// Save the files only. The last backup of the database must be older than this one.
     #[arg(long)]
     without_database: bool,
 }
@@ -37,80 +36,82 @@ pub(super) struct Restore {
     replace: bool,
 }
 
-/// Look whether everything that the database speaks of is there and whole. Fails if it is not.
+/// Check that every file that the database needs exists and is undamaged. Fails if not.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     /// Compare sizes only, without reading the files.
     #[arg(long)]
     quick: bool,
-    /// Make decoded copies and peaks again that are damaged or missing, find out hashes that are
-    /// not known, and move stored files that have belonged to nothing for a while to the
-    /// quarantine. A damaged original is replaced when its user sends the file again. The service
-    /// must not be running.
+    /// Make damaged or missing decoded copies and peaks again, compute unknown hashes, and move
+    /// stored files that nothing has needed for a while to the quarantine. A damaged original is
+    /// replaced when its user sends the file again. The service must not be running.
     #[arg(long)]
     repair: bool,
-    /// For how long the database must have needed no file that moves to the quarantine, in seconds;
-    /// SF_ORPHAN_AGE_SECS if this is left out. 0: all at once.
+    /// How long nothing in the database must have needed a file before it moves to the quarantine,
+    /// in seconds; SF_ORPHAN_AGE_SECS if this is left out. 0: move all at once.
     #[arg(long, requires = "repair", value_name = "SECONDS")]
     age_secs: Option<u64>,
-    /// As one JSON object.
+    /// Print one JSON object.
     #[arg(long)]
     json: bool,
 }
 
 pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()> {
-    let made = make(config, &args.folder, !args.without_database).await?;
-    say(&format!("Saved {} files, {} bytes, in {}.", made.files, made.bytes, args.folder.display()));
-    if !made.has_database {
-        say("The database is not among them.");
+    let saved = make(config, &args.folder, !args.without_database).await?;
+    print_line(&format!("Saved {} files, {} bytes, in {}.", saved.files, saved.bytes, args.folder.display()));
+    if !saved.has_database {
+        print_line("The database is not among them.");
     }
     Ok(())
 }
 
 pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<()> {
-    let restored = put_back(config, &args.folder, args.replace).await?;
-    say(&format!("Put back {} files from {}.", restored.files, args.folder.display()));
+    let restored = restore_backup(config, &args.folder, args.replace).await?;
+    print_line(&format!("Put back {} files from {}.", restored.files, args.folder.display()));
     if let Some(replaced_dir) = restored.replaced_dir {
-        say(&format!("What was there before is in {}.", replaced_dir.display()));
+        print_line(&format!("What was there before is in {}.", replaced_dir.display()));
     }
     Ok(())
 }
 
 pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
     let unneeded_for = args.age_secs.map(Duration::from_secs);
-    let how = CheckOptions { compare_hashes: !args.quick, repair: args.repair, unneeded_for };
-    let report = check_storage(config, how).await?;
+    let options = CheckOptions { compare_hashes: !args.quick, repair: args.repair, unneeded_for };
+    let report = check_storage(config, options).await?;
     if args.json {
-        say(&serde_json::to_string(&report)?);
+        print_line(&serde_json::to_string(&report)?);
     } else {
-        report.problems.iter().for_each(|problem| say(problem));
+        report.problems.iter().for_each(|problem| print_line(problem));
         let (count, bytes) = (report.orphans.len(), report.orphan_bytes);
-        say(&format!("{} files looked at, {} problems.", report.files, report.problems.len()));
+        print_line(&format!("{} files looked at, {} problems.", report.files, report.problems.len()));
         if report.without_hash > 0 {
-            say(&format!(
+            print_line(&format!(
                 "{} files have no hash to compare with, since an older version made them: --repair finds it out.",
                 report.without_hash
             ));
         }
         if count > 0 {
-            say(&format!("{count} stored files, {bytes} bytes, belong to nothing:"));
-            report.orphans.iter().for_each(|name| say(&format!("  {name}")));
+            print_line(&format!("{count} stored files, {bytes} bytes, belong to nothing:"));
+            report.orphans.iter().for_each(|name| print_line(&format!("  {name}")));
         }
         let moved = report.set_aside.len();
         if moved > 0 {
-            say(&format!(
+            print_line(&format!(
                 "{moved} of them are in the quarantine now; `songfoundry admin quarantine` lists them and brings them back."
             ));
         }
         if moved < count {
-            say(
+            print_line(
                 "The service and --repair move to the quarantine what was not needed for SF_ORPHAN_AGE_SECS; --repair \
                  --age-secs 0 moves all at once.",
             );
         }
         if !report.mended.is_empty() {
-            say(&format!("{} files were made again, or came back from the quarantine:", report.mended.len()));
-            report.mended.iter().for_each(|name| say(&format!("  {name}")));
+            print_line(&format!(
+                "{} files were made again, or came back from the quarantine:",
+                report.mended.len()
+            ));
+            report.mended.iter().for_each(|name| print_line(&format!("  {name}")));
         }
     }
     anyhow::ensure!(report.problems.is_empty(), "the storage has {} problems", report.problems.len());

@@ -18,18 +18,18 @@ use crate::installation;
 use crate::state::{make_private_dir, open_blobs};
 use crate::storage::Sharing;
 
-/// Look after accounts, backups and the storage from this machine's command line.
+/// Manage accounts, backups and the storage on this machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry admin create-user ada              Prints a password, to be changed at the first log-in
   songfoundry admin create-user ada --role admin
-  songfoundry admin reset-password ada           For whoever forgot theirs, the administrator included
+  songfoundry admin reset-password ada           For a forgotten password, also an administrator's
   songfoundry admin list-users
   songfoundry admin list-throttled               Who has to wait after failed log-ins
   songfoundry admin lift-throttling --username ada
   songfoundry admin backup /backup/today         Everything, in a folder; the service may be running
   songfoundry admin restore /backup/today        Into an empty storage; the service must not be running
-  songfoundry admin check                        Is everything there and whole?
+  songfoundry admin check                        Finds missing and damaged files
   songfoundry admin quarantine list              Files that were set aside; restore brings them back
 
 The storage folder and the database come from the settings, as for the service.")]
@@ -54,9 +54,9 @@ enum Command {
     Backup(backup::Backup),
     /// Put a backup back.
     Restore(backup::Restore),
-    /// Look whether everything is there and whole.
+    /// Check that every file exists and is undamaged.
     Check(backup::Check),
-    /// Files that were set aside: list them, and bring them back.
+    /// List the files in the quarantine, and restore them.
     Quarantine(quarantine::Args),
 }
 
@@ -66,10 +66,10 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         .enable_all()
         .build()
         .context("cannot start the async thread")?;
-    let outcome = runtime.block_on(carry_out(&args.command, &config));
-    // A command that failed may have made files before it did.
-    let kept = if args.command.only_lists() { Ok(()) } else { owner::keep(&config) };
-    outcome.and(kept)
+    let outcome = runtime.block_on(execute(&args.command, &config));
+    // A command that failed may have made files first.
+    let ownership = if args.command.only_lists() { Ok(()) } else { owner::restore(&config) };
+    outcome.and(ownership)
 }
 
 impl Command {
@@ -79,49 +79,49 @@ impl Command {
     }
 }
 
-async fn carry_out(command: &Command, config: &Config) -> anyhow::Result<()> {
+async fn execute(command: &Command, config: &Config) -> anyhow::Result<()> {
     match command {
         Command::Backup(args) => backup::backup(args, config).await,
         Command::Restore(args) => backup::restore(args, config).await,
         Command::Check(args) => backup::check(args, config).await,
         Command::Quarantine(args) => quarantine::run(args, config).await,
-        // The first account may be made before the first start.
+        // This may make the first account before the service's first start.
         Command::CreateUser(args) => {
             make_private_dir(&config.storage.dir)?;
             let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
             installation::refuse_missing_database(&config.storage, &blobs).await?;
             let db = db::open(&config.storage.database, config.storage.database_limits).await?;
-            with(db, async |db| users::create(args, db).await).await
+            run_with(db, async |db| users::create(args, db).await).await
         }
         Command::ResetPassword(args) => {
-            with(existing(config).await?, async |db| users::reset_password(args, db).await).await
+            run_with(open_existing(config).await?, async |db| users::reset_password(args, db).await).await
         }
         Command::ListThrottled(args) => {
             let limits = config.accounts.login_limits;
-            with(existing(config).await?, async |db| throttled::list(args, limits, db).await).await
+            run_with(open_existing(config).await?, async |db| throttled::list(args, limits, db).await).await
         }
         Command::LiftThrottling(args) => {
             let lift = args.lift()?;
-            with(existing(config).await?, async |db| throttled::lift(&lift, db).await).await
+            run_with(open_existing(config).await?, async |db| throttled::lift(&lift, db).await).await
         }
         Command::ListUsers(args) => {
-            with(existing(config).await?, async |db| users::list(args, db).await).await
+            run_with(open_existing(config).await?, async |db| users::list(args, db).await).await
         }
     }
 }
 
-/// The database that is there: nobody looks for accounts in a new one.
-async fn existing(config: &Config) -> anyhow::Result<Db> {
+/// Opens the existing database; does not make a new one.
+async fn open_existing(config: &Config) -> anyhow::Result<Db> {
     db::open_existing(&config.storage.database, config.storage.database_limits).await
 }
 
-async fn with(db: Db, run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>) -> anyhow::Result<()> {
+async fn run_with(db: Db, run: impl AsyncFnOnce(&Db) -> anyhow::Result<()>) -> anyhow::Result<()> {
     let outcome = run(&db).await;
     db.close().await;
     outcome
 }
 
-/// A closed pipe (`| head`) is no failure.
-fn say(text: &str) {
+/// Prints a line. A closed pipe (`| head`) is not an error.
+fn print_line(text: &str) {
     let _ = writeln!(std::io::stdout().lock(), "{text}");
 }

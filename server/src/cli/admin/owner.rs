@@ -1,4 +1,4 @@
-//! Files that were made as root for a service that runs as somebody else.
+//! Gives files that root made to the account that the service runs as.
 
 use std::path::Path;
 
@@ -6,17 +6,17 @@ use anyhow::Context as _;
 
 use crate::config::Config;
 
-/// Gives everything of root's in the storage folder, and the database, to the owner of the folder.
-/// Only root makes such files, and only root can give them away.
+/// Gives root's files in the storage folder, and the database, to the owner of the folder. Only
+/// root can do this.
 ///
 /// # Errors
-/// When a file cannot be given away, by name.
+/// A file's owner cannot be changed.
 #[cfg(unix)]
-pub(super) fn keep(config: &Config) -> anyhow::Result<()> {
+pub(super) fn restore(config: &Config) -> anyhow::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let dir = &config.storage.dir;
     let facts = match std::fs::metadata(dir) {
-        // A command that was refused made nothing.
+        // A refused command made no files.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
         facts => facts.with_context(|| format!("cannot read {}", dir.display()))?,
     };
@@ -37,11 +37,11 @@ pub(super) fn keep(config: &Config) -> anyhow::Result<()> {
 }
 
 #[cfg(not(unix))]
-pub(super) fn keep(_: &Config) -> anyhow::Result<()> {
+pub(super) fn restore(_: &Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// A user and a group, by their numbers.
+/// Ids of a user and a group.
 #[cfg(unix)]
 struct Owner {
     user: u32,
@@ -53,15 +53,15 @@ impl Owner {
     fn give(&self, path: &Path) -> anyhow::Result<()> {
         use std::os::unix::fs::{MetadataExt as _, lchown};
         let Ok(facts) = std::fs::symlink_metadata(path) else { return Ok(()) };
-        // Files of other users than root were not made by this command.
-        let given = match facts.uid() {
+        // This command only made files of root.
+        let changed = match facts.uid() {
             0 => lchown(path, Some(self.user), Some(self.group)),
             _ => Ok(()),
         };
-        match given {
-            // Made by root at another time, and this is somebody else.
+        match changed {
+            // Root made it earlier, and this process is not root.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
-            given => given.with_context(|| {
+            changed => changed.with_context(|| {
                 format!("cannot give {} to the owner of the storage folder", path.display())
             })?,
         }

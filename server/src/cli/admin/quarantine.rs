@@ -4,21 +4,21 @@ use std::io;
 
 use clap::Subcommand;
 
-use super::say;
+use super::print_line;
 use crate::config::Config;
 use crate::inventory::key_of;
 use crate::state::open_blobs;
 use crate::storage::{Blobs, Quarantined, Reason, Sharing};
 
-/// Files that were set aside because nothing needed them, or because users deleted them. The
-/// service may be running.
+/// List and restore quarantined files, which nothing needed or which users deleted. The service may
+/// be running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry admin quarantine list
   songfoundry admin quarantine restore audio/0f3a...9c.original
   songfoundry admin quarantine restore --all
 
-What the database needs returns by itself. What nothing needs is set aside again after SF_ORPHAN_AGE_SECS.")]
+Files that the database needs return by themselves. Restored files that nothing needs are quarantined again after SF_ORPHAN_AGE_SECS.")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -28,7 +28,7 @@ pub(super) struct Args {
 enum Command {
     /// List the files, the oldest first.
     List {
-        /// As JSON, one object a line.
+        /// Print JSON, one object a line.
         #[arg(long)]
         json: bool,
     },
@@ -37,7 +37,7 @@ enum Command {
         /// Files as the list names them.
         #[arg(required_unless_present = "all")]
         names: Vec<String>,
-        /// All of them.
+        /// Restore all files.
         #[arg(long)]
         all: bool,
     },
@@ -45,7 +45,7 @@ enum Command {
 
 pub(super) async fn run(args: &Args, config: &Config) -> anyhow::Result<()> {
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
-    // With object storage, this machine has a quarantine of its own for parts of uploads.
+    // With object storage, this machine has a local quarantine for parts of uploads.
     let local = blobs.is_remote().then(|| blobs.local());
     let stores: Vec<Blobs> = std::iter::once(blobs).chain(local).collect();
     let listing = stores.clone();
@@ -53,7 +53,7 @@ pub(super) async fn run(args: &Args, config: &Config) -> anyhow::Result<()> {
     match &args.command {
         Command::List { json } => list(&found, *json),
         Command::Restore { names, all } => {
-            let names = if *all { found.into_iter().map(|one| one.name).collect() } else { names.clone() };
+            let names = if *all { found.into_iter().map(|file| file.name).collect() } else { names.clone() };
             tokio::task::spawn_blocking(move || restore(&stores, &names)).await?
         }
     }
@@ -64,26 +64,26 @@ fn quarantined(stores: &[Blobs]) -> io::Result<Vec<Quarantined>> {
     for blobs in stores {
         found.extend(blobs.quarantined()?);
     }
-    found.sort_by(|one, other| (&one.since, &one.name).cmp(&(&other.since, &other.name)));
+    found.sort_by(|a, b| (&a.since, &a.name).cmp(&(&b.since, &b.name)));
     Ok(found)
 }
 
 fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
-    for one in found {
-        say(&match json {
-            true => serde_json::to_string(one)?,
+    for file in found {
+        print_line(&match json {
+            true => serde_json::to_string(file)?,
             false => {
-                let why = match one.reason {
+                let reason = match file.reason {
                     Reason::Unneeded => "nothing needed it",
                     Reason::Deleted => "deleted",
                 };
-                format!("{}  {}  {} bytes  {why}", one.since, one.name, one.size_bytes)
+                format!("{}  {}  {} bytes  {reason}", file.since, file.name, file.size_bytes)
             }
         });
     }
     if !json {
-        let bytes: u64 = found.iter().map(|one| one.size_bytes).sum();
-        say(&format!("{} files, {bytes} bytes.", found.len()));
+        let bytes: u64 = found.iter().map(|file| file.size_bytes).sum();
+        print_line(&format!("{} files, {bytes} bytes.", found.len()));
     }
     Ok(())
 }
@@ -91,16 +91,16 @@ fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
 fn restore(stores: &[Blobs], names: &[String]) -> anyhow::Result<()> {
     for name in names {
         let key = name.split_once('/').and_then(|(folder, file)| key_of(folder, file));
-        let mut is_back = false;
+        let mut is_restored = false;
         for blobs in stores {
             let Some(key) = &key else { break };
-            is_back = is_back || blobs.return_from_quarantine(key)?;
+            is_restored = is_restored || blobs.return_from_quarantine(key)?;
         }
         anyhow::ensure!(
-            is_back,
-            "`{name}` is not in the quarantine; `songfoundry admin quarantine list` names what is"
+            is_restored,
+            "`{name}` is not in the quarantine; `songfoundry admin quarantine list` lists its files"
         );
-        say(&format!("{name} is back."));
+        print_line(&format!("{name} is back."));
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
-//! Who has to wait after failed log-ins.
+//! Accounts and addresses that are throttled after failed log-ins.
 
-use super::say;
+use super::print_line;
 use crate::audit::{self, Action, Who};
 use crate::auth::{Lift, Throttle, Throttled, ThrottledKind};
 use crate::config::LoginLimits;
@@ -9,7 +9,7 @@ use crate::db::Db;
 /// List accounts and addresses that have to wait after failed log-ins or many registrations.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListThrottled {
-    /// As JSON, one object a line.
+    /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
 }
@@ -31,48 +31,51 @@ pub(super) struct LiftThrottling {
 
 impl LiftThrottling {
     /// # Errors
-    /// For what is no address.
+    /// The address is invalid.
     pub(super) fn lift(&self) -> anyhow::Result<Lift> {
         Ok(Lift::new(self.username.as_deref(), self.address.as_deref())?)
     }
 }
 
 pub(super) async fn list(args: &ListThrottled, limits: LoginLimits, db: &Db) -> anyhow::Result<()> {
-    let all = Throttle::new(limits).overview(db).await?;
+    let throttled = Throttle::new(limits).overview(db).await?;
     if !args.json {
-        say(&line("ACCOUNT", "ADDRESS", "FAILURES", "WAITS (S)", "LAST FAILED"));
+        print_line(&format_columns("ACCOUNT", "ADDRESS", "FAILURES", "WAITS (S)", "LAST FAILED"));
     }
-    for one in &all {
-        say(&if args.json { serde_json::to_string(one)? } else { described(one) });
+    for entry in &throttled {
+        print_line(&if args.json { serde_json::to_string(entry)? } else { table_row(entry) });
     }
     Ok(())
 }
 
-fn described(one: &Throttled) -> String {
-    let account = match (one.kind, one.username.as_deref()) {
+fn table_row(entry: &Throttled) -> String {
+    let account = match (entry.kind, entry.username.as_deref()) {
         (_, Some(name)) => name,
         (ThrottledKind::Address, None) => "(all)",
         (ThrottledKind::Registrations, None) => "(registrations)",
         (_, None) => "(unknown name)",
     };
-    let address = one.address.as_deref().unwrap_or("(all)");
-    let wait = match one.kind {
-        ThrottledKind::Registrations => one.retry_after_secs.to_string(),
+    let address = entry.address.as_deref().unwrap_or("(all)");
+    let wait = match entry.kind {
+        ThrottledKind::Registrations => entry.retry_after_secs.to_string(),
         _ => "in turn".to_owned(),
     };
-    line(account, address, &one.failures.to_string(), &wait, &one.last_failed_at)
+    format_columns(account, address, &entry.failures.to_string(), &wait, &entry.last_failed_at)
 }
 
-fn line(account: &str, address: &str, failures: &str, wait: &str, last: &str) -> String {
+fn format_columns(account: &str, address: &str, failures: &str, wait: &str, last: &str) -> String {
     format!("{account:<32} {address:<25} {failures:<8} {wait:<9} {last}")
 }
 
 pub(super) async fn lift(lift: &Lift, db: &Db) -> anyhow::Result<()> {
     if lift.apply(db).await? == 0 {
-        say(&format!("Nothing was throttled for `{}`.", lift.target()));
+        print_line(&format!("Nothing was throttled for `{}`.", lift.target()));
         return Ok(());
     }
     audit::record(db, &Who::command_line(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
-    say(&format!("What was counted of `{}` is forgotten; nobody waits for it any more.", lift.target()));
+    print_line(&format!(
+        "The failures of `{}` are forgotten; nobody has to wait for it any more.",
+        lift.target()
+    ));
     Ok(())
 }

@@ -5,7 +5,7 @@ use std::io::BufRead as _;
 use anyhow::Context as _;
 use serde_json::json;
 
-use super::say;
+use super::print_line;
 use crate::audit::{self, Action, Who};
 use crate::auth::management::{self, Provided};
 use crate::auth::passwords::Passwords;
@@ -13,15 +13,15 @@ use crate::auth::{Role, UserRow};
 use crate::db::Db;
 use crate::paging::Position;
 
-/// Accounts that are read at a time.
-const PAGE: u32 = 200;
+/// Accounts per query.
+const PAGE_SIZE: u32 = 200;
 
-/// What an account may do.
+/// Role of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum RoleArg {
-    /// Everything that is the user's own.
+    /// Access to the user's data only.
     User,
-    /// Everything.
+    /// Access to everything.
     Admin,
 }
 
@@ -39,10 +39,10 @@ impl From<RoleArg> for Role {
 pub(super) struct CreateUser {
     /// Name to log in with: 2 to 64 letters from a to z, digits and . _ - + @
     username: String,
-    /// What the account may do.
+    /// Role of the account.
     #[arg(long, value_enum, default_value = "user")]
     role: RoleArg,
-    /// Read the password from standard input instead of making one up.
+    /// Read the password from standard input instead of generating one.
     #[arg(long)]
     password_stdin: bool,
 }
@@ -52,7 +52,7 @@ pub(super) struct CreateUser {
 pub(super) struct ResetPassword {
     /// Name of the account.
     username: String,
-    /// Read the password from standard input instead of making one up.
+    /// Read the password from standard input instead of generating one.
     #[arg(long)]
     password_stdin: bool,
 }
@@ -60,42 +60,42 @@ pub(super) struct ResetPassword {
 /// List all accounts.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListUsers {
-    /// As JSON, one object a line.
+    /// Print JSON, one object a line.
     #[arg(long)]
     json: bool,
 }
 
 pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
-    let password = password(args.password_stdin)?;
+    let password = read_password(args.password_stdin)?;
     let hasher = Passwords::new(1)?;
-    let made = management::create_user(db, &hasher, &args.username, args.role.into(), password).await?;
-    let detail = format!("role {}", made.row.role.as_str());
-    audit::record(db, &Who::command_line(), Action::UserCreated, &made.row.username, &detail).await;
-    say(&format!("Made the account `{}` (role {}).", made.row.username, made.row.role.as_str()));
-    say_password(&made);
+    let account = management::create_user(db, &hasher, &args.username, args.role.into(), password).await?;
+    let detail = format!("role {}", account.row.role.as_str());
+    audit::record(db, &Who::command_line(), Action::UserCreated, &account.row.username, &detail).await;
+    print_line(&format!("Made the account `{}` (role {}).", account.row.username, account.row.role.as_str()));
+    print_password(&account);
     Ok(())
 }
 
 pub(super) async fn reset_password(args: &ResetPassword, db: &Db) -> anyhow::Result<()> {
     let row = management::user_named(db, &args.username).await?;
-    let password = password(args.password_stdin)?;
-    let made = management::reset_password(db, &Passwords::new(1)?, &row.id, password).await?;
-    audit::record(db, &Who::command_line(), Action::PasswordReset, &made.row.username, "").await;
-    say(&format!(
+    let password = read_password(args.password_stdin)?;
+    let account = management::reset_password(db, &Passwords::new(1)?, &row.id, password).await?;
+    audit::record(db, &Who::command_line(), Action::PasswordReset, &account.row.username, "").await;
+    print_line(&format!(
         "The account `{}` has a new password; its log-ins and API keys have ended.",
-        made.row.username
+        account.row.username
     ));
-    say_password(&made);
+    print_password(&account);
     Ok(())
 }
 
-fn say_password(made: &Provided) {
-    match &made.generated_password {
+fn print_password(account: &Provided) {
+    match &account.generated_password {
         Some(password) => {
-            say(&format!("Password: {password}"));
-            say("It must be changed at the first log-in, and is not shown again.");
+            print_line(&format!("Password: {password}"));
+            print_line("It must be changed at the first log-in, and is not shown again.");
         }
-        None => say("The password must be changed at the first log-in."),
+        None => print_line("The password must be changed at the first log-in."),
     }
 }
 
@@ -103,20 +103,20 @@ pub(super) async fn list(args: &ListUsers, db: &Db) -> anyhow::Result<()> {
     let mut rows: Vec<UserRow> = Vec::new();
     loop {
         let last = rows.last().map(|row| Position { time: row.created_at.clone(), id: row.id.clone() });
-        let page = management::users(db, "", last.as_ref(), PAGE).await?;
-        let whole = page.len() == PAGE as usize;
+        let page = management::users(db, "", last.as_ref(), PAGE_SIZE).await?;
+        let is_full_page = page.len() == PAGE_SIZE as usize;
         rows.extend(page);
-        if !whole {
+        if !is_full_page {
             break;
         }
     }
-    rows.sort_by(|one, other| one.username.cmp(&other.username));
+    rows.sort_by(|a, b| a.username.cmp(&b.username));
     if !args.json {
-        say(&line("NAME", "ROLE", "STATE", "LAST LOG-IN"));
+        print_line(&format_columns("NAME", "ROLE", "STATE", "LAST LOG-IN"));
     }
     for row in &rows {
         let last = row.last_login_at.as_deref();
-        say(&match args.json {
+        print_line(&match args.json {
             true => json!({
                 "id": row.id,
                 "username": row.username,
@@ -127,7 +127,7 @@ pub(super) async fn list(args: &ListUsers, db: &Db) -> anyhow::Result<()> {
                 "last_login_at": last,
             })
             .to_string(),
-            false => line(&row.username, row.role.as_str(), state(row), last.unwrap_or("never")),
+            false => format_columns(&row.username, row.role.as_str(), state(row), last.unwrap_or("never")),
         });
     }
     Ok(())
@@ -142,12 +142,12 @@ fn state(row: &UserRow) -> &'static str {
     }
 }
 
-fn line(name: &str, role: &str, state: &str, last: &str) -> String {
+fn format_columns(name: &str, role: &str, state: &str, last: &str) -> String {
     format!("{name:<32} {role:<6} {state:<21} {last}")
 }
 
-/// The password on the first line of standard input, if it is to come from there.
-fn password(from_stdin: bool) -> anyhow::Result<Option<String>> {
+/// Reads the password from the first line of standard input if `from_stdin`.
+fn read_password(from_stdin: bool) -> anyhow::Result<Option<String>> {
     if !from_stdin {
         return Ok(None);
     }

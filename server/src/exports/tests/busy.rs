@@ -1,4 +1,4 @@
-//! Renders that wait for others.
+//! The queue of renders.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -10,9 +10,9 @@ use tokio::sync::oneshot;
 use crate::test_studio::Studio;
 
 #[tokio::test]
-async fn renders_beyond_those_that_may_wait_are_told_when_to_try_again() {
+async fn renders_beyond_the_queue_limit_get_503_with_retry_after() {
     let studio = Studio::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
-    // Something that leaves no room for another render, until `end` is dropped.
+    // This work holds all permits until `end` is dropped.
     let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
     let permits = Arc::clone(&studio.app.state.exports.renders);
     let large = tokio::spawn(async move {
@@ -26,8 +26,8 @@ async fn renders_beyond_those_that_may_wait_are_told_when_to_try_again() {
     has_begun.await.expect("runs");
     let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
     let request = json!({"notes": [note], "tail_secs": 0.5});
-    let [one, other] = [(); 2].map(|()| Box::pin(studio.post("/plugins/soundfont-render", &request)));
-    let (refused, waiting) = match select(one, other).await {
+    let [first, second] = [(); 2].map(|()| Box::pin(studio.post("/plugins/soundfont-render", &request)));
+    let (refused, waiting) = match select(first, second).await {
         Either::Left((refused, waiting)) | Either::Right((refused, waiting)) => (refused, waiting),
     };
     let detail = refused.problem(503, "busy");

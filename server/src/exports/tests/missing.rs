@@ -1,4 +1,4 @@
-//! SoundFonts and presets that a project names and that are not there.
+//! Reports about missing SoundFonts and presets.
 
 use std::time::Duration;
 
@@ -6,9 +6,8 @@ use serde_json::{Value, json};
 
 use crate::test_studio::{Studio, song};
 
-/// A song that names a SoundFont that nobody has, and a preset that only sounds of bank 0 can stand
-/// in for.
-fn song_without_its_sounds() -> Value {
+/// A song with a missing SoundFont, and a preset that only bank 0 can replace.
+fn song_with_missing_sounds() -> Value {
     let mut song = song(5, 3, json!([]));
     song["tracks"][0]["synth_engine"]["soundfont_id"] = "grand".into();
     song
@@ -48,7 +47,7 @@ async fn result_of_task(studio: &Studio, path: &str, request: &Value) -> Value {
 #[tokio::test(flavor = "multi_thread")]
 async fn a_missing_soundfont_or_preset_is_reported_with_what_played_instead() {
     let studio = Studio::start().await;
-    let request = json!({ "project": song_without_its_sounds(), "tail_secs": 0 });
+    let request = json!({ "project": song_with_missing_sounds(), "tail_secs": 0 });
     let answer = studio.post("/plugins/render", &request).await.expect(200);
     check(&answer["receipt"]["missing_sounds"], &answer["warnings"]);
     for (path, more) in [
@@ -61,13 +60,13 @@ async fn a_missing_soundfont_or_preset_is_reported_with_what_played_instead() {
         let result = result_of_task(&studio, path, &request).await;
         check(&result["missing_sounds"], &result["warnings"]);
     }
-    let there = json!({ "project": song(0, 4, json!([])), "tail_secs": 0 });
-    let answer = studio.post("/plugins/render", &there).await.expect(200);
+    let complete = json!({ "project": song(0, 4, json!([])), "tail_secs": 0 });
+    let answer = studio.post("/plugins/render", &complete).await.expect(200);
     assert_eq!((&answer["receipt"]["missing_sounds"], &answer["warnings"]), (&json!([]), &json!([])));
 }
 
 #[tokio::test]
-async fn a_preset_that_is_changed_before_any_note_is_not_missed_and_a_later_one_is() {
+async fn a_missing_preset_is_reported_only_if_a_note_plays_it() {
     let studio = Studio::start().await;
     let change = |tick: u32, program: u8, bank: u8| json!({ "type": "program", "tick": tick, "program": program, "bank": bank });
     let missing = async |controls: Value| {
@@ -80,7 +79,7 @@ async fn a_preset_that_is_changed_before_any_note_is_not_missed_and_a_later_one_
 }
 
 #[tokio::test]
-async fn a_preset_that_bank_select_asks_for_is_missed() {
+async fn a_missing_preset_chosen_by_bank_select_is_reported() {
     let studio = Studio::start().await;
     let select = |controller: u8, value: u8| json!({ "type": "cc", "tick": 0, "controller": controller, "value": value });
     let program = json!({ "type": "program", "tick": 0, "program": 3 });
@@ -88,7 +87,7 @@ async fn a_preset_that_bank_select_asks_for_is_missed() {
         (json!([select(0, 5), program]), json!([{ "bank": 5, "program": 3 }])),
         (json!([select(32, 6), program]), json!([{ "bank": 6, "program": 3 }])),
         (json!([select(0, 121), select(32, 7), program]), json!([{ "bank": 7, "program": 3 }])),
-        // A kit that the default bank has, and its first preset.
+        // The default bank has this drum kit.
         (json!([select(0, 120), { "type": "program", "tick": 0, "program": 0 }]), json!([])),
         (json!([select(0, 0), program]), json!([])),
         // Without a program change nothing is selected.
@@ -97,13 +96,13 @@ async fn a_preset_that_bank_select_asks_for_is_missed() {
         let request = json!({ "project": song(0, 4, controls.clone()), "tail_secs": 0 });
         let answer = studio.post("/plugins/render", &request).await.expect(200);
         let missing = answer["receipt"]["missing_sounds"].as_array().expect("a list");
-        let presets: Vec<&Value> = missing.iter().map(|one| &one["preset"]).collect();
+        let presets: Vec<&Value> = missing.iter().map(|sound| &sound["preset"]).collect();
         assert_eq!(json!(presets), expected, "{controls}");
     }
 }
 
 #[tokio::test]
-async fn the_headers_of_a_soundfont_render_name_missing_presets() {
+async fn a_header_of_a_soundfont_render_lists_missing_presets() {
     let studio = Studio::start().await;
     let note = json!({ "tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8 });
     for (bank, expected) in [(5, "5:3=0:3"), (0, "")] {
@@ -116,7 +115,7 @@ async fn the_headers_of_a_soundfont_render_name_missing_presets() {
 }
 
 #[tokio::test]
-async fn a_silent_render_says_so() {
+async fn a_silent_render_gives_a_warning() {
     let studio = Studio::start().await;
     let mut song = song(0, 4, json!([]));
     song["tracks"][0]["mute"] = true.into();

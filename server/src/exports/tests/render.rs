@@ -15,11 +15,11 @@ async fn file(studio: &Studio, answer: &Value) -> Answer {
     studio.app.local(Method::GET, path).send().await
 }
 
-/// The audio bytes of a WAV file: its last chunk.
+/// The audio bytes of a WAV file, in its last chunk.
 fn audio(wav: &[u8]) -> &[u8] {
-    let place = wav.windows(4).position(|id| id == b"data").expect("a data chunk");
-    let size = u32::from_le_bytes(wav[place + 4..place + 8].try_into().unwrap()) as usize;
-    &wav[place + 8..place + 8 + size]
+    let offset = wav.windows(4).position(|id| id == b"data").expect("a data chunk");
+    let size = u32::from_le_bytes(wav[offset + 4..offset + 8].try_into().unwrap()) as usize;
+    &wav[offset + 8..offset + 8 + size]
 }
 
 #[tokio::test]
@@ -76,7 +76,7 @@ async fn a_project_becomes_a_file_with_a_receipt() {
 }
 
 #[tokio::test]
-async fn soft_notes_are_duller_where_the_project_asks_for_the_letter_of_the_specification() {
+async fn velocity_to_cutoff_as_specified_makes_soft_notes_duller() {
     let studio = Studio::start().await;
     let mut project = song(0, 4, json!([]));
     project["tracks"][0]["items"][0]["notes"][0]["velocity"] = (40.0 / 127.0).into();
@@ -88,8 +88,10 @@ async fn soft_notes_are_duller_where_the_project_asks_for_the_letter_of_the_spec
         assert_eq!(answer["receipt"]["settings"]["velocity_to_cutoff"], setting);
         let samples = float_samples(&file(&studio, &answer).await.bytes);
         let left: Vec<f32> = samples.into_iter().step_by(2).collect();
-        // The second difference: 12 dB more for each octave.
-        treble.push(left.windows(3).map(|run| (run[0] - 2.0 * run[1] + run[2]).powi(2)).sum::<f32>());
+        // The second difference is a high-pass filter: +12 dB per octave.
+        treble.push(
+            left.windows(3).map(|window| (window[0] - 2.0 * window[1] + window[2]).powi(2)).sum::<f32>(),
+        );
     }
     assert!(treble[1] < 0.5 * treble[0], "{treble:?}");
     project["settings"]["velocity_to_cutoff"] = "other".into();
@@ -98,7 +100,7 @@ async fn soft_notes_are_duller_where_the_project_asks_for_the_letter_of_the_spec
 }
 
 #[tokio::test]
-async fn a_receipt_says_what_the_limiter_took() {
+async fn a_receipt_reports_the_limiter_reduction() {
     let studio = Studio::start().await;
     let mut project = song(0, 4, json!([]));
     project["master"]["volume_db"] = 24.into();
@@ -116,7 +118,7 @@ async fn a_receipt_says_what_the_limiter_took() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_task_gives_the_same() {
+async fn a_task_renders_the_same_file() {
     let studio = Studio::start().await;
     let request = json!({"project": song(0, 4, json!([])), "bit_depth": "float32", "sample_rate_hz": 44100});
     let direct = studio.post(PATH, &request).await.expect(200);
@@ -140,7 +142,7 @@ async fn a_task_gives_the_same() {
 async fn a_render_can_be_cancelled() {
     let studio = Studio::start().await;
     let mut project = song(0, 48, json!([]));
-    // An hour of it: nothing would end before the test asks.
+    // An hour of music, so that the render is still running when the test cancels it.
     let item = &mut project["tracks"][0]["items"][0];
     item["length_ticks"] = 6_912_000.into();
     item["notes"] = (0..7_000)
@@ -157,10 +159,10 @@ async fn a_render_can_be_cancelled() {
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
     studio.app.local(Method::DELETE, &format!("/api/v1{path}")).send().await.expect(200);
-    assert!(studio.app.state.tasks.drained(Duration::from_secs(20)).await, "it goes on");
+    assert!(studio.app.state.tasks.drained(Duration::from_secs(20)).await, "the cancelled render still runs");
     assert_eq!(studio.get(&path).await.expect(200)["state"], "cancelled");
     let renders = studio.app.state.config.storage.dir.join("blobs/renders");
-    assert_eq!(std::fs::read_dir(renders).unwrap().count(), 0, "it leaves nothing behind");
+    assert_eq!(std::fs::read_dir(renders).unwrap().count(), 0, "a cancelled render leaves no files");
 }
 
 #[tokio::test]
@@ -204,7 +206,7 @@ async fn a_render_is_deleted_by_its_owner_only() {
 }
 
 #[tokio::test]
-async fn no_id_leads_out_of_the_store() {
+async fn no_render_id_reaches_files_outside_the_storage() {
     let studio = Studio::start().await;
     for id in ["nothing", "..%2F..%2Fsongfoundry", "%2Fetc%2Fpasswd", "a.b", "%00", "%C3%A9"] {
         studio.get(&format!("/plugins/renders/{id}/file")).await.problem(404, "not_found");
@@ -212,7 +214,7 @@ async fn no_id_leads_out_of_the_store() {
 }
 
 #[tokio::test]
-async fn tracks_that_should_sound_and_do_not_are_named() {
+async fn silent_tracks_are_listed_in_the_receipt() {
     let studio = Studio::start().await;
     let mut project = song(0, 0, json!([]));
     let mut silent = project["tracks"][0].clone();
@@ -235,7 +237,7 @@ async fn tracks_that_should_sound_and_do_not_are_named() {
 }
 
 #[tokio::test]
-async fn items_reach_every_bank() {
+async fn items_can_select_every_bank() {
     let studio = Studio::start().await;
     let hash = async |project: &Value| {
         studio.post(PATH, &json!({"project": project})).await.expect(200)["receipt"]["pcm_sha256"].clone()
@@ -253,7 +255,7 @@ async fn items_reach_every_bank() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_done_is_named() {
+async fn invalid_options_are_refused_by_name() {
     let studio = Studio::start().await;
     let project = song(0, 0, json!([]));
     let check = async |extra: Value, status: u16, code: &str| {
@@ -279,14 +281,14 @@ async fn what_cannot_be_done_is_named() {
     let mut long = song(0, 0, json!([]));
     long["tracks"][0]["items"][0]["length_ticks"] = 1_000_000_000.into();
     check(json!({"project": long}), 422, "too_long").await;
-    // What is switched off may be said.
+    // Unknown options may be present if they are off.
     let request =
         json!({"project": project, "noise_shaping": false, "normalize": null, "metadata": {"artist": ""}});
     studio.post(PATH, &request).await.expect(200);
 }
 
 #[tokio::test]
-async fn old_renders_make_room() {
+async fn only_the_newest_50_renders_are_kept() {
     let studio = Studio::start().await;
     let empty = json!({"project": {"schema_version": 1, "project_id": "p", "tracks": []}});
     let first = studio.post(PATH, &empty).await.expect(200);
@@ -295,11 +297,11 @@ async fn old_renders_make_room() {
     }
     assert_eq!(file(&studio, &first).await.status, 404);
     let folder = studio.app.state.config.storage.dir.join("blobs/renders");
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 100, "an audio file and its description each");
+    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 100, "each has an audio file and a description");
 }
 
 #[tokio::test]
-async fn renders_take_only_so_much_and_the_newest_stays() {
+async fn old_renders_above_the_quota_are_deleted_but_not_the_newest() {
     let app = TestApp::with(&[("SF_RENDERS_QUOTA_BYTES", "1000000")]).await;
     let item = json!({"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 5_760, "notes": []});
     let track = json!({"id": "t", "name": "T", "kind": "instrument", "items": [item]});
@@ -315,7 +317,7 @@ async fn renders_take_only_so_much_and_the_newest_stays() {
     assert_eq!(app.local(Method::GET, &urls[1]).send().await.status, 200);
 }
 
-/// A valid project of as many delays as there may be effects: two gigabytes.
+/// A valid project with the largest number of effects, all delays: they need two gigabytes.
 fn many_delays() -> Value {
     let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
     let bus = |number: usize| {
@@ -341,7 +343,7 @@ async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name(
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_song_that_takes_hours_is_refused_and_others_render_beside_it() {
+async fn a_song_that_takes_hours_is_refused_while_others_render() {
     let app = TestApp::with(&[("SF_RENDER_MAX_SECS", "1")]).await;
     let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "reverb" });
     let item = json!({ "type": "midi", "id": "m", "start_tick": 0, "length_ticks": 10_000_000, "notes": [] });
@@ -350,7 +352,7 @@ async fn a_song_that_takes_hours_is_refused_and_others_render_beside_it() {
     let project =
         json!({ "schema_version": 1, "project_id": "long", "tracks": (0..6).map(track).collect::<Vec<_>>() });
     let body = json!({ "project": project });
-    // As many at once as there could run at all.
+    // Several long renders at once.
     let long = (0..4).map(|_| app.local(Method::POST, "/api/v1/plugins/render").json(&body).send());
     let token = app.token_of_new_user("bob").await;
     let short = json!({ "project": { "tracks": [{ "id": "b", "kind": "bus" }] }, "tail_secs": 0 });

@@ -40,7 +40,7 @@ async fn notes_become_sound() {
 }
 
 #[tokio::test]
-async fn times_may_be_seconds() {
+async fn times_in_seconds_give_the_same_sound() {
     let studio = Studio::start().await;
     let in_ticks = json!({
         "notes": [note(960.0, 960.0), note(1920.0, 480.0)], "tail_secs": 0,
@@ -56,7 +56,7 @@ async fn times_may_be_seconds() {
 }
 
 #[tokio::test]
-async fn tempo_rate_and_tail_are_honoured() {
+async fn tempo_rate_and_tail_are_applied() {
     let studio = Studio::start().await;
     let body = json!({
         "notes": [note(0.0, 960.0)], "tempo_map": [{"tick": 0, "bpm": 60}], "sample_rate_hz": 44100, "tail_secs": 0,
@@ -68,7 +68,7 @@ async fn tempo_rate_and_tail_are_honoured() {
 }
 
 #[tokio::test]
-async fn it_is_the_track_of_the_mix() {
+async fn a_rendered_track_equals_the_track_in_the_mix() {
     let studio = Studio::start().await;
     let controls = json!([{"tick": 100, "type": "cc", "controller": 11, "value": 80}]);
     let mut project = song(0, 48, controls.clone());
@@ -86,7 +86,7 @@ async fn it_is_the_track_of_the_mix() {
 }
 
 #[tokio::test]
-async fn the_sends_come_along_where_they_are_asked_for() {
+async fn sends_are_rendered_on_request() {
     let studio = Studio::start().await;
     let sent = |reverb: u8, chorus: u8| {
         let controls = json!([{"tick": 0, "type": "cc", "controller": 91, "value": reverb},
@@ -99,22 +99,22 @@ async fn the_sends_come_along_where_they_are_asked_for() {
         let bytes = render(&studio, body).await.bytes;
         let mut reader = hound::WavReader::new(&bytes[..]).expect("a WAV file");
         assert_eq!((reader.spec().channels, reader.spec().sample_format), (4, hound::SampleFormat::Float));
-        assert_eq!(&bytes[40..44], &[0; 4], "for no loudspeaker");
+        assert_eq!(&bytes[40..44], &[0; 4], "the channel mask is 0");
         let samples: Vec<f32> = reader.samples().map(Result::unwrap).collect();
         let (frames, []) = samples.as_chunks::<4>() else { panic!("whole frames") };
         let main: Vec<f32> = frames.iter().flat_map(|frame| [frame[0], frame[1]]).collect();
         assert!(main == stereo);
         [2, 3].map(|channel| peak(&frames.iter().map(|frame| frame[channel]).collect::<Vec<_>>()))
     };
-    // A sound may send something by itself, which the controllers add to.
-    let (own, reverb, chorus) =
+    // Presets have sends of their own, and the controllers add to them.
+    let (preset, reverb, chorus) =
         (channels(sent(0, 0)).await, channels(sent(127, 0)).await, channels(sent(0, 127)).await);
-    assert!(reverb[0] > own[0] + 0.01 && reverb[1] == own[1], "{own:?}, {reverb:?}");
-    assert!(chorus[1] > own[1] + 0.01 && chorus[0] == own[0], "{own:?}, {chorus:?}");
+    assert!(reverb[0] > preset[0] + 0.01 && reverb[1] == preset[1], "{preset:?}, {reverb:?}");
+    assert!(chorus[1] > preset[1] + 0.01 && chorus[0] == preset[0], "{preset:?}, {chorus:?}");
 }
 
 #[tokio::test]
-async fn what_cannot_be_played_is_named() {
+async fn invalid_notes_are_refused_with_their_pointer() {
     let studio = Studio::start().await;
     let check = async |body: Value, code: &str, pointer: &str| {
         let answer = studio.post(PATH, &body).await;
@@ -153,7 +153,7 @@ async fn what_cannot_be_played_is_named() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_is_refused_before_it_is_rendered() {
+async fn a_too_long_song_is_refused_before_it_is_rendered() {
     let studio = Studio::start().await;
     let body = json!({"notes": [note(0.0, 1e9)]});
     let detail = studio.post(PATH, &body).await.problem(422, "too_long");
@@ -161,7 +161,7 @@ async fn what_is_too_long_is_refused_before_it_is_rendered() {
 }
 
 #[tokio::test]
-async fn it_says_when_it_is_not_available() {
+async fn an_unavailable_renderer_answers_501() {
     let off = Studio::with(&[("SF_SOUNDFONT_RENDER", "off")]).await;
     let detail = off.post(PATH, &json!({"notes": []})).await.problem(501, "soundfont_render_unavailable");
     assert!(detail.contains("SF_SOUNDFONT_RENDER"), "{detail}");
@@ -184,7 +184,7 @@ async fn the_paths_of_earlier_versions_name_their_replacement() {
 }
 
 #[tokio::test]
-async fn sound_leaves_the_reserve_of_the_disk_alone() {
+async fn a_render_does_not_use_the_disk_reserve() {
     let studio = Studio::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
     studio.post(PATH, &json!({"notes": [note(0.0, 960.0)]})).await.problem(507, "storage_full");
 }

@@ -15,7 +15,7 @@ const MIXDOWN: &str = "/multitrack/mixdown";
 const STEMS: &str = "/multitrack/stems";
 const FREEZE: &str = "/multitrack/freeze";
 
-/// What is left where two ways to the same sound are subtracted may not exceed this: -120 dBFS.
+/// Largest difference between two renders of the same sound: -120 dBFS.
 const NULL_PEAK: f32 = 1e-6;
 
 /// Starts a task and waits for its end.
@@ -37,28 +37,24 @@ async fn failure(studio: &Studio, path: &str, body: &Value) -> Value {
     task["error"].clone()
 }
 
-/// The mix as the page's export gives it.
+/// The mix as exported by the page.
 async fn mix(studio: &Studio, project: &Value) -> Vec<f32> {
     let request = json!({ "project": project, "bit_depth": "float32" });
     let answer = studio.post("/plugins/render", &request).await.expect(200);
     assert_eq!(answer["receipt"]["left_out"], json!([]));
     let file = studio.app.local(Method::GET, answer["audio_url"].as_str().expect("an address")).send().await;
     let samples = float_samples(&file.bytes);
-    assert!(
-        (0.05..0.7).contains(&peak(&samples)),
-        "{}: heard, and left alone by the limiter",
-        peak(&samples)
-    );
+    assert!((0.05..0.7).contains(&peak(&samples)), "{}: audible, and below the limiter", peak(&samples));
     samples
 }
 
-/// The highest magnitude of what differs, as far as the shorter of the two goes.
-fn difference(one: &[f32], other: &[f32]) -> f32 {
-    one.iter().zip(other).fold(0.0, |highest, (one, other)| (one - other).abs().max(highest))
+/// The largest difference of two signals, up to the end of the shorter one.
+fn difference(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).fold(0.0, |largest, (a, b)| (a - b).abs().max(largest))
 }
 
 fn notes(pitches: &[u8]) -> Value {
-    let note = |(place, pitch): (usize, &u8)| json!({ "tick": 480 * place, "length_ticks": 420, "pitch": pitch, "velocity": 0.6 });
+    let note = |(index, pitch): (usize, &u8)| json!({ "tick": 480 * index, "length_ticks": 420, "pitch": pitch, "velocity": 0.6 });
     let notes: Vec<Value> = pitches.iter().enumerate().map(note).collect();
     json!([{ "type": "midi", "id": "m", "start_tick": 0, "length_ticks": 480 * pitches.len(), "notes": notes }])
 }
@@ -129,7 +125,7 @@ fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<f32>)> {
 async fn stems_add_up_to_the_mix() {
     let studio = Studio::start().await;
     let project = song(&studio).await;
-    let whole = mix(&studio, &project).await;
+    let mixed = mix(&studio, &project).await;
     let made = result(&studio, STEMS, &json!({ "project": project, "tail_secs": 3 })).await;
     let storage = studio.get("/admin/storage").await.expect(200);
     assert!(storage["render_disk_bytes"].as_u64() > made["size_bytes"].as_u64(), "{storage}");
@@ -139,23 +135,23 @@ async fn stems_add_up_to_the_mix() {
     let stems = unpacked(&answer.bytes);
     let names: Vec<&str> = stems.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["01 Piano_1.wav", "02 Drums.wav", "03 Bass.wav", "04 Voice.wav"]);
-    let told: Vec<&Value> =
+    let track_ids: Vec<&Value> =
         made["stems"].as_array().expect("stems").iter().map(|stem| &stem["track_id"]).collect();
-    assert_eq!(told, ["piano", "drums", "bass", "voice"]);
+    assert_eq!(track_ids, ["piano", "drums", "bass", "voice"]);
     let length = stems[0].1.len();
     assert_eq!(made["duration_secs"], length as f64 / 2.0 / 48_000.0);
-    assert!(stems.iter().all(|(_, samples)| samples.len() == length) && length >= whole.len());
+    assert!(stems.iter().all(|(_, samples)| samples.len() == length) && length >= mixed.len());
     let mut sum = vec![0.0; length];
     for (name, samples) in &stems {
         assert!(peak(samples) > 0.01, "{name}");
         sum.iter_mut().zip(samples).for_each(|(sum, sample)| *sum += sample);
     }
-    let left = difference(&sum, &whole);
-    assert!(left < NULL_PEAK, "{left}");
+    let residual = difference(&sum, &mixed);
+    assert!(residual < NULL_PEAK, "{residual}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_loud_stem_is_not_limited_and_solo_and_master_effects_do_not_count() {
+async fn stems_ignore_the_limiter_solo_and_master_effects() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;
     let quiet = json!({ "project": project, "tracks": ["drums"] });
@@ -169,12 +165,12 @@ async fn a_loud_stem_is_not_limited_and_solo_and_master_effects_do_not_count() {
     let factor = 10_f32.powf(38.0 / 20.0);
     let scaled: Vec<f32> = quiet[0].1.iter().map(|sample| sample * factor).collect();
     assert!(peak(&loud[0].1) > 1.0, "{}", peak(&loud[0].1));
-    let left = difference(&loud[0].1, &scaled);
-    assert!(left < 1e-5, "{left}");
+    let residual = difference(&loud[0].1, &scaled);
+    assert!(residual < 1e-5, "{residual}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_frozen_track_sounds_as_it_did() {
+async fn a_frozen_track_sounds_like_the_original() {
     let studio = Studio::start().await;
     let mut project = song(&studio).await;
     let before = mix(&studio, &project).await;
@@ -194,13 +190,13 @@ async fn a_frozen_track_sounds_as_it_did() {
         assert_eq!((&now["kind"], &now["output"]), (&json!("audio"), &track(&project, id)["output"]));
         assert_eq!(now["items"][0]["server_file_id"], frozen["file"]["id"]);
         assert_eq!(now["effects"], Value::Null);
-        // Each is frozen beside those that are already.
+        // Later tracks are frozen in the project with the earlier frozen ones.
         project = changed;
         let after = mix(&studio, &project).await;
-        let left = difference(&after, &before);
-        assert!(left < NULL_PEAK, "{id}: {left}");
+        let residual = difference(&after, &before);
+        assert!(residual < NULL_PEAK, "{id}: {residual}");
     }
-    // Once the fader is in the sound, what is sent before it cannot be had any more.
+    // The frozen audio contains the fader, so a send before the fader is impossible.
     let mut sending = project.clone();
     sending["tracks"][0]["sends"] = json!([{ "to": "room", "level_db": -6, "pre_fader": true }]);
     let id = sending["tracks"][0]["id"].clone();
@@ -213,18 +209,18 @@ async fn a_frozen_track_sounds_as_it_did() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_mixdown_is_the_mix_as_a_file_for_clips() {
+async fn a_mixdown_is_the_mix_as_an_audio_file() {
     let studio = Studio::start().await;
     let project = song(&studio).await;
     studio.post("/projects", &project).await.expect(201);
-    let whole = mix(&studio, &project).await;
+    let mixed = mix(&studio, &project).await;
     let made = result(&studio, MIXDOWN, &json!({ "project_id": "song", "name": "Bounce 1/2" })).await;
     assert_eq!(made["file"]["name"], "Bounce 1_2.wav");
     assert!(
         made["lufs"].as_f64().is_some_and(|lufs| lufs < 0.0) && made["true_peak_db"].is_number(),
         "{made}"
     );
-    assert_eq!(file(&studio, &made["file"]).await, whole);
+    assert_eq!(file(&studio, &made["file"]).await, mixed);
     let listed = studio.get("/audio").await.expect(200);
     assert_eq!(listed["items"][0]["id"], made["file"]["id"]);
     let request = json!({ "project_id": "song", "bit_depth": "pcm16", "sample_rate_hz": 44100 });
@@ -236,7 +232,7 @@ async fn a_mixdown_is_the_mix_as_a_file_for_clips() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn silent_stems_and_a_silent_frozen_track_say_so() {
+async fn silent_stems_and_frozen_tracks_give_a_warning() {
     let studio = Studio::start().await;
     let item = json!({ "type": "audio", "id": "a", "start_tick": 0, "source": { "server_file_id": "gone" } });
     let mut project = song(&studio).await;
@@ -248,7 +244,7 @@ async fn silent_stems_and_a_silent_frozen_track_say_so() {
         let warnings = result["warnings"].as_array().expect("warnings");
         warnings.iter().filter(|text| text.as_str().is_some_and(|text| text.contains("silent"))).count()
     };
-    // Dither is no sound.
+    // A file with only dither is silent.
     let request = |more: Value| {
         let mut request = json!({ "project": project, "bit_depth": "pcm16", "tail_secs": 0 });
         request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
@@ -266,7 +262,7 @@ async fn silent_stems_and_a_silent_frozen_track_say_so() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn what_cannot_be_rendered_says_why() {
+async fn invalid_exports_are_refused_with_the_reason() {
     let studio = Studio::start().await;
     let empty = json!({ "schema_version": 1, "project_id": "x", "tracks": [
         { "id": "t", "kind": "instrument", "items": [] }] });
@@ -328,7 +324,7 @@ async fn what_cannot_be_rendered_says_why() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stems_are_their_owners_alone_and_the_newest_are_kept() {
+async fn stems_are_private_and_the_newest_ten_are_kept() {
     let studio = Studio::start().await;
     let request = json!({ "project": song(&studio).await, "tracks": ["voice"], "tail_secs": 0 });
     let first = result(&studio, STEMS, &request).await;
@@ -348,7 +344,7 @@ async fn stems_are_their_owners_alone_and_the_newest_are_kept() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn stems_leave_room_on_the_disk() {
+async fn stems_do_not_use_the_disk_reserve() {
     let studio = Studio::with(&[("SF_DISK_RESERVE_BYTES", "1125899906842624")]).await;
     let project = crate::test_studio::song(0, 0, json!([]));
     assert_eq!(failure(&studio, STEMS, &json!({ "project": project })).await["code"], "storage_full");

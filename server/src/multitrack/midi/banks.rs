@@ -1,14 +1,14 @@
-//! Which SoundFont bank a MIDI file means.
+//! Maps the bank numbers of MIDI files to SoundFont banks.
 //!
-//! MIDI leaves the meaning of bank numbers to the instrument. Files say by a system exclusive
-//! message which kind of instrument they were made for:
+//! The meaning of bank numbers depends on the instrument. A system exclusive message in the file
+//! names the kind of instrument that it was made for:
 //!
 //! | made for | melodic bank | drums |
 //! |---|---|---|
-//! | General MIDI (RP-003) | there is only one | channel 10 |
+//! | General MIDI (RP-003) | always bank 0 | channel 10 |
 //! | General MIDI 2 (RP-024, 3.3.1) | CC 32 under CC 0 = 121 | CC 0 = 120; channel 10 |
-//! | Roland GS | CC 0 | parts that "use for rhythm part" says; channel 10 |
-//! | Yamaha XG | CC 32 | CC 0 = 126 or 127; parts by "part mode"; channel 10 |
+//! | Roland GS | CC 0 | parts set by "use for rhythm part"; channel 10 |
+//! | Yamaha XG | CC 32 | CC 0 = 126 or 127; parts set by "part mode"; channel 10 |
 //! | anything else | CC 0, or as in General MIDI 2 | CC 0 = 120, 126 or 127; channel 10 |
 //!
 //! A bank takes effect with the next program change (MIDI 1.0, "Bank select").
@@ -21,7 +21,7 @@ pub(super) const DRUM_BANK: u8 = 128;
 /// The kind of instrument that a file is made for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum System {
-    /// The file does not say.
+    /// The file does not name one.
     #[default]
     Unknown,
     Gm,
@@ -30,13 +30,13 @@ pub(super) enum System {
     Xg,
 }
 
-/// What a system exclusive message says about banks.
+/// A system exclusive message that affects banks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum BankMessage {
-    /// From here on the file is for this kind of instrument, and every channel is what it is there
-    /// from the start.
+    /// From here on the file is for this kind of instrument; all channels are reset to its
+    /// defaults.
     System(System),
-    /// A channel, 0 to 15, plays drums from here on, or no longer does.
+    /// Makes a channel, 0 to 15, a drum part or a melodic one.
     Part { channel: u8, drums: bool },
 }
 
@@ -49,22 +49,22 @@ const GS: u8 = 0x42;
 const XG: u8 = 0x4c;
 
 /// Reads a system exclusive message, without its first byte 0xf0; the last byte is 0xf7.
-/// `None`: it says nothing about banks.
+/// `None`: it does not affect banks.
 pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
-    use BankMessage::{Part, System as Whole};
+    use BankMessage::{Part, System as Reset};
     let body = message.strip_suffix(&[0xf7])?;
     match *body {
         // General MIDI system messages, for any device (RP-003, RP-024).
-        [UNIVERSAL, _, 0x09, what] => match what {
-            0x01 => Some(Whole(System::Gm)),
-            0x02 => Some(Whole(System::Unknown)),
-            0x03 => Some(Whole(System::Gm2)),
+        [UNIVERSAL, _, 0x09, sub_id] => match sub_id {
+            0x01 => Some(Reset(System::Gm)),
+            0x02 => Some(Reset(System::Unknown)),
+            0x03 => Some(Reset(System::Gm2)),
             _ => None,
         },
         // Roland's "data set 1": address, data, checksum.
         [ROLAND, _, GS, 0x12, ref address_data @ .., _checksum] => match *address_data {
-            [0x40, 0x00, 0x7f, 0x00] | [0x00, 0x00, 0x7f, _] => Some(Whole(System::Gs)),
-            [0x40, 0x00, 0x7f, 0x7f] => Some(Whole(System::Unknown)),
+            [0x40, 0x00, 0x7f, 0x00] | [0x00, 0x00, 0x7f, _] => Some(Reset(System::Gs)),
+            [0x40, 0x00, 0x7f, 0x7f] => Some(Reset(System::Unknown)),
             // "Use for rhythm part": off, map 1 or map 2.
             [0x40, block @ 0x10..=0x1f, 0x15, map] => {
                 Some(Part { channel: channel_of_block(block & 0x0f), drums: map != 0 })
@@ -73,7 +73,7 @@ pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
         },
         // Yamaha's "parameter change": address, data.
         [YAMAHA, 0x10..=0x1f, XG, ref address_data @ ..] => match *address_data {
-            [0x00, 0x00, 0x7e | 0x7f, 0x00] => Some(Whole(System::Xg)),
+            [0x00, 0x00, 0x7e | 0x7f, 0x00] => Some(Reset(System::Xg)),
             // "Part mode": normal, drums, or one of the drum set-ups.
             [0x08, part @ 0..=15, 0x07, mode] => Some(Part { channel: part, drums: mode != 0 }),
             _ => None,
@@ -82,7 +82,7 @@ pub(super) fn bank_message(message: &[u8]) -> Option<BankMessage> {
     }
 }
 
-/// The channel of one of GS's blocks: the drums of channel 10 come first.
+/// The channel of a GS block: block 0 is channel 10, the drums.
 fn channel_of_block(block: u8) -> u8 {
     match block {
         0 => DRUM_CHANNEL,
@@ -91,35 +91,35 @@ fn channel_of_block(block: u8) -> u8 {
     }
 }
 
-/// What one channel was told about its bank.
+/// The bank selection of a channel.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct BankSelect {
-    /// Controllers 0 and 32; `None` until they are sent.
-    pub(super) most: Option<u8>,
-    pub(super) least: Option<u8>,
-    /// What a system exclusive message says of the channel's part.
-    pub(super) drums: Option<bool>,
+    /// Values of controllers 0 and 32; `None` until they are sent.
+    pub(super) msb: Option<u8>,
+    pub(super) lsb: Option<u8>,
+    /// Whether the channel plays drums, if a system exclusive message set it.
+    pub(super) is_drum_part: Option<bool>,
 }
 
 impl BankSelect {
     /// The SoundFont bank that a program change on the channel selects.
     pub(super) fn soundfont_bank(self, system: System, channel: u8) -> u8 {
-        let part_drums = self.drums.unwrap_or(channel == DRUM_CHANNEL);
-        let (most, least) = (self.most.unwrap_or(0), self.least.unwrap_or(0));
-        let (drums, melodic) = match (system, self.most) {
-            (System::Gm, _) => (part_drums, 0),
-            (System::Gm2, Some(120)) => (true, least),
-            (System::Gm2, Some(121)) => (false, least),
-            (System::Gm2, _) => (part_drums, 0),
-            (System::Xg, Some(126 | 127)) => (true, least),
-            // Other banks turn a part into a melodic one.
-            (System::Xg, Some(_)) => (false, least),
-            (System::Xg, None) => (part_drums, least),
-            (System::Gs, _) => (part_drums, most),
-            // Numbers that mean the same wherever they mean anything.
-            (System::Unknown, Some(120 | 126 | 127)) => (true, most),
-            (System::Unknown, Some(121)) => (false, least),
-            (System::Unknown, _) => (part_drums, most),
+        let is_drum_part = self.is_drum_part.unwrap_or(channel == DRUM_CHANNEL);
+        let (msb, lsb) = (self.msb.unwrap_or(0), self.lsb.unwrap_or(0));
+        let (drums, melodic) = match (system, self.msb) {
+            (System::Gm, _) => (is_drum_part, 0),
+            (System::Gm2, Some(120)) => (true, lsb),
+            (System::Gm2, Some(121)) => (false, lsb),
+            (System::Gm2, _) => (is_drum_part, 0),
+            (System::Xg, Some(126 | 127)) => (true, lsb),
+            // Any other bank makes the part melodic.
+            (System::Xg, Some(_)) => (false, lsb),
+            (System::Xg, None) => (is_drum_part, lsb),
+            (System::Gs, _) => (is_drum_part, msb),
+            // These numbers mean the same in all systems that define them.
+            (System::Unknown, Some(120 | 126 | 127)) => (true, msb),
+            (System::Unknown, Some(121)) => (false, lsb),
+            (System::Unknown, _) => (is_drum_part, msb),
         };
         if drums { DRUM_BANK } else { melodic }
     }
@@ -131,8 +131,8 @@ mod tests {
 
     #[track_caller]
     fn check_message(message: &[u8], expected: Option<BankMessage>) {
-        let whole: Vec<u8> = message.iter().copied().chain([0xf7]).collect();
-        assert_eq!(bank_message(&whole), expected, "{message:02x?}");
+        let complete: Vec<u8> = message.iter().copied().chain([0xf7]).collect();
+        assert_eq!(bank_message(&complete), expected, "{message:02x?}");
     }
 
     #[test]
@@ -155,27 +155,27 @@ mod tests {
     }
 
     #[test]
-    fn other_messages_say_nothing() {
-        // Master volume, a GS reverb macro, an XG part's volume, a part that there is not, bulk
-        // data, nothing.
+    fn other_messages_are_ignored() {
+        // Master volume, a GS reverb macro, an XG part's volume, a part out of range, bulk data,
+        // an empty message.
         check_message(&[0x7f, 0x7f, 0x04, 0x01, 0x00, 0x7f], None);
         check_message(&[0x41, 0x10, 0x42, 0x12, 0x40, 0x01, 0x30, 0x04, 0x0b], None);
         check_message(&[0x43, 0x10, 0x4c, 0x08, 0x00, 0x0b, 0x64], None);
         check_message(&[0x43, 0x10, 0x4c, 0x08, 0x10, 0x07, 0x01], None);
         check_message(&[0x43, 0x00, 0x4c, 0x00, 0x00, 0x7e, 0x00], None);
         check_message(&[], None);
-        assert_eq!(bank_message(&[0x7e, 0x7f, 0x09, 0x01]), None, "not ended");
+        assert_eq!(bank_message(&[0x7e, 0x7f, 0x09, 0x01]), None, "without an end");
         assert_eq!(bank_message(&[]), None);
     }
 
     #[track_caller]
-    fn check_bank(system: System, channel: u8, most: Option<u8>, least: Option<u8>, expected: u8) {
-        let select = BankSelect { most, least, drums: None };
+    fn check_bank(system: System, channel: u8, msb: Option<u8>, lsb: Option<u8>, expected: u8) {
+        let select = BankSelect { msb, lsb, is_drum_part: None };
         assert_eq!(select.soundfont_bank(system, channel), expected, "{system:?} {channel} {select:?}");
     }
 
     #[test]
-    fn banks_are_numbered_as_the_system_does() {
+    fn bank_select_follows_the_rules_of_each_system() {
         check_bank(System::Unknown, 0, Some(8), Some(3), 8);
         check_bank(System::Unknown, 0, None, Some(3), 0);
         check_bank(System::Unknown, 9, Some(8), None, 128);
@@ -200,13 +200,13 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_what_its_message_says() {
-        let part = |drums| BankSelect { most: Some(8), least: None, drums: Some(drums) };
+    fn a_part_message_makes_a_channel_drums_or_melodic() {
+        let part = |drums| BankSelect { msb: Some(8), lsb: None, is_drum_part: Some(drums) };
         for (system, melodic) in [(System::Gs, 8), (System::Unknown, 8), (System::Gm, 0)] {
             assert_eq!(part(true).soundfont_bank(system, 3), DRUM_BANK, "{system:?}");
             assert_eq!(part(false).soundfont_bank(system, 9), melodic, "{system:?}");
         }
-        let xg = BankSelect { drums: Some(true), ..BankSelect::default() };
+        let xg = BankSelect { is_drum_part: Some(true), ..BankSelect::default() };
         assert_eq!(xg.soundfont_bank(System::Xg, 3), DRUM_BANK);
     }
 }

@@ -1,4 +1,4 @@
-//! MIDI channels: what one of them plays, and which one a track gets.
+//! MIDI channels: collects the events of each, and assigns channels to tracks.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -11,11 +11,11 @@ use schemas::{Extra, Project};
 
 use super::banks::{BankMessage, BankSelect, DRUM_BANK, DRUM_CHANNEL, System};
 
-/// Bank select, most and least significant byte.
-pub(super) const BANK_SELECT: u8 = 0;
-pub(super) const BANK_SELECT_LEAST: u8 = 32;
+/// Bank select controllers, most and least significant byte.
+pub(super) const BANK_SELECT_MSB: u8 = 0;
+pub(super) const BANK_SELECT_LSB: u8 = 32;
 
-/// Field of an imported track whose channel played drums, or did not, because the file said so.
+/// Field of an imported track: the file made its channel a drum part, or made channel 10 melodic.
 pub(super) const DRUM_PART: &str = "midi_drum_part";
 
 /// Channels of a port.
@@ -29,64 +29,64 @@ pub(super) struct ChannelContent {
     channel: u8,
     pub(super) notes: Vec<Note>,
     pub(super) controls: Vec<Control>,
-    /// Places in `notes` of those that sound, by key, the oldest first.
-    open: HashMap<u8, VecDeque<usize>>,
-    /// What the next program change selects.
-    select: BankSelect,
+    /// Indices in `notes` of the notes that have not ended, by key, the oldest first.
+    active_notes: HashMap<u8, VecDeque<usize>>,
+    /// The bank that the next program change selects.
+    bank_select: BankSelect,
     system: System,
     /// Bank and program in force.
     preset: (u8, u8),
-    at_first_note: Option<(u8, u8)>,
-    /// Place in `controls` of the program change that chose the preset, if no note followed it.
+    first_note_preset: Option<(u8, u8)>,
+    /// Index in `controls` of the program change that chose the preset, if no note followed it.
     unplayed_program: Option<usize>,
     last_tick: u32,
 }
 
 impl ChannelContent {
-    /// Nothing yet, on a channel from 0 to 15.
+    /// An empty channel; `channel` is 0 to 15.
     pub(super) fn new(channel: u8) -> Self {
         let preset = (BankSelect::default().soundfont_bank(System::default(), channel), 0);
         Self { channel, preset, ..Self::default() }
     }
 
-    /// What a system exclusive message says about banks; ticks ascend.
+    /// Applies a system exclusive message about banks. Call it in the order of ticks.
     pub(super) fn set_banks(&mut self, message: BankMessage) {
         match message {
-            BankMessage::System(system) => (self.system, self.select) = (system, BankSelect::default()),
+            BankMessage::System(system) => (self.system, self.bank_select) = (system, BankSelect::default()),
             BankMessage::Part { channel, drums } if channel == self.channel => {
-                self.select.drums = Some(drums);
+                self.bank_select.is_drum_part = Some(drums);
             }
             BankMessage::Part { .. } => return,
         }
-        // The part changes at once, and with it what was selected and has not been played.
+        // The message takes effect at once, also on a program change that no note has used yet.
         let (bank, _) = &mut self.preset;
-        match self.unplayed_program.map(|place| &mut self.controls[place]) {
+        match self.unplayed_program.map(|index| &mut self.controls[index]) {
             Some(Control::Program(program)) => {
-                *bank = self.select.soundfont_bank(self.system, self.channel);
+                *bank = self.bank_select.soundfont_bank(self.system, self.channel);
                 program.bank = Some(*bank);
             }
-            _ if self.notes.is_empty() => *bank = self.select.soundfont_bank(self.system, self.channel),
+            _ if self.notes.is_empty() => *bank = self.bank_select.soundfont_bank(self.system, self.channel),
             _ => {}
         }
     }
 
-    /// Adds a channel message; ticks ascend.
+    /// Adds a channel message. Call it in the order of ticks.
     pub(super) fn add(&mut self, tick: u32, status: u8, data: [u8; 2]) {
         self.last_tick = tick;
         let [first, second] = data;
         let extra = Extra::default();
         let control = match status {
             0x90 if second > 0 => {
-                self.at_first_note.get_or_insert(self.preset);
+                self.first_note_preset.get_or_insert(self.preset);
                 self.unplayed_program = None;
-                self.open.entry(first).or_default().push_back(self.notes.len());
+                self.active_notes.entry(first).or_default().push_back(self.notes.len());
                 let velocity = f64::from(second) / 127.0;
                 self.notes.push(Note { tick, length_ticks: 0, pitch: first, velocity, extra });
                 return;
             }
             0x80 | 0x90 => {
-                if let Some(place) = self.open.get_mut(&first).and_then(VecDeque::pop_front) {
-                    let note = &mut self.notes[place];
+                if let Some(index) = self.active_notes.get_mut(&first).and_then(VecDeque::pop_front) {
+                    let note = &mut self.notes[index];
                     note.length_ticks = tick - note.tick;
                 }
                 return;
@@ -94,14 +94,14 @@ impl ChannelContent {
             0xa0 => Control::KeyPressure(KeyPressureControl { tick, key: first, value: second, extra }),
             0xb0 => {
                 match first {
-                    BANK_SELECT => self.select.most = Some(second),
-                    BANK_SELECT_LEAST => self.select.least = Some(second),
+                    BANK_SELECT_MSB => self.bank_select.msb = Some(second),
+                    BANK_SELECT_LSB => self.bank_select.lsb = Some(second),
                     _ => {}
                 }
                 Control::Cc(CcControl { tick, controller: first, value: second, extra })
             }
             0xc0 => {
-                let bank = self.select.soundfont_bank(self.system, self.channel);
+                let bank = self.bank_select.soundfont_bank(self.system, self.channel);
                 self.preset = (bank, first);
                 self.unplayed_program = Some(self.controls.len());
                 Control::Program(ProgramControl { tick, program: first, bank: Some(bank), extra })
@@ -119,73 +119,79 @@ impl ChannelContent {
         self.notes.is_empty() && self.controls.is_empty()
     }
 
-    pub(super) fn has_begun_notes(&self) -> bool {
-        self.at_first_note.is_some()
+    pub(super) fn has_notes(&self) -> bool {
+        self.first_note_preset.is_some()
     }
 
-    /// Notes that have no end in the file.
-    pub(super) fn endless_notes(&self) -> usize {
-        self.open.values().map(VecDeque::len).sum()
+    /// Number of notes without a note-off in the file.
+    pub(super) fn unended_notes(&self) -> usize {
+        self.active_notes.values().map(VecDeque::len).sum()
     }
 
-    /// The shortest item that holds every event: a note must begin before its end.
+    /// Length of the shortest item that contains every event: notes must begin before its end.
     pub(super) fn shortest_length_ticks(&self) -> u32 {
         let last_start = self.notes.last().map_or(0, |note| note.tick + 1);
         self.last_tick.max(last_start)
     }
 
-    /// Ends the notes that the file never ends.
+    /// Ends the notes without a note-off at `tick`.
     pub(super) fn end_notes(&mut self, tick: u32) {
-        for &place in self.open.values().flatten() {
-            let note = &mut self.notes[place];
+        for &index in self.active_notes.values().flatten() {
+            let note = &mut self.notes[index];
             note.length_ticks = tick - note.tick;
         }
     }
 
     /// Bank and program in force at the first note; without notes, at the end.
     pub(super) fn preset_at_first_note(&self) -> (u8, u8) {
-        self.at_first_note.unwrap_or(self.preset)
+        self.first_note_preset.unwrap_or(self.preset)
     }
 }
 
 /// A channel of a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub(super) struct Place {
+pub(super) struct PortChannel {
     pub(super) port: u8,
     pub(super) channel: u8,
 }
 
-/// Gives each track a channel of its own: the one it was imported from where that is free,
-/// drums on channel 10. Only drum tracks beyond the 128th share one.
+/// Assigns a channel to each track: the one it was imported from if that is free, channel 10 for
+/// drums. Drum tracks beyond the 128th share one; no other channel is shared.
 ///
-/// `keeps_parts` says that the messages are written again that made drums of other channels, or
-/// something else of channel 10. Those channels are only for the tracks that came from there.
-pub(super) fn allocate(tracks: &[&Track], keeps_parts: bool) -> Vec<Place> {
-    let part_of = |track: &Track| {
-        let drums = track.extra.get(DRUM_PART).filter(|_| keeps_parts)?.as_bool()?;
-        Some((imported_place(track)?, drums))
+/// With `keeps_part_messages`, the export repeats the messages that made other channels drum parts
+/// or channel 10 melodic. Those channels are then only for the tracks imported from them.
+pub(super) fn assign_channels(tracks: &[&Track], keeps_part_messages: bool) -> Vec<PortChannel> {
+    let drum_part_of = |track: &Track| {
+        let drums = track.extra.get(DRUM_PART).filter(|_| keeps_part_messages)?.as_bool()?;
+        Some((imported_channel(track)?, drums))
     };
-    let parts: HashMap<Place, bool> = tracks.iter().filter_map(|track| part_of(track)).collect();
-    let is_for_drums = |place: &Place| parts.get(place).copied().unwrap_or(place.channel == DRUM_CHANNEL);
-    let mut taken = HashSet::new();
-    let mut places: Vec<Option<Place>> = tracks
+    let drum_parts: HashMap<PortChannel, bool> =
+        tracks.iter().filter_map(|track| drum_part_of(track)).collect();
+    let is_for_drums = |port_channel: &PortChannel| {
+        drum_parts.get(port_channel).copied().unwrap_or(port_channel.channel == DRUM_CHANNEL)
+    };
+    let mut used = HashSet::new();
+    let mut port_channels: Vec<Option<PortChannel>> = tracks
         .iter()
         .map(|track| {
-            imported_place(track)
-                .filter(|place| is_for_drums(place) == plays_drums(track) && taken.insert(*place))
+            imported_channel(track).filter(|port_channel| {
+                is_for_drums(port_channel) == plays_drums(track) && used.insert(*port_channel)
+            })
         })
         .collect();
-    taken.extend(parts.keys());
-    for (place, track) in places.iter_mut().zip(tracks) {
-        if place.is_none() {
+    used.extend(drum_parts.keys());
+    for (port_channel, track) in port_channels.iter_mut().zip(tracks) {
+        if port_channel.is_none() {
             let drums = plays_drums(track);
-            *place = (0..PORTS)
-                .flat_map(|port| (0..CHANNELS).map(move |channel| Place { port, channel }))
-                .find(|place| (place.channel == DRUM_CHANNEL) == drums && taken.insert(*place));
+            *port_channel = (0..PORTS)
+                .flat_map(|port| (0..CHANNELS).map(move |channel| PortChannel { port, channel }))
+                .find(|port_channel| {
+                    (port_channel.channel == DRUM_CHANNEL) == drums && used.insert(*port_channel)
+                });
         }
     }
-    let shared = Place { port: 0, channel: DRUM_CHANNEL };
-    places.into_iter().map(|place| place.unwrap_or(shared)).collect()
+    let shared = PortChannel { port: 0, channel: DRUM_CHANNEL };
+    port_channels.into_iter().map(|port_channel| port_channel.unwrap_or(shared)).collect()
 }
 
 /// Whether a track's instrument is a drum kit.
@@ -193,11 +199,11 @@ pub(super) fn plays_drums(track: &Track) -> bool {
     matches!(&track.synth_engine, Some(SynthEngine::SoundFont(engine)) if engine.bank >= DRUM_BANK)
 }
 
-/// Fields of an imported track that the schema does not know: two numbers and a boolean.
+/// Fields of an imported track outside the schema: two numbers and a boolean.
 const IMPORTED_FIELDS: [&str; 3] = ["midi_channel", "midi_port", DRUM_PART];
 
-/// Gives the tracks of a project back what the document has of their import.
-pub(super) fn read_imported(project: &mut Project, document: View<'_>) {
+/// Copies the fields of an import from the document to the tracks of the project.
+pub(super) fn restore_import_fields(project: &mut Project, document: View<'_>) {
     for (track, view) in project.tracks.iter_mut().zip(document.list("tracks")) {
         for name in IMPORTED_FIELDS {
             let field = view.get(name).filter(|field| matches!(field.kind(), Kind::Number | Kind::Boolean));
@@ -208,8 +214,8 @@ pub(super) fn read_imported(project: &mut Project, document: View<'_>) {
     }
 }
 
-/// Where the file had an imported track.
-pub(super) fn imported_place(track: &Track) -> Option<Place> {
+/// The channel that a track was imported from.
+pub(super) fn imported_channel(track: &Track) -> Option<PortChannel> {
     let number = |name: &str, limit: u8| {
         track
             .extra
@@ -218,7 +224,10 @@ pub(super) fn imported_place(track: &Track) -> Option<Place> {
             .and_then(|value| u8::try_from(value).ok())
             .filter(|value| *value < limit)
     };
-    Some(Place { port: number("midi_port", PORTS).unwrap_or(0), channel: number("midi_channel", CHANNELS)? })
+    Some(PortChannel {
+        port: number("midi_port", PORTS).unwrap_or(0),
+        channel: number("midi_channel", CHANNELS)?,
+    })
 }
 
 #[cfg(test)]
@@ -238,8 +247,14 @@ mod tests {
     }
 
     fn check(tracks: &[Track], expected: &[(u8, u8)]) {
-        let places = allocate(&tracks.iter().collect::<Vec<_>>(), false);
-        assert_eq!(places.iter().map(|place| (place.port, place.channel)).collect::<Vec<_>>(), expected);
+        let port_channels = assign_channels(&tracks.iter().collect::<Vec<_>>(), false);
+        assert_eq!(
+            port_channels
+                .iter()
+                .map(|port_channel| (port_channel.port, port_channel.channel))
+                .collect::<Vec<_>>(),
+            expected
+        );
     }
 
     #[test]
@@ -258,32 +273,35 @@ mod tests {
     #[test]
     fn more_than_fifteen_tracks_go_to_further_ports() {
         let tracks: Vec<Track> = (0..1_000).map(|_| track(0, None)).collect();
-        let places = allocate(&tracks.iter().collect::<Vec<_>>(), false);
-        assert_eq!(places.iter().collect::<HashSet<_>>().len(), 1_000);
-        assert!(places.iter().all(|place| place.channel != DRUM_CHANNEL));
-        assert_eq!(places[14], Place { port: 0, channel: 15 });
-        assert_eq!(places[15], Place { port: 1, channel: 0 });
+        let port_channels = assign_channels(&tracks.iter().collect::<Vec<_>>(), false);
+        assert_eq!(port_channels.iter().collect::<HashSet<_>>().len(), 1_000);
+        assert!(port_channels.iter().all(|port_channel| port_channel.channel != DRUM_CHANNEL));
+        assert_eq!(port_channels[14], PortChannel { port: 0, channel: 15 });
+        assert_eq!(port_channels[15], PortChannel { port: 1, channel: 0 });
     }
 
     #[test]
     fn drums_share_a_channel_only_when_the_ports_run_out() {
         let tracks: Vec<Track> = (0..130).map(|_| track(128, None)).collect();
-        let places = allocate(&tracks.iter().collect::<Vec<_>>(), false);
-        assert_eq!(places.iter().collect::<HashSet<_>>().len(), 128);
-        assert_eq!(places[129], Place { port: 0, channel: DRUM_CHANNEL });
+        let port_channels = assign_channels(&tracks.iter().collect::<Vec<_>>(), false);
+        assert_eq!(port_channels.iter().collect::<HashSet<_>>().len(), 128);
+        assert_eq!(port_channels[129], PortChannel { port: 0, channel: DRUM_CHANNEL });
     }
 
     #[test]
-    fn parts_that_the_file_made_stay_where_they_were() {
+    fn tracks_of_imported_drum_parts_keep_their_channels() {
         let mut tracks = [track(128, Some(10)), track(0, Some(9)), track(0, Some(10)), track(128, Some(4))];
         tracks[0].extra.insert(DRUM_PART, true.into());
         tracks[1].extra.insert(DRUM_PART, false.into());
         let tracks: Vec<&Track> = tracks.iter().collect();
-        let places = |keeps_parts| {
-            let places = allocate(&tracks, keeps_parts);
-            places.into_iter().map(|place| (place.port, place.channel)).collect::<Vec<_>>()
+        let port_channels = |keeps_part_messages| {
+            let port_channels = assign_channels(&tracks, keeps_part_messages);
+            port_channels
+                .into_iter()
+                .map(|port_channel| (port_channel.port, port_channel.channel))
+                .collect::<Vec<_>>()
         };
-        assert_eq!(places(true), [(0, 10), (0, 9), (0, 0), (1, 9)]);
-        assert_eq!(places(false), [(0, 9), (0, 0), (0, 10), (1, 9)]);
+        assert_eq!(port_channels(true), [(0, 10), (0, 9), (0, 0), (1, 9)]);
+        assert_eq!(port_channels(false), [(0, 9), (0, 0), (0, 10), (1, 9)]);
     }
 }

@@ -1,7 +1,7 @@
-//! System exclusive messages, kept with a project so that an export has them again.
+//! System exclusive messages, stored with an imported project so that its export contains them.
 //!
-//! They stand in the project's unknown field `midi_exclusives`: `tick`, `data` in hexadecimal
-//! without the first byte, `port` above 0, and `escape` for data that is sent as it stands.
+//! They are in the project's field `midi_exclusives`, which is not in the schema: `tick`, `data` in
+//! hexadecimal without the first byte, `port` if above 0, and `escape` for raw data.
 
 use schemas::Project;
 use schemas::json::View;
@@ -11,10 +11,10 @@ use serde_json::json;
 /// Field of a project that holds its messages.
 const FIELD: &str = "midi_exclusives";
 
-/// Most bytes of messages that are kept for a project: the largest of files hold a few thousand.
+/// Most bytes of messages in a project. The largest known files have a few thousand.
 pub(super) const MAX_BYTES: usize = 256 * 1024;
 
-/// Most messages that are kept for a project.
+/// Most messages in a project.
 pub(super) const MAX_MESSAGES: usize = 10_000;
 
 /// Ports that the port meta event can name.
@@ -26,7 +26,7 @@ pub(super) struct Exclusive {
     /// In 960ths of a quarter note from the start.
     pub(super) tick: u32,
     pub(super) port: u8,
-    /// Whether the data is sent as it stands, without 0xf0 before it.
+    /// Whether the data is sent without 0xf0 before it.
     pub(super) escape: bool,
     /// All bytes after the first.
     pub(super) data: Vec<u8>,
@@ -37,13 +37,13 @@ pub(super) fn store(project: &mut Project, exclusives: &[Exclusive]) {
     if exclusives.is_empty() {
         return;
     }
-    let entry = |one: &Exclusive| {
-        let data: String = one.data.iter().map(|byte| format!("{byte:02x}")).collect();
-        let mut entry = json!({"tick": one.tick, "data": data});
-        if one.port > 0 {
-            entry["port"] = one.port.into();
+    let entry = |exclusive: &Exclusive| {
+        let data: String = exclusive.data.iter().map(|byte| format!("{byte:02x}")).collect();
+        let mut entry = json!({"tick": exclusive.tick, "data": data});
+        if exclusive.port > 0 {
+            entry["port"] = exclusive.port.into();
         }
-        if one.escape {
+        if exclusive.escape {
             entry["escape"] = true.into();
         }
         entry
@@ -51,13 +51,13 @@ pub(super) fn store(project: &mut Project, exclusives: &[Exclusive]) {
     project.extra.insert(FIELD, exclusives.iter().map(entry).collect());
 }
 
-/// The messages stored with the project of a document. Whatever else may stand there is left out:
-/// the schema does not know the field.
-pub(super) fn stored(document: View<'_>) -> Vec<Exclusive> {
+/// Loads the messages of a project's document. Skips invalid entries: the schema does not check the
+/// field.
+pub(super) fn load(document: View<'_>) -> Vec<Exclusive> {
     let mut total_bytes = 0;
     let mut exclusives = Vec::new();
     for entry in document.list(FIELD).take(MAX_MESSAGES) {
-        let Some(exclusive) = read(entry) else { continue };
+        let Some(exclusive) = parse(entry) else { continue };
         total_bytes += exclusive.data.len();
         if total_bytes > MAX_BYTES {
             break;
@@ -67,7 +67,7 @@ pub(super) fn stored(document: View<'_>) -> Vec<Exclusive> {
     exclusives
 }
 
-fn read(entry: View<'_>) -> Option<Exclusive> {
+fn parse(entry: View<'_>) -> Option<Exclusive> {
     let number = |view: View<'_>| view.as_json().parse::<u64>().ok();
     let tick = entry.get("tick").and_then(number).filter(|tick| *tick <= u64::from(MAX_TICK))?;
     let data = entry.text("data").filter(|data| data.len() <= 2 * MAX_BYTES)?;
@@ -90,25 +90,25 @@ mod tests {
 
     use super::*;
 
-    fn stored_with(project: &Project) -> Vec<Exclusive> {
-        stored(JsonText::of_value(&serde_json::to_value(project).expect("JSON")).view())
+    fn reload(project: &Project) -> Vec<Exclusive> {
+        load(JsonText::of_value(&serde_json::to_value(project).expect("JSON")).view())
     }
 
     #[test]
-    fn what_is_stored_comes_back() {
+    fn stored_messages_are_loaded_unchanged() {
         let exclusive = |tick, port, escape, data: &[u8]| Exclusive { tick, port, escape, data: data.into() };
         let all = [exclusive(0, 0, false, &[0x7e, 0xf7]), exclusive(MAX_TICK, 127, true, &[0, 255])];
         let mut project = Project::new("p", "P");
         store(&mut project, &[]);
         assert!(project.extra.is_empty());
         store(&mut project, &all);
-        assert_eq!(stored_with(&project), all);
+        assert_eq!(reload(&project), all);
     }
 
     #[test]
-    fn anything_else_is_left_out() {
+    fn invalid_entries_are_skipped() {
         let mut project = Project::new("p", "P");
-        assert_eq!(stored_with(&project), []);
+        assert_eq!(reload(&project), []);
         let good = json!({"tick": 1, "data": "7ef7"});
         project.extra.insert(
             FIELD,
@@ -116,11 +116,11 @@ mod tests {
                    {"tick": 1, "data": "é"}, {"tick": 1_000_000_001, "data": ""}, {"tick": 1},
                    {"tick": 1, "data": "00", "port": 128}, good]),
         );
-        assert_eq!(stored_with(&project).len(), 1);
+        assert_eq!(reload(&project).len(), 1);
         project.extra.insert(FIELD, "no list".into());
-        assert_eq!(stored_with(&project), []);
+        assert_eq!(reload(&project), []);
         let many: Value = (0..MAX_BYTES + 5).map(|_| json!({"tick": 0, "data": "00"})).collect();
         project.extra.insert(FIELD, many);
-        assert_eq!(stored_with(&project).len(), MAX_MESSAGES);
+        assert_eq!(reload(&project).len(), MAX_MESSAGES);
     }
 }

@@ -77,7 +77,7 @@ fn exported(project: &Project) -> Vec<Vec<String>> {
 }
 
 #[test]
-fn the_song_has_a_track_of_its_own() {
+fn tempos_signatures_and_markers_are_in_the_first_track() {
     let tracks = exported(&project(json!([{"id": "empty", "kind": "instrument"}])));
     assert_eq!(
         tracks,
@@ -118,7 +118,7 @@ fn velocities_are_clamped_and_items_cut() {
 }
 
 #[test]
-fn a_program_of_its_own_is_not_doubled() {
+fn a_program_change_of_the_track_is_not_written_twice() {
     let program = |tick| json!([{"tick": tick, "type": "program", "program": 9}]);
     let note = [(50, 10, 60, 1.0)];
     check(
@@ -132,7 +132,7 @@ fn a_program_of_its_own_is_not_doubled() {
 }
 
 #[test]
-fn drums_play_on_channel_ten_and_items_their_own_preset() {
+fn drums_use_channel_ten_and_items_select_their_presets() {
     let mut own = item(0, 10, &[(0, 10, 35, 1.0)], json!([]));
     own["soundfont_program"] = 25.into();
     check(
@@ -198,7 +198,7 @@ fn many_tracks_use_further_ports() {
 }
 
 #[test]
-fn great_distances_are_bridged() {
+fn a_long_delta_time_is_split() {
     let far = item(900_000_000, 1_000, &[(0, 1_000, 60, 1.0)], json!([]));
     let tracks = exported(&project(json!([instrument("a", 0, 0, json!([far]))])));
     assert!(tracks[1].contains(&"900000000 1 on 60 127".to_owned()), "{tracks:?}");

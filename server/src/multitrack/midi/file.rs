@@ -1,6 +1,6 @@
-//! Standard MIDI files as they come: running status, RMID wrappers, files that are cut short.
+//! Reads Standard MIDI files, including running status, RMID wrappers and truncated files.
 //!
-//! What can be read is read, and what could not is said in a warning. Source: "Standard MIDI
+//! Damaged files are read as far as possible; warnings report the damage. Sources: "Standard MIDI
 //! Files 1.0", RP-001; RMID: RP-029.
 
 use schemas::limits::{CONTROL_BYTES, MAX_EVENT_BYTES};
@@ -13,16 +13,16 @@ pub(super) struct MidiFile {
     pub(super) format: u16,
     pub(super) timing: Timing,
     pub(super) tracks: Vec<FileTrack>,
-    /// What could not be read, in words.
+    /// Sentences about damage.
     pub(super) warnings: Vec<String>,
 }
 
-/// What the file's ticks are.
+/// The unit of the file's ticks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Timing {
-    /// Parts of a quarter note, whose length the tempo says.
+    /// Ticks per quarter note; the tempo sets its length.
     TicksPerQuarter(u16),
-    /// Parts of a second, as a fraction: `ticks` in `seconds` seconds.
+    /// `ticks` ticks in `seconds` seconds.
     TicksPerSecond { ticks: u32, seconds: u32 },
 }
 
@@ -30,18 +30,18 @@ pub(super) enum Timing {
 #[derive(Debug, Default)]
 pub(super) struct FileTrack {
     pub(super) events: Vec<FileEvent>,
-    /// Where the track ends, in the file's ticks.
+    /// End of the track in the file's ticks.
     pub(super) end_tick: u64,
 }
 
-/// An event and its place in the file's ticks.
+/// An event and its time in the file's ticks.
 #[derive(Debug)]
 pub(super) struct FileEvent {
     pub(super) tick: u64,
     pub(super) kind: EventKind,
 }
 
-/// What the import needs to know of an event. Unknown metas are left out.
+/// The events that the import uses. Other meta events are skipped.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum EventKind {
     /// Status without its channel (0x80 to 0xe0), channel 0 to 15, two data bytes.
@@ -58,15 +58,16 @@ pub(super) enum EventKind {
     Marker(String),
     /// The port that the track's channels belong to from here on.
     Port(u8),
-    /// A system exclusive message without its first byte, or data that is sent as it stands.
+    /// A system exclusive message without its first byte, or an escape: raw bytes to send.
     Exclusive { escape: bool, data: Vec<u8> },
 }
 
-/// Longest text that is kept of a name or marker, in characters; the project schema's limit.
+/// Longest name or marker in characters, as in the project's schema; the end of a longer one is
+/// cut.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// Most events that are read: the controls that a project can have, or the starts and ends of its
-/// notes, and as many again for tempos, markers and the like.
+/// Most events of a file. A project can have half as many controls, or starts and ends of notes;
+/// the other half is for tempos, markers and so on.
 const MAX_EVENTS: usize = 2 * MAX_EVENT_BYTES / CONTROL_BYTES;
 
 /// Most warnings about one file.
@@ -76,7 +77,7 @@ impl MidiFile {
     /// Reads a file.
     ///
     /// # Errors
-    /// It is no MIDI file, or of a format or timing that has no meaning.
+    /// The file is not a MIDI file, or its format or timing is invalid.
     pub(super) fn read(bytes: &[u8]) -> Result<Self, MidiError> {
         let bytes = unwrap_rmid(bytes)?;
         let mut chunks = Reader { bytes, position: 0 };
@@ -86,7 +87,7 @@ impl MidiFile {
         let header_bytes = chunks.u32().ok_or(MidiError::HeaderCutShort)? as usize;
         let header = chunks.take(header_bytes.max(6)).ok_or(MidiError::HeaderCutShort)?;
         let field = |at: usize| u16::from_be_bytes([header[at], header[at + 1]]);
-        let (format, promised_tracks) = (field(0), usize::from(field(2)));
+        let (format, announced_tracks) = (field(0), usize::from(field(2)));
         if format > 2 {
             return Err(MidiError::UnknownFormat { format });
         }
@@ -101,12 +102,14 @@ impl MidiFile {
                 let number = file.tracks.len() + 1;
                 if cut_short {
                     file.warn(format!(
-                        "track {number} is cut short: {size_bytes} bytes are promised and {present_bytes} are there"
+                        "track {number} is cut short: it should have {size_bytes} bytes, and the file has {present_bytes} of them"
                     ));
                 }
                 let (track, damage) = FileTrack::read(body, MAX_EVENTS - events);
                 if let (Some(damage), false) = (damage, cut_short) {
-                    file.warn(format!("track {number} is damaged: {damage}; the rest of it is left out"));
+                    file.warn(format!(
+                        "track {number} is damaged: {damage}; the rest of the track is skipped"
+                    ));
                 }
                 events += track.events.len();
                 if events > MAX_EVENTS {
@@ -115,9 +118,9 @@ impl MidiFile {
                 file.tracks.push(track);
             }
         }
-        if file.tracks.len() < promised_tracks {
+        if file.tracks.len() < announced_tracks {
             let found = file.tracks.len();
-            file.warn(format!("the file promises {promised_tracks} tracks and holds {found}"));
+            file.warn(format!("the header announces {announced_tracks} tracks, and the file has {found}"));
         }
         if file.tracks.is_empty() {
             return Err(MidiError::NoTracks);
@@ -132,7 +135,7 @@ impl MidiFile {
     }
 }
 
-/// The MIDI file in a RIFF file of form type RMID; any other file as it is.
+/// Returns the MIDI file inside a RIFF file of form type RMID, and any other file unchanged.
 fn unwrap_rmid(bytes: &[u8]) -> Result<&[u8], MidiError> {
     if !bytes.starts_with(b"RIFF") || bytes.get(8..12) != Some(b"RMID") {
         return Ok(bytes);
@@ -145,7 +148,7 @@ fn unwrap_rmid(bytes: &[u8]) -> Result<&[u8], MidiError> {
         if id == b"data" {
             return Ok(body);
         }
-        // Chunks begin at even places.
+        // Chunks begin at even offsets.
         chunks.take(size_bytes % 2);
     }
     Err(MidiError::EmptyRmid)
@@ -175,19 +178,19 @@ fn timing(division: u16) -> Result<Timing, MidiError> {
 }
 
 impl FileTrack {
-    /// Reads a track's events up to its end, to the first damage, which is named, or to the first
-    /// event above `most_events`.
-    fn read(body: &[u8], most_events: usize) -> (Self, Option<String>) {
+    /// Reads a track's events up to its end, the first damage, or the first event above
+    /// `max_events`. Returns the track and a description of the damage.
+    fn read(body: &[u8], max_events: usize) -> (Self, Option<String>) {
         let mut reader = Reader { bytes: body, position: 0 };
         let mut track = Self::default();
         let mut running_status = None;
         while reader.position < body.len() {
             let start = reader.position;
             match track.read_event(&mut reader, &mut running_status) {
-                Ok(Next::Event) if track.events.len() > most_events => return (track, None),
-                Ok(Next::Event) => {}
-                Ok(Next::EndOfTrack) => return (track, None),
-                Err(what) => return (track, Some(format!("{what} at byte {start}"))),
+                Ok(ReadEvent::Event) if track.events.len() > max_events => return (track, None),
+                Ok(ReadEvent::Event) => {}
+                Ok(ReadEvent::EndOfTrack) => return (track, None),
+                Err(problem) => return (track, Some(format!("{problem} at byte {start}"))),
             }
         }
         (track, Some("it has no end-of-track event".into()))
@@ -196,8 +199,8 @@ impl FileTrack {
     fn read_event(
         &mut self,
         reader: &mut Reader<'_>,
-        running: &mut Option<u8>,
-    ) -> Result<Next, &'static str> {
+        running_status: &mut Option<u8>,
+    ) -> Result<ReadEvent, &'static str> {
         const CUT_SHORT: &str = "an event that is cut short";
         let delta = reader.variable_length()?;
         let first = reader.u8().ok_or(CUT_SHORT)?;
@@ -206,11 +209,11 @@ impl FileTrack {
             first
         } else {
             reader.position -= 1;
-            running.ok_or("data without a status")?
+            running_status.ok_or("data without a status")?
         };
         match status {
             0x80..=0xef => {
-                *running = Some(status);
+                *running_status = Some(status);
                 let mut data = [0; 2];
                 let count = if matches!(status & 0xf0, 0xc0 | 0xd0) { 1 } else { 2 };
                 for byte in &mut data[..count] {
@@ -226,7 +229,7 @@ impl FileTrack {
                 let size_bytes = reader.variable_length()?;
                 let data = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?;
                 if meta == 0x2f {
-                    return Ok(Next::EndOfTrack);
+                    return Ok(ReadEvent::EndOfTrack);
                 }
                 if let Some(kind) = meta_event(meta, data) {
                     self.push(kind);
@@ -237,12 +240,12 @@ impl FileTrack {
                 let data = reader.take(size_bytes as usize).ok_or(CUT_SHORT)?.to_vec();
                 self.push(EventKind::Exclusive { escape: status == 0xf7, data });
             }
-            // System common and real-time messages have no place in a file; step over them.
+            // System common and real-time messages do not belong in a file: skip them.
             0xf2 => drop(reader.take(2).ok_or(CUT_SHORT)?),
             0xf1 | 0xf3 => drop(reader.take(1).ok_or(CUT_SHORT)?),
             _ => {}
         }
-        Ok(Next::Event)
+        Ok(ReadEvent::Event)
     }
 
     fn push(&mut self, kind: EventKind) {
@@ -250,7 +253,7 @@ impl FileTrack {
     }
 }
 
-enum Next {
+enum ReadEvent {
     Event,
     EndOfTrack,
 }
@@ -291,9 +294,9 @@ struct Reader<'a> {
 
 impl<'a> Reader<'a> {
     fn take(&mut self, count: usize) -> Option<&'a [u8]> {
-        let taken = self.bytes.get(self.position..self.position.checked_add(count)?)?;
+        let bytes = self.bytes.get(self.position..self.position.checked_add(count)?)?;
         self.position += count;
-        Some(taken)
+        Some(bytes)
     }
 
     fn u8(&mut self) -> Option<u8> {
@@ -337,7 +340,7 @@ mod tests {
 
     const END: [u8; 4] = [0, 0xff, 0x2f, 0];
 
-    fn one_track(events: &[u8]) -> MidiFile {
+    fn read_one_track(events: &[u8]) -> MidiFile {
         let track: Vec<u8> = events.iter().chain(&END).copied().collect();
         MidiFile::read(&file(0, 96, &[&track])).expect("a file")
     }
@@ -352,7 +355,7 @@ mod tests {
 
     #[test]
     fn running_status_outlasts_metas_and_exclusives() {
-        let file = one_track(&[
+        let file = read_one_track(&[
             0, 0x93, 60, 100, 10, 61, 101, 0, 0xff, 0x01, 2, b'h', b'i', 5, 62, 102, 0, 0xf0, 3, 1, 2, 0xf7,
             0x81, 0x00, 60, 0, 0, 0xc2, 7, 0, 8,
         ]);
@@ -374,8 +377,8 @@ mod tests {
     }
 
     #[test]
-    fn metas_are_understood() {
-        let file = one_track(&[
+    fn meta_events_are_read() {
+        let file = read_one_track(&[
             0, 0xff, 0x51, 3, 7, 0xa1, 0x20, 0, 0xff, 0x58, 4, 6, 3, 36, 8, 0, 0xff, 3, 3, b'a', 0xe9, 0, 0,
             0xff, 6, 1, b'M', 0, 0xff, 0x21, 1, 2, 0, 0xff, 4, 1, b'i', 0, 0xff, 3, 1, b' ',
         ]);
@@ -400,8 +403,8 @@ mod tests {
     }
 
     #[test]
-    fn damage_is_named_and_what_comes_before_it_is_kept() {
-        let rest = "the rest of it is left out";
+    fn events_before_the_damage_are_kept_and_the_damage_is_named() {
+        let rest = "the rest of the track is skipped";
         check_damage(
             &[0, 0x90, 60, 100],
             1,
@@ -435,17 +438,20 @@ mod tests {
     }
 
     #[test]
-    fn a_file_cut_anywhere_is_read_as_far_as_it_goes() {
-        let whole = file(1, 96, &[&END, &[0, 0x90, 60, 100, 96, 0x80, 60, 0, 0, 0xff, 0x2f, 0]]);
-        assert!(MidiFile::read(&whole).unwrap().warnings.is_empty());
-        for length in 0..whole.len() {
-            match MidiFile::read(&whole[..length]) {
+    fn a_truncated_file_is_read_up_to_the_cut() {
+        let complete = file(1, 96, &[&END, &[0, 0x90, 60, 100, 96, 0x80, 60, 0, 0, 0xff, 0x2f, 0]]);
+        assert!(MidiFile::read(&complete).unwrap().warnings.is_empty());
+        for length in 0..complete.len() {
+            match MidiFile::read(&complete[..length]) {
                 Ok(file) => assert!(!file.warnings.is_empty(), "cut at {length}"),
                 Err(error) => assert!(length < 22 + 4, "cut at {length}: {error}"),
             }
         }
-        let file = MidiFile::read(&whole[..whole.len() - 4]).unwrap();
-        assert_eq!(file.warnings, ["track 2 is cut short: 12 bytes are promised and 8 are there"]);
+        let file = MidiFile::read(&complete[..complete.len() - 4]).unwrap();
+        assert_eq!(
+            file.warnings,
+            ["track 2 is cut short: it should have 12 bytes, and the file has 8 of them"]
+        );
         assert_eq!(messages(&file).len(), 2);
     }
 
@@ -454,20 +460,26 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_meaning_is_refused_by_name() {
+    fn invalid_files_are_refused_with_the_reason() {
         check_refused(b"", "this is not a MIDI file: it does not begin with MThd");
         check_refused(b"RIFF\x04\0\0\0WAVE", "this is not a MIDI file: it does not begin with MThd");
-        check_refused(b"RIFF\x04\0\0\0RMID", "this RMID file holds no MIDI data");
+        check_refused(b"RIFF\x04\0\0\0RMID", "this RMID file contains no MIDI data");
         check_refused(b"MThd\0\0\0\x06\0\0", "the file ends within its header");
         check_refused(b"MThd\xff\xff\xff\xff\0\0", "the file ends within its header");
         check_refused(&file(3, 96, &[&END]), "MIDI file format 3 is unknown; formats 0, 1 and 2 can be read");
-        check_refused(&file(0, 0, &[&END]), "the header says that a quarter note has no ticks");
-        check_refused(&file(0, 0xe700, &[&END]), "the header says that a quarter note has no ticks");
+        check_refused(
+            &file(0, 0, &[&END]),
+            "the header gives 0 ticks per quarter note or video frame; at least 1 is needed",
+        );
+        check_refused(
+            &file(0, 0xe700, &[&END]),
+            "the header gives 0 ticks per quarter note or video frame; at least 1 is needed",
+        );
         check_refused(
             &file(0, 0x9c01, &[&END]),
-            "the header names a time code of 100 frames a second, which does not exist",
+            "the header gives a time code of 100 frames a second; SMPTE has 24, 25, 29 (drop frame) and 30",
         );
-        check_refused(&file(0, 96, &[]), "the file holds no tracks");
+        check_refused(&file(0, 96, &[]), "the file has no tracks");
     }
 
     #[test]
@@ -488,11 +500,14 @@ mod tests {
     }
 
     #[test]
-    fn chunks_of_others_are_skipped_and_missing_tracks_named() {
+    fn unknown_chunks_are_skipped_and_missing_tracks_are_reported() {
         let mut bytes = file(1, 96, &[&END, &END]);
         bytes.splice(14..14, *b"XFIH\0\0\0\x02ab");
         assert_eq!(MidiFile::read(&bytes).unwrap().tracks.len(), 2);
         bytes.truncate(bytes.len() - 12);
-        assert_eq!(MidiFile::read(&bytes).unwrap().warnings, ["the file promises 2 tracks and holds 1"]);
+        assert_eq!(
+            MidiFile::read(&bytes).unwrap().warnings,
+            ["the header announces 2 tracks, and the file has 1"]
+        );
     }
 }

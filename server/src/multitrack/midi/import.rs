@@ -16,12 +16,12 @@ use super::channels::{ChannelContent, DRUM_PART};
 use super::exclusives::{Exclusive, MAX_BYTES, MAX_MESSAGES};
 use super::file::{EventKind, MidiFile, Timing};
 
-/// What the file itself does not say.
+/// Options that the file does not contain.
 #[derive(Debug, Clone, Default)]
 pub struct ImportOptions {
     /// Id of the new project.
     pub project_id: String,
-    /// Its name; `None`: the name that the file gives itself.
+    /// Its name; `None`: the name in the file.
     pub name: Option<String>,
     /// The bank that its tracks play; `None`: the service's default bank.
     pub soundfont_id: Option<String>,
@@ -32,18 +32,18 @@ pub struct ImportOptions {
 pub struct Imported {
     /// The project.
     pub project: Project,
-    /// What could not be read or kept, in words.
+    /// Sentences about what could not be read or kept.
     pub warnings: Vec<String>,
 }
 
 /// Level of the tracks of an imported song in decibels.
 ///
-/// Files do not say how loud they are meant to be, and many add up to more than the limiter's
-/// ceiling of -3 dBFS. At 0 dB 95 % of 101 songs (Debian's openttd-openmsx, freedoom and playmidi,
+/// MIDI files do not specify their loudness, and the mix of many exceeds the limiter's ceiling of
+/// -3 dBFS. At 0 dB 95 % of 101 songs (Debian's openttd-openmsx, freedoom and playmidi,
 /// with TimGM6mb) lose at most 8.51 dB to the limiter. At -9 dB 98 of them lose at most 1 dB, but
-/// only 89 with FluidR3, which is 3 dB louder; its loudest song then loses 4.1 dB. The faders of
-/// the tracks have the level rather than the master's, so that it also holds for tracks that are
-/// added to another song.
+/// only 89 with FluidR3, which is 3 dB louder; its loudest song then loses 4.1 dB. The level is set
+/// on the tracks rather than the master, so that it also applies to tracks that are added to
+/// another song.
 const IMPORTED_TRACK_DB: f64 = -12.0;
 
 /// Most tempos, time signatures or markers in a project, as in its schema.
@@ -56,56 +56,56 @@ const BPM: core::ops::RangeInclusive<f64> = 1.0..=100_000.0;
 const MAX_DENOMINATOR_POWER: u8 = 7;
 
 /// Reads a MIDI file into a project: one track for each port and channel that is used, ticks in
-/// 960ths of a quarter note. Tracks of the file that share a channel share its state, and so
+/// 960ths of a quarter note. Tracks of the file that share a channel share its state, so they
 /// become one track.
 ///
 /// # Errors
-/// The file is no MIDI file, or holds more than a project can.
+/// The file is not a MIDI file, or has more than a project can.
 pub fn import(bytes: &[u8], options: ImportOptions) -> Result<Imported, MidiError> {
     let mut file = MidiFile::read(bytes)?;
-    let scale = Scale { timing: file.timing };
+    let scale = TickScale { timing: file.timing };
     let ends: Vec<u32> =
         file.tracks.iter().map(|track| scale.tick(track.end_tick)).collect::<Result<_, _>>()?;
     let mut warnings = core::mem::take(&mut file.warnings);
     if file.format == 2 && file.tracks.len() > 1 {
         warnings.push(format!(
-            "the file holds {} independent patterns (format 2); they stand side by side",
+            "the file has {} independent patterns (format 2); they become parallel tracks",
             file.tracks.len()
         ));
     }
     let mut project = Project::new(options.project_id, options.name.unwrap_or_else(|| song_name(&file)));
-    song(&file, &scale, &mut project, &mut warnings)?;
-    let exclusives = exclusives(&file, &scale, &mut warnings)?;
+    read_song_events(&file, &scale, &mut project, &mut warnings)?;
+    let exclusives = collect_exclusives(&file, &scale, &mut warnings)?;
     super::exclusives::store(&mut project, &exclusives);
-    let channels = channels(&file, &scale, &ends)?;
-    let endless: usize = channels.iter().map(|channel| channel.content.endless_notes()).sum();
-    if endless > 0 {
-        warnings.push(format!("{endless} notes are never ended; they end with their items"));
+    let channels = collect_channels(&file, &scale, &ends)?;
+    let unended: usize = channels.iter().map(|channel| channel.content.unended_notes()).sum();
+    if unended > 0 {
+        warnings.push(format!("{unended} notes have no note-off; they end with their items"));
     }
     if channels.iter().all(|channel| channel.content.notes.is_empty()) {
-        warnings.push("the file holds no notes".into());
+        warnings.push("the file has no notes".into());
     }
     if channels.len() > MAX_TRACKS {
         return Err(MidiError::TooMany { what: "channels", limit: MAX_TRACKS });
     }
-    let names = names(&file, &channels);
+    let names = channel_names(&file, &channels);
     project.tracks = channels
         .into_iter()
         .zip(names)
         .enumerate()
-        .map(|(index, (channel, name))| track(index + 1, channel, name, options.soundfont_id.clone()))
+        .map(|(index, (channel, name))| build_track(index + 1, channel, name, options.soundfont_id.clone()))
         .collect();
     Ok(Imported { project, warnings })
 }
 
-/// From the file's ticks to 960 to a quarter note.
-struct Scale {
+/// Converts the file's ticks to 960 per quarter note.
+struct TickScale {
     timing: Timing,
 }
 
-impl Scale {
+impl TickScale {
     fn tick(&self, tick: u64) -> Result<u32, MidiError> {
-        /// Ticks a second at the 120 quarter notes a minute of a file that counts seconds.
+        /// Files that count seconds are imported at 120 quarter notes a minute.
         const TICKS_PER_SECOND: u128 = 2 * TICKS_PER_QUARTER as u128;
         let (multiplier, divisor) = match self.timing {
             Timing::TicksPerQuarter(ticks) => (u128::from(TICKS_PER_QUARTER), u128::from(ticks)),
@@ -122,8 +122,7 @@ impl Scale {
     }
 }
 
-/// The name that the file gives the song: that of its only track, or of a first track
-/// without notes.
+/// The song's name: that of the only track, or of a first track without notes.
 fn song_name(file: &MidiFile) -> String {
     let first = &file.tracks[0];
     let has_notes =
@@ -135,19 +134,19 @@ fn song_name(file: &MidiFile) -> String {
     name.filter(|_| file.tracks.len() == 1 || !has_notes).unwrap_or_else(|| "Imported MIDI".into())
 }
 
-/// Tempos, time signatures and markers.
-fn song(
+/// Reads tempos, time signatures and markers into `project`.
+fn read_song_events(
     file: &MidiFile,
-    scale: &Scale,
+    scale: &TickScale,
     project: &mut Project,
     warnings: &mut Vec<String>,
 ) -> Result<(), MidiError> {
     let counts_seconds = matches!(file.timing, Timing::TicksPerSecond { .. });
-    // By tick; the last of several at one tick holds.
+    // By tick; of several at one tick, the last one counts.
     let mut tempos = BTreeMap::new();
     let mut signatures = BTreeMap::new();
     let mut ignored_tempos = false;
-    let mut bad = Vec::new();
+    let mut out_of_range = Vec::new();
     let mut events: Vec<_> = file.tracks.iter().flat_map(|track| &track.events).collect();
     events.sort_by_key(|event| event.tick);
     for event in events {
@@ -156,16 +155,16 @@ fn song(
             EventKind::Tempo(micros) => {
                 let bpm = 60e6 / f64::from(*micros);
                 if !BPM.contains(&bpm) {
-                    bad.push(format!("a tempo of {micros} microseconds for a quarter note"));
+                    out_of_range.push(format!("a tempo of {micros} microseconds for a quarter note"));
                 }
-                // No time at all for a quarter note is no tempo.
+                // Zero microseconds are not a tempo.
                 if *micros > 0 {
                     tempos.insert(scale.tick(event.tick)?, bpm.clamp(*BPM.start(), *BPM.end()));
                 }
             }
             &EventKind::TimeSignature { numerator, denominator_power } => {
                 if numerator == 0 || denominator_power > MAX_DENOMINATOR_POWER {
-                    bad.push(format!("a time signature of {numerator}/2^{denominator_power}"));
+                    out_of_range.push(format!("a time signature of {numerator}/2^{denominator_power}"));
                 } else {
                     signatures.insert(scale.tick(event.tick)?, (numerator, 1 << denominator_power));
                 }
@@ -196,22 +195,22 @@ fn song(
     };
     project.time_signatures = signatures.into_iter().map(signature).collect();
     if ignored_tempos {
-        warnings.push("the file counts seconds, not beats; its tempos are left out".into());
+        warnings.push("the file counts seconds, not beats; its tempos are ignored".into());
     }
-    match bad.as_slice() {
+    match out_of_range.as_slice() {
         [] => {}
-        [one] => warnings.push(format!("{one} is out of range")),
+        [value] => warnings.push(format!("{value} is out of range")),
         [first, rest @ ..] => {
-            warnings.push(format!("{first} is out of range, and {} more like it", rest.len()));
+            warnings.push(format!("{first} is out of range, and so are {} more", rest.len()));
         }
     }
     Ok(())
 }
 
-/// The file's system exclusive messages, as far as a project holds them.
-fn exclusives(
+/// Collects the file's system exclusive messages, up to the limits of a project.
+fn collect_exclusives(
     file: &MidiFile,
-    scale: &Scale,
+    scale: &TickScale,
     warnings: &mut Vec<String>,
 ) -> Result<Vec<Exclusive>, MidiError> {
     let mut exclusives = Vec::new();
@@ -236,15 +235,15 @@ fn exclusives(
         }
     }
     if left_out > 0 {
-        warnings.push(format!("{left_out} system exclusive messages are more than a project keeps"));
+        warnings.push(format!("{left_out} system exclusive messages are left out: a project keeps at most {MAX_MESSAGES} with {MAX_BYTES} bytes"));
     }
-    // Stable: within a tick, in the order of the file.
+    // The sort is stable: events of one tick stay in the order of the file.
     exclusives.sort_by_key(|exclusive| exclusive.tick);
     Ok(exclusives)
 }
 
-/// What the file's system exclusive messages say about banks: tick in the file, port, message.
-fn bank_messages(file: &MidiFile) -> Vec<(u64, u8, BankMessage)> {
+/// Collects the messages about banks: tick in the file, port, message.
+fn collect_bank_messages(file: &MidiFile) -> Vec<(u64, u8, BankMessage)> {
     let mut messages = Vec::new();
     for track in &file.tracks {
         let mut current_port = 0;
@@ -263,7 +262,7 @@ fn bank_messages(file: &MidiFile) -> Vec<(u64, u8, BankMessage)> {
     messages
 }
 
-/// A port's channel, and where in the file it is first used.
+/// A channel of a port, and the track of the file that first uses it.
 struct Channel {
     port: u8,
     channel: u8,
@@ -272,8 +271,8 @@ struct Channel {
     content: ChannelContent,
 }
 
-/// Gathers what each channel plays, in the order of the file's tracks.
-fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>, MidiError> {
+/// Collects the events of each channel, in the order of the file's tracks.
+fn collect_channels(file: &MidiFile, scale: &TickScale, ends: &[u32]) -> Result<Vec<Channel>, MidiError> {
     let mut events = Vec::new();
     for (index, track) in file.tracks.iter().enumerate() {
         let mut current_port = 0;
@@ -287,32 +286,32 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
             }
         }
     }
-    // Stable: within a tick, in the order of the file.
+    // The sort is stable: events of one tick stay in the order of the file.
     events.sort_by_key(|&(tick, ..)| tick);
-    let bank_messages = bank_messages(file);
-    // Of one tick, these come first, in whichever track they stand.
+    let bank_messages = collect_bank_messages(file);
+    // At one tick, they apply before channel messages, whatever their track.
     let mut bank_messages = bank_messages.iter().peekable();
-    let mut banks_so_far: Vec<(u8, BankMessage)> = Vec::new();
-    let mut by_place: BTreeMap<(u8, u8), Channel> = BTreeMap::new();
+    let mut earlier_messages: Vec<(u8, BankMessage)> = Vec::new();
+    let mut by_port_channel: BTreeMap<(u8, u8), Channel> = BTreeMap::new();
     let (mut notes, mut controls) = (0, 0);
     for (tick, track, port, channel, status, data) in events {
         while let Some(&(_, to_port, message)) = bank_messages.next_if(|(at, ..)| *at <= tick) {
             if let BankMessage::System(_) = message {
-                banks_so_far.retain(|(port, _)| *port != to_port);
+                earlier_messages.retain(|(port, _)| *port != to_port);
             }
-            banks_so_far.push((to_port, message));
-            for entry in by_place.values_mut().filter(|entry| entry.port == to_port) {
+            earlier_messages.push((to_port, message));
+            for entry in by_port_channel.values_mut().filter(|entry| entry.port == to_port) {
                 entry.content.set_banks(message);
             }
         }
-        let entry = by_place.entry((port, channel)).or_insert_with(|| {
+        let entry = by_port_channel.entry((port, channel)).or_insert_with(|| {
             let mut content = ChannelContent::new(channel);
-            for (_, message) in banks_so_far.iter().filter(|(of_port, _)| *of_port == port) {
+            for (_, message) in earlier_messages.iter().filter(|(of_port, _)| *of_port == port) {
                 content.set_banks(*message);
             }
             Channel { port, channel, first_track: track, length_ticks: 0, content }
         });
-        if !entry.content.has_begun_notes() && status == 0x90 && data[1] > 0 {
+        if !entry.content.has_notes() && status == 0x90 && data[1] > 0 {
             entry.first_track = track;
         }
         entry.length_ticks = entry.length_ticks.max(ends[track]);
@@ -327,13 +326,13 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
         }
     }
     let mut channels: Vec<Channel> =
-        by_place.into_values().filter(|channel| !channel.content.is_empty()).collect();
-    // The song is as long as its longest track, even one that holds nothing but tempos: the
-    // channels that end last last as long, and so do notes that nothing ends.
+        by_port_channel.into_values().filter(|channel| !channel.content.is_empty()).collect();
+    // The song is as long as its longest track, even one with only tempos. The channels that end
+    // last, and those with notes without a note-off, are extended to that length.
     let song_end_tick = ends.iter().copied().max().unwrap_or(0);
     let last_end_tick = channels.iter().map(|channel| channel.length_ticks).max().unwrap_or(0);
     for channel in &mut channels {
-        if channel.length_ticks == last_end_tick || channel.content.endless_notes() > 0 {
+        if channel.length_ticks == last_end_tick || channel.content.unended_notes() > 0 {
             channel.length_ticks = song_end_tick;
         }
         channel.length_ticks = channel.length_ticks.max(channel.content.shortest_length_ticks());
@@ -343,8 +342,8 @@ fn channels(file: &MidiFile, scale: &Scale, ends: &[u32]) -> Result<Vec<Channel>
     Ok(channels)
 }
 
-/// A name for each channel: its track's, or its instrument's; numbered where several share it.
-fn names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
+/// A name for each channel: that of its track or instrument, with a number if several share it.
+fn channel_names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
     let track_name = |index: usize| {
         let events = || file.tracks[index].events.iter().map(|event| &event.kind);
         let track = events().find_map(|kind| match kind {
@@ -355,12 +354,13 @@ fn names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
             EventKind::InstrumentName(name) => Some(name),
             _ => None,
         });
-        // The only track's name is the song's.
+        // In a file of one track, the track's name is the song's name.
         if file.tracks.len() == 1 { instrument } else { track.or(instrument) }
     };
     let name = |channel: &Channel| {
         let number = channel.channel + 1;
-        let shared = channels.iter().filter(|other| other.first_track == channel.first_track).count() > 1;
+        let shared =
+            channels.iter().filter(|candidate| candidate.first_track == channel.first_track).count() > 1;
         match track_name(channel.first_track) {
             Some(name) if shared => format!("{name} ({number})"),
             Some(name) => name.clone(),
@@ -371,7 +371,7 @@ fn names(file: &MidiFile, channels: &[Channel]) -> Vec<String> {
     channels.iter().map(name).collect()
 }
 
-fn track(number: usize, channel: Channel, name: String, soundfont_id: Option<String>) -> Track {
+fn build_track(number: usize, channel: Channel, name: String, soundfont_id: Option<String>) -> Track {
     let (bank, program) = channel.content.preset_at_first_note();
     let mut track = Track::new(format!("track-{number}"), TrackKind::Instrument);
     track.synth_engine = Some(SynthEngine::SoundFont(SoundFontEngine {

@@ -94,7 +94,7 @@ fn a_file_of_one_track_becomes_a_track_for_each_channel() {
 }
 
 #[test]
-fn tracks_of_one_channel_share_its_state() {
+fn tracks_of_one_channel_become_one_track() {
     let project = read(&file(
         Format::Parallel,
         &[
@@ -142,7 +142,7 @@ fn notes_without_an_end_last_to_the_end_of_their_item() {
             &[(4800, cc(1, 1, 1))],
         ],
     ));
-    assert_eq!(imported.warnings, ["1 notes are never ended; they end with their items"]);
+    assert_eq!(imported.warnings, ["1 notes have no note-off; they end with their items"]);
     let item = item(&imported.project.tracks[0]);
     assert_eq!(item.notes, [note(0, 960, 60, 64), note(0, 9600, 60, 65)]);
 
@@ -247,11 +247,11 @@ fn a_file_in_seconds_is_laid_out_at_120_bpm() {
     bytes[12..14].copy_from_slice(&[0xe7, 0x28]);
     let imported = read(&bytes);
     assert_eq!(item(&imported.project.tracks[0]).notes, [note(1_920, 960, 60, 1)]);
-    assert_eq!(imported.warnings, ["the file counts seconds, not beats; its tempos are left out"]);
+    assert_eq!(imported.warnings, ["the file counts seconds, not beats; its tempos are ignored"]);
 }
 
 #[test]
-fn patterns_stand_side_by_side() {
+fn patterns_of_format_2_become_parallel_tracks() {
     let imported = read(&file(
         Format::Sequential,
         &[&[(0, on(0, 60, 1)), (1, off(0, 60))], &[(0, on(1, 62, 1)), (1, off(1, 62))]],
@@ -259,7 +259,7 @@ fn patterns_stand_side_by_side() {
     assert_eq!(imported.project.tracks.len(), 2);
     assert_eq!(
         imported.warnings,
-        ["the file holds 2 independent patterns (format 2); they stand side by side"]
+        ["the file has 2 independent patterns (format 2); they become parallel tracks"]
     );
 }
 
@@ -305,10 +305,10 @@ fn hundreds_of_thousands_of_controllers_are_imported() {
 }
 
 #[test]
-fn an_empty_song_says_so() {
+fn an_empty_song_gives_a_warning() {
     let imported = read(&file(Format::SingleTrack, &[&[(0, name("Silence"))]]));
     assert!(imported.project.tracks.is_empty());
-    assert_eq!(imported.warnings, ["the file holds no notes"]);
+    assert_eq!(imported.warnings, ["the file has no notes"]);
 }
 
 fn exclusive(data: &'static [u8]) -> Kind {
@@ -335,7 +335,7 @@ fn presets(project: &Project) -> Vec<Presets> {
     project.tracks.iter().map(of_track).collect()
 }
 
-/// What a file of these events becomes, and becomes again after an export.
+/// Checks the presets after an import of these events, and after an export and another import.
 #[track_caller]
 fn check_presets(events: &[(u32, Kind)], expected: &[Presets]) {
     let project = read(&file(Format::SingleTrack, &[events])).project;
@@ -350,7 +350,7 @@ fn check_presets(events: &[(u32, Kind)], expected: &[Presets]) {
 }
 
 #[test]
-fn banks_are_those_of_the_system_that_the_file_is_for() {
+fn banks_follow_the_system_that_the_file_names() {
     let song: [(u32, Kind); 7] = [
         (0, cc(0, 0, 8)),
         (0, cc(0, 32, 3)),
@@ -372,7 +372,7 @@ fn banks_are_those_of_the_system_that_the_file_is_for() {
 }
 
 #[test]
-fn a_bank_waits_for_its_program_change() {
+fn a_bank_takes_effect_with_the_next_program_change() {
     check_presets(
         &[(0, program(0, 5)), (0, cc(0, 0, 8)), (0, on(0, 60, 1)), (9, program(0, 6))],
         &[((0, 5), vec![(0, 5), (8, 6)])],
@@ -380,7 +380,7 @@ fn a_bank_waits_for_its_program_change() {
 }
 
 #[test]
-fn other_channels_play_drums_where_the_file_says_so() {
+fn a_message_in_the_file_makes_other_channels_drums() {
     check_presets(
         &[
             (0, exclusive(GS_RESET)),
@@ -430,5 +430,7 @@ fn more_exclusives_than_a_project_keeps_are_counted() {
     let dump: &'static [u8] = &[0x43; 1_000];
     let many: Vec<(u32, Kind)> = (0..300).map(|_| (0, exclusive(dump))).collect();
     let imported = read(&file(Format::SingleTrack, &[&many]));
-    assert!(imported.warnings.contains(&"38 system exclusive messages are more than a project keeps".into()));
+    let warning =
+        "38 system exclusive messages are left out: a project keeps at most 10000 with 262144 bytes";
+    assert!(imported.warnings.contains(&warning.into()));
 }

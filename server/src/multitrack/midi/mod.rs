@@ -24,13 +24,13 @@ fn exported(project: &schemas::Project) -> Vec<u8> {
 /// Why a MIDI file cannot become a project.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MidiError {
-    /// The file is something else.
+    /// It does not begin with `MThd`.
     #[error("this is not a MIDI file: it does not begin with MThd")]
     NotMidi,
     /// A RIFF wrapper without content.
-    #[error("this RMID file holds no MIDI data")]
+    #[error("this RMID file contains no MIDI data")]
     EmptyRmid,
-    /// Too short to be read at all.
+    /// It ends within its header.
     #[error("the file ends within its header")]
     HeaderCutShort,
     /// A format that does not exist.
@@ -40,35 +40,37 @@ pub enum MidiError {
         format: u16,
     },
     /// A resolution of zero.
-    #[error("the header says that a quarter note has no ticks")]
+    #[error("the header gives 0 ticks per quarter note or video frame; at least 1 is needed")]
     NoTiming,
-    /// A time code that is none of SMPTE's.
-    #[error("the header names a time code of {frames} frames a second, which does not exist")]
+    /// A frame rate that SMPTE does not define.
+    #[error(
+        "the header gives a time code of {frames} frames a second; SMPTE has 24, 25, 29 (drop frame) and 30"
+    )]
     UnknownFrameRate {
         /// Frames a second in the header.
         frames: i16,
     },
     /// A header without anything after it.
-    #[error("the file holds no tracks")]
+    #[error("the file has no tracks")]
     NoTracks,
-    /// More of something than a project can hold.
-    #[error("the file holds more than {limit} {what}, the most that a project can have")]
+    /// More of something than a project can have.
+    #[error("the file has more than {limit} {what}, the most that a project can have")]
     TooMany {
-        /// What there is too much of.
+        /// What the file has too many of.
         what: &'static str,
         /// The limit.
         limit: usize,
     },
-    /// More notes and controllers than a project has memory for.
+    /// Its notes and controllers need more memory than a project may.
     #[error(
-        "the first {notes} notes and {controls} controllers of the file take {} bytes in a project, and it has at most {} \
+        "the first {notes} notes and {controls} controllers of the file need {} bytes of memory; a project may use {} \
          for them",
         event_bytes(*.notes, *.controls), MAX_EVENT_BYTES
     )]
     TooLarge {
-        /// Notes up to where the limit is passed.
+        /// Notes before the limit is exceeded.
         notes: usize,
-        /// Controllers up to there: every channel message but notes.
+        /// Channel messages other than notes before the limit is exceeded.
         controls: usize,
     },
     /// Longer than a project can be.

@@ -1,5 +1,5 @@
-//! Real songs go in and come out again with every note, tempo and control. The files of both
-//! ends are read with `midly`, which the import does not use.
+//! Imports and exports real songs and compares every note, tempo and control. Reads both files with
+//! `midly`, which the import does not use.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::fs;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use super::{ImportOptions, exported, import};
 
-/// Where Debian's package openttd-openmsx puts its songs.
+/// Folder of the songs of Debian's package openttd-openmsx.
 const SONGS: &str = "/usr/share/games/openttd/baseset/openmsx";
 const SONG_COUNT: usize = 31;
 
@@ -26,15 +26,15 @@ fn songs() -> Vec<PathBuf> {
     songs
 }
 
-/// What a file says, in 960ths of a quarter note.
+/// The events of a file, in 960ths of a quarter note.
 struct Content {
     /// Start, end, key and velocity, sorted, by channel.
     notes: BTreeMap<u8, Vec<(u64, u64, u8, u8)>>,
     /// Tick and message in the order of the file, by channel.
     controls: BTreeMap<u8, Vec<(u64, MidiMessage)>>,
-    /// The tempo that holds from each tick on, in microseconds for a quarter note.
+    /// Tempo from each tick on, in microseconds per quarter note.
     tempos: BTreeMap<u64, u32>,
-    /// Where the last track ends.
+    /// End of the last track.
     end_tick: u64,
 }
 
@@ -74,8 +74,8 @@ fn read(bytes: &[u8]) -> Content {
                 list.push((tick, u64::MAX, key.as_int(), vel.as_int()));
             }
             MidiMessage::NoteOn { key, .. } | MidiMessage::NoteOff { key, .. } => {
-                if let Some(place) = open.get_mut(&(channel, key.as_int())).and_then(VecDeque::pop_front) {
-                    list[place].1 = tick;
+                if let Some(index) = open.get_mut(&(channel, key.as_int())).and_then(VecDeque::pop_front) {
+                    list[index].1 = tick;
                 }
             }
             message => controls.entry(channel).or_default().push((tick, message)),
@@ -83,14 +83,14 @@ fn read(bytes: &[u8]) -> Content {
     }
     notes.retain(|_, list| !list.is_empty());
     for note in notes.values_mut().flatten() {
-        // Never ended: it lasts as long as the song.
+        // A note without a note-off lasts as long as the song.
         note.1 = note.1.min(end_tick);
     }
     notes.values_mut().for_each(|list| list.sort_unstable());
     Content { notes, controls, tempos, end_tick }
 }
 
-/// Takes away the program that an export gives to a channel that chooses none by its first note.
+/// Removes the program change that an export adds to channels without one up to the first note.
 fn without_added_program(mut exported: Content, original: &Content) -> Content {
     for (channel, list) in &mut exported.controls {
         let Some(notes) = original.notes.get(channel) else { continue };
@@ -110,7 +110,7 @@ fn without_added_program(mut exported: Content, original: &Content) -> Content {
     exported
 }
 
-/// Compares part by part: a whole song in a message helps nobody.
+/// Compares part by part, for short failure messages.
 fn check_same(exported: &Content, original: &Content, path: &Path) {
     let song = path.display();
     assert_eq!(exported.tempos, original.tempos, "{song}");
@@ -121,14 +121,14 @@ fn check_same(exported: &Content, original: &Content, path: &Path) {
     assert_eq!(controlled(exported), controlled(original), "{song}");
     for (channel, notes) in &original.notes {
         assert_eq!(exported.notes[channel].len(), notes.len(), "{song}, channel {channel}");
-        for (own, note) in exported.notes[channel].iter().zip(notes) {
-            assert_eq!(own, note, "{song}, channel {channel}");
+        for (exported_event, note) in exported.notes[channel].iter().zip(notes) {
+            assert_eq!(exported_event, note, "{song}, channel {channel}");
         }
     }
     for (channel, controls) in &original.controls {
         assert_eq!(exported.controls[channel].len(), controls.len(), "{song}, channel {channel}");
-        for (own, control) in exported.controls[channel].iter().zip(controls) {
-            assert_eq!(own, control, "{song}, channel {channel}");
+        for (exported_event, control) in exported.controls[channel].iter().zip(controls) {
+            assert_eq!(exported_event, control, "{song}, channel {channel}");
         }
     }
 }
@@ -215,8 +215,8 @@ fn damaged_songs_become_valid_projects_or_errors() {
         // Many of the changes near the start, where the headers are.
         let reach = if round % 2 == 0 { 60 } else { damaged.len() };
         for _ in 0..=(round % 8) {
-            let place = next() % reach;
-            damaged[place] = next() as u8;
+            let offset = next() % reach;
+            damaged[offset] = next() as u8;
         }
         if round % 5 == 0 {
             damaged.truncate(next() % damaged.len());

@@ -1,12 +1,12 @@
-//! `/plugins/dirs`: the folders in which a user has plugins.
+//! `/plugins/dirs`: a user's plugin folders.
 
-mod places;
+mod folder_rules;
 mod queries;
 pub(super) mod store;
 
 use axum::extract::State;
-pub(super) use places::PlaceNames;
-use places::shown;
+pub(super) use folder_rules::FolderRules;
+use folder_rules::printable;
 use queries::PluginDirQuery;
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
@@ -18,32 +18,32 @@ use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// Most folders of a user.
+/// Most plugin folders of a user.
 const DIRS_MAX: i64 = 32;
 
-/// Longest path in bytes: what a key of PostgreSQL's has room for.
+/// Longest path in bytes, so that it fits into a key of PostgreSQL.
 const PATH_MAX_BYTES: usize = 2048;
 
-/// The folders in which a user has plugins.
+/// A user's plugin folders.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginDirs {
-    /// Their whole paths, without symbolic links, in the order in which they were added.
+    /// Their absolute paths, without symbolic links, in the order in which they were added.
     plugin_dirs: Vec<String>,
     /// Where the next page of the list starts; null on the last one, and where all of them are
     /// answered.
     next_cursor: Option<String>,
 }
 
-/// A folder with plugins.
+/// A plugin folder.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PluginDir {
-    /// Its whole path; at most 2048 bytes.
+    /// Its absolute path; at most 2048 bytes.
     #[schema(min_length = 1, max_length = 2048)]
     path: String,
 }
 
-/// Lists the folders in which the caller has plugins.
+/// Lists the caller's plugin folders.
 #[utoipa::path(get, path = "/plugins/dirs", tag = "plugins", params(PageQuery),
     responses((status = 200, body = PluginDirs), CommonErrors))]
 pub(super) async fn list(
@@ -56,9 +56,9 @@ pub(super) async fn list(
     Ok(Json(PluginDirs { plugin_dirs: items, next_cursor }))
 }
 
-/// Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of
-/// plugins is run, so administrators and callers on this machine only; on a server only below
-/// `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
+/// Adds a folder to the caller's plugin folders, at most 32; it may also have SoundFonts. The code
+/// of plugins is run, so administrators and callers on this machine only; on a server only below
+/// `SF_PLUGIN_ROOTS`, and never in the storage folder. Adding a folder twice changes nothing.
 #[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), request_body = PluginDir,
     responses((status = 200, body = PluginDirs),
         (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),
@@ -72,30 +72,30 @@ pub(super) async fn add(
     Json(PluginDir { path }): Json<PluginDir>,
 ) -> ApiResult<Json<PluginDirs>> {
     if path.len() > PATH_MAX_BYTES {
-        let detail = format!("The path has {} bytes; the most are {PATH_MAX_BYTES}.", path.len());
+        let detail = format!("The path has {} bytes; at most {PATH_MAX_BYTES} are allowed.", path.len());
         return Err(ApiError::bad_request("not_a_whole_path", detail));
     }
-    let names = PlaceNames::new(&state.config);
-    let admitting = tokio::task::spawn_blocking(move || names.places().admit(&path));
+    let rules = FolderRules::new(&state.config);
+    let admitting = tokio::task::spawn_blocking(move || rules.resolve().admit(&path));
     let real = admitting.await??;
     let Some(path) = real.to_str().filter(|path| path.len() <= PATH_MAX_BYTES) else {
         let detail = format!(
-            "`{}` leads to a path that is no Unicode text, or has more than {PATH_MAX_BYTES} bytes.",
-            shown(&real.to_string_lossy())
+            "`{}` links to a path that is not valid Unicode or has more than {PATH_MAX_BYTES} bytes.",
+            printable(&real.to_string_lossy())
         );
         return Err(ApiError::bad_request("not_a_whole_path", detail));
     };
     if !store::add(&state.db, &user.id, path, DIRS_MAX).await? {
         return Err(ApiError::Unprocessable {
             code: "too_many_dirs",
-            detail: format!("You have {DIRS_MAX} folders of plugins, which are the most; remove one first."),
+            detail: format!("You have {DIRS_MAX} plugin folders, the most allowed; remove one first."),
         });
     }
     audit::record(&state.db, &user.who(), Action::PluginDirAdded, path, "").await;
     dirs_of(&state, &user.id).await
 }
 
-/// Removes a folder from those in which the caller has plugins; the folder itself stays.
+/// Removes a folder from the caller's plugin folders; the folder on the disk stays.
 /// Administrators and callers on this machine only.
 #[utoipa::path(delete, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), params(PluginDirQuery),
     responses((status = 200, body = PluginDirs),
@@ -106,7 +106,7 @@ pub(super) async fn remove(
     Query(PluginDirQuery { path }): Query<PluginDirQuery>,
 ) -> ApiResult<Json<PluginDirs>> {
     if path.contains('\0') || !store::remove(&state.db, &user.id, &path).await? {
-        return Err(ApiError::not_found("folder in the list", &shown(&path)));
+        return Err(ApiError::not_found("folder in the list", &printable(&path)));
     }
     audit::record(&state.db, &user.who(), Action::PluginDirRemoved, &path, "").await;
     dirs_of(&state, &user.id).await

@@ -1,4 +1,4 @@
-//! What may stand in the queries of these addresses.
+//! Query parameters of `/plugins/dirs`.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(in crate::plugins) struct PluginDirQuery {
-    /// Its whole path, as the list has it.
+    /// Its absolute path, as in the list.
     #[param(min_length = 1, max_length = 2048)]
     pub(super) path: String,
 }

@@ -1,4 +1,4 @@
-//! The folders of plugins in the database.
+//! Plugin folders in the database.
 
 use sqlx::Row as _;
 
@@ -20,10 +20,10 @@ pub(in crate::plugins) async fn of_all(db: &Db) -> Result<Vec<String>, sqlx::Err
     rows.iter().map(|row| row.try_get("path")).collect()
 }
 
-/// Adds a folder, and says whether there was room for it among `most`. One that is there already
-/// stays as it is.
-pub(super) async fn add(db: &Db, owner_id: &str, path: &str, most: i64) -> Result<bool, sqlx::Error> {
-    // Two that add at once must not both take the last place.
+/// Adds a folder. Returns false if the user would have more than `max` folders. Adding a folder
+/// again changes nothing.
+pub(super) async fn add(db: &Db, owner_id: &str, path: &str, max: i64) -> Result<bool, sqlx::Error> {
+    // Concurrent calls must not exceed the limit together.
     let mut transaction = begin_locked(db, &format!("plugin dirs {owner_id}")).await?;
     sqlx::query(
         "INSERT INTO plugin_dirs (owner_id, path, added_at) VALUES ($1, $2, $3) ON CONFLICT (owner_id, path) DO NOTHING",
@@ -37,7 +37,7 @@ pub(super) async fn add(db: &Db, owner_id: &str, path: &str, most: i64) -> Resul
         .bind(owner_id)
         .fetch_one(&mut *transaction)
         .await?;
-    if count > most {
+    if count > max {
         transaction.rollback().await?;
         return Ok(false);
     }
@@ -45,12 +45,12 @@ pub(super) async fn add(db: &Db, owner_id: &str, path: &str, most: i64) -> Resul
     Ok(true)
 }
 
-/// Removes a folder, and says whether it was there.
+/// Removes a folder. Returns whether it was in the list.
 pub(super) async fn remove(db: &Db, owner_id: &str, path: &str) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query("DELETE FROM plugin_dirs WHERE owner_id = $1 AND path = $2")
+    let outcome = sqlx::query("DELETE FROM plugin_dirs WHERE owner_id = $1 AND path = $2")
         .bind(owner_id)
         .bind(path)
         .execute(db)
         .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(outcome.rows_affected() > 0)
 }

@@ -1,4 +1,4 @@
-//! Letting the plugin helper look into a module, listening to it, and ending it.
+//! Runs the plugin helper on a module, reads its records, and ends it.
 
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::path::{Path, PathBuf};
@@ -12,80 +12,82 @@ use songfoundry_bridge_protocol::{PARENT_VARIABLE, ScanRecord, ScannedPlugin};
 use crate::config::PluginsConfig;
 use crate::helper_processes::{Helpers, Registered};
 
-/// How often it is asked whether the scan is still wanted.
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How often to check whether the scan should end.
+const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How long a helper that says nothing more may take to end.
-const END_WITHIN: Duration = Duration::from_secs(2);
+/// How long a helper that has closed its output may take to exit.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Most bytes that are read from a helper.
+/// Most bytes to read from a helper.
 const OUTPUT_MAX_BYTES: u64 = 4 << 20;
 
-/// What is in a module.
+/// Contents of a module.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Contents {
     pub(super) plugins: Vec<ScannedPlugin>,
-    /// Why it is not known what is in it, or not all of it.
+    /// Why the scan failed or is incomplete.
     pub(super) problem: Option<String>,
 }
 
-/// What became of looking into a module.
+/// Result of a scan.
 #[derive(Debug)]
 pub(super) enum Outcome {
-    /// It holds as long as the module is the same.
-    Known(Contents),
-    /// It says nothing of the module: the helper could not be started, or somebody ended it.
-    Unknown(String),
+    /// The scan ended. Valid until the module changes.
+    Scanned(Contents),
+    /// The scan did not end: the helper could not be started, or was ended from outside.
+    NotScanned(String),
 }
 
-/// The program that looks into modules.
+/// The program that scans modules.
 #[derive(Debug)]
 pub(super) struct Helper {
     program: PathBuf,
-    longest: Duration,
+    timeout: Duration,
     helpers: Helpers,
 }
 
 impl Helper {
     pub(super) fn new(config: &PluginsConfig, helpers: Helpers) -> Self {
-        Self { program: config.bridge.clone(), longest: Duration::from_secs(config.scan_max_secs), helpers }
+        Self { program: config.bridge.clone(), timeout: Duration::from_secs(config.scan_max_secs), helpers }
     }
 
-    /// Looks into a module. `home` is all that the module gets of this machine's folders. Blocks
-    /// until the helper has answered or is ended.
-    pub(super) fn look_into(&self, module: &Path, home: &Path) -> Outcome {
+    /// Scans a module. `home` is the home folder that the module sees. Blocks until the helper has
+    /// answered or is ended.
+    pub(super) fn scan(&self, module: &Path, home: &Path) -> Outcome {
         let started = Process::start(self, module, home);
         let (mut process, records) = match started {
             Ok(started) => started,
             Err(error) => {
                 let program = self.program.display();
-                return Outcome::Unknown(format!("the plugin helper {program} cannot be started: {error}"));
+                return Outcome::NotScanned(format!(
+                    "the plugin helper {program} cannot be started: {error}"
+                ));
             }
         };
-        let deadline = Instant::now() + self.longest;
+        let deadline = Instant::now() + self.timeout;
         let mut contents = Contents::default();
-        let mut had_ended = false;
+        let mut was_ended = false;
         loop {
-            match records.recv_timeout(LOOK_EVERY) {
+            match records.recv_timeout(POLL_INTERVAL) {
                 Ok(ScanRecord::Plugin(plugin)) => contents.plugins.push(plugin),
                 Ok(ScanRecord::Failed { reason }) => contents.problem = Some(reason),
                 Ok(ScanRecord::End { plugins }) if contents.plugins.len() == plugins as usize => {
-                    return Outcome::Known(contents);
+                    return Outcome::Scanned(contents);
                 }
                 Ok(ScanRecord::End { .. }) => {
-                    return failed("the helper lost some of what it said".to_owned());
+                    return failed("records of the plugin helper are missing; scan again".to_owned());
                 }
-                Err(RecvTimeoutError::Disconnected) => return failed(process.gave_up()),
-                // What a module has started may hold the pipe; what the helper had said before it
-                // ended has come by now.
-                Err(RecvTimeoutError::Timeout) if had_ended => return failed(process.gave_up()),
-                Err(RecvTimeoutError::Timeout) => had_ended = process.has_ended(),
+                Err(RecvTimeoutError::Disconnected) => return failed(process.end_early()),
+                // A process that the module started may keep the pipe open. All records of the
+                // helper have arrived by now.
+                Err(RecvTimeoutError::Timeout) if was_ended => return failed(process.end_early()),
+                Err(RecvTimeoutError::Timeout) => was_ended = process.has_ended(),
             }
             if process.registered.is_to_end() {
-                return Outcome::Unknown("somebody ended the helper".to_owned());
+                return Outcome::NotScanned("the plugin helper was ended by a user; scan again".to_owned());
             }
             if Instant::now() > deadline {
-                let secs = self.longest.as_secs();
+                let secs = self.timeout.as_secs();
                 return failed(format!("it did not answer within {secs} seconds (SF_PLUGIN_SCAN_MAX_SECS)"));
             }
         }
@@ -93,25 +95,25 @@ impl Helper {
 }
 
 fn failed(reason: String) -> Outcome {
-    Outcome::Known(Contents { plugins: Vec::new(), problem: Some(reason) })
+    Outcome::Scanned(Contents { plugins: Vec::new(), problem: Some(reason) })
 }
 
-/// A running helper. Dropped, it is ended with everything that it has started.
+/// A running helper. Dropping it kills its process group.
 struct Process {
     child: Child,
     registered: Registered,
-    /// Whether its number may already be another's.
-    waited_for: bool,
+    /// Whether it was reaped, so that another process may have its id.
+    is_reaped: bool,
 }
 
 impl Process {
-    /// Starts one; its records come by the channel, which closes when nobody can write any more.
+    /// Starts a helper. The channel gets its records, and closes with the pipe.
     fn start(helper: &Helper, module: &Path, home: &Path) -> std::io::Result<(Self, Receiver<ScanRecord>)> {
         let mut command = Command::new(&helper.program);
         command
             .arg("scan")
             .arg(module)
-            // Nothing of the service's settings, least of all its secrets.
+            // Hide the service's settings and secrets from the module.
             .env_clear()
             .env("HOME", home)
             .env("XDG_CONFIG_HOME", home)
@@ -125,25 +127,26 @@ impl Process {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // A group of its own, so that what a module starts can be ended with it.
+        // A new process group, so that processes of the module are killed with the helper.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.spawn()?;
         let registered = helper.helpers.register("plugin scan", child.id());
-        let mut process = Self { child, registered, waited_for: false };
-        let records = process.listen()?;
+        let mut process = Self { child, registered, is_reaped: false };
+        let records = process.read_records()?;
         Ok((process, records))
     }
 
-    /// The thread is not waited for: a process that got away may hold the pipe for ever.
-    fn listen(&mut self) -> std::io::Result<Receiver<ScanRecord>> {
+    /// Reads records in a thread, which is not joined: an escaped process may keep the pipe open
+    /// forever.
+    fn read_records(&mut self) -> std::io::Result<Receiver<ScanRecord>> {
         let (sender, records) = mpsc::channel();
         let output = self.child.stdout.take();
         std::thread::Builder::new().name("plugin-scan".to_owned()).spawn(move || {
             let Some(output) = output else { return };
             for line in BufReader::new(output.take(OUTPUT_MAX_BYTES)).split(b'\n') {
                 let Ok(line) = line else { break };
-                // Whatever else is printed means nothing.
+                // Ignore lines that are not records.
                 if let Ok(record) = serde_json::from_slice(&line)
                     && sender.send(record).is_err()
                 {
@@ -154,27 +157,27 @@ impl Process {
         Ok(records)
     }
 
-    /// Why there is no end to what it said.
-    fn gave_up(&mut self) -> String {
-        let deadline = Instant::now() + END_WITHIN;
+    /// Ends the helper, and returns why its `End` record is missing.
+    fn end_early(&mut self) -> String {
+        let deadline = Instant::now() + EXIT_TIMEOUT;
         while !self.has_ended() && Instant::now() < deadline {
-            std::thread::sleep(LOOK_EVERY / 10);
+            std::thread::sleep(POLL_INTERVAL / 10);
         }
         let has_ended = self.has_ended();
         self.end_group();
-        self.waited_for = true;
+        self.is_reaped = true;
         match self.child.wait() {
-            Ok(status) if has_ended => ended_by(status),
-            _ => "it took the helper's output away and went on".to_owned(),
+            Ok(status) if has_ended => exit_reason(status),
+            _ => "it closed the helper's output and kept running".to_owned(),
         }
     }
 
-    /// Whether it has ended, without making its number free for another process.
+    /// Whether it has ended. Does not reap it, so its id stays reserved.
     #[cfg(unix)]
     fn has_ended(&mut self) -> bool {
         use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
-        let look = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
-        !matches!(waitid(Id::Pid(self.pid()), look), Ok(WaitStatus::StillAlive))
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOHANG | WaitPidFlag::WNOWAIT;
+        !matches!(waitid(Id::Pid(self.pid()), flags), Ok(WaitStatus::StillAlive))
     }
 
     #[cfg(not(unix))]
@@ -187,12 +190,11 @@ impl Process {
         nix::unistd::Pid::from_raw(self.child.id().cast_signed())
     }
 
-    /// Ends the helper and everything in its group. Its number is still its own: nobody has waited
-    /// for it.
+    /// Kills the helper's process group. The helper is not reaped yet, so its id is still valid.
     #[cfg(unix)]
     fn end_group(&mut self) {
         use nix::sys::signal::{Signal, killpg};
-        // It may have ended by itself.
+        // This fails if the group has already ended.
         let _ = killpg(self.pid(), Signal::SIGKILL);
     }
 
@@ -203,26 +205,26 @@ impl Process {
 }
 
 #[cfg(unix)]
-fn ended_by(status: ExitStatus) -> String {
+fn exit_reason(status: ExitStatus) -> String {
     use std::os::unix::process::ExitStatusExt as _;
     match status.signal().and_then(|number| nix::sys::signal::Signal::try_from(number).ok()) {
-        Some(signal) => format!("it crashed while it was looked into ({signal})"),
-        None => left(status),
+        Some(signal) => format!("it crashed during the scan ({signal})"),
+        None => early_exit(status),
     }
 }
 
 #[cfg(not(unix))]
-fn ended_by(status: ExitStatus) -> String {
-    left(status)
+fn exit_reason(status: ExitStatus) -> String {
+    early_exit(status)
 }
 
-fn left(status: ExitStatus) -> String {
-    format!("it ended the process that looked into it ({status})")
+fn early_exit(status: ExitStatus) -> String {
+    format!("it ended the plugin helper ({status})")
 }
 
 impl Drop for Process {
     fn drop(&mut self) {
-        if !self.waited_for {
+        if !self.is_reaped {
             self.end_group();
             let _ = self.child.wait();
         }

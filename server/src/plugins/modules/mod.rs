@@ -1,18 +1,18 @@
-//! Modules with plugins: which files they are, and what is in them.
+//! Finds plugin modules and scans their contents.
 //!
-//! No module is ever loaded into this process: `helper.rs` lets `songfoundry-bridge` do it, a
-//! process for each module.
+//! No module is loaded into this process: `helper.rs` starts a `songfoundry-bridge` process for
+//! each module.
 
 mod helper;
-mod kept;
 mod names;
+mod scan_cache;
 mod scanner;
 mod search;
 mod store;
 mod version;
 
-pub use kept::Plugins;
-pub(super) use kept::SCAN_CACHE_SECS;
+pub use scan_cache::Plugins;
+pub(super) use scan_cache::SCAN_CACHE_SECS;
 pub(crate) use scanner::Scan;
 pub(super) use scanner::{FoundPlugin, Unclassified};
 pub(super) use search::{Limits, Remark, search};

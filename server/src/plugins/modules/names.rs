@@ -1,24 +1,25 @@
-//! Names of plugins, so that one plugin in two formats is known as one.
+//! Normalizes names of plugins, so that the same plugin is recognised in two formats.
 
-/// What stands at the end of a name and says nothing about the plugin.
-const TRAILERS: [&str; 4] = ["vst3", "vst2", "vst", "x64"];
+/// Suffixes of names that do not distinguish plugins.
+const SUFFIXES: [&str; 4] = ["vst3", "vst2", "vst", "x64"];
 
-/// A name in lower case with everything but letters and digits removed, without a trailing `vst`,
-/// `vst2`, `vst3`, `x64` or version. A version is `v` with a number, or a number with a point in
-/// it; a plain number belongs to the name. A name that is nothing else stays.
+/// A name in lower case with letters and digits only, without the suffixes `vst`, `vst2`, `vst3`,
+/// `x64` or a version. A version is `v` with a number, or a number with a point in it; other
+/// numbers belong to the name. A name that consists of a suffix only is kept.
 pub(super) fn normalized(name: &str) -> String {
     let lower = name.to_lowercase();
-    let mut rest = lower.as_str();
-    while let Some(shorter) = without_trailer(rest).filter(|shorter| shorter.contains(char::is_alphanumeric))
+    let mut remaining = lower.as_str();
+    while let Some(shorter) =
+        without_suffix(remaining).filter(|shorter| shorter.contains(char::is_alphanumeric))
     {
-        rest = shorter;
+        remaining = shorter;
     }
-    rest.chars().filter(|letter| letter.is_alphanumeric()).collect()
+    remaining.chars().filter(|letter| letter.is_alphanumeric()).collect()
 }
 
-fn without_trailer(name: &str) -> Option<&str> {
+fn without_suffix(name: &str) -> Option<&str> {
     let name = name.trim_end_matches(|letter: char| !letter.is_alphanumeric());
-    TRAILERS.iter().find_map(|trailer| name.strip_suffix(trailer)).or_else(|| without_version(name))
+    SUFFIXES.iter().find_map(|suffix| name.strip_suffix(suffix)).or_else(|| without_version(name))
 }
 
 fn without_version(name: &str) -> Option<&str> {
@@ -39,7 +40,7 @@ mod tests {
     use super::normalized;
 
     #[test]
-    fn trailers_and_versions_are_left_out() {
+    fn suffixes_and_versions_are_removed() {
         for (name, expected) in [
             ("ZamComp-vst", "zamcomp"),
             ("ZamComp", "zamcomp"),

@@ -1,4 +1,4 @@
-//! What plugins are below some folders: the rules of the files, then a look into each module.
+//! Scans folders for plugins: finds modules by their file names, then scans each module.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -10,15 +10,15 @@ use songfoundry_bridge_protocol::{PluginFormat, PluginKind, ScannedPlugin};
 use super::helper::{Contents, Helper, Outcome};
 use super::names::normalized;
 use super::search::{Limits, Module, Remark, SoundFontFile, search};
-use super::store::Known;
+use super::store::VersionedContents;
 use super::version::version_of;
 use crate::clock;
 use crate::config::Config;
 use crate::helper_processes::Helpers;
-use crate::plugins::dirs::PlaceNames;
+use crate::plugins::dirs::FolderRules;
 
-/// Most modules that are looked into at a time.
-const AT_A_TIME_MAX: usize = 4;
+/// Most modules that are scanned at once.
+const PARALLEL_SCANS_MAX: usize = 4;
 
 /// A plugin that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,7 +28,7 @@ pub(crate) struct FoundPlugin {
     pub(crate) plugin: ScannedPlugin,
 }
 
-/// A plugin that says neither what it is for, or a module that does not say what is in it.
+/// A plugin of unknown kind, or a module that could not be scanned.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Unclassified {
     pub(crate) module: PathBuf,
@@ -37,7 +37,7 @@ pub(crate) struct Unclassified {
     pub(crate) reason: String,
 }
 
-/// What is below some folders.
+/// Result of a scan of folders.
 #[derive(Debug)]
 pub(crate) struct Scan {
     /// The folders.
@@ -47,57 +47,57 @@ pub(crate) struct Scan {
     pub(crate) instruments: Vec<FoundPlugin>,
     pub(crate) effects: Vec<FoundPlugin>,
     pub(crate) unclassified: Vec<Unclassified>,
-    /// What would be a plugin but for the rules.
+    /// Modules that the rules exclude.
     pub(crate) ignored: Vec<Remark>,
     pub(crate) unreadable: Vec<Remark>,
     pub(crate) truncated: bool,
     pub(crate) soundfonts: Vec<SoundFontFile>,
 }
 
-/// Looks into modules, and remembers what was in those that stay as they are.
+/// Scans modules, and caches the contents of unchanged ones.
 #[derive(Debug)]
 pub(super) struct Scanner {
-    places: PlaceNames,
+    rules: FolderRules,
     helper: Helper,
-    /// What was found in modules.
-    known: Mutex<HashMap<PathBuf, Known>>,
-    /// Modules about which there is something new since [`Self::news`] was asked.
-    news: Mutex<HashSet<PathBuf>>,
+    /// Contents of modules by path.
+    known: Mutex<HashMap<PathBuf, VersionedContents>>,
+    /// Modules whose contents changed since the last call of [`Self::take_changes`].
+    changed: Mutex<HashSet<PathBuf>>,
 }
 
 impl Scanner {
     pub(super) fn new(config: &Config, helpers: Helpers) -> Self {
         Self {
-            places: PlaceNames::new(config),
+            rules: FolderRules::new(config),
             helper: Helper::new(&config.plugins, helpers),
             known: Mutex::default(),
-            news: Mutex::default(),
+            changed: Mutex::default(),
         }
     }
 
-    /// Takes up what was found before this process started.
-    pub(super) fn remember(&self, known: HashMap<PathBuf, Known>) {
-        locked(&self.known).extend(known);
+    /// Adds contents that earlier processes stored.
+    pub(super) fn restore(&self, known: HashMap<PathBuf, VersionedContents>) {
+        lock(&self.known).extend(known);
     }
 
-    /// What was found since this was last asked, and `None` for modules that have gone.
-    pub(super) fn news(&self) -> Vec<(PathBuf, Option<Known>)> {
-        let known = locked(&self.known);
-        let news = std::mem::take(&mut *locked(&self.news));
-        let found = |path: PathBuf| {
-            let found = known.get(&path).cloned();
-            (path, found)
+    /// Returns the contents that changed since the last call; `None` for deleted modules.
+    pub(super) fn take_changes(&self) -> Vec<(PathBuf, Option<VersionedContents>)> {
+        let known = lock(&self.known);
+        let changed = std::mem::take(&mut *lock(&self.changed));
+        let with_contents = |path: PathBuf| {
+            let contents = known.get(&path).cloned();
+            (path, contents)
         };
-        news.into_iter().map(found).collect()
+        changed.into_iter().map(with_contents).collect()
     }
 
-    /// Scans folders. With `try_again` modules that failed before are looked into again, even if
-    /// they have not changed. Blocks.
-    pub(super) fn scan(&self, dirs: Vec<PathBuf>, try_again: bool) -> std::io::Result<Scan> {
-        // Folders that modules may fill, and that go when the scan ends.
+    /// Scans folders. With `retry_failed`, unchanged modules whose last scan failed are scanned
+    /// again. Blocks.
+    pub(super) fn scan(&self, dirs: Vec<PathBuf>, retry_failed: bool) -> std::io::Result<Scan> {
+        // A temporary home folder for modules; deleted when the scan ends.
         let home = tempfile::Builder::new().prefix("songfoundry-scan").tempdir()?;
-        let places = self.places.places();
-        let found = search(&dirs, Limits::default(), &|real| places.allow(real));
+        let rules = self.rules.resolve();
+        let found = search(&dirs, Limits::default(), &|real| rules.allows(real));
         let mut scan = Scan {
             dirs,
             scanned_at: String::new(),
@@ -111,83 +111,83 @@ impl Scanner {
         };
         let (vst3, vst2): (Vec<_>, Vec<_>) =
             found.modules.into_iter().partition(|module| module.format == PluginFormat::Vst3);
-        for (module, contents) in self.contents(vst3, home.path(), try_again) {
-            scan.take(module, contents);
+        for (module, contents) in self.contents(vst3, home.path(), retry_failed) {
+            scan.add(module, contents);
         }
-        let vst2 = scan.without_twins(vst2);
-        for (module, contents) in self.contents(vst2, home.path(), try_again) {
-            scan.take(module, contents);
+        let vst2 = scan.without_duplicates(vst2);
+        for (module, contents) in self.contents(vst2, home.path(), retry_failed) {
+            scan.add(module, contents);
         }
-        self.forget_gone(&scan.dirs);
+        self.forget_deleted(&scan.dirs);
         scan.finish();
         Ok(scan)
     }
 
-    /// What is in modules, in their order.
-    fn contents(&self, modules: Vec<Module>, home: &Path, try_again: bool) -> Vec<(Module, Contents)> {
+    /// Contents of modules, in their order.
+    fn contents(&self, modules: Vec<Module>, home: &Path, retry_failed: bool) -> Vec<(Module, Contents)> {
         let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
-        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(AT_A_TIME_MAX);
+        let threads = std::thread::available_parallelism().map_or(1, usize::from).min(PARALLEL_SCANS_MAX);
         std::thread::scope(|scope| {
             for _ in 0..threads.min(modules.len()) {
                 scope.spawn(|| {
                     loop {
-                        let place = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(module) = modules.get(place) else { return };
-                        let contents = self.contents_of(module, home, try_again);
-                        locked(&results).push((place, contents));
+                        let index = next.fetch_add(1, Ordering::Relaxed);
+                        let Some(module) = modules.get(index) else { return };
+                        let contents = self.contents_of(module, home, retry_failed);
+                        lock(&results).push((index, contents));
                     }
                 });
             }
         });
         let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        results.sort_by_key(|(place, _)| *place);
+        results.sort_by_key(|(index, _)| *index);
         modules.into_iter().zip(results.into_iter().map(|(_, contents)| contents)).collect()
     }
 
-    fn contents_of(&self, module: &Module, home: &Path, try_again: bool) -> Contents {
+    fn contents_of(&self, module: &Module, home: &Path, retry_failed: bool) -> Contents {
         let version = version_of(&module.path);
-        if let Some((known_version, known)) = locked(&self.known).get(&module.path)
+        if let Some((known_version, known)) = lock(&self.known).get(&module.path)
             && *known_version == version
-            && !(try_again && known.problem.is_some())
+            && !(retry_failed && known.problem.is_some())
         {
             return known.clone();
         }
-        match self.helper.look_into(&module.path, home) {
-            Outcome::Known(contents) => {
+        match self.helper.scan(&module.path, home) {
+            Outcome::Scanned(contents) => {
                 let (plugins, problem) = (contents.plugins.len(), contents.problem.as_deref());
-                tracing::info!(path = ?module.path, plugins, problem, "looked into a plugin module");
-                locked(&self.known).insert(module.path.clone(), (version, contents.clone()));
-                locked(&self.news).insert(module.path.clone());
+                tracing::info!(path = ?module.path, plugins, problem, "scanned a plugin module");
+                lock(&self.known).insert(module.path.clone(), (version, contents.clone()));
+                lock(&self.changed).insert(module.path.clone());
                 contents
             }
-            Outcome::Unknown(reason) => {
-                tracing::warn!(path = ?module.path, reason, "a plugin module could not be looked into");
+            Outcome::NotScanned(reason) => {
+                tracing::warn!(path = ?module.path, reason, "cannot scan a plugin module");
                 Contents { plugins: Vec::new(), problem: Some(reason) }
             }
         }
     }
 
-    /// Forgets modules that lay in these folders and have gone.
-    fn forget_gone(&self, dirs: &[PathBuf]) {
-        let mut known = locked(&self.known);
-        let mut news = locked(&self.news);
+    /// Forgets deleted modules of these folders.
+    fn forget_deleted(&self, dirs: &[PathBuf]) {
+        let mut known = lock(&self.known);
+        let mut changed = lock(&self.changed);
         known.retain(|path, _| {
             let stays = path.exists() || !dirs.iter().any(|dir| path.starts_with(dir));
             if !stays {
-                news.insert(path.clone());
+                changed.insert(path.clone());
             }
             stays
         });
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Scan {
-    /// Adds what is in a module to what was found.
-    fn take(&mut self, module: Module, contents: Contents) {
+    /// Adds the contents of a module.
+    fn add(&mut self, module: Module, contents: Contents) {
         let unclassified = |name: String, reason: String| Unclassified {
             module: module.path.clone(),
             format: module.format,
@@ -200,7 +200,7 @@ impl Scan {
                 PluginKind::Instrument => self.instruments.push(found),
                 PluginKind::Effect => self.effects.push(found),
                 PluginKind::Unclassified => {
-                    let reason = "it says neither that it plays notes nor that it changes sound";
+                    let reason = "its module does not tell whether it is an instrument or an effect";
                     self.unclassified.push(unclassified(found.plugin.name, reason.to_owned()));
                 }
             }
@@ -210,37 +210,36 @@ impl Scan {
         }
     }
 
-    /// Modules without those that are a VST3 effect which was found already, by their names.
-    fn without_twins(&mut self, modules: Vec<Module>) -> Vec<Module> {
+    /// Removes modules that have the name of a VST3 effect that was found.
+    fn without_duplicates(&mut self, modules: Vec<Module>) -> Vec<Module> {
         let effects: HashSet<String> = self
             .effects
             .iter()
             .flat_map(|found| [normalized(&found.plugin.name), stem_of(&found.module)])
             .collect();
-        let (twins, others): (Vec<_>, Vec<_>) =
+        let (duplicates, others): (Vec<_>, Vec<_>) =
             modules.into_iter().partition(|module| effects.contains(&normalized(&module.stem)));
-        self.ignored.extend(twins.into_iter().map(|module| Remark {
+        self.ignored.extend(duplicates.into_iter().map(|module| Remark {
             path: module.path,
             reason: "a VST3 effect of the same name was found".to_owned(),
         }));
         others
     }
 
-    /// Lists every plugin once, by name.
+    /// Sorts plugins by name, and removes duplicates.
     fn finish(&mut self) {
         for list in [&mut self.instruments, &mut self.effects] {
             let mut seen: HashMap<(PluginFormat, String), PathBuf> = HashMap::new();
             list.retain(|found| {
                 let key = (found.format, found.plugin.plugin_id.clone());
                 let first = seen.entry(key).or_insert_with(|| found.module.clone());
-                // A module may hold two of one number, which is its own affair.
-                let is_other = *first != found.module;
-                if is_other {
-                    let reason =
-                        format!("its plugin `{}` was found in {}", found.plugin.name, first.display());
+                // Two plugins of one module may have the same id.
+                let is_duplicate = *first != found.module;
+                if is_duplicate {
+                    let reason = format!("its plugin `{}` is also in {}", found.plugin.name, first.display());
                     self.ignored.push(Remark { path: found.module.clone(), reason });
                 }
-                !is_other
+                !is_duplicate
             });
             list.sort_by_cached_key(|found| (found.plugin.name.to_lowercase(), found.module.clone()));
         }

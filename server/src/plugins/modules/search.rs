@@ -1,10 +1,8 @@
-//! Which files below some folders are modules with plugins, and which are SoundFonts.
+//! Finds plugin modules and SoundFonts below folders by their names, without opening files:
 //!
-//! Nothing is opened here but folders:
-//!
-//! - `.vst3` is VST3, be it a file or a bundle; nothing in a bundle is a module of its own;
-//! - `.dll`, `.so`, `.vst` and `.component` are VST2, unless the same folder holds a `.vst3` or
-//!   they lie in a `.vst3` folder.
+//! - A `.vst3` file or bundle is VST3. Files in a bundle are not separate modules.
+//! - `.dll`, `.so`, `.vst` and `.component` are VST2, unless a `.vst3` is in the same folder or
+//!   they are in a `.vst3` folder.
 
 use std::collections::HashSet;
 use std::fs;
@@ -12,14 +10,14 @@ use std::path::{Path, PathBuf};
 
 use songfoundry_bridge_protocol::PluginFormat;
 
-/// How far a search goes.
+/// Limits of a search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// How many folders deep, the first included.
+    /// Most levels of folders, including the first.
     pub(crate) depth: usize,
-    /// How many entries of folders are looked at.
+    /// Most entries of folders.
     pub(crate) entries: usize,
-    /// How many modules, and how many SoundFonts, are listed.
+    /// Most modules, and most SoundFonts.
     pub(crate) files: usize,
 }
 
@@ -29,12 +27,12 @@ impl Default for Limits {
     }
 }
 
-/// A module with plugins: a file or a bundle.
+/// A plugin module: a file or a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Module {
-    /// Where it really is, without symbolic links.
+    /// Path without symbolic links.
     pub(crate) path: PathBuf,
-    /// Its name without what says what it is.
+    /// Its name without extension.
     pub(crate) stem: String,
     pub(crate) format: PluginFormat,
 }
@@ -42,35 +40,35 @@ pub(crate) struct Module {
 /// A SoundFont.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct SoundFontFile {
-    /// Where it really is, without symbolic links.
+    /// Path without symbolic links.
     pub(crate) path: PathBuf,
-    /// The folder of the list below which it was found.
+    /// The searched folder that contains it.
     pub(crate) directory: PathBuf,
 }
 
-/// A file or folder, and something about it.
+/// A file or folder, and a remark about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Remark {
     pub(crate) path: PathBuf,
     pub(crate) reason: String,
 }
 
-/// What is below some folders.
+/// Result of a search.
 #[derive(Debug, Default)]
 pub(crate) struct Found {
-    /// By folder and name.
+    /// Sorted by folder and name.
     pub(crate) modules: Vec<Module>,
     pub(crate) soundfonts: Vec<SoundFontFile>,
-    /// What would be a module but for the rules.
+    /// Modules that the rules exclude.
     pub(crate) ignored: Vec<Remark>,
     /// Folders that could not be read.
     pub(crate) unreadable: Vec<Remark>,
-    /// Whether a limit ended the search before everything was seen.
+    /// Whether a limit ended the search early.
     pub(crate) truncated: bool,
 }
 
-/// Searches folders and what is below them, following links, each folder and file once. `allow`
-/// says by the path without links what may be looked at. Blocks.
+/// Searches folders recursively. Follows links, and visits each folder and file once. `allow`
+/// decides by the path without links whether to visit it. Blocks.
 pub(crate) fn search(dirs: &[PathBuf], limits: Limits, allow: &dyn Fn(&Path) -> bool) -> Found {
     let mut search = Search {
         limits,
@@ -103,7 +101,7 @@ struct Entry {
     is_dir: bool,
 }
 
-/// What the name of a file says.
+/// Kind of a file by its extension.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
     Vst3,
@@ -125,7 +123,7 @@ impl Search<'_> {
             });
         }
         let name = real.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        let is_in_bundle = real.ancestors().any(|one| one.extension().is_some_and(is_vst3));
+        let is_in_bundle = real.ancestors().any(|dir| dir.extension().is_some_and(is_vst3));
         if kind(&name) == Kind::Vst3 && is_bundle(&real) {
             return self.module(Entry { name, real, is_dir: true }, PluginFormat::Vst3);
         }
@@ -134,13 +132,13 @@ impl Search<'_> {
         }
     }
 
-    /// Looks through a folder. In a bundle libraries are parts of it.
+    /// Searches a folder. In a bundle, libraries are parts of the bundle.
     fn visit(&mut self, dir: &Path, depth: usize, is_in_bundle: bool) {
         let entries = self.entries_of(dir);
         let has_vst3 = entries.iter().any(|entry| kind(&entry.name) == Kind::Vst3);
         for entry in entries {
             match kind(&entry.name) {
-                // A folder that only is named like a library is a folder like others.
+                // A folder named like a library, but not a bundle, is an ordinary folder.
                 Kind::Vst2 if entry.is_dir && !is_bundle(&entry.real) => {
                     self.descend(&entry.real, depth, is_in_bundle);
                 }
@@ -148,8 +146,8 @@ impl Search<'_> {
                     self.module(entry, PluginFormat::Vst3);
                 }
                 Kind::Vst3 => self.descend(&entry.real, depth, true),
-                Kind::Vst2 if is_in_bundle => self.ignore(entry, "it lies in a .vst3 folder"),
-                Kind::Vst2 if has_vst3 => self.ignore(entry, "its folder holds a .vst3"),
+                Kind::Vst2 if is_in_bundle => self.ignore(entry, "it is in a .vst3 folder"),
+                Kind::Vst2 if has_vst3 => self.ignore(entry, "its folder has a .vst3"),
                 Kind::Vst2 => self.module(entry, PluginFormat::Vst2),
                 _ if entry.is_dir => self.descend(&entry.real, depth, is_in_bundle),
                 Kind::SoundFont => self.soundfont(entry.real),
@@ -166,7 +164,7 @@ impl Search<'_> {
         }
     }
 
-    /// The entries of a folder by name, those that may be looked at.
+    /// The allowed entries of a folder, sorted by name.
     fn entries_of(&mut self, dir: &Path) -> Vec<Entry> {
         let reading = match fs::read_dir(dir) {
             Ok(reading) => reading,
@@ -182,7 +180,7 @@ impl Search<'_> {
                 break;
             }
             self.entries += 1;
-            // A link that leads nowhere is nothing.
+            // Skip broken links.
             let Ok(real) = entry.path().canonicalize() else { continue };
             let Ok(facts) = fs::metadata(&real) else { continue };
             if (facts.is_dir() || facts.is_file()) && (self.allow)(&real) {
@@ -190,7 +188,7 @@ impl Search<'_> {
                 entries.push(Entry { name, real, is_dir: facts.is_dir() });
             }
         }
-        entries.sort_by(|one, other| one.name.cmp(&other.name));
+        entries.sort_by(|a, b| a.name.cmp(&b.name));
         entries
     }
 
@@ -221,7 +219,7 @@ impl Search<'_> {
     }
 }
 
-/// Whether a folder is laid out as a bundle, and not only named so.
+/// Whether a folder has the layout of a bundle.
 fn is_bundle(dir: &Path) -> bool {
     dir.join("Contents").is_dir()
 }

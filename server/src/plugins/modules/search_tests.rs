@@ -41,16 +41,16 @@ impl Tree {
     }
 
     fn modules(&self, found: &Found) -> Vec<String> {
-        self.names(found.modules.iter().map(|one| &one.path))
+        self.names(found.modules.iter().map(|module| &module.path))
     }
 
     fn ignored(&self, found: &Found) -> Vec<String> {
-        self.names(found.ignored.iter().map(|one| &one.path))
+        self.names(found.ignored.iter().map(|remark| &remark.path))
     }
 }
 
 #[test]
-fn modules_are_known_by_their_names() {
+fn modules_are_recognised_by_their_extensions() {
     let tree = Tree::of(&[
         "a/Bundle.vst3/Contents/x86_64-linux/Bundle.so",
         "b/Single.VST3",
@@ -76,23 +76,23 @@ fn modules_are_known_by_their_names() {
         "c/Two.so",
     ];
     assert_eq!(tree.modules(&found), modules);
-    let formats: Vec<PluginFormat> = found.modules.iter().map(|one| one.format).collect();
+    let formats: Vec<PluginFormat> = found.modules.iter().map(|module| module.format).collect();
     assert_eq!(formats[..2], [PluginFormat::Vst3; 2]);
     assert_eq!(formats[2..], [PluginFormat::Vst2; 5]);
     assert_eq!(found.modules[0].stem, "Bundle");
-    assert_eq!(tree.names(found.soundfonts.iter().map(|one| &one.path)), ["d/Bank.sf2", "d/e/Bank.SF3"]);
-    assert!(found.soundfonts.iter().all(|one| one.directory == tree.path("")));
+    assert_eq!(tree.names(found.soundfonts.iter().map(|file| &file.path)), ["d/Bank.sf2", "d/e/Bank.SF3"]);
+    assert!(found.soundfonts.iter().all(|file| file.directory == tree.path("")));
     assert!(found.ignored.is_empty() && found.unreadable.is_empty() && !found.truncated, "{found:?}");
 }
 
 #[test]
-fn libraries_of_a_bundle_are_no_modules() {
+fn libraries_in_a_bundle_are_not_modules() {
     let tree = Tree::of(&[
         "Foo.vst3/Contents/x86_64-linux/Foo.so",
         "Foo.vst3/Contents/x86_64-win/Foo.vst3",
         "Foo.vst3/Contents/x86_64-win/helper.dll",
         "Foo.vst3/loose.dll",
-        // Somebody's folder of that name, not a bundle.
+        // A folder with that name, but not a bundle.
         "Vendor.vst3/Bar.vst3",
         "Vendor.vst3/data/Bar.dll",
         "Vendor.vst3/deep/er/Bar.so",
@@ -101,14 +101,14 @@ fn libraries_of_a_bundle_are_no_modules() {
     assert_eq!(tree.modules(&found), ["Foo.vst3", "Vendor.vst3/Bar.vst3"]);
     assert_eq!(tree.ignored(&found), ["Vendor.vst3/data/Bar.dll", "Vendor.vst3/deep/er/Bar.so"]);
     assert!(found.ignored[0].reason.contains(".vst3 folder"), "{:?}", found.ignored);
-    // The list may lead into a bundle, or to one.
+    // A listed folder may be in a bundle, or be a bundle.
     let inside = tree.search("Foo.vst3/Contents/x86_64-linux");
     assert_eq!((tree.modules(&inside), tree.ignored(&inside).len()), (Vec::new(), 1));
     assert_eq!(tree.modules(&tree.search("Foo.vst3")), ["Foo.vst3"]);
 }
 
 #[test]
-fn a_library_beside_a_vst3_is_no_module() {
+fn a_library_beside_a_vst3_is_not_a_module() {
     let tree = Tree::of(&[
         "one/Foo.vst3",
         "one/Foo.dll",
@@ -125,7 +125,7 @@ fn a_library_beside_a_vst3_is_no_module() {
         ["one/Foo.vst3", "one/below/Free.dll", "three/Alone.dll", "two/Bar.vst3"]
     );
     assert_eq!(tree.ignored(&found), ["one/Foo.dll", "one/Mac.vst", "one/Other.so", "two/Bar.so"]);
-    assert!(found.ignored.iter().all(|one| one.reason == "its folder holds a .vst3"));
+    assert!(found.ignored.iter().all(|remark| remark.reason == "its folder has a .vst3"));
 }
 
 #[test]
@@ -144,7 +144,7 @@ fn links_are_followed_once_and_loops_end() {
 }
 
 #[test]
-fn only_what_may_be_looked_at_is_found() {
+fn only_allowed_paths_are_searched() {
     let tree = Tree::of(&["in/Foo.so", "out/Bar.so", "out/Baz.sf2"]);
     symlink(tree.path("out"), tree.path("in/link")).expect("links");
     symlink(tree.path("out/Bar.so"), tree.path("in/Bar.so")).expect("links");
@@ -152,17 +152,17 @@ fn only_what_may_be_looked_at_is_found() {
     let found =
         search(&[tree.path("in"), tree.path("out")], Limits::default(), &|real| real.starts_with(&within));
     assert_eq!((tree.modules(&found), found.soundfonts.len()), (vec!["in/Foo.so".to_owned()], 0));
-    assert_eq!(tree.names(found.unreadable.iter().map(|one| &one.path)), ["out"]);
+    assert_eq!(tree.names(found.unreadable.iter().map(|remark| &remark.path)), ["out"]);
     assert!(found.unreadable[0].reason.contains("SF_PLUGIN_ROOTS"));
 }
 
 #[test]
-fn folders_that_cannot_be_read_are_named() {
+fn unreadable_folders_are_reported() {
     let tree = Tree::of(&["list/Foo.so", "file"]);
     let found = tree.search_within(&["gone", "list", "file"], Limits::default());
     assert_eq!(tree.modules(&found), ["list/Foo.so"]);
-    assert_eq!(tree.names(found.unreadable.iter().map(|one| &one.path)), ["gone", "file"]);
-    assert!(found.unreadable.iter().all(|one| !one.reason.is_empty()));
+    assert_eq!(tree.names(found.unreadable.iter().map(|remark| &remark.path)), ["gone", "file"]);
+    assert!(found.unreadable.iter().all(|remark| !remark.reason.is_empty()));
 }
 
 #[test]

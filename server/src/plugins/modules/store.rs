@@ -1,5 +1,5 @@
-//! What was found in modules, in the database: a restart need not look into them again, least of
-//! all into those that hang.
+//! Stores the contents of scanned modules in the database, so that a restart need not scan them
+//! again, above all those that hang.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -11,12 +11,12 @@ use super::helper::Contents;
 use crate::clock;
 use crate::db::Db;
 
-/// What was found in a module, and the version of it in which it was.
-pub(super) type Known = (String, Contents);
+/// Version and contents of a scanned module.
+pub(super) type VersionedContents = (String, Contents);
 
-/// Everything that was found, by the paths of modules. What an older version of the service wrote
-/// otherwise is left out.
-pub(super) async fn all(db: &Db) -> Result<HashMap<PathBuf, Known>, sqlx::Error> {
+/// All stored contents by the path of the module. Skips entries in the format of older versions of
+/// the service.
+pub(super) async fn all(db: &Db) -> Result<HashMap<PathBuf, VersionedContents>, sqlx::Error> {
     let rows = sqlx::query("SELECT path, version, contents FROM plugin_modules").fetch_all(db).await?;
     let mut known = HashMap::with_capacity(rows.len());
     for row in &rows {
@@ -29,10 +29,14 @@ pub(super) async fn all(db: &Db) -> Result<HashMap<PathBuf, Known>, sqlx::Error>
     Ok(known)
 }
 
-/// Remembers what was found in a module, in place of what was found before.
-pub(super) async fn put(db: &Db, path: &Path, (version, contents): &Known) -> Result<(), sqlx::Error> {
+/// Stores the contents of a module; replaces older ones.
+pub(super) async fn put(
+    db: &Db,
+    path: &Path,
+    (version, contents): &VersionedContents,
+) -> Result<(), sqlx::Error> {
     let Some(path) = path.to_str() else {
-        // No text; it is looked into again after a restart.
+        // A path that is not Unicode is not stored: the module is scanned again after a restart.
         return Ok(());
     };
     let text = serde_json::to_string(contents).map_err(|error| sqlx::Error::Encode(error.into()))?;
@@ -51,7 +55,7 @@ pub(super) async fn put(db: &Db, path: &Path, (version, contents): &Known) -> Re
     Ok(())
 }
 
-/// Forgets what was found in a module that has gone.
+/// Removes the contents of a deleted module.
 pub(super) async fn remove(db: &Db, path: &Path) -> Result<(), sqlx::Error> {
     sqlx::query("DELETE FROM plugin_modules WHERE id = $1")
         .bind(format!("{:x}", Sha256::digest(path.to_string_lossy().as_bytes())))

@@ -1,15 +1,15 @@
-//! What tells a module from what it was before.
+//! Versions of modules, for detecting changes.
 
 use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Most files of a bundle that are looked at, and how deep.
+/// Most files and levels of a bundle that count.
 const FILES_MAX: u64 = 5_000;
 const DEPTH_MAX: usize = 6;
 
-/// A text that changes when a module does: with the number, size or time of its files, for a bundle
-/// has many. It changes with the version of the service as well, which is the helper's.
+/// A text that changes with the count, size or modification time of a module's files, and with the
+/// version of the service, which is also the helper's.
 pub(super) fn version_of(module: &Path) -> String {
     let mut files = Files::default();
     files.add(module, DEPTH_MAX);
@@ -18,12 +18,12 @@ pub(super) fn version_of(module: &Path) -> String {
     format!("{} {} {} {nanos}", env!("CARGO_PKG_VERSION"), files.count, files.size_bytes)
 }
 
-/// The files of a module together.
+/// Totals over the files of a module.
 #[derive(Debug, Default)]
 struct Files {
     count: u64,
     size_bytes: u64,
-    /// The youngest's time.
+    /// Latest modification time.
     modified: Option<SystemTime>,
 }
 

@@ -1,19 +1,19 @@
-//! The programs that can show a folder dialog, and what their answers mean.
+//! The programs that show folder dialogs, and the meaning of their output.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 
-/// What people read above the dialog.
+/// Title of the dialogs.
 const TITLE: &str = "Songfoundry: choose a folder";
 
-/// macOS's dialog, which gives back the path as the shell knows it.
+/// Script of the dialog of macOS; prints the POSIX path.
 const APPLE_SCRIPT: &str = "POSIX path of (choose folder with prompt \"Songfoundry: choose a folder\")";
 
-/// AppleScript's number for what people cancel.
+/// AppleScript's error number for a cancelled dialog.
 const APPLE_CANCELLED: &str = "-128";
 
-/// Windows's dialog.
+/// Script of the dialog of Windows.
 const POWERSHELL: &str = "[Console]::OutputEncoding = [System.Text.Encoding]::UTF8; Add-Type -AssemblyName System.Windows.Forms; \
     $dialog = New-Object System.Windows.Forms.FolderBrowserDialog; $dialog.Description = 'Songfoundry: choose a folder'; \
     if ($dialog.ShowDialog() -ne 'OK') { exit 1 }; Write-Output $dialog.SelectedPath";
@@ -21,22 +21,21 @@ const POWERSHELL: &str = "[Console]::OutputEncoding = [System.Text.Encoding]::UT
 /// A program that shows a folder dialog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Dialog {
-    /// The one of `SF_DIALOG_BRIDGE`: called with `pick-dir`, it prints the path of the folder. It
-    /// ends with 0, or with 1 when people cancel; with anything else it says that it cannot show a
-    /// dialog now.
+    /// The program of `SF_DIALOG_BRIDGE`. Called with `pick-dir`, it prints the path of the folder.
+    /// Exit status 0: chosen; 1: cancelled; any other: it cannot show a dialog.
     Bridge,
-    /// GNOME's.
+    /// The dialog of GNOME.
     Zenity,
-    /// KDE's.
+    /// The dialog of KDE.
     Kdialog,
-    /// macOS's.
+    /// The dialog of macOS.
     Osascript,
-    /// Windows's.
+    /// The dialog of Windows.
     PowerShell,
 }
 
-/// The own dialogs of a system, as the compiler names it, the fitting one first.
-pub(super) fn of_system(system: &str) -> &'static [Dialog] {
+/// The dialogs of a system in the order of preference. `system` is `std::env::consts::OS`.
+pub(super) fn system_dialogs(system: &str) -> &'static [Dialog] {
     match system {
         "macos" => &[Dialog::Osascript],
         "windows" => &[Dialog::PowerShell],
@@ -44,19 +43,19 @@ pub(super) fn of_system(system: &str) -> &'static [Dialog] {
     }
 }
 
-/// What came of a dialog.
+/// Result of a dialog.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Answer {
-    /// Somebody chose a folder.
+    /// A folder was chosen.
     Chosen(PathBuf),
-    /// Somebody closed the dialog.
+    /// The dialog was closed.
     Cancelled,
-    /// There was no dialog, and why.
+    /// The dialog failed, with the reason.
     Failed(String),
 }
 
 impl Dialog {
-    /// The program's name; the bridge's is in the settings.
+    /// Name of the program; for the bridge, name of its setting.
     pub(super) fn program(self) -> &'static str {
         match self {
             Self::Bridge => "SF_DIALOG_BRIDGE",
@@ -67,12 +66,12 @@ impl Dialog {
         }
     }
 
-    /// Whether it draws on a display that the environment names.
+    /// Whether it needs a display in the environment.
     pub(super) fn needs_display(self) -> bool {
         matches!(self, Self::Zenity | Self::Kdialog)
     }
 
-    /// What it is called with. `home` is where a dialog begins that wants to be told.
+    /// Arguments of the program. `home` is the initial folder.
     pub(super) fn arguments(self, home: &Path) -> Vec<OsString> {
         match self {
             Self::Bridge => vec!["pick-dir".into()],
@@ -89,26 +88,26 @@ impl Dialog {
         }
     }
 
-    /// What the end of the program means. Blocks.
+    /// Interprets the exit status and output of the program. Blocks.
     pub(super) fn answer(self, output: &Output) -> Answer {
-        let complaint = String::from_utf8_lossy(&output.stderr);
+        let stderr = String::from_utf8_lossy(&output.stderr);
         match output.status.code() {
             Some(0) => chosen(&output.stdout),
-            // GTK and Qt end alike when people cancel and when they find no display.
-            Some(1) if self.needs_display() && complaint.contains("display") => failed(output, &complaint),
-            Some(1) if self == Self::Osascript && !complaint.contains(APPLE_CANCELLED) => {
-                failed(output, &complaint)
+            // GTK and Qt use the same exit status for a cancelled dialog and a missing display.
+            Some(1) if self.needs_display() && stderr.contains("display") => failed(output, &stderr),
+            Some(1) if self == Self::Osascript && !stderr.contains(APPLE_CANCELLED) => {
+                failed(output, &stderr)
             }
             Some(1) => Answer::Cancelled,
-            _ => failed(output, &complaint),
+            _ => failed(output, &stderr),
         }
     }
 }
 
-/// The folder that a program has printed.
-fn chosen(printed: &[u8]) -> Answer {
-    let Ok(text) = std::str::from_utf8(printed) else {
-        return Answer::Failed("the folder's name is no Unicode text".to_owned());
+/// The folder that a program printed.
+fn chosen(stdout: &[u8]) -> Answer {
+    let Ok(text) = std::str::from_utf8(stdout) else {
+        return Answer::Failed("the folder's path is not valid Unicode".to_owned());
     };
     let path = Path::new(text.trim_end_matches(['\r', '\n']));
     if path.as_os_str().is_empty() {
@@ -116,12 +115,12 @@ fn chosen(printed: &[u8]) -> Answer {
     } else if path.is_absolute() && path.is_dir() {
         Answer::Chosen(path.to_owned())
     } else {
-        Answer::Failed(format!("`{}` is no folder", path.display()))
+        Answer::Failed(format!("`{}` is not a folder", path.display()))
     }
 }
 
-fn failed(output: &Output, complaint: &str) -> Answer {
-    let last = complaint.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim();
-    let last: String = last.chars().filter(|letter| !letter.is_control()).take(200).collect();
-    Answer::Failed(format!("{}{}{last}", output.status, if last.is_empty() { "" } else { ": " }))
+fn failed(output: &Output, stderr: &str) -> Answer {
+    let last_line = stderr.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default().trim();
+    let last_line: String = last_line.chars().filter(|letter| !letter.is_control()).take(200).collect();
+    Answer::Failed(format!("{}{}{last_line}", output.status, if last_line.is_empty() { "" } else { ": " }))
 }

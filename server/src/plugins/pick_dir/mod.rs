@@ -13,18 +13,18 @@ use crate::extract::Json;
 use crate::peer::Peer;
 use crate::state::AppState;
 
-/// What somebody chose.
+/// Result of a folder dialog.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PickedDir {
-    /// The folder's whole path; null if they cancelled.
+    /// The chosen folder's absolute path; null if cancelled.
     path: Option<String>,
-    /// Whether they closed the dialog without a choice.
+    /// Whether the dialog was closed without a choice.
     cancelled: bool,
 }
 
 /// Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
-/// for the choice. The program of `SF_DIALOG_BRIDGE` comes first, then the system's own dialog.
-/// Nothing is added to a list. Local callers only; no token is needed.
+/// for the choice. Uses the program of `SF_DIALOG_BRIDGE`, or else the system's dialog. Does not
+/// add the folder to a list. Local callers only; no token is needed.
 #[utoipa::path(post, path = "/plugins/pick-dir", tag = "plugins", security(()),
     extensions(("x-who" = json!("local callers"))),
     responses((status = 200, body = PickedDir),
@@ -39,12 +39,12 @@ pub(super) async fn pick(
     request: Request,
 ) -> ApiResult<Json<PickedDir>> {
     let (parts, _) = request.into_parts();
-    state.local_rule.check(peer, &parts).map_err(|why| ApiError::Forbidden {
+    state.local_rule.check(peer, &parts).map_err(|reason| ApiError::Forbidden {
         code: "not_local",
-        detail: format!("Only a program on this machine may open a dialog on its screen: {why}."),
+        detail: format!("Only a program on this machine may open a dialog on its screen: {reason}."),
     })?;
     let path = state.picker.pick().await?;
-    // What was chosen was printed as text.
+    // The dialog printed the path as UTF-8.
     let path = path.map(|path| path.to_string_lossy().into_owned());
     Ok(Json(PickedDir { cancelled: path.is_none(), path }))
 }

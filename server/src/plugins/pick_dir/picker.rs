@@ -1,4 +1,4 @@
-//! Showing a folder dialog: one at a time, and not for ever.
+//! Shows folder dialogs, one at a time and with a timeout.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -9,65 +9,65 @@ use tokio::io::AsyncReadExt as _;
 use tokio::process::{Child, Command};
 use tokio::sync::Semaphore;
 
-use super::dialogs::{Answer, Dialog, of_system};
+use super::dialogs::{Answer, Dialog, system_dialogs};
 use crate::config::PluginsConfig;
 use crate::error::{ApiError, ApiResult};
 use crate::helper_processes::{Helpers, Registered};
 
-/// How often it is asked whether somebody wants the dialog to end.
-const LOOK_EVERY: Duration = Duration::from_millis(100);
+/// How often to check whether the dialog should end.
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Most bytes that are read from a dialog.
+/// Most bytes to read from a dialog.
 const OUTPUT_MAX_BYTES: u64 = 64 * 1024;
 
-/// What shows folder dialogs on this machine.
+/// Shows folder dialogs on this machine.
 #[derive(Debug)]
 pub(crate) struct Picker {
     /// The program of `SF_DIALOG_BRIDGE`.
     bridge: Option<PathBuf>,
-    /// The dialogs of the system, the first to try first.
-    of_system: &'static [Dialog],
-    /// Folders in which their programs are looked for.
-    search: OsString,
+    /// The system's dialogs, in the order of preference.
+    system_dialogs: &'static [Dialog],
+    /// Folders to search for their programs, as in `PATH`.
+    search_path: OsString,
     /// Whether the environment names a display.
     has_display: bool,
-    longest: Duration,
+    timeout: Duration,
     helpers: Helpers,
-    /// Only one dialog is open at a time.
-    turn: Semaphore,
+    /// Permit of the one dialog that may be open.
+    permit: Semaphore,
 }
 
 impl Picker {
-    /// As the settings and the environment of this process say.
+    /// Reads the settings and the environment of this process.
     pub(crate) fn new(config: &PluginsConfig, helpers: &Helpers) -> Self {
         let is_set = |name| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         Self {
             bridge: config.dialog_bridge.clone(),
-            of_system: of_system(std::env::consts::OS),
-            search: std::env::var_os("PATH").unwrap_or_default(),
+            system_dialogs: system_dialogs(std::env::consts::OS),
+            search_path: std::env::var_os("PATH").unwrap_or_default(),
             has_display: is_set("DISPLAY") || is_set("WAYLAND_DISPLAY"),
-            longest: Duration::from_secs(config.dialog_max_secs),
+            timeout: Duration::from_secs(config.dialog_max_secs),
             helpers: helpers.clone(),
-            turn: Semaphore::new(1),
+            permit: Semaphore::new(1),
         }
     }
 
     /// Lets the person at this machine choose a folder; `None` if they cancel.
     ///
     /// # Errors
-    /// 409 while another dialog is open; 501 where none can be shown; 502 when those that are there
-    /// fail; 504 when nobody answers.
+    /// 409 while another dialog is open; 501 if no dialog can be shown; 502 if all dialogs fail;
+    /// 504 after the timeout.
     pub(super) async fn pick(&self) -> ApiResult<Option<PathBuf>> {
-        let Ok(_turn) = self.turn.try_acquire() else {
+        let Ok(_permit) = self.permit.try_acquire() else {
             return Err(ApiError::Conflict {
                 code: "dialog_open",
-                detail: "A folder dialog is open already; answer that one first.".to_owned(),
+                detail: "A folder dialog is already open; close that one first.".to_owned(),
             });
         };
         let mut failures = Vec::new();
-        for (dialog, program) in self.dialogs() {
-            let answer = tokio::time::timeout(self.longest, self.show(dialog, &program));
-            match answer.await.map_err(|_| self.nobody_answered())? {
+        for (dialog, program) in self.available_dialogs() {
+            let answer = tokio::time::timeout(self.timeout, self.show(dialog, &program));
+            match answer.await.map_err(|_| self.timeout_error())? {
                 Answer::Chosen(path) => return Ok(Some(path)),
                 Answer::Cancelled => return Ok(None),
                 Answer::Failed(reason) => {
@@ -76,19 +76,20 @@ impl Picker {
                 }
             }
         }
-        Err(self.no_dialog(&failures))
+        Err(self.no_dialog_error(&failures))
     }
 
-    /// The dialogs whose programs are there, the first to try first.
-    fn dialogs(&self) -> Vec<(Dialog, PathBuf)> {
+    /// The dialogs whose programs exist, in the order of preference.
+    fn available_dialogs(&self) -> Vec<(Dialog, PathBuf)> {
         let bridge = self.bridge.iter().map(|program| (Dialog::Bridge, program.clone()));
-        let of_system = self.of_system.iter().filter(|dialog| self.has_display || !dialog.needs_display());
-        let found = |dialog: &Dialog| Some((*dialog, program_in(&self.search, dialog.program())?));
-        bridge.chain(of_system.filter_map(found)).collect()
+        let system_dialogs =
+            self.system_dialogs.iter().filter(|dialog| self.has_display || !dialog.needs_display());
+        let found = |dialog: &Dialog| Some((*dialog, find_program(&self.search_path, dialog.program())?));
+        bridge.chain(system_dialogs.filter_map(found)).collect()
     }
 
     async fn show(&self, dialog: Dialog, program: &Path) -> Answer {
-        match self.run(dialog, program).await {
+        match self.run_program(dialog, program).await {
             Ok(Some(output)) => {
                 let answer = tokio::task::spawn_blocking(move || dialog.answer(&output)).await;
                 answer.unwrap_or_else(|error| Answer::Failed(error.to_string()))
@@ -98,8 +99,8 @@ impl Picker {
         }
     }
 
-    /// What a program says until it ends; `None` if somebody ends it.
-    async fn run(&self, dialog: Dialog, program: &Path) -> std::io::Result<Option<Output>> {
+    /// Runs a dialog's program and returns its output; `None` if it is ended from outside.
+    async fn run_program(&self, dialog: Dialog, program: &Path) -> std::io::Result<Option<Output>> {
         let home = dirs::home_dir().unwrap_or_else(|| PathBuf::from("/"));
         let mut command = Command::new(program);
         command
@@ -108,29 +109,28 @@ impl Picker {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .kill_on_drop(true);
-        // Nothing of the service's settings, least of all its secrets.
+        // Hide the service's settings and secrets from the program.
         for (name, _) in std::env::vars_os().filter(|(name, _)| name.to_string_lossy().starts_with("SF_")) {
             command.env_remove(name);
         }
         #[cfg(unix)]
         command.process_group(0);
-        let mut open = Open::start(command, &self.helpers)?;
-        let (mut printed, mut complaint) = (Vec::new(), Vec::new());
+        let mut open = OpenDialog::start(command, &self.helpers)?;
+        let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         let out = open.child.stdout.take().map(|out| out.take(OUTPUT_MAX_BYTES));
         let err = open.child.stderr.take().map(|err| err.take(OUTPUT_MAX_BYTES));
         let (Some(mut out), Some(mut err)) = (out, err) else { return Ok(None) };
-        let reading =
-            async { tokio::try_join!(out.read_to_end(&mut printed), err.read_to_end(&mut complaint)) };
+        let reading = async { tokio::try_join!(out.read_to_end(&mut stdout), err.read_to_end(&mut stderr)) };
         tokio::select! {
             read = reading => drop(read?),
-            () = open.is_to_end() => return Ok(None),
+            () = open.end_requested() => return Ok(None),
         }
         let status = open.child.wait().await?;
-        Ok(Some(Output { status, stdout: printed, stderr: complaint }))
+        Ok(Some(Output { status, stdout, stderr }))
     }
 
-    fn nobody_answered(&self) -> ApiError {
-        let secs = self.longest.as_secs();
+    fn timeout_error(&self) -> ApiError {
+        let secs = self.timeout.as_secs();
         ApiError::GatewayTimeout {
             code: "dialog_timeout",
             detail: format!(
@@ -139,12 +139,12 @@ impl Picker {
         }
     }
 
-    fn no_dialog(&self, failures: &[String]) -> ApiError {
+    fn no_dialog_error(&self, failures: &[String]) -> ApiError {
         if !failures.is_empty() {
             let detail = format!("No folder dialog could be shown: {}.", failures.join("; "));
             return ApiError::BadGateway { code: "dialog_failed", detail };
         }
-        if !self.has_display && self.of_system.iter().all(|dialog| dialog.needs_display()) {
+        if !self.has_display && self.system_dialogs.iter().all(|dialog| dialog.needs_display()) {
             return ApiError::NotImplemented {
                 code: "no_display",
                 detail: "The service has no display to show a dialog on (neither DISPLAY nor WAYLAND_DISPLAY is set); \
@@ -152,40 +152,40 @@ impl Picker {
                     .to_owned(),
             };
         }
-        let programs: Vec<&str> = self.of_system.iter().map(|dialog| dialog.program()).collect();
+        let programs: Vec<&str> = self.system_dialogs.iter().map(|dialog| dialog.program()).collect();
         let programs = programs.join(" or ");
         ApiError::NotImplemented {
             code: "no_dialog",
             detail: format!(
-                "There is no program to show a dialog with: install {programs}, or type the folder's path."
+                "No program can show a folder dialog: install {programs}, or type the folder's path."
             ),
         }
     }
 }
 
-/// An open dialog. Dropped, it is closed, with everything that its program has started.
-struct Open {
+/// An open dialog. Dropping it kills its process group.
+struct OpenDialog {
     child: Child,
     registered: Registered,
 }
 
-impl Open {
+impl OpenDialog {
     fn start(mut command: Command, helpers: &Helpers) -> std::io::Result<Self> {
         let child = command.spawn()?;
         let registered = helpers.register("folder dialog", child.id().unwrap_or_default());
         Ok(Self { child, registered })
     }
 
-    async fn is_to_end(&self) {
+    async fn end_requested(&self) {
         while !self.registered.is_to_end() {
-            tokio::time::sleep(LOOK_EVERY).await;
+            tokio::time::sleep(POLL_INTERVAL).await;
         }
     }
 }
 
-impl Drop for Open {
+impl Drop for OpenDialog {
     fn drop(&mut self) {
-        // Without a number it has ended, and was waited for.
+        // Without a process id it has ended and was reaped.
         #[cfg(unix)]
         if let Some(pid) = self.child.id() {
             let group = nix::unistd::Pid::from_raw(pid.cast_signed());
@@ -194,9 +194,9 @@ impl Drop for Open {
     }
 }
 
-/// The program of this name in the first of these folders that has it.
-fn program_in(search: &OsString, name: &str) -> Option<PathBuf> {
-    std::env::split_paths(search)
+/// Finds a program in a search path.
+fn find_program(search_path: &OsString, name: &str) -> Option<PathBuf> {
+    std::env::split_paths(search_path)
         .map(|dir| dir.join(name))
         .find(|path| path.is_absolute() && is_program(path))
 }

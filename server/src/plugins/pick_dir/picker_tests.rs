@@ -1,4 +1,4 @@
-//! Dialogs by small programs in a folder that is searched.
+//! Dialogs of shell scripts in a folder of the search path.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -6,23 +6,23 @@ use std::time::Instant;
 
 use super::*;
 
-/// A machine with programs of its own.
-struct Desk {
+/// A desktop with scripts instead of dialogs.
+struct FakeDesktop {
     folder: tempfile::TempDir,
     picker: Picker,
 }
 
-impl Desk {
+impl FakeDesktop {
     fn new(has_display: bool) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let picker = Picker {
             bridge: None,
-            of_system: of_system("linux"),
-            search: std::env::join_paths([folder.path(), Path::new("relative")]).expect("folders"),
+            system_dialogs: system_dialogs("linux"),
+            search_path: std::env::join_paths([folder.path(), Path::new("relative")]).expect("folders"),
             has_display,
-            longest: Duration::from_secs(20),
+            timeout: Duration::from_secs(20),
             helpers: Helpers::default(),
-            turn: Semaphore::new(1),
+            permit: Semaphore::new(1),
         };
         Self { folder, picker }
     }
@@ -31,8 +31,8 @@ impl Desk {
         self.folder.path().join(name)
     }
 
-    /// Puts a shell script there.
-    fn program(&self, name: &str, script: &str) -> PathBuf {
+    /// Installs a shell script.
+    fn install(&self, name: &str, script: &str) -> PathBuf {
         let path = self.path(name);
         fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("writes");
         fs::set_permissions(&path, fs::Permissions::from_mode(0o700)).expect("may be run");
@@ -48,126 +48,126 @@ impl Desk {
 }
 
 #[tokio::test]
-async fn the_bridge_is_asked_first() {
-    let mut desk = Desk::new(true);
-    let chosen = desk.path("My Plug-ins Ü");
+async fn the_bridge_is_preferred() {
+    let mut desktop = FakeDesktop::new(true);
+    let chosen = desktop.path("My Plug-ins Ü");
     fs::create_dir(&chosen).expect("makes");
-    desk.program("zenity", "echo /");
-    desk.picker.bridge =
-        Some(desk.program("shell", "[ \"$*\" = pick-dir ] && echo \"${0%/*}/My Plug-ins Ü\""));
-    assert_eq!(desk.picker.pick().await.expect("an answer"), Some(chosen));
-    desk.picker.bridge = Some(desk.program("shell", "exit 1"));
-    assert_eq!(desk.picker.pick().await.expect("an answer"), None, "cancelled");
-    desk.picker.bridge = Some(desk.program("shell", "exit 0"));
-    assert_eq!(desk.picker.pick().await.expect("an answer"), None, "nothing was chosen");
+    desktop.install("zenity", "echo /");
+    desktop.picker.bridge =
+        Some(desktop.install("shell", "[ \"$*\" = pick-dir ] && echo \"${0%/*}/My Plug-ins Ü\""));
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(chosen));
+    desktop.picker.bridge = Some(desktop.install("shell", "exit 1"));
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "cancelled");
+    desktop.picker.bridge = Some(desktop.install("shell", "exit 0"));
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "nothing was chosen");
 }
 
 #[tokio::test]
-async fn the_systems_dialogs_stand_in_for_it() {
-    let mut desk = Desk::new(true);
-    desk.program("zenity", "[ \"$1 $2\" = \"--file-selection --directory\" ] && echo /usr");
+async fn the_system_dialogs_are_the_fallback() {
+    let mut desktop = FakeDesktop::new(true);
+    desktop.install("zenity", "[ \"$1 $2\" = \"--file-selection --directory\" ] && echo /usr");
     for bridge in ["exit 3", "echo /not/there", "echo relative", "printf '/\\377'", "kill -9 $$"] {
-        desk.picker.bridge = Some(desk.program("shell", bridge));
-        assert_eq!(desk.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")), "{bridge}");
+        desktop.picker.bridge = Some(desktop.install("shell", bridge));
+        assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")), "{bridge}");
     }
-    desk.picker.bridge = Some(desk.path("none"));
-    assert_eq!(desk.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
+    desktop.picker.bridge = Some(desktop.path("none"));
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
 }
 
 #[tokio::test]
-async fn kdialog_stands_in_for_a_zenity_that_sees_no_display() {
-    let desk = Desk::new(true);
-    desk.program("zenity", "echo 'cannot open display: :0' >&2; exit 1");
-    desk.program("kdialog", "[ \"$3\" = --getexistingdirectory ] && [ -d \"$4\" ] && echo /etc");
-    assert_eq!(desk.picker.pick().await.expect("an answer"), Some(PathBuf::from("/etc")));
-    desk.program("zenity", "echo 'Gtk-WARNING: a theme is missing' >&2; exit 1");
-    assert_eq!(desk.picker.pick().await.expect("an answer"), None, "cancelled");
+async fn kdialog_is_the_fallback_for_zenity_without_a_display() {
+    let desktop = FakeDesktop::new(true);
+    desktop.install("zenity", "echo 'cannot open display: :0' >&2; exit 1");
+    desktop.install("kdialog", "[ \"$3\" = --getexistingdirectory ] && [ -d \"$4\" ] && echo /etc");
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/etc")));
+    desktop.install("zenity", "echo 'Gtk-WARNING: a theme is missing' >&2; exit 1");
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "cancelled");
 }
 
 #[tokio::test]
-async fn other_systems_have_dialogs_of_their_own() {
-    let mut desk = Desk::new(false);
-    desk.picker.of_system = of_system("macos");
-    desk.program("osascript", "[ \"$1\" = -e ] && echo /usr/");
-    assert_eq!(desk.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
-    desk.program("osascript", "echo 'execution error: User canceled. (-128)' >&2; exit 1");
-    assert_eq!(desk.picker.pick().await.expect("an answer"), None, "cancelled");
-    desk.program("osascript", "echo 'execution error: no window server (-1713)' >&2; exit 1");
-    let detail = Desk::refusal(desk.picker.pick().await, 502, "dialog_failed");
+async fn macos_and_windows_use_their_dialogs() {
+    let mut desktop = FakeDesktop::new(false);
+    desktop.picker.system_dialogs = system_dialogs("macos");
+    desktop.install("osascript", "[ \"$1\" = -e ] && echo /usr/");
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
+    desktop.install("osascript", "echo 'execution error: User canceled. (-128)' >&2; exit 1");
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "cancelled");
+    desktop.install("osascript", "echo 'execution error: no window server (-1713)' >&2; exit 1");
+    let detail = FakeDesktop::refusal(desktop.picker.pick().await, 502, "dialog_failed");
     assert!(detail.contains("no window server"), "{detail}");
-    desk.picker.of_system = of_system("windows");
-    desk.program("powershell.exe", "[ \"$2\" = -STA ] && printf '/usr\\r\\n'");
-    assert_eq!(desk.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
-    desk.program("powershell.exe", "exit 1");
-    assert_eq!(desk.picker.pick().await.expect("an answer"), None, "cancelled");
+    desktop.picker.system_dialogs = system_dialogs("windows");
+    desktop.install("powershell.exe", "[ \"$2\" = -STA ] && printf '/usr\\r\\n'");
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
+    desktop.install("powershell.exe", "exit 1");
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), None, "cancelled");
 }
 
 #[tokio::test]
-async fn where_no_dialog_can_be_shown_the_reason_is_named() {
-    let desk = Desk::new(true);
-    let detail = Desk::refusal(desk.picker.pick().await, 501, "no_dialog");
+async fn without_a_dialog_the_error_names_the_reason() {
+    let desktop = FakeDesktop::new(true);
+    let detail = FakeDesktop::refusal(desktop.picker.pick().await, 501, "no_dialog");
     assert!(detail.contains("zenity or kdialog"), "{detail}");
-    desk.program("zenity", "echo Broken >&2; exit 7");
-    fs::write(desk.path("kdialog"), "not to be run").expect("writes");
-    let detail = Desk::refusal(desk.picker.pick().await, 502, "dialog_failed");
+    desktop.install("zenity", "echo Broken >&2; exit 7");
+    fs::write(desktop.path("kdialog"), "not to be run").expect("writes");
+    let detail = FakeDesktop::refusal(desktop.picker.pick().await, 502, "dialog_failed");
     assert!(detail.contains("zenity: exit status: 7: Broken"), "{detail}");
-    let mut blind = Desk::new(false);
-    blind.program("zenity", "echo /usr");
-    let detail = Desk::refusal(blind.picker.pick().await, 501, "no_display");
+    let mut without_display = FakeDesktop::new(false);
+    without_display.install("zenity", "echo /usr");
+    let detail = FakeDesktop::refusal(without_display.picker.pick().await, 501, "no_display");
     assert!(detail.contains("DISPLAY"), "{detail}");
-    // A desktop's own bridge has a display of its own.
-    blind.picker.bridge = Some(blind.program("shell", "echo /usr"));
-    assert_eq!(blind.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
+    // The bridge does not need a display of the service.
+    without_display.picker.bridge = Some(without_display.install("shell", "echo /usr"));
+    assert_eq!(without_display.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
 }
 
 #[tokio::test]
 async fn one_dialog_is_open_at_a_time() {
-    let desk = Desk::new(true);
-    desk.program(
+    let desktop = FakeDesktop::new(true);
+    desktop.install(
         "zenity",
         "touch \"${0%/*}/open\"; while [ ! -e \"${0%/*}/chosen\" ]; do sleep 0.05; done; echo /usr",
     );
-    let (first, second) = tokio::join!(desk.picker.pick(), async {
-        while !desk.path("open").exists() {
+    let (first, second) = tokio::join!(desktop.picker.pick(), async {
+        while !desktop.path("open").exists() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        let second = desk.picker.pick().await;
-        fs::write(desk.path("chosen"), "").expect("writes");
+        let second = desktop.picker.pick().await;
+        fs::write(desktop.path("chosen"), "").expect("writes");
         second
     });
     assert_eq!(first.expect("an answer"), Some(PathBuf::from("/usr")));
-    Desk::refusal(second, 409, "dialog_open");
-    assert_eq!(desk.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
+    FakeDesktop::refusal(second, 409, "dialog_open");
+    assert_eq!(desktop.picker.pick().await.expect("an answer"), Some(PathBuf::from("/usr")));
 }
 
 #[tokio::test]
-async fn a_dialog_that_nobody_answers_is_closed() {
-    let mut desk = Desk::new(true);
-    desk.program("zenity", "echo $$ >\"${0%/*}/pid\"; sleep 300");
-    desk.picker.longest = Duration::from_secs(1);
+async fn an_unanswered_dialog_is_closed() {
+    let mut desktop = FakeDesktop::new(true);
+    desktop.install("zenity", "echo $$ >\"${0%/*}/pid\"; sleep 300");
+    desktop.picker.timeout = Duration::from_secs(1);
     let begun = Instant::now();
-    let detail = Desk::refusal(desk.picker.pick().await, 504, "dialog_timeout");
+    let detail = FakeDesktop::refusal(desktop.picker.pick().await, 504, "dialog_timeout");
     assert!(detail.contains("SF_DIALOG_MAX_SECS") && begun.elapsed() < Duration::from_secs(10), "{detail}");
-    has_ended(&desk).await;
-    // The same when whoever asked has gone, and when somebody ends the helper.
-    desk.picker.longest = Duration::from_secs(60);
-    let gone = tokio::time::timeout(Duration::from_millis(500), desk.picker.pick()).await;
-    assert!(gone.is_err());
-    has_ended(&desk).await;
-    let (answer, ()) = tokio::join!(desk.picker.pick(), async {
-        while desk.picker.helpers.list().is_empty() {
+    wait_for_end(&desktop).await;
+    // The dialog is also closed if the caller leaves, and if the process is ended from outside.
+    desktop.picker.timeout = Duration::from_secs(60);
+    let abandoned = tokio::time::timeout(Duration::from_millis(500), desktop.picker.pick()).await;
+    assert!(abandoned.is_err());
+    wait_for_end(&desktop).await;
+    let (answer, ()) = tokio::join!(desktop.picker.pick(), async {
+        while desktop.picker.helpers.list().is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;
         }
-        let dialog = &desk.picker.helpers.list()[0];
+        let dialog = &desktop.picker.helpers.list()[0];
         assert_eq!(dialog.kind, "folder dialog");
-        desk.picker.helpers.end(dialog.id);
+        desktop.picker.helpers.end(dialog.id);
     });
     assert_eq!(answer.expect("an answer"), None);
 }
 
-/// Waits until the program that wrote its number does not run any more.
-async fn has_ended(desk: &Desk) {
-    let pid = fs::read_to_string(desk.path("pid")).expect("a number").trim().to_owned();
+/// Waits until the program that wrote its process id has ended.
+async fn wait_for_end(desktop: &FakeDesktop) {
+    let pid = fs::read_to_string(desktop.path("pid")).expect("a number").trim().to_owned();
     let deadline = Instant::now() + Duration::from_secs(10);
     let runs = || {
         let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();

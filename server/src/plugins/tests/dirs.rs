@@ -46,24 +46,24 @@ async fn folders_are_added_once_and_removed() {
     assert_eq!(add_folder(&app, &two).await.expect(200)["plugin_dirs"], json!([two]));
     assert_eq!(add_folder(&app, &real.join("link")).await.expect(200)["plugin_dirs"], json!([two, one]));
     add_folder(&app, &one).await.expect(200);
-    assert_eq!(
-        listed(&app).await,
-        json!([two, one]),
-        "a link is what it leads to, and nothing is there twice"
-    );
-    // What has gone from the disk can still be removed from the list.
+    assert_eq!(listed(&app).await, json!([two, one]), "links are resolved, and no folder is listed twice");
+    // A folder that was deleted from the disk can be removed from the list.
     fs::remove_dir(&two).expect("removes");
     assert_eq!(remove(&app, &two).await.expect(200)["plugin_dirs"], json!([one]));
     let detail = remove(&app, &two).await.problem(404, "not_found");
     assert!(detail.contains("zwei mit Ü"), "{detail}");
-    let done = app.local(Method::GET, "/api/v1/admin/audit?limit=10").send().await.expect(200);
-    let actions: Vec<&str> =
-        done["items"].as_array().expect("entries").iter().filter_map(|one| one["action"].as_str()).collect();
+    let audit = app.local(Method::GET, "/api/v1/admin/audit?limit=10").send().await.expect(200);
+    let actions: Vec<&str> = audit["items"]
+        .as_array()
+        .expect("entries")
+        .iter()
+        .filter_map(|entry| entry["action"].as_str())
+        .collect();
     assert_eq!(actions.iter().filter(|action| **action == "plugin_dir_removed").count(), 1, "{actions:?}");
 }
 
 #[tokio::test]
-async fn what_is_no_folder_is_refused_by_name() {
+async fn invalid_folders_are_refused_with_the_reason() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     fs::write(real.join("file"), "text").expect("writes");
@@ -78,7 +78,7 @@ async fn what_is_no_folder_is_refused_by_name() {
     let locked = real.join("locked");
     fs::create_dir(&locked).expect("makes");
     fs::set_permissions(&locked, fs::Permissions::from_mode(0o000)).expect("locks");
-    // Root reads everything.
+    // Root can read every folder.
     match fs::read_dir(&locked) {
         Ok(_) => assert_eq!(add_folder(&app, &locked).await.expect(200)["plugin_dirs"], json!([locked])),
         Err(_) => drop(add_folder(&app, &locked).await.problem(403, "not_readable")),
@@ -93,7 +93,7 @@ async fn what_is_no_folder_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn what_users_have_sent_is_never_searched() {
+async fn the_storage_folder_cannot_be_added() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let storage = &app.state.config.storage.dir;
@@ -106,7 +106,7 @@ async fn what_users_have_sent_is_never_searched() {
 }
 
 #[tokio::test]
-async fn a_server_has_plugins_below_its_roots_only() {
+async fn a_server_only_accepts_folders_below_its_roots() {
     let (_folder, real) = folder();
     let (root, other) = (real.join("root"), real.join("other"));
     fs::create_dir_all(root.join("vst")).expect("makes");
@@ -135,7 +135,7 @@ async fn a_server_has_plugins_below_its_roots_only() {
 }
 
 #[tokio::test]
-async fn only_administrators_change_their_list_and_everybody_has_their_own() {
+async fn only_administrators_change_their_list() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let token = app.token_of_new_user("ada").await;
@@ -154,7 +154,7 @@ async fn only_administrators_change_their_list_and_everybody_has_their_own() {
 
 /// A user at the machine may run any program there, with any account.
 #[tokio::test]
-async fn a_local_caller_changes_the_list_of_the_account_and_an_api_key_never_does() {
+async fn a_local_user_changes_their_list_but_an_api_key_cannot() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     let token = app.token_of_new_user("ada").await;
@@ -179,7 +179,7 @@ async fn a_local_caller_changes_the_list_of_the_account_and_an_api_key_never_doe
 }
 
 #[tokio::test]
-async fn a_list_has_an_end() {
+async fn a_user_has_at_most_32_folders() {
     let app = TestApp::start().await;
     let (_folder, real) = folder();
     for number in 0..33 {

@@ -20,13 +20,14 @@ async fn every_effect_of_the_engine_is_described() {
         assert_eq!(described["has_side_chain"], kind.has_side_chain);
         assert_eq!(described["impulse_max_secs"], json!(kind.impulse_max_secs));
         let parameters = described["parameters"].as_array().expect("a list");
-        let ids: Vec<&str> = parameters.iter().map(|one| one["id"].as_str().expect("an id")).collect();
-        let expected: Vec<&str> = kind.parameters.iter().map(|one| one.id).collect();
+        let ids: Vec<&str> =
+            parameters.iter().map(|parameter| parameter["id"].as_str().expect("an id")).collect();
+        let expected: Vec<&str> = kind.parameters.iter().map(|parameter| parameter.id).collect();
         assert_eq!(ids, expected, "{}", kind.id);
-        for one in parameters {
-            let value = |field: &str| one[field].as_f64().expect("a number");
-            assert!(value("min") <= value("default") && value("default") <= value("max"), "{one}");
-            assert_eq!(one["scale"] == "choice", one["choices"] != json!([]), "{one}");
+        for parameter in parameters {
+            let value = |field: &str| parameter[field].as_f64().expect("a number");
+            assert!(value("min") <= value("default") && value("default") <= value("max"), "{parameter}");
+            assert_eq!(parameter["scale"] == "choice", parameter["choices"] != json!([]), "{parameter}");
         }
     }
     assert_eq!(answer["vst_effects"], json!([]));
@@ -34,14 +35,15 @@ async fn every_effect_of_the_engine_is_described() {
 }
 
 #[tokio::test]
-async fn parameters_say_unit_range_scale_and_choices() {
+async fn parameters_have_a_unit_range_scale_and_choices() {
     let studio = Studio::empty(&[]).await;
     let answer = effects(&studio).await;
-    let utility = answer["effects"].as_array().unwrap().iter().find(|one| one["id"] == "utility").unwrap();
+    let utility =
+        answer["effects"].as_array().unwrap().iter().find(|effect| effect["id"] == "utility").unwrap();
     assert_eq!(utility["group"], "utility");
     let parameter = |id: &str| {
         let parameters = utility["parameters"].as_array().unwrap();
-        parameters.iter().find(|one| one["id"] == id).unwrap_or_else(|| panic!("no {id}")).clone()
+        parameters.iter().find(|parameter| parameter["id"] == id).unwrap_or_else(|| panic!("no {id}")).clone()
     };
     assert_eq!(
         parameter("gain_db"),
@@ -55,7 +57,7 @@ async fn parameters_say_unit_range_scale_and_choices() {
 }
 
 #[tokio::test]
-async fn the_list_has_a_tag() {
+async fn the_list_has_an_etag() {
     let studio = Studio::empty(&[]).await;
     let first = studio.get("/plugins/effects").await;
     assert_eq!(first.header("content-type"), "application/json");

@@ -12,10 +12,10 @@ use crate::test_app::TestApp;
 const PATH: &str = "/api/v1/plugins/pick-dir";
 
 #[tokio::test]
-async fn whoever_sits_at_the_machine_chooses_a_folder() {
+async fn a_local_caller_chooses_a_folder() {
     let folder = tempfile::tempdir().expect("a folder");
     let bridge = folder.path().join("shell");
-    // Secrets are not for it.
+    // The script checks that it gets no settings of the service.
     fs::write(&bridge, "#!/bin/sh\n[ -z \"$(env | grep ^SF_)\" ] && echo /usr\n").expect("writes");
     fs::set_permissions(&bridge, fs::Permissions::from_mode(0o700)).expect("may be run");
     let app = TestApp::with(&[("SF_DIALOG_BRIDGE", &bridge.to_string_lossy())]).await;
@@ -27,7 +27,7 @@ async fn whoever_sits_at_the_machine_chooses_a_folder() {
 }
 
 #[tokio::test]
-async fn nobody_elsewhere_opens_a_dialog() {
+async fn remote_callers_cannot_open_a_dialog() {
     let app = TestApp::start().await;
     app.remote(Method::POST, PATH).send().await.problem(403, "not_local");
     let token = app.admin_token().await;

@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::test_app::{Answer, TestApp};
 use crate::test_studio::BANK;
 
-/// What a test needs and cargo has built: the helper, and modules by name.
+/// Files that cargo built for the tests: the helper and the modules.
 struct Built {
     helper: PathBuf,
     modules: PathBuf,
@@ -33,17 +33,18 @@ fn built() -> &'static Built {
         let messages: Vec<Value> =
             text.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
         let file = |name: &str| {
-            let made =
-                messages.iter().find(|one| one["target"]["name"] == name && !one["filenames"].is_null());
-            let made = made.unwrap_or_else(|| panic!("cargo made no {name}"));
-            PathBuf::from(made["filenames"][0].as_str().expect("a path"))
+            let artifact = messages
+                .iter()
+                .find(|message| message["target"]["name"] == name && !message["filenames"].is_null());
+            let artifact = artifact.unwrap_or_else(|| panic!("cargo made no {name}"));
+            PathBuf::from(artifact["filenames"][0].as_str().expect("a path"))
         };
         let modules = file("instrument").parent().expect("a folder").to_owned();
         Built { helper: file("songfoundry-bridge"), modules }
     })
 }
 
-/// A service, and a folder of plugins that is on its administrator's list.
+/// A service, and a plugin folder of its administrator.
 struct Rack {
     app: TestApp,
     folder: tempfile::TempDir,
@@ -72,7 +73,7 @@ impl Rack {
         self.dir().join(name)
     }
 
-    /// Puts a module there under a name of its own: `.vst3` as a bundle, everything else as a file.
+    /// Copies a module to `name`: `.vst3` as a bundle, other extensions as a file.
     fn install(&self, module: &str, name: &str) {
         let stem = Path::new(name).file_stem().expect("a name").to_string_lossy().into_owned();
         let to = match name.strip_suffix(".vst3") {
@@ -101,12 +102,12 @@ impl Rack {
 }
 
 fn names(list: &Value) -> Vec<String> {
-    let name = |one: &Value| one["name"].as_str().expect("a name").to_owned();
+    let name = |entry: &Value| entry["name"].as_str().expect("a name").to_owned();
     list.as_array().expect("a list").iter().map(name).collect()
 }
 
 #[tokio::test]
-async fn instruments_and_effects_are_told_apart() {
+async fn instruments_and_effects_are_listed_separately() {
     let rack = Rack::start().await;
     rack.install("mixed", "Mixed.vst3");
     rack.install("instrument", "Synths/Test Synth.vst3");
@@ -141,7 +142,7 @@ async fn instruments_and_effects_are_told_apart() {
 }
 
 #[tokio::test]
-async fn an_api_key_sees_what_the_last_scan_found_and_starts_none() {
+async fn an_api_key_gets_the_last_scan_and_starts_none() {
     let rack = Rack::start().await;
     rack.install("mixed", "Mixed.vst3");
     let key = rack.app.api_key(&rack.app.admin_token().await).await;
@@ -153,7 +154,7 @@ async fn an_api_key_sees_what_the_last_scan_found_and_starts_none() {
     };
     assert_eq!(listed().await, (vec![], vec![]));
     let scans = rack.app.local(Method::GET, "/api/v1/admin/scans").send().await.expect(200);
-    assert_eq!(scans["plugins"], json!([]), "a key had plugins run");
+    assert_eq!(scans["plugins"], json!([]), "an API key started a scan");
     by_key(Method::POST, "/admin/scans").send().await.problem(403, "api_key_not_allowed");
     rack.scan().await;
     assert_eq!(listed().await, (vec!["Mixed Drums".to_owned()], vec!["Mixed Echo".to_owned()]));
@@ -161,7 +162,7 @@ async fn an_api_key_sees_what_the_last_scan_found_and_starts_none() {
 
 /// Users may have the same folders, so a scan invalidates the lists of all users.
 #[tokio::test]
-async fn a_scan_clears_the_effect_lists_of_every_user_and_says_whether_there_was_one() {
+async fn a_scan_discards_the_cached_effect_lists_of_all_users() {
     let rack = Rack::start().await;
     rack.install("effect", "effect.vst3");
     let token = rack.app.token_of_new_user("ada").await;
@@ -169,10 +170,10 @@ async fn a_scan_clears_the_effect_lists_of_every_user_and_says_whether_there_was
     by_ada(Method::POST, "/dirs").json(&json!({ "path": rack.dir() })).send().await.expect(200);
     let scanned_at =
         async || by_ada(Method::GET, "/effects").send().await.expect(200)["cache"]["scanned_at"].clone();
-    assert_eq!(rack.scan().await["fx_cache_invalidated"], false, "nothing was kept yet");
+    assert_eq!(rack.scan().await["fx_cache_invalidated"], false, "nothing was cached yet");
     let before = scanned_at().await;
     assert!(before.is_string(), "{before}");
-    assert_eq!(scanned_at().await, before, "kept");
+    assert_eq!(scanned_at().await, before, "cached");
     assert_eq!(rack.scan().await["fx_cache_invalidated"], true);
     assert_ne!(scanned_at().await, before);
     assert_eq!(
@@ -182,17 +183,21 @@ async fn a_scan_clears_the_effect_lists_of_every_user_and_says_whether_there_was
 }
 
 #[tokio::test]
-async fn a_vst2_twin_of_a_vst3_effect_is_left_out() {
+async fn a_vst2_duplicate_of_a_vst3_effect_is_left_out() {
     let rack = Rack::start().await;
     rack.install("effect", "vst3/Bundle Name v2.vst3");
     rack.install("vst2_effect", "vst2/TestEffect-vst_x64.dll");
     rack.install("vst2_synth", "vst2/bundle_name.so");
-    // An instrument of that name, and effects of other names, have no twin.
+    // Instruments, and effects with other names, are not duplicates.
     rack.install("instrument", "vst3/Test Synth.vst3");
     rack.install("vst2_synth", "vst2/Test Synth.so");
     let scan = rack.scan().await;
-    let ignored: Vec<&str> =
-        scan["ignored"].as_array().expect("a list").iter().filter_map(|one| one["path"].as_str()).collect();
+    let ignored: Vec<&str> = scan["ignored"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|remark| remark["path"].as_str())
+        .collect();
     assert_eq!(
         ignored,
         [rack.path("vst2/TestEffect-vst_x64.dll"), rack.path("vst2/bundle_name.so")]
@@ -215,7 +220,7 @@ async fn a_library_in_or_beside_a_vst3_is_left_out() {
 }
 
 #[tokio::test]
-async fn modules_that_hang_crash_or_leave_are_unclassified_and_harm_nobody() {
+async fn modules_that_hang_crash_or_exit_are_unclassified() {
     let rack = Rack::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "4")]).await;
     for module in ["hang", "crash", "leave", "clinging", "loud", "instrument"] {
         rack.install(module, &format!("{module}.vst3"));
@@ -229,7 +234,9 @@ async fn modules_that_hang_crash_or_leave_are_unclassified_and_harm_nobody() {
         .as_array()
         .expect("a list")
         .iter()
-        .map(|one| (one["name"].as_str().expect("a name"), one["reason"].as_str().expect("a reason")))
+        .map(|plugin| {
+            (plugin["name"].as_str().expect("a name"), plugin["reason"].as_str().expect("a reason"))
+        })
         .collect();
     let reason = |name: &str| {
         reasons.iter().find(|(one, _)| *one == name).unwrap_or_else(|| panic!("{name}: {reasons:?}")).1
@@ -244,13 +251,13 @@ async fn modules_that_hang_crash_or_leave_are_unclassified_and_harm_nobody() {
         (rack.instruments().await, rack.effects().await),
         (vec!["Test Synth".to_owned()], vec!["Loud Effect".to_owned()])
     );
-    // Nothing is left of them.
+    // No process is left.
     let processes = rack.app.local(Method::GET, "/api/v1/files/processes").send().await.expect(200);
     assert_eq!(processes["items"], json!([]));
-    assert_eq!(processes_with(&rack.dir()), 0, "what a module has started goes with it");
+    assert_eq!(processes_with(&rack.dir()), 0, "processes of modules are killed");
 }
 
-/// How many processes name this folder in their command line.
+/// Number of processes with this folder in their command line.
 fn processes_with(folder: &Path) -> usize {
     let folder = folder.to_str().expect("text");
     let processes = fs::read_dir("/proc").expect("processes").flatten();
@@ -259,11 +266,11 @@ fn processes_with(folder: &Path) -> usize {
 }
 
 #[tokio::test]
-async fn what_has_not_changed_is_not_loaded_again() {
+async fn unchanged_modules_are_not_scanned_again() {
     let rack = Rack::start().await;
     rack.install("effect", "Fx.vst3");
     assert_eq!(rack.effects().await, ["Test Effect"]);
-    // Where it is loaded, another module answers.
+    // Replace the module's library: a new scan finds another plugin.
     let inside = rack.path(&format!("Fx.vst3/Contents/{}-linux/Fx.so", std::env::consts::ARCH));
     let replace = |module: &str, size: u64, modified| {
         fs::copy(built().modules.join(format!("lib{module}.so")), &inside).expect("copies");
@@ -275,10 +282,10 @@ async fn what_has_not_changed_is_not_loaded_again() {
     let (size, modified) = (facts.len(), facts.modified().expect("a time"));
     replace("loud", size, modified);
     rack.scan().await;
-    assert_eq!(rack.effects().await, ["Test Effect"], "the same size and time");
-    let own_size = fs::metadata(built().modules.join("libloud.so")).expect("facts").len();
-    replace("loud", own_size, modified + Duration::from_secs(2));
-    assert_eq!(rack.effects().await, ["Test Effect"], "a list is kept for a while");
+    assert_eq!(rack.effects().await, ["Test Effect"], "size and time are unchanged");
+    let file_size = fs::metadata(built().modules.join("libloud.so")).expect("facts").len();
+    replace("loud", file_size, modified + Duration::from_secs(2));
+    assert_eq!(rack.effects().await, ["Test Effect"], "the list is cached");
     rack.scan().await;
     assert_eq!(rack.effects().await, ["Loud Effect"]);
     fs::remove_dir_all(rack.path("Fx.vst3")).expect("removes");
@@ -287,12 +294,12 @@ async fn what_has_not_changed_is_not_loaded_again() {
 }
 
 #[tokio::test]
-async fn what_was_found_outlives_the_process() {
+async fn scanned_contents_survive_a_restart() {
     let rack = Rack::start().await;
     rack.install("effect", "effect.vst3");
     rack.install("crash", "crash.vst3");
     rack.scan().await;
-    // The next has no helper that it could ask, and needs none.
+    // The next process has no helper, and needs none.
     let next = rack.app.beside().await;
     let get = |path: &'static str| next.local(Method::GET, path).send();
     let effects = get("/api/v1/plugins/effects").await.expect(200);
@@ -300,18 +307,18 @@ async fn what_was_found_outlives_the_process() {
     let scans = get("/api/v1/admin/scans").await.expect(200);
     let problem = scans["plugins"][0]["problems"][0]["problem"].as_str().expect("a problem");
     assert!(problem.contains("SIGSEGV"), "{problem}");
-    // What has gone is forgotten.
+    // Contents of deleted modules are removed.
     fs::remove_dir_all(rack.path("crash.vst3")).expect("removes");
     rack.scan().await;
-    let left: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM plugin_modules")
+    let remaining: i64 = sqlx::query_scalar("SELECT COUNT(*) FROM plugin_modules")
         .fetch_one(&rack.app.state.db)
         .await
         .expect("a number");
-    assert_eq!(left, 1);
+    assert_eq!(remaining, 1);
 }
 
 #[tokio::test]
-async fn what_failed_is_tried_again_when_somebody_asks() {
+async fn a_requested_scan_retries_failed_modules() {
     let rack = Rack::start().await;
     let path = rack.path("Late.so");
     rack.install("vst2_effect", "Late.so");
@@ -331,7 +338,7 @@ async fn what_failed_is_tried_again_when_somebody_asks() {
 }
 
 #[tokio::test]
-async fn callers_at_the_same_time_share_a_scan() {
+async fn concurrent_callers_share_a_scan() {
     let rack = Rack::with(&[("SF_PLUGIN_SCAN_MAX_SECS", "4")]).await;
     rack.install("hang", "hang.vst3");
     rack.install("effect", "effect.vst3");
@@ -344,12 +351,12 @@ async fn callers_at_the_same_time_share_a_scan() {
         "each waits for one hanging module: {:?}",
         begun.elapsed()
     );
-    // A caller that leaves does not stop what others wait for.
+    // A caller that leaves does not stop the scan that others wait for.
     let first = tokio::time::timeout(Duration::from_millis(300), rack.scan()).await;
     assert!(first.is_err(), "the module hangs");
     let begun = Instant::now();
     assert_eq!(rack.effects().await, ["Test Effect"]);
-    assert!(begun.elapsed() > Duration::from_secs(2), "the scan was still under way: {:?}", begun.elapsed());
+    assert!(begun.elapsed() > Duration::from_secs(2), "the scan was still running: {:?}", begun.elapsed());
 }
 
 #[tokio::test]
@@ -368,7 +375,7 @@ async fn a_scan_can_be_ended_and_a_missing_helper_is_named() {
         let path = format!("/api/v1/files/processes/{}", processes["id"]);
         rack.app.local(Method::DELETE, &path).send().await.expect(202);
     });
-    assert_eq!(scan["unclassified"][0]["reason"], "somebody ended the helper");
+    assert_eq!(scan["unclassified"][0]["reason"], "the plugin helper was ended by a user; scan again");
     let rack = Rack::with(&[("SF_BRIDGE", "/nonexistent/helper")]).await;
     rack.install("effect", "effect.vst3");
     let scan = rack.scan().await;
@@ -377,7 +384,7 @@ async fn a_scan_can_be_ended_and_a_missing_helper_is_named() {
 }
 
 #[tokio::test]
-async fn only_administrators_let_plugins_run() {
+async fn only_administrators_can_scan() {
     let rack = Rack::start().await;
     rack.install("effect", "effect.vst3");
     let token = rack.app.token_of_new_user("ada").await;
@@ -387,15 +394,12 @@ async fn only_administrators_let_plugins_run() {
     let effects = call(Method::GET, "/effects").await.expect(200);
     assert_eq!((&effects["vst_effects"], &effects["cache"]["scanned_at"]), (&json!([]), &Value::Null));
     assert_eq!(rack.effects().await, ["Test Effect"]);
-    // Whoever is no administrator any more keeps the list, but nothing in it is run.
+    // A former administrator keeps the list, but its plugins are not run.
     let users = rack.app.local(Method::GET, "/api/v1/admin/users").send().await.expect(200);
-    let ada = users["items"]
-        .as_array()
-        .expect("users")
-        .iter()
-        .find(|one| one["username"] == "ada")
-        .expect("ada")["id"]
-        .clone();
+    let ada =
+        users["items"].as_array().expect("users").iter().find(|user| user["username"] == "ada").expect("ada")
+            ["id"]
+            .clone();
     let path = format!("/api/v1/admin/users/{}", ada.as_str().expect("an id"));
     let role = |role: &str| rack.app.local(Method::PATCH, &path).json(&json!({ "role": role })).send();
     role("admin").await.expect(200);
@@ -419,7 +423,7 @@ async fn only_administrators_let_plugins_run() {
 }
 
 #[tokio::test]
-async fn a_scan_names_the_soundfonts_and_their_folders() {
+async fn a_scan_lists_soundfonts_and_their_folders() {
     let rack = Rack::start().await;
     fs::create_dir(rack.path("banks")).expect("makes");
     fs::copy(BANK, rack.path("banks/Small GM.sf2")).expect("copies");

@@ -950,8 +950,8 @@ export interface paths {
         };
         /**
          * Lists the instruments that the caller has. Plugins come from a scan that is at most five minutes
-         *     old; without one this looks into those that are new or have changed. An API key gets the list of
-         *     the last scan, and starts none.
+         *     old; without one this scans those that are new or have changed. An API key gets the list of the
+         *     last scan, and starts none.
          */
         get: operations["get_plugins_available"];
         put?: never;
@@ -969,17 +969,17 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the folders in which the caller has plugins. */
+        /** Lists the caller's plugin folders. */
         get: operations["get_plugins_dirs"];
         put?: never;
         /**
-         * Adds a folder to those in which the caller has plugins and SoundFonts, at most 32. The code of
-         *     plugins is run, so administrators and callers on this machine only; on a server only below
-         *     `SF_PLUGIN_ROOTS`, and never in the storage folder. One that is there already stays.
+         * Adds a folder to the caller's plugin folders, at most 32; it may also have SoundFonts. The code
+         *     of plugins is run, so administrators and callers on this machine only; on a server only below
+         *     `SF_PLUGIN_ROOTS`, and never in the storage folder. Adding a folder twice changes nothing.
          */
         post: operations["post_plugins_dirs"];
         /**
-         * Removes a folder from those in which the caller has plugins; the folder itself stays.
+         * Removes a folder from the caller's plugin folders; the folder on the disk stays.
          *     Administrators and callers on this machine only.
          */
         delete: operations["delete_plugins_dirs"];
@@ -996,9 +996,9 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the effects that the caller can give to tracks and the master. Plugins come from a scan
-         *     that is at most five minutes old; without one this looks into those that are new or have
-         *     changed. An API key gets the list of the last scan, and starts none.
+         * Lists the effects that the caller can use on tracks and the master. Plugins come from a scan
+         *     that is at most five minutes old; without one this scans those that are new or have changed. An
+         *     API key gets the list of the last scan, and starts none.
          */
         get: operations["get_plugins_effects"];
         put?: never;
@@ -1020,8 +1020,8 @@ export interface paths {
         put?: never;
         /**
          * Lets the person at the service's machine choose a folder in a dialog of the desktop, and waits
-         *     for the choice. The program of `SF_DIALOG_BRIDGE` comes first, then the system's own dialog.
-         *     Nothing is added to a list. Local callers only; no token is needed.
+         *     for the choice. Uses the program of `SF_DIALOG_BRIDGE`, or else the system's dialog. Does not
+         *     add the folder to a list. Local callers only; no token is needed.
          */
         post: operations["post_plugins_pick_dir"];
         delete?: never;
@@ -1091,11 +1091,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Searches the caller's folders of plugins and SoundFonts, now. Modules that have not changed are
-         *     not looked into again, unless they failed; a module that hangs is ended after
-         *     `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. The lists of effects that are kept for any user
-         *     are thrown away. Administrators and callers on this machine only, for the code of plugins is
-         *     run, in processes of its own.
+         * Searches the caller's folders for plugins and SoundFonts now. Modules that have not changed are
+         *     not scanned again, unless their last scan failed; a module that hangs is ended after
+         *     `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. Discards the cached lists of effects of all
+         *     users. Administrators and callers on this machine only, since the code of plugins is run, in
+         *     separate processes.
          */
         post: operations["post_plugins_scan"];
         delete?: never;
@@ -1214,10 +1214,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Always 404: the WebSocket `/plugins/ws/fx-realtime` took its place. */
+        /** Always 404: the WebSocket `/plugins/ws/fx-realtime` replaces it. */
         get: operations["get_plugins_vst_fx_process"];
         put?: never;
-        /** Always 404: the WebSocket `/plugins/ws/fx-realtime` took its place. */
+        /** Always 404: the WebSocket `/plugins/ws/fx-realtime` replaces it. */
         post: operations["post_plugins_vst_fx_process"];
         delete?: never;
         options?: never;
@@ -1232,10 +1232,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Always 404: `/plugins/midi-render` took its place. */
+        /** Always 404: `/plugins/midi-render` replaces it. */
         get: operations["get_plugins_vst_render"];
         put?: never;
-        /** Always 404: `/plugins/midi-render` took its place. */
+        /** Always 404: `/plugins/midi-render` replaces it. */
         post: operations["post_plugins_vst_render"];
         delete?: never;
         options?: never;
@@ -1881,18 +1881,18 @@ export interface components {
         BuiltinEffect: {
             /** @description Its `name` in projects. */
             id: string;
-            /** @description What people call it. */
+            /** @description Display name. */
             name: string;
             /** @enum {string} */
             group: "dynamics" | "tone" | "space_and_time" | "modulation" | "utility";
-            /** @description Whether it can listen to another track. */
+            /** @description Whether it has a side-chain input. */
             has_side_chain: boolean;
             /**
              * Format: double
-             * @description How long its impulse response may be, in seconds; null where it takes none.
+             * @description Longest impulse response in seconds; null if it uses none.
              */
             impulse_max_secs: number | null;
-            /** @description What can be set, in the order in which people are shown it. */
+            /** @description Its parameters, in display order. */
             parameters: components["schemas"]["EffectParameter"][];
         };
         /** @description What this installation is and can do. */
@@ -1978,11 +1978,11 @@ export interface components {
             /** @description Where the next page starts; null on the last one. */
             next_cursor: string | null;
         };
-        /** @description Something that can be set on an effect. */
+        /** @description A parameter of an effect. */
         EffectParameter: {
             /** @description Its name in an effect's `params`. */
             id: string;
-            /** @description What people call it. */
+            /** @description Display name. */
             name: string;
             /** @enum {string} */
             unit: "number" | "decibels" | "hertz" | "milliseconds" | "seconds" | "share" | "ratio" | "beats" | "degrees" | "octaves" | "bits";
@@ -1998,7 +1998,7 @@ export interface components {
             max: number;
             /**
              * Format: double
-             * @description Value where a project says nothing.
+             * @description Default value.
              */
             default: number;
             /** @description How a knob divides the range. */
@@ -2008,11 +2008,11 @@ export interface components {
         };
         /** @description The effects that the caller has. */
         EffectsAnswer: {
-            /** @description The engine's own effects, in the order in which people are offered them. */
+            /** @description The engine's effects, in display order. */
             effects: components["schemas"]["BuiltinEffect"][];
             /** @description VST effects in the folders of an administrator, by name. */
             vst_effects: components["schemas"]["VstPlugin"][];
-            /** @description How old the list of plugins is. */
+            /** @description Age of the list of plugins. */
             cache: components["schemas"]["ScanCache"];
         };
         /** @description An entry of the log. */
@@ -2050,7 +2050,7 @@ export interface components {
             /** @description Sample rates in hertz. */
             sample_rates_hz: number[];
         };
-        /** @description What to export. */
+        /** @description The project to export. */
         ExportRequest: {
             /** @description A stored project; exactly one of this and `project` is given. */
             project_id?: string | null;
@@ -2082,11 +2082,11 @@ export interface components {
          * @enum {string}
          */
         Format: "wav";
-        /** @description Which track to freeze. */
+        /** @description The track to freeze, and how. */
         FreezeRequest: components["schemas"]["RenderOptions"] & {
             /** @description Id of the track. */
             track_id: string;
-            /** @description Where its sound is taken: `before_fader`, the default, or `after_fader`. */
+            /** @description Point in the signal path: `before_fader`, the default, or `after_fader`. */
             stage?: components["schemas"]["Stage"];
         };
         /** @description A helper process. */
@@ -2117,7 +2117,7 @@ export interface components {
         ImportAnswer: {
             /** @description The project. */
             project: components["schemas"]["Project"];
-            /** @description What could not be read or kept, in words. */
+            /** @description Sentences about what could not be read or kept. */
             warnings: string[];
         };
         /** @description What an import brought. */
@@ -2155,7 +2155,7 @@ export interface components {
             refused: components["schemas"]["RefusedMedia"][];
         };
         /**
-         * @description Where instruments sound.
+         * @description Where SoundFont instruments are rendered.
          * @enum {string}
          */
         InstrumentSound: "server" | "client";
@@ -2382,9 +2382,9 @@ export interface components {
             /** @description Whole paths of 1 to 100 audio files. */
             paths: string[];
         };
-        /** @description A SoundFont or preset that tracks name and that is not there. */
+        /** @description A missing SoundFont or preset of a project. */
         MissingSound: {
-            /** @description Ids of the tracks whose notes ask for it. */
+            /** @description Ids of the tracks whose notes use it. */
             tracks: string[];
             /** @description The SoundFont that is missing, or that lacks the preset. */
             soundfont_id: string;
@@ -2393,7 +2393,7 @@ export interface components {
             played_soundfont_id: string | null;
             played_preset: components["schemas"]["NamedPreset"] | null;
         };
-        /** @description What to mix down. */
+        /** @description The song to mix down, and how. */
         MixdownRequest: components["schemas"]["RenderOptions"] & {
             /** @description Name of the audio file; by default the project's. */
             name?: string | null;
@@ -2946,21 +2946,21 @@ export interface components {
              */
             data: number[];
         };
-        /** @description What somebody chose. */
+        /** @description Result of a folder dialog. */
         PickedDir: {
-            /** @description The folder's whole path; null if they cancelled. */
+            /** @description The chosen folder's absolute path; null if cancelled. */
             path: string | null;
-            /** @description Whether they closed the dialog without a choice. */
+            /** @description Whether the dialog was closed without a choice. */
             cancelled: boolean;
         };
-        /** @description A folder with plugins. */
+        /** @description A plugin folder. */
         PluginDir: {
-            /** @description Its whole path; at most 2048 bytes. */
+            /** @description Its absolute path; at most 2048 bytes. */
             path: string;
         };
-        /** @description The folders in which a user has plugins. */
+        /** @description A user's plugin folders. */
         PluginDirs: {
-            /** @description Their whole paths, without symbolic links, in the order in which they were added. */
+            /** @description Their absolute paths, without symbolic links, in the order in which they were added. */
             plugin_dirs: string[];
             /**
              * @description Where the next page of the list starts; null on the last one, and where all of them are
@@ -3142,17 +3142,14 @@ export interface components {
              * @description Samples that lay beyond full scale and were clipped to it.
              */
             clipped_samples: number;
-            /** @description Ids of tracks that should have been heard and were not. */
+            /** @description Ids of tracks that should be audible and are silent. */
             silent_tracks: string[];
             /**
-             * @description What the engine does not play of the project: plugins, effects of other versions, audio that
-             *     is gone.
+             * @description Parts of the project that the engine cannot play: plugins, effects of other versions,
+             *     missing audio.
              */
             left_out: components["schemas"]["LeftOutOfRender"][];
-            /**
-             * @description SoundFonts and presets that the project names and that are not there, and what played
-             *     instead.
-             */
+            /** @description Missing SoundFonts and presets of the project, and what played instead. */
             missing_sounds: components["schemas"]["MissingSound"][];
             /** @description Version of the engine. */
             engine_version: string;
@@ -3167,15 +3164,15 @@ export interface components {
             frames: number;
             /**
              * Format: double
-             * @description Where the last item ends, in seconds; the rest of the file is its tail.
+             * @description End of the last item in seconds; the tail follows.
              */
             song_secs: number;
             /** @description Gain reduction of the mix limiter. */
             limiter: components["schemas"]["LimiterReport"];
-            /** @description How it was rendered. */
+            /** @description Settings of the render. */
             settings: components["schemas"]["ReceiptSettings"];
         };
-        /** @description How a render was made. */
+        /** @description Settings of a render. */
         ReceiptSettings: {
             /**
              * Format: int32
@@ -3198,7 +3195,7 @@ export interface components {
             interpolation: string;
             /** @description How velocity moves the cutoff of the filter: `as_stated` or `specification`. */
             velocity_to_cutoff: string;
-            /** @description The room that all instruments shared, as in a project's settings. */
+            /** @description The reverb that all instruments shared, as in a project's settings. */
             reverb: Record<string, unknown>;
             /** @description The chorus that all instruments shared, as in a project's settings. */
             chorus: Record<string, unknown>;
@@ -3278,7 +3275,7 @@ export interface components {
         RenderAnswer: {
             /** @description Identifies the render. */
             render_id: string;
-            /** @description Where its file is. */
+            /** @description Address of its file. */
             audio_url: string;
             /** @description File format. */
             format: string;
@@ -3312,7 +3309,7 @@ export interface components {
             /** @description Proof of what was rendered. */
             receipt: components["schemas"]["Receipt"];
         };
-        /** @description Words about the song. */
+        /** @description Metadata of the song. */
         RenderMetadata: {
             /** @description Title. */
             title?: string | null;
@@ -3327,7 +3324,7 @@ export interface components {
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest time in seconds that the sound may ring on after the last item; 5 by default.
+             * @description Longest tail after the last item, in seconds; 5 by default.
              */
             tail_secs?: number | null;
         };
@@ -3423,19 +3420,19 @@ export interface components {
              */
             size_bytes: number;
         };
-        /** @description What is in the caller's folders. */
+        /** @description Plugins and SoundFonts in the caller's folders. */
         ScanAnswer: {
-            /** @description How many VST plugins were found: `instruments`, `effects`, and what is `unclassified`. */
+            /** @description Number of VST plugins: `instruments`, `effects` and `unclassified`. */
             vst_found: number;
-            /** @description How many of them play notes. */
+            /** @description Number of plugins that play notes. */
             instruments: number;
-            /** @description How many of them change sound. */
+            /** @description Number of plugins that change sound. */
             effects: number;
-            /** @description Plugins that say neither, and modules that do not say what is in them. */
+            /** @description Plugins of unknown kind, and modules that could not be scanned. */
             unclassified: components["schemas"]["UnclassifiedPlugin"][];
             /**
-             * @description What would be a plugin but for the rules, and SoundFonts in these folders that are not
-             *     played because another of their id is.
+             * @description Modules that the rules exclude, and SoundFonts in these folders that are not used
+             *     because another one has the same id.
              */
             ignored: components["schemas"]["ScanRemark"][];
             /** @description Folders that could not be searched. */
@@ -3446,27 +3443,27 @@ export interface components {
              */
             truncated: boolean;
             /**
-             * @description The SoundFonts of the catalogue that lie in these folders, and those that the caller has
+             * @description The SoundFonts of the catalogue that are in these folders, and those that the caller has
              *     uploaded.
              */
             soundfonts: components["schemas"]["ScannedSoundFont"][];
             /**
-             * @description Whether a kept list of effects, of any user, was thrown away, so that lists read before are
+             * @description Whether a cached list of effects, of any user, was discarded, so that lists read earlier are
              *     out of date.
              */
             fx_cache_invalidated: boolean;
             /** @description When the scan ended, RFC 3339. */
             scanned_at: string;
         };
-        /** @description How old the list of plugins is, and how old it may become. */
+        /** @description Age of the list of plugins, and its limit. */
         ScanCache: {
             /**
              * Format: int32
-             * @description How long a scan is taken to hold, in seconds.
+             * @description How long a scan is valid, in seconds.
              */
             max_age_secs: number;
             /**
-             * @description When the plugins were searched for, RFC 3339; null where the caller has no folders to
+             * @description Time of the scan, RFC 3339; null if the caller has no folders to
              *     search.
              */
             scanned_at: string | null;
@@ -3482,11 +3479,11 @@ export interface components {
             /** @description What is wrong with it. */
             problem: string;
         };
-        /** @description A file or folder, and something about it. */
+        /** @description A file or folder, and a remark about it. */
         ScanRemark: {
             /** @description Where it is. */
             path: string;
-            /** @description What is to be said. */
+            /** @description The remark. */
             reason: string;
         };
         /** @description A SoundFont in the folders, or uploaded. */
@@ -3501,7 +3498,7 @@ export interface components {
             usable: boolean;
             /** @description Its file; null if it was uploaded. */
             path: string | null;
-            /** @description The folder of the list in which it was found; null if it was uploaded. */
+            /** @description The caller's folder that contains it; null if it was uploaded. */
             directory: string | null;
         };
         /** @description What the scans found. */
@@ -3570,13 +3567,13 @@ export interface components {
          * @enum {string}
          */
         SoundFontFormat: "sf2" | "sf3";
-        /** @description Notes and what they are played with. */
+        /** @description Notes, and the SoundFont to play them with. */
         SoundFontRenderRequest: {
             /** @description Notes as in a project's MIDI item. */
             notes: components["schemas"]["Project.Note"][];
             /** @description Controls as in a project's MIDI item. */
             controls?: components["schemas"]["Project.Control"][];
-            /** @description Bank to play; left out: the default bank, which also stands in for a missing one. */
+            /** @description SoundFont to play; by default the default SoundFont, which also replaces a missing one. */
             soundfont_id?: string | null;
             /**
              * Format: int32
@@ -3590,21 +3587,21 @@ export interface components {
             program?: number;
             /** @description Tempo changes as in a project; 120 quarter notes a minute by default. */
             tempo_map?: components["schemas"]["Project.TempoPoint"][];
-            /** @description What ticks are. */
+            /** @description Unit of times. */
             time_base?: components["schemas"]["TimeBase"];
             /** @enum {integer|null} */
             sample_rate_hz?: 44100 | 48000 | 96000 | null;
             /**
              * Format: double
-             * @description Longest time in seconds that the sound may ring on after the last note; by default as long
-             *     as the service allows. Silence ends it.
+             * @description Longest tail after the last note, in seconds; by default as long as the service allows.
+             *     Silence ends it earlier.
              */
             tail_secs?: number | null;
             /** @description The engine's settings as in a project. */
             settings?: components["schemas"]["Project.Settings"];
             /**
-             * @description `true`: four channels, left, right, and what the track sends to the reverb and the chorus of
-             *     a mix. They belong to no loudspeakers: the file's channel mask is 0.
+             * @description `true`: four channels: left, right, and the sends to the reverb and the chorus of a mix. The
+             *     file's channel mask is 0, since sends have no loudspeaker position.
              */
             sends?: boolean;
         };
@@ -3665,7 +3662,7 @@ export interface components {
             uploaded: components["schemas"]["UploadedSoundFont"];
         };
         /**
-         * @description Where a track's sound is taken.
+         * @description Point in the signal path at which a track is rendered.
          * @enum {string}
          */
         Stage: "before_fader" | "after_fader";
@@ -3674,7 +3671,7 @@ export interface components {
             /** @description Its id; see `/tasks/{id}`. */
             task_id: string;
         };
-        /** @description Whose stems to render. */
+        /** @description The tracks to render as stems, and how. */
         StemsRequest: components["schemas"]["RenderOptions"] & {
             /** @description Ids of the tracks; by default all that play something and are not muted. */
             tracks?: string[] | null;
@@ -3849,7 +3846,7 @@ export interface components {
          */
         ThrottledKind: "account_at_address" | "address" | "account" | "registrations";
         /**
-         * @description What the ticks of notes and controls are.
+         * @description The unit of `tick` and `length_ticks`.
          * @enum {string}
          */
         TimeBase: "ticks" | "seconds";
@@ -3872,15 +3869,15 @@ export interface components {
             /** @description Whether the answer omits folders beyond its limit. */
             truncated: boolean;
         };
-        /** @description A plugin of which it is not known what it is for. */
+        /** @description A plugin of unknown kind, or a module that could not be scanned. */
         UnclassifiedPlugin: {
             /** @description Name in the module, or of the module. */
             name: string;
             /** @description What it is made for. */
             format: components["schemas"]["VstFormat"];
-            /** @description Where its module is. */
+            /** @description Path of its module. */
             path: string;
-            /** @description Why it is not known. */
+            /** @description Why the kind is unknown. */
             reason: string;
         };
         /** @description Result of an upload. */
@@ -4071,21 +4068,21 @@ export interface components {
         /** @description A VST plugin. */
         VstPlugin: {
             /**
-             * @description Identifies the plugin in projects, wherever its module lies: of VST3 the 32 hexadecimal
-             *     digits of its class, of VST2 the 8 of its unique number.
+             * @description Identifies the plugin in projects, independent of its path: the 32 hexadecimal digits of a
+             *     VST3 class, or the 8 of a VST2 unique id.
              */
             plugin_id: string;
             /** @description Name in the module. */
             name: string;
             /** @description What it is made for. */
             format: components["schemas"]["VstFormat"];
-            /** @description Who made it; empty where the module does not say. */
+            /** @description Its vendor; empty if the module names none. */
             vendor: string;
-            /** @description Its version in the maker's own way; empty where the module does not say. */
+            /** @description Its version as the vendor writes it; empty if the module has none. */
             version: string;
             /** @description VST3's sub-categories, such as `Fx` and `Reverb`. */
             categories: string[];
-            /** @description Where its module is. */
+            /** @description Path of its module. */
             path: string;
         };
     };
@@ -5822,7 +5819,7 @@ export interface operations {
     delete_plugins_dirs: {
         parameters: {
             query: {
-                /** @description Its whole path, as the list has it. */
+                /** @description Its absolute path, as in the list. */
                 path: string;
             };
             header?: never;
@@ -5886,7 +5883,7 @@ export interface operations {
     post_plugins_render: {
         parameters: {
             query?: {
-                /** @description `true`: answer 202 with a task at once. The task's result is what a direct answer would be. */
+                /** @description `true`: answer 202 with a task at once. The task's result is that of a direct answer. */
                 async?: boolean;
             };
             header?: never;

@@ -1,4 +1,4 @@
-//! The threads that renders share: as many as there are processors.
+//! The thread pool that all renders share: one thread per processor.
 
 use std::sync::LazyLock;
 
@@ -6,19 +6,19 @@ use dsp_core::render::{RenderThreads, SingleThread};
 use rayon::iter::{IndexedParallelIterator as _, IntoParallelRefMutIterator as _, ParallelIterator as _};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// A crew of threads.
+/// A pool of render threads.
 #[derive(Debug)]
 pub struct Threads(ThreadPool);
 
 impl Threads {
-    /// As many threads as asked for; `None` where the system gives none.
+    /// A pool of `count` threads; `None` if the system starts none.
     #[must_use]
     pub fn new(count: usize) -> Option<Self> {
         let pool = ThreadPoolBuilder::new().num_threads(count).thread_name(|n| format!("render-{n}")).build();
         match pool {
             Ok(pool) => Some(Self(pool)),
             Err(error) => {
-                tracing::warn!(%error, count, "no threads to render with; one does all the work");
+                tracing::warn!(%error, count, "cannot start render threads; renders use one thread");
                 None
             }
         }
@@ -27,12 +27,12 @@ impl Threads {
 
 impl RenderThreads for Threads {
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]) {
-        // Tracks differ much in how long they take: whoever is done takes the next.
+        // Tracks take different times, so a thread takes the next one when it is done.
         self.0.install(|| jobs.par_iter_mut().with_max_len(1).for_each(|job| job()));
     }
 }
 
-/// The crew of this process.
+/// The pool of this process.
 pub(super) fn shared() -> &'static dyn RenderThreads {
     static THREADS: LazyLock<Option<Threads>> = LazyLock::new(|| {
         let count = std::thread::available_parallelism().map_or(1, usize::from);

@@ -1,0 +1,139 @@
+//! Decides which folders of the machine may be searched for plugins.
+
+use std::io::ErrorKind;
+use std::path::{Component, Path, PathBuf};
+
+use crate::config::{BlobStore, Config};
+use crate::error::{ApiError, ApiResult};
+
+/// Longest path in an error text, in characters.
+const PRINTED_PATH_MAX_CHARS: usize = 300;
+
+/// Folders that may have plugins, from the settings.
+#[derive(Debug, Clone)]
+pub(in crate::plugins) struct FolderRules {
+    /// `None`: all folders.
+    roots: Option<Vec<PathBuf>>,
+    /// Storage folders of the service.
+    storage_dirs: Vec<PathBuf>,
+}
+
+impl FolderRules {
+    /// Reads the settings.
+    pub(in crate::plugins) fn new(config: &Config) -> Self {
+        let mut storage_dirs = vec![config.storage.dir.clone()];
+        if let BlobStore::SharedFolder(dir) = &config.storage.blobs {
+            storage_dirs.push(dir.clone());
+        }
+        Self { roots: config.plugins.roots.clone(), storage_dirs }
+    }
+
+    /// Resolves the symbolic links in the folders. Blocks.
+    pub(in crate::plugins) fn resolve(&self) -> ResolvedFolderRules {
+        let real = |dir: &PathBuf| dir.canonicalize().unwrap_or_else(|_| dir.clone());
+        ResolvedFolderRules {
+            real_roots: self.roots.iter().flatten().map(real).collect(),
+            roots: self.roots.clone(),
+            storage_dirs: self.storage_dirs.iter().map(real).collect(),
+        }
+    }
+}
+
+/// Folders that may have plugins: those below the roots of the settings, if there are any, but not
+/// the storage folders, which contain uploads of users.
+#[derive(Debug, Clone)]
+pub(in crate::plugins) struct ResolvedFolderRules {
+    /// Roots as in the settings; `None`: all folders.
+    roots: Option<Vec<PathBuf>>,
+    /// The roots without symbolic links.
+    real_roots: Vec<PathBuf>,
+    /// Storage folders without symbolic links.
+    storage_dirs: Vec<PathBuf>,
+}
+
+impl ResolvedFolderRules {
+    /// Whether a folder or file may be searched for plugins. `real` has no symbolic links.
+    pub(in crate::plugins) fn allows(&self, real: &Path) -> bool {
+        self.is_below_roots(real) && !self.is_in_storage(real)
+    }
+
+    fn is_below_roots(&self, real: &Path) -> bool {
+        self.roots.is_none() || self.real_roots.iter().any(|root| real.starts_with(root))
+    }
+
+    fn is_in_storage(&self, real: &Path) -> bool {
+        self.storage_dirs.iter().any(|dir| real.starts_with(dir))
+    }
+
+    /// Checks a folder that a user wants to add, and returns its path without symbolic links.
+    /// Blocks.
+    ///
+    /// # Errors
+    /// Why the folder is refused. Outside the roots, the error does not tell whether it exists.
+    pub(super) fn admit(&self, path: &str) -> ApiResult<PathBuf> {
+        let requested = Path::new(path);
+        let has_parent_dir = requested.components().any(|part| matches!(part, Component::ParentDir));
+        if !requested.is_absolute() || has_parent_dir || path.contains('\0') {
+            let detail = format!("`{}` is not the absolute path of a folder without `..`.", printable(path));
+            return Err(ApiError::bad_request("not_a_whole_path", detail));
+        }
+        let real = match requested.canonicalize() {
+            Ok(real) => real,
+            Err(error) if self.is_lexically_below_roots(requested) => return Err(unreadable(path, &error)),
+            Err(_) => return Err(self.outside(path)),
+        };
+        if !self.is_below_roots(&real) {
+            return Err(self.outside(path));
+        }
+        if self.is_in_storage(&real) {
+            return Err(ApiError::Forbidden {
+                code: "inside_storage",
+                detail: format!(
+                    "`{}` is in the storage folder, which contains uploads of users; add a folder outside it.",
+                    printable(path)
+                ),
+            });
+        }
+        std::fs::read_dir(&real).map_err(|error| unreadable(path, &error))?;
+        Ok(real)
+    }
+
+    /// Whether the text of a path is below a root.
+    fn is_lexically_below_roots(&self, requested: &Path) -> bool {
+        let Some(roots) = &self.roots else { return true };
+        roots.iter().chain(&self.real_roots).any(|root| requested.starts_with(root))
+    }
+
+    fn outside(&self, path: &str) -> ApiError {
+        let roots = self.roots.as_deref().unwrap_or_default();
+        let names: Vec<String> = roots.iter().map(|root| format!("`{}`", root.display())).collect();
+        let allowed = if names.is_empty() { "not set".to_owned() } else { names.join(", ") };
+        ApiError::Forbidden {
+            code: "outside_plugin_roots",
+            detail: format!(
+                "`{}` is not below a folder that may have plugins (SF_PLUGIN_ROOTS: {allowed}).",
+                printable(path)
+            ),
+        }
+    }
+}
+
+fn unreadable(path: &str, error: &std::io::Error) -> ApiError {
+    let path = printable(path);
+    match error.kind() {
+        ErrorKind::NotFound => ApiError::not_found("folder", &path),
+        ErrorKind::NotADirectory => {
+            ApiError::bad_request("not_a_folder", format!("`{path}` is not a folder."))
+        }
+        ErrorKind::PermissionDenied => ApiError::Forbidden {
+            code: "not_readable",
+            detail: format!("The service has no permission to read `{path}`."),
+        },
+        _ => ApiError::bad_request("not_a_folder", format!("`{path}` cannot be read: {error}.")),
+    }
+}
+
+/// A path for an error text: shortened, without control characters.
+pub(super) fn printable(path: &str) -> String {
+    path.chars().filter(|letter| !letter.is_control()).take(PRINTED_PATH_MAX_CHARS).collect()
+}

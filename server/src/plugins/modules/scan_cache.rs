@@ -1,0 +1,189 @@
+//! Caches the scans of users.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+use tokio::sync::{OnceCell, Semaphore};
+
+use super::scanner::{Scan, Scanner};
+use super::store;
+use crate::auth::CurrentUser;
+use crate::config::Config;
+use crate::db::Db;
+use crate::error::ApiError;
+use crate::helper_processes::Helpers;
+use crate::plugins::dirs;
+
+/// How long a scan is valid, in seconds.
+pub(in crate::plugins) const SCAN_CACHE_SECS: u32 = 300;
+
+/// The plugins of users.
+#[derive(Debug, Clone)]
+pub struct Plugins(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    db: Db,
+    scanner: Scanner,
+    /// Set once the scanner has the stored contents of modules.
+    has_restored: OnceCell<()>,
+    /// Permit of the one running scan: two could scan the same modules.
+    permit: Semaphore,
+    /// Cached scans by user id. A scan locks its slot, so that other callers wait for its result.
+    slots: Mutex<HashMap<String, Slot>>,
+}
+
+type Slot = Arc<tokio::sync::Mutex<Option<CachedScan>>>;
+
+#[derive(Debug, Clone)]
+struct CachedScan {
+    begun: Instant,
+    ended: Instant,
+    scan: Arc<Scan>,
+}
+
+/// Which cached scans are fresh enough.
+#[derive(Debug, Clone, Copy)]
+enum Freshness {
+    /// Not older than [`SCAN_CACHE_SECS`].
+    Recent,
+    /// Begun at this time or later.
+    Since(Instant),
+}
+
+impl Plugins {
+    /// An empty cache.
+    #[must_use]
+    pub fn new(config: &Config, db: &Db, helpers: &Helpers) -> Self {
+        Self(Arc::new(Inner {
+            db: db.clone(),
+            scanner: Scanner::new(config, helpers.clone()),
+            has_restored: OnceCell::new(),
+            permit: Semaphore::new(1),
+            slots: Mutex::default(),
+        }))
+    }
+
+    /// A scan of the user's folders that is not older than [`SCAN_CACHE_SECS`]. An API key must not
+    /// scan and gets the last scan of this process. `None` if there is none, or if the user has no
+    /// folders or may not use plugins.
+    pub(in crate::plugins) async fn current(
+        &self,
+        user: &CurrentUser,
+    ) -> Result<Option<Arc<Scan>>, ApiError> {
+        let dirs = self.dirs_of(&user.id).await?;
+        if !user.has_plugins() || dirs.is_empty() {
+            return Ok(None);
+        }
+        if !user.may_scan() {
+            return Ok(self.last_scan(&user.id, &dirs).await);
+        }
+        self.scan(&user.id, dirs, Freshness::Recent).await.map(Some)
+    }
+
+    /// Scans a user's folders now, and discards the cached scans of all users, since their folders
+    /// may overlap. Also returns whether a cached scan was discarded. Concurrent calls share a
+    /// scan.
+    pub(in crate::plugins) async fn rescan(&self, user_id: &str) -> Result<(Arc<Scan>, bool), ApiError> {
+        let requested_at = Instant::now();
+        let has_discarded = self.discard_before(requested_at).await;
+        let scan = self.scan(user_id, self.dirs_of(user_id).await?, Freshness::Since(requested_at)).await?;
+        Ok((scan, has_discarded))
+    }
+
+    /// The last scan of these folders of a user, of any age. Waits for a running scan.
+    async fn last_scan(&self, user_id: &str, dirs: &[PathBuf]) -> Option<Arc<Scan>> {
+        let slot = self.slots().get(user_id).cloned()?;
+        let slot = slot.lock().await;
+        slot.as_ref().filter(|cached| cached.scan.dirs == dirs).map(|cached| Arc::clone(&cached.scan))
+    }
+
+    /// Discards the scans that began before `time`. Returns whether there was one.
+    async fn discard_before(&self, time: Instant) -> bool {
+        let slots: Vec<_> = self.slots().values().cloned().collect();
+        let mut has_discarded = false;
+        for slot in slots {
+            has_discarded |= slot.lock().await.take_if(|cached| cached.begun < time).is_some();
+        }
+        has_discarded
+    }
+
+    /// The cached scans by user id.
+    pub(crate) fn cached_scans(&self) -> Vec<(String, Arc<Scan>)> {
+        let slots = self.slots();
+        let scan = |(id, slot): (&String, &Slot)| {
+            Some((id.clone(), Arc::clone(&slot.try_lock().ok()?.as_ref()?.scan)))
+        };
+        slots.iter().filter_map(scan).collect()
+    }
+
+    fn slots(&self) -> MutexGuard<'_, HashMap<String, Slot>> {
+        self.0.slots.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn scan(
+        &self,
+        user_id: &str,
+        dirs: Vec<PathBuf>,
+        freshness: Freshness,
+    ) -> Result<Arc<Scan>, ApiError> {
+        let slot = Arc::clone(self.slots().entry(user_id.to_owned()).or_default());
+        let mut slot = slot.lock_owned().await;
+        if let Some(cached) = slot.as_ref().filter(|cached| cached.is_usable(freshness, &dirs)) {
+            return Ok(Arc::clone(&cached.scan));
+        }
+        // The scan continues if its caller leaves, so that waiting callers need not start again.
+        let inner = Arc::clone(&self.0);
+        let scanning = tokio::spawn(async move {
+            let _permit = inner.permit.acquire().await.map_err(ApiError::internal)?;
+            inner.restore_contents().await?;
+            let (begun, scanning) = (Instant::now(), Arc::clone(&inner));
+            let retry_failed = matches!(freshness, Freshness::Since(_));
+            let scan =
+                tokio::task::spawn_blocking(move || scanning.scanner.scan(dirs, retry_failed)).await??;
+            let scan = Arc::new(scan);
+            inner.store_changes().await?;
+            *slot = Some(CachedScan { begun, ended: Instant::now(), scan: Arc::clone(&scan) });
+            Ok(scan)
+        });
+        scanning.await?
+    }
+
+    async fn dirs_of(&self, user_id: &str) -> Result<Vec<PathBuf>, ApiError> {
+        let dirs = dirs::store::of_user(&self.0.db, user_id).await?;
+        Ok(dirs.into_iter().map(PathBuf::from).collect())
+    }
+}
+
+impl Inner {
+    /// Gives the scanner the contents that earlier processes stored, once.
+    async fn restore_contents(&self) -> Result<(), sqlx::Error> {
+        let restore = || async {
+            self.scanner.restore(store::all(&self.db).await?);
+            Ok(())
+        };
+        self.has_restored.get_or_try_init(restore).await.copied()
+    }
+
+    async fn store_changes(&self) -> Result<(), sqlx::Error> {
+        for (path, contents) in self.scanner.take_changes() {
+            match contents {
+                Some(contents) => store::put(&self.db, &path, &contents).await?,
+                None => store::remove(&self.db, &path).await?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl CachedScan {
+    fn is_usable(&self, freshness: Freshness, dirs: &[PathBuf]) -> bool {
+        let is_fresh = match freshness {
+            Freshness::Recent => self.ended.elapsed() < Duration::from_secs(SCAN_CACHE_SECS.into()),
+            Freshness::Since(time) => self.begun >= time,
+        };
+        is_fresh && self.scan.dirs == dirs
+    }
+}
