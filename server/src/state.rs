@@ -186,7 +186,7 @@ impl AppState {
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
             storing: projects::room_for_storing(),
             bundling: bundles::limit_at_a_time(config.limits.work_waiting_max),
-            held_answers: held_answers::room(),
+            held_answers: held_answers::budget(),
             large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),

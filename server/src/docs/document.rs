@@ -126,7 +126,7 @@ const REFUSALS: &[(Holds, &str, &str)] = &[
     (takes_body, "413", "The body exceeds its limit."),
     (takes_body, "415", "The body is of a kind that is not taken here."),
     (always, "429", "Too many requests; `Retry-After` says when to try again."),
-    (always, "500", "Our fault; the log says what."),
+    (always, "500", "A fault of the service; its log has the details."),
     (
         always,
         "503",

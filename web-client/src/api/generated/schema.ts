@@ -2061,11 +2061,11 @@ export interface components {
             /** @description Whether it is. */
             favourite: boolean;
         };
-        /** @description One place in a document that is wrong. */
+        /** @description A value in a document that is not valid. */
         FieldError: {
             /** @description JSON pointer (RFC 6901) to the offending value. */
             pointer: string;
-            /** @description What is wrong with it. */
+            /** @description Reason why it is not valid. */
             detail: string;
         };
         /** @description A folder. */
@@ -3080,11 +3080,11 @@ export interface components {
              * @description HTTP status.
              */
             status: number;
-            /** @description What happened to this request, for a person. */
+            /** @description Explanation for people. */
             detail: string;
-            /** @description Stable name of the problem, for a program. */
+            /** @description Stable name of the problem for programs. */
             code: string;
-            /** @description The offending places of a document that failed validation. */
+            /** @description The invalid values of a document that failed validation. */
             errors?: components["schemas"]["FieldError"][];
         };
         /** @description A project in a list. */
