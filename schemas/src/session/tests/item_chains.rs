@@ -12,15 +12,15 @@ const TEMPI: [f64; 6] = [120.0, 97.3, 140.0, 61.7, 33.333, 287.9];
 /// in hertz.
 struct Files(u32, u32);
 
-impl Sounds for Files {
+impl MediaResolver for Files {
     fn bank_slot(&mut self, _soundfont_id: Option<&str>) -> Option<u32> {
         None
     }
 
-    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+    fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {
         let Self(rate_hz, file_rate_hz) = *self;
         let slot = u32::from(server_file_id != "f");
-        Some(AudioPlace { slot, frames: 600 * u64::from(rate_hz), file_rate_hz })
+        Some(ResolvedAudio { slot, frames: 600 * u64::from(rate_hz), file_rate_hz })
     }
 }
 

@@ -87,7 +87,7 @@ async fn what_is_not_there_is_said() {
     assert_eq!(answer["receipt"]["silent_tracks"], json!(["t"]));
     assert_eq!(
         answer["receipt"]["left_out"],
-        json!([{"pointer": "/tracks/0/items/0", "reason": "its audio is not there"}])
+        json!([{"pointer": "/tracks/0/items/0", "reason": "its audio file is missing"}])
     );
 }
 
@@ -102,7 +102,7 @@ async fn a_recording_of_half_a_minute_can_be_a_response_and_a_longer_one_is_name
             "impulse": file["id"], "params": {"response": "Own", "mix": 1}}]);
         let (answer, samples) = export(&app, &project, 48_000).await;
         assert_eq!(samples.iter().any(|sample| *sample != 0.0), is_taken, "{secs} s");
-        let reason = "it lasts 31.00 s, longer than the 30 s that an impulse response may last";
+        let reason = "the impulse response lasts 31.00 s; the limit is 30 s";
         let left_out = json!([{"pointer": "/tracks/0/effects/0/impulse", "reason": reason}]);
         assert_eq!(answer["receipt"]["left_out"], if is_taken { json!([]) } else { left_out }, "{secs} s");
     }
