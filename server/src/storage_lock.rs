@@ -1,5 +1,5 @@
-//! Keeping other processes from the storage folder and from an SQLite database. The system lets go
-//! of both when the process ends, however it ends.
+//! Locks the storage folder and an SQLite database against other processes. The system releases both
+//! locks when the process ends, also by a crash.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -12,8 +12,8 @@ use crate::config::StorageConfig;
 #[derive(Debug)]
 pub(crate) struct StorageLock {
     _file: File,
-    /// The folder itself, where the system locks folders: a lock file may be deleted and made anew,
-    /// and then no longer keeps anybody out.
+    /// The folder, if the system can lock folders. A lock file alone has no effect once it has been
+    /// deleted and created again.
     _folder: Option<File>,
 }
 
@@ -21,7 +21,7 @@ impl StorageLock {
     /// Locks the storage folder for this process.
     ///
     /// # Errors
-    /// When another process uses it, or when it cannot be written.
+    /// If another process uses it, or if it cannot be written.
     pub(crate) fn of(dir: &Path) -> anyhow::Result<Self> {
         let in_use = || {
             anyhow::anyhow!(
@@ -34,29 +34,29 @@ impl StorageLock {
         let folder = match File::open(dir).map(|folder| (folder.try_lock(), folder)) {
             Ok((Ok(()), folder)) => Some(folder),
             Ok((Err(TryLockError::WouldBlock), _)) => return Err(in_use()),
-            // Some network file systems lock no folders; the file has to do there.
+            // Some network file systems cannot lock folders; only the file is locked there.
             Ok((Err(TryLockError::Error(_)), _)) | Err(_) => None,
         };
         Ok(Self { _file: file, _folder: folder })
     }
 }
 
-/// An SQLite database outside the storage folder that only this service uses: another one would end
-/// its tasks. The commands for administrators may use it meanwhile.
+/// The lock of an SQLite database outside the storage folder: a second service would end the tasks
+/// of this one. Administrators' commands may use the database meanwhile.
 #[derive(Debug)]
 pub(crate) struct DatabaseLock {
     _file: File,
 }
 
 impl DatabaseLock {
-    /// Locks the database for this service, by a file beside it; `None` where the lock of the
-    /// storage folder does.
+    /// Locks the database for this service, by a file beside it; `None` if the lock of the storage
+    /// folder covers it.
     ///
     /// # Errors
-    /// When another service uses it, or when its folder cannot be written.
+    /// If another service uses it, or if its folder cannot be written.
     pub(crate) fn of(config: &StorageConfig) -> anyhow::Result<Option<Self>> {
-        let elsewhere = |file: &PathBuf| file.parent() != Some(&config.dir);
-        let Some(database) = config.database.file().filter(elsewhere) else { return Ok(None) };
+        let is_outside = |file: &PathBuf| file.parent() != Some(&config.dir);
+        let Some(database) = config.database.file().filter(is_outside) else { return Ok(None) };
         if let Some(folder) = database.parent() {
             std::fs::create_dir_all(folder)
                 .with_context(|| format!("cannot make the folder {} (SF_DATABASE_URL)", folder.display()))?;
@@ -75,7 +75,7 @@ impl DatabaseLock {
     }
 }
 
-/// A file with a lock, made if it is missing.
+/// Opens a file, or creates it, and locks it.
 fn locked(path: &Path, in_use: impl Fn() -> anyhow::Error) -> anyhow::Result<File> {
     let file = File::options()
         .create(true)
