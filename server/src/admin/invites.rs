@@ -15,12 +15,12 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// How long an invitation is good: default, shortest and longest, in seconds.
+/// Validity of an invitation in seconds: default, minimum and maximum.
 const LIFETIME_DEFAULT_SECS: u32 = 7 * 86_400;
 const LIFETIME_MIN_SECS: u32 = 60;
 const LIFETIME_MAX_SECS: u32 = 90 * 86_400;
 
-/// Longest note, in characters.
+/// Maximum length of a note, in characters.
 const NOTE_MAX_CHARS: usize = 200;
 
 /// Where an invitation stands.
@@ -81,7 +81,7 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let rows = management::invites(&state.db, page.position()?.as_ref(), limit + 1).await?;
     let found = rows.into_iter().map(Invite::from).collect();
-    let position = |one: &Invite| Position { time: one.created_at.clone(), id: one.id.clone() };
+    let position = |invite: &Invite| Position { time: invite.created_at.clone(), id: invite.id.clone() };
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
@@ -137,7 +137,7 @@ pub(super) async fn create(
         return Err(ApiError::Conflict {
             code: "registration_closed",
             detail:
-                "Nobody can register here, invited or not; set SF_REGISTRATION to `invite` or `open` first."
+                "Registration is closed, also with invitations; set SF_REGISTRATION to `invite` or `open` first."
                     .to_owned(),
         });
     }

@@ -50,8 +50,9 @@ pub(super) struct PluginProblem {
 
 impl PluginScan {
     fn of(user_id: String, scan: &Scan) -> Self {
-        let unclassified = scan.unclassified.iter().map(|one| (&one.module, &one.reason));
-        let problems = unclassified.chain(scan.unreadable.iter().map(|one| (&one.path, &one.reason)));
+        let unclassified = scan.unclassified.iter().map(|plugin| (&plugin.module, &plugin.reason));
+        let unreadable = scan.unreadable.iter().map(|folder| (&folder.path, &folder.reason));
+        let problems = unclassified.chain(unreadable);
         Self {
             user_id,
             scanned_at: scan.scanned_at.clone(),
@@ -100,14 +101,14 @@ pub(super) struct ScanProblem {
 }
 
 fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
-    let problems = snapshot.soundfonts.iter().filter_map(|one| {
-        let summary = &one.summary;
+    let problems = snapshot.soundfonts.iter().filter_map(|soundfont| {
+        let summary = &soundfont.summary;
         let skipped = (summary.skipped.count > 0).then(|| {
             format!("{} parts are skipped: {}", summary.skipped.count, summary.skipped.reasons.join("; "))
         });
         Some(ScanProblem {
             soundfont_id: summary.soundfont_id.clone(),
-            path: one.path()?.display().to_string(),
+            path: soundfont.path()?.display().to_string(),
             usable: summary.usable,
             problem: summary.problem.clone().or(skipped)?,
         })
@@ -124,8 +125,10 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             scanned_at: snapshot.scanned_at.clone(),
             folders: folders.collect(),
             found: snapshot.soundfonts.len(),
-            usable: snapshot.soundfonts.iter().filter(|one| one.summary.usable).count(),
-            default_soundfont_id: snapshot.default_soundfont().map(|one| one.summary.soundfont_id.clone()),
+            usable: snapshot.soundfonts.iter().filter(|soundfont| soundfont.summary.usable).count(),
+            default_soundfont_id: snapshot
+                .default_soundfont()
+                .map(|soundfont| soundfont.summary.soundfont_id.clone()),
             problems: problems.chain(passed_over).collect(),
         },
         plugins: state.plugins.known().into_iter().map(|(id, scan)| PluginScan::of(id, &scan)).collect(),

@@ -1,4 +1,4 @@
-//! What lies on the disk, and whose it is.
+//! Stored bytes by user, and on the disk.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -106,7 +106,7 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
             }
         })
         .collect();
-    // Equal ones stay in the order of their names.
+    // The sort is stable: users with equal totals stay in the order of their names.
     users.sort_by_key(|user| std::cmp::Reverse(user.total_bytes));
     let free_bytes = disk::free_bytes(&state.config.storage.dir)?;
     Ok(Json(Storage { users, audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes, free_bytes }))

@@ -1,4 +1,4 @@
-//! The audit log: who did what, when and from where.
+//! The audit log: actions with their actor, time and address.
 //!
 //! Other slices call [`record`] once something has happened. Administrators read the entries
 //! through `/admin/audit`; after `SF_AUDIT_RETENTION_DAYS` they are deleted.
@@ -16,12 +16,12 @@ use crate::clock;
 use crate::db::Db;
 use crate::state::AppState;
 
-/// How often entries that are too old are looked for.
+/// Interval of deleting old entries.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 const SECS_PER_DAY: i64 = 86_400;
 
-/// Most characters of a target that are kept.
+/// Maximum length of a target, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
 /// How a caller proved who they are.
@@ -178,7 +178,7 @@ pub struct Entry {
     pub detail: String,
 }
 
-/// Adds an entry. What it speaks of has happened, so a failure is logged and nothing else.
+/// Adds an entry. The action has happened already, so a failure is only logged.
 pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &str) {
     let entry = Entry {
         id: uuid::Uuid::new_v4().to_string(),
@@ -196,12 +196,12 @@ pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &s
     }
 }
 
-/// Deletes entries that are older than the settings keep them, now and every hour until the service
+/// Deletes entries older than the retention of the settings, now and every hour until the service
 /// stops.
 pub async fn keep_to_retention(state: AppState) {
     loop {
         if let Err(error) = prune(&state.db, state.config.accounts.audit_retention_days).await {
-            tracing::error!(%error, "cannot shorten the audit log");
+            tracing::error!(%error, "cannot delete old entries of the audit log");
         }
         tokio::select! {
             () = state.stop.cancelled() => return,
@@ -221,14 +221,14 @@ mod tests {
     use crate::test_app::TestApp;
 
     #[test]
-    fn actions_read_alike_everywhere() {
+    fn actions_serialize_as_their_text() {
         for action in ALL {
             assert_eq!(serde_json::json!(action), action.as_str());
         }
     }
 
     #[tokio::test]
-    async fn old_entries_go_and_newer_ones_stay() {
+    async fn only_old_entries_are_deleted() {
         let app = TestApp::start().await;
         let db = &app.state.db;
         for (id, days) in [("old", 31), ("newer", 29)] {
@@ -246,7 +246,7 @@ mod tests {
             store::insert(db, &entry).await.expect("writes");
         }
         assert_eq!(prune(db, 30).await.expect("deletes"), 1);
-        let left = page(db, &Filter::default(), None, 10).await.expect("reads");
-        assert_eq!(left.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), ["newer"]);
+        let remaining = page(db, &Filter::default(), None, 10).await.expect("reads");
+        assert_eq!(remaining.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), ["newer"]);
     }
 }

@@ -153,7 +153,7 @@ pub(super) async fn read(
         render_engine: "bridge",
         instrument_sound: sound.instrument_sound,
         soundfont_render: sound.soundfont_render && default_soundfont.is_some(),
-        default_soundfont_id: default_soundfont.map(|one| one.summary.soundfont_id.clone()),
+        default_soundfont_id: default_soundfont.map(|soundfont| soundfont.summary.soundfont_id.clone()),
         plugin_formats: Vec::new(),
         audio_formats: crate::audio::FORMATS,
         export: ExportCapabilities {
@@ -186,12 +186,12 @@ mod tests {
 
     const PATH: &str = "/api/v1/system/capabilities";
 
-    fn by(call: Call<'_>) -> Call<'_> {
+    fn through_https_proxy(call: Call<'_>) -> Call<'_> {
         call.header("host", "studio.example").header("x-forwarded-proto", "https")
     }
 
     #[tokio::test]
-    async fn anybody_may_ask_and_the_environments_differ() {
+    async fn capabilities_are_public_and_depend_on_the_environment() {
         let desktop = TestApp::start().await.remote(Method::GET, PATH).send().await.expect(200);
         assert_eq!(desktop["environment"], "standalone");
         assert_eq!(desktop["instrument_sound"], "server");
@@ -220,8 +220,10 @@ mod tests {
             let answer = app.local(Method::GET, PATH).header("host", host).send().await;
             assert_eq!(answer.expect(200)["secure"], secure, "{host}");
         }
-        assert_eq!(by(app.remote(Method::GET, PATH)).send().await.expect(200)["secure"], true);
-        // Only a proxy that is named in the settings is believed.
-        assert_eq!(by(app.local(Method::GET, PATH)).send().await.expect(200)["secure"], false);
+        let proxied = through_https_proxy(app.remote(Method::GET, PATH)).send().await;
+        assert_eq!(proxied.expect(200)["secure"], true);
+        // Only proxies of the settings are trusted.
+        let untrusted = through_https_proxy(app.local(Method::GET, PATH)).send().await;
+        assert_eq!(untrusted.expect(200)["secure"], false);
     }
 }

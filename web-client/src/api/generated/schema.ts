@@ -6773,9 +6773,9 @@ export interface operations {
     get_system_log: {
         parameters: {
             query?: {
-                /** @description The newest so many lines: 1 to 1000, 200 by default. */
+                /** @description Maximum number of lines, the newest: 1 to 1000, 200 by default. */
                 limit?: number;
-                /** @description Only lines that are as grave as this or graver. */
+                /** @description Only lines of this level or a higher one. */
                 level?: "trace" | "debug" | "info" | "warn" | "error";
             };
             header?: never;
