@@ -4118,7 +4118,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4143,7 +4143,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4167,7 +4167,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4208,7 +4208,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4228,7 +4228,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4248,7 +4248,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4275,7 +4275,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4323,7 +4323,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4348,7 +4348,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4375,7 +4375,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4399,7 +4399,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4422,7 +4422,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4449,7 +4449,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4472,7 +4472,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4503,7 +4503,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4527,7 +4527,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     Location?: string;
@@ -4551,7 +4551,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4578,7 +4578,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4626,7 +4626,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4653,7 +4653,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4698,7 +4698,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4727,7 +4727,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4752,7 +4752,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4782,7 +4782,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4791,7 +4791,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadAnswer"];
                 };
             };
-            /** @description Begun; the body names the task that goes on with it. */
+            /** @description Started; the body names the task that continues the work. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4816,7 +4816,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4887,7 +4887,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4995,7 +4995,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5042,7 +5042,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5051,7 +5051,7 @@ export interface operations {
                     "application/json": components["schemas"]["AudioAnalysis"];
                 };
             };
-            /** @description Begun; the body names the task that goes on with it. */
+            /** @description Started; the body names the task that continues the work. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5162,7 +5162,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5187,7 +5187,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5211,7 +5211,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5252,7 +5252,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5276,7 +5276,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5320,7 +5320,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5344,7 +5344,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5368,7 +5368,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5388,7 +5388,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5412,7 +5412,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5432,7 +5432,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5483,7 +5483,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5508,7 +5508,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5535,7 +5535,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5559,7 +5559,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5584,7 +5584,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5662,7 +5662,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5761,7 +5761,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5787,7 +5787,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5811,7 +5811,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5834,7 +5834,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5854,7 +5854,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5875,7 +5875,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5902,7 +5902,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5911,7 +5911,7 @@ export interface operations {
                     "application/json": components["schemas"]["RenderAnswer"];
                 };
             };
-            /** @description Begun; the body names the task that goes on with it. */
+            /** @description Started; the body names the task that continues the work. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5983,7 +5983,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6033,7 +6033,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6101,7 +6101,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6197,7 +6197,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6221,7 +6221,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     Location?: string;
@@ -6245,7 +6245,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6272,7 +6272,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6318,7 +6318,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6342,7 +6342,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6369,7 +6369,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6391,7 +6391,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6415,7 +6415,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6473,7 +6473,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6520,7 +6520,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     /** @description The revision */
@@ -6552,7 +6552,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6628,7 +6628,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6683,7 +6683,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6738,7 +6738,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6759,7 +6759,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6784,7 +6784,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6804,7 +6804,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6824,7 +6824,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6849,7 +6849,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6872,7 +6872,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6944,7 +6944,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6969,7 +6969,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6989,7 +6989,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7014,7 +7014,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7034,7 +7034,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
