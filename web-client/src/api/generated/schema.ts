@@ -2056,9 +2056,9 @@ export interface components {
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
         };
-        /** @description Whether a template is to be at hand. */
+        /** @description Whether a template is a favourite. */
         Favourite: {
-            /** @description Whether it is. */
+            /** @description Whether it is a favourite. */
             favourite: boolean;
         };
         /** @description A value in a document that is not valid. */
@@ -2695,13 +2695,13 @@ export interface components {
             items: {
                 /** @description Id: a UUID, or a name that begins with `factory-`. */
                 id: string;
-                /** @description What it is for. */
+                /** @description Its purpose. */
                 kind: components["schemas"]["PresetKind"];
-                /** @description Who made it. */
+                /** @description Its origin. */
                 source: components["schemas"]["PresetSource"];
                 /** @description Its name. */
                 name: string;
-                /** @description Where people look for it, such as `Vocals`; may be empty. */
+                /** @description Its category, such as `Vocals`; may be empty. */
                 category: string;
                 /** @description What it does and how to use it; may be empty. */
                 description: string;
@@ -2743,15 +2743,15 @@ export interface components {
             items: {
                 /** @description Id, a UUID. */
                 id: string;
-                /** @description What its owner calls it. */
+                /** @description Its title. */
                 title: string;
                 /** @description The text, with `{{name}}` where a variable goes. */
                 body: string;
-                /** @description What it is found by. */
+                /** @description Keywords for searches. */
                 keywords: string[];
-                /** @description Whether its owner wants it at hand. */
+                /** @description Whether it is a favourite. */
                 favourite: boolean;
-                /** @description Names of its variables, in the order in which they first come. */
+                /** @description Names of its variables, in the order of their first use. */
                 variables: string[];
                 /** @description When it was stored, RFC 3339. */
                 created_at: string;
@@ -3012,11 +3012,11 @@ export interface components {
         };
         /** @description A preset to store. */
         PresetBody: {
-            /** @description What it is for. */
+            /** @description Its purpose. */
             kind: components["schemas"]["PresetKind"];
             /** @description Its name: 1 to 200 characters. */
             name: string;
-            /** @description Where to look for it: at most 64 characters; empty by default. */
+            /** @description Its category: at most 64 characters; empty by default. */
             category?: string;
             /** @description What it does: at most 2000 characters; empty by default. */
             description?: string;
@@ -3028,7 +3028,7 @@ export interface components {
             content: Record<string, unknown>;
         };
         /**
-         * @description What a preset is for.
+         * @description The purpose of a preset.
          * @enum {string}
          */
         PresetKind: "instrument" | "effect_chain";
@@ -3046,7 +3046,7 @@ export interface components {
             program: number;
         };
         /**
-         * @description Who made a preset.
+         * @description The origin of a preset.
          * @enum {string}
          */
         PresetSource: "factory" | "user";
@@ -3054,13 +3054,13 @@ export interface components {
         PresetSummary: {
             /** @description Id: a UUID, or a name that begins with `factory-`. */
             id: string;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             kind: components["schemas"]["PresetKind"];
-            /** @description Who made it. */
+            /** @description Its origin. */
             source: components["schemas"]["PresetSource"];
             /** @description Its name. */
             name: string;
-            /** @description Where people look for it, such as `Vocals`; may be empty. */
+            /** @description Its category, such as `Vocals`; may be empty. */
             category: string;
             /** @description What it does and how to use it; may be empty. */
             description: string;
@@ -3110,15 +3110,15 @@ export interface components {
         PromptTemplate: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description What its owner calls it. */
+            /** @description Its title. */
             title: string;
             /** @description The text, with `{{name}}` where a variable goes. */
             body: string;
-            /** @description What it is found by. */
+            /** @description Keywords for searches. */
             keywords: string[];
-            /** @description Whether its owner wants it at hand. */
+            /** @description Whether it is a favourite. */
             favourite: boolean;
-            /** @description Names of its variables, in the order in which they first come. */
+            /** @description Names of its variables, in the order of their first use. */
             variables: string[];
             /** @description When it was stored, RFC 3339. */
             created_at: string;
@@ -3339,9 +3339,9 @@ export interface components {
             format?: components["schemas"]["Format"] | null;
             metadata?: components["schemas"]["RenderMetadata"] | null;
         };
-        /** @description What to fill in. */
+        /** @description Values of a template's variables. */
         RenderTemplate: {
-            /** @description Texts by the names of variables. What the template does not use is passed over. */
+            /** @description Texts by the names of variables; unused ones are ignored. */
             variables?: {
                 [key: string]: string;
             };
@@ -3788,7 +3788,7 @@ export interface components {
         };
         /** @description A template to store. */
         TemplateBody: {
-            /** @description What to call it: 1 to 200 characters. */
+            /** @description The title: 1 to 200 characters. */
             title: string;
             /** @description The text: 1 to 20000 characters, with `{{name}}` where a variable goes. */
             body: string;
@@ -3797,7 +3797,7 @@ export interface components {
              *     default.
              */
             keywords?: string[];
-            /** @description Whether it is to be at hand; not by default. */
+            /** @description Whether it is a favourite; false by default. */
             favourite?: boolean;
         };
         /**
