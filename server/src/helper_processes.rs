@@ -17,9 +17,9 @@ use crate::clock;
 pub struct Helper {
     /// Id within this service; never given to another helper.
     pub id: u64,
-    /// What it does: `decoder`, `plugin scan` or `folder dialog`.
+    /// Its kind: `decoder`, `plugin scan` or `folder dialog`.
     pub kind: &'static str,
-    /// Number of the process in the system.
+    /// Process id.
     pub pid: u32,
     /// When it was started, RFC 3339.
     pub started_at: String,

@@ -23,7 +23,7 @@ const LIFETIME_MAX_SECS: u32 = 90 * 86_400;
 /// Maximum length of a note, in characters.
 const NOTE_MAX_CHARS: usize = 200;
 
-/// Where an invitation stands.
+/// State of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum InviteState {
@@ -44,7 +44,7 @@ pub(super) struct Invite {
     state: InviteState,
     /// What the account that it makes may do.
     role: Role,
-    /// What it is for; may be empty.
+    /// A note for administrators; may be empty.
     note: String,
     /// Name of the administrator who made it.
     created_by: String,
@@ -89,14 +89,14 @@ pub(super) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewInvite {
-    /// What the account may do; `user` by default.
+    /// Role of the new account; `user` by default.
     #[serde(default = "ordinary")]
     role: Role,
-    /// What it is for: at most 200 characters, for administrators only.
+    /// A note for administrators: at most 200 characters.
     #[serde(default)]
     #[schema(max_length = 200)]
     note: String,
-    /// How long it is good, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
+    /// How long it is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
     #[serde(default = "week")]
     #[schema(minimum = 60, maximum = 7_776_000)]
     expires_in_secs: u32,
@@ -113,10 +113,10 @@ fn week() -> u32 {
 /// An invitation that was just made.
 #[derive(Serialize, ToSchema)]
 pub(super) struct NewInviteAnswer {
-    /// The code to hand to whoever is invited. It is never shown again.
+    /// The code for the invited person. It is never shown again.
     code: String,
-    /// The page's path with the code, where whoever is invited registers. The code stands behind
-    /// `#`, which no browser sends, so that no log has it.
+    /// The page's path with the code, for registering. The code follows `#`, which no browser sends,
+    /// so that no log contains it.
     register_path: String,
     /// What is kept of it.
     #[serde(flatten)]

@@ -12,7 +12,7 @@ use crate::plugins::Scan;
 use crate::soundfonts::Snapshot;
 use crate::state::AppState;
 
-/// What the scans found.
+/// Results of the scans.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Scans {
     /// The scan for SoundFonts.
@@ -39,7 +39,7 @@ pub(super) struct PluginScan {
     problems: Vec<PluginProblem>,
 }
 
-/// Something that a scan for plugins could not make out.
+/// A problem of a scan for plugins.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginProblem {
     /// Where it is.
@@ -82,8 +82,7 @@ pub(super) struct SoundFontScan {
     usable: usize,
     /// The bank that stands in for a missing one; null where there is none.
     default_soundfont_id: Option<String>,
-    /// Banks that cannot be played, or not wholly, and files that are not played because another of
-    /// their id is.
+    /// Banks that cannot be played, or only in part, and files with the id of another bank.
     problems: Vec<ScanProblem>,
 }
 
@@ -94,7 +93,7 @@ pub(super) struct ScanProblem {
     soundfont_id: String,
     /// Its file.
     path: String,
-    /// Whether it is played nevertheless, without what is skipped.
+    /// Whether it is played without the skipped parts.
     usable: bool,
     /// What is wrong with it.
     problem: String,
@@ -135,14 +134,14 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
     })
 }
 
-/// Says what the last scans found.
+/// Returns the results of the last scans.
 #[utoipa::path(get, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Scans>> {
     let snapshot = state.soundfonts.catalogue.current().await?;
     Ok(scans(&state, &snapshot))
 }
 
-/// Scans for SoundFonts now, and says what was found. Only new and changed files are looked into.
+/// Scans for SoundFonts now and returns the results. Reads only new and changed files.
 #[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin", "log_in"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn start(
     State(state): State<AppState>,

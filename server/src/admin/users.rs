@@ -41,7 +41,7 @@ pub(super) struct Account {
     last_login_at: Option<String>,
     /// What the user may store in audio, in bytes.
     audio_quota_bytes: u64,
-    /// Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`.
+    /// Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies.
     has_own_quota: bool,
 }
 
@@ -154,16 +154,16 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, provided(&state, made).await?))
 }
 
-/// What to change of an account; what is left out stays.
+/// Changes of an account; missing fields stay unchanged.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UserChange {
-    /// What the user may do from now on.
+    /// The new role.
     role: Option<Role>,
-    /// Whether the account is switched off. Switched off, its tokens end, its API keys rest, and
-    /// its tasks are cancelled.
+    /// Whether the account is disabled. Disabling ends its tokens, suspends its API keys and
+    /// cancels its tasks.
     disabled: Option<bool>,
-    /// What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
+    /// Quota of audio in bytes, 0 to 2^50; null: that of the setting.
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<u64>, maximum = 1_125_899_906_842_624_u64)]
     audio_quota_bytes: Option<Option<u64>>,

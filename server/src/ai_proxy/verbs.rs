@@ -12,7 +12,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonObject};
 use crate::state::AppState;
 
-/// The language models that users may ask.
+/// The language models that users may use.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ModelList {
     /// Always `list`.
@@ -55,7 +55,7 @@ pub(super) async fn chat_completions(
     answer::pass_on(response, upstream.answer_max_bytes, state.stop.clone()).await
 }
 
-/// Lists the language models that users may ask.
+/// Lists the language models that users may use.
 #[utoipa::path(get, path = "/ai_proxy/v1/models", tag = "ai_proxy",
     responses((status = 200, body = ModelList),
         (status = 501, description = "`ai_not_configured`", body = Problem,

@@ -21,7 +21,7 @@ const AUTOSAVE_SECS: u64 = 30;
 /// How often the page asks whether another window has saved, in seconds.
 const REVISION_POLL_SECS: u64 = 3;
 
-/// What this installation is and can do.
+/// Properties and capabilities of this installation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Capabilities {
     /// Version of the service.
@@ -30,7 +30,7 @@ pub struct Capabilities {
     pub environment: Environment,
     /// What renders plugins: always `bridge`.
     pub render_engine: &'static str,
-    /// Where SoundFont tracks sound.
+    /// Where SoundFont tracks are rendered.
     pub instrument_sound: InstrumentSound,
     /// Whether notes can be rendered with a SoundFont here.
     pub soundfont_render: bool,
@@ -38,9 +38,9 @@ pub struct Capabilities {
     pub default_soundfont_id: Option<String>,
     /// Plugin formats that the helper can load.
     pub plugin_formats: Vec<String>,
-    /// Kinds of audio files that are taken.
+    /// Accepted formats of audio files.
     pub audio_formats: &'static [&'static str],
-    /// What an export may be.
+    /// Options of exports.
     pub export: ExportCapabilities,
     /// Whether language models can be asked through `/ai_proxy`.
     pub ai: bool,
@@ -48,12 +48,12 @@ pub struct Capabilities {
     pub limits: Limits,
     /// Who may make an account.
     pub registration: Registration,
-    /// Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it
-    /// there is no sound.
+    /// Whether the page was loaded in a secure context: by loopback or HTTPS. Otherwise it has no
+    /// sound.
     pub secure: bool,
 }
 
-/// What an export may be.
+/// Options of exports.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportCapabilities {
     /// File formats.
@@ -85,12 +85,12 @@ pub struct Limits {
     pub audio_max_secs: u64,
     /// Most channels of an audio file.
     pub audio_max_channels: u64,
-    /// What one user may store in audio, decoded copies included, and in SoundFonts, in bytes,
-    /// unless an administrator says otherwise.
+    /// Quota of one user for audio, with decoded copies, and SoundFonts, in bytes, unless an
+    /// administrator has set another one.
     pub audio_quota_bytes: u64,
-    /// What the kept revisions of one user's projects may take, in bytes.
+    /// Quota of the kept revisions of one user's projects, in bytes.
     pub projects_quota_bytes: u64,
-    /// What one user's finished renders may take, in bytes; older ones make room.
+    /// Quota of one user's finished renders, in bytes; the oldest are deleted first.
     pub renders_quota_bytes: u64,
     /// Tasks of one user that may wait or run.
     pub tasks_unfinished: i64,
@@ -132,7 +132,7 @@ impl From<&Config> for Limits {
     }
 }
 
-/// Says what this installation is and can do.
+/// Returns the properties and capabilities of this installation.
 #[utoipa::path(get, path = "/system/capabilities", tag = "system", security(()),
     responses((status = 200, body = Capabilities)))]
 pub(super) async fn read(

@@ -64,10 +64,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what the last scans found. */
+        /** Returns the results of the last scans. */
         get: operations["get_admin_scans"];
         put?: never;
-        /** Scans for SoundFonts now, and says what was found. Only new and changed files are looked into. */
+        /** Scans for SoundFonts now and returns the results. Reads only new and changed files. */
         post: operations["post_admin_scans"];
         delete?: never;
         options?: never;
@@ -82,7 +82,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what every user stores, decoded copies included. */
+        /** Returns the stored bytes of every user, with decoded copies. */
         get: operations["get_admin_storage"];
         put?: never;
         post?: never;
@@ -311,7 +311,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the language models that users may ask. */
+        /** Lists the language models that users may use. */
         get: operations["get_ai_proxy_v1_models"];
         put?: never;
         post?: never;
@@ -1516,7 +1516,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what this installation is and can do. */
+        /** Returns the properties and capabilities of this installation. */
         get: operations["get_system_capabilities"];
         put?: never;
         post?: never;
@@ -1550,7 +1550,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what this process runs on. */
+        /** Describes the environment of this process. */
         get: operations["get_system_runtime"];
         put?: never;
         post?: never;
@@ -1567,7 +1567,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says which versions are at work. */
+        /** Returns the versions of this installation. */
         get: operations["get_system_version"];
         put?: never;
         post?: never;
@@ -1707,7 +1707,7 @@ export interface components {
              * @description What the user may store in audio, in bytes.
              */
             audio_quota_bytes: number;
-            /** @description Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`. */
+            /** @description Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies. */
             has_own_quota: boolean;
         };
         /** @description An API key, without the key itself. */
@@ -1895,7 +1895,7 @@ export interface components {
             /** @description What can be set, in the order in which people are shown it. */
             parameters: components["schemas"]["EffectParameter"][];
         };
-        /** @description What this installation is and can do. */
+        /** @description Properties and capabilities of this installation. */
         Capabilities: {
             /** @description Version of the service. */
             version: string;
@@ -1903,7 +1903,7 @@ export interface components {
             environment: components["schemas"]["Environment"];
             /** @description What renders plugins: always `bridge`. */
             render_engine: string;
-            /** @description Where SoundFont tracks sound. */
+            /** @description Where SoundFont tracks are rendered. */
             instrument_sound: components["schemas"]["InstrumentSound"];
             /** @description Whether notes can be rendered with a SoundFont here. */
             soundfont_render: boolean;
@@ -1911,9 +1911,9 @@ export interface components {
             default_soundfont_id: string | null;
             /** @description Plugin formats that the helper can load. */
             plugin_formats: string[];
-            /** @description Kinds of audio files that are taken. */
+            /** @description Accepted formats of audio files. */
             audio_formats: string[];
-            /** @description What an export may be. */
+            /** @description Options of exports. */
             export: components["schemas"]["ExportCapabilities"];
             /** @description Whether language models can be asked through `/ai_proxy`. */
             ai: boolean;
@@ -1922,8 +1922,8 @@ export interface components {
             /** @description Who may make an account. */
             registration: components["schemas"]["Registration"];
             /**
-             * @description Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it
-             *     there is no sound.
+             * @description Whether the page was loaded in a secure context: by loopback or HTTPS. Otherwise it has no
+             *     sound.
              */
             secure: boolean;
         };
@@ -2041,7 +2041,7 @@ export interface components {
          * @enum {string}
          */
         Environment: "standalone" | "container";
-        /** @description What an export may be. */
+        /** @description Options of exports. */
         ExportCapabilities: {
             /** @description File formats. */
             formats: string[];
@@ -2096,11 +2096,11 @@ export interface components {
              * @description Id within this service; never given to another helper.
              */
             id: number;
-            /** @description What it does: `decoder`, `plugin scan` or `folder dialog`. */
+            /** @description Its kind: `decoder`, `plugin scan` or `folder dialog`. */
             kind: string;
             /**
              * Format: int32
-             * @description Number of the process in the system.
+             * @description Process id.
              */
             pid: number;
             /** @description When it was started, RFC 3339. */
@@ -2167,7 +2167,7 @@ export interface components {
             state: components["schemas"]["InviteState"];
             /** @description What the account that it makes may do. */
             role: components["schemas"]["Role"];
-            /** @description What it is for; may be empty. */
+            /** @description A note for administrators; may be empty. */
             note: string;
             /** @description Name of the administrator who made it. */
             created_by: string;
@@ -2181,7 +2181,7 @@ export interface components {
             used_by: string | null;
         };
         /**
-         * @description Where an invitation stands.
+         * @description State of an invitation.
          * @enum {string}
          */
         InviteState: "open" | "used" | "expired";
@@ -2278,18 +2278,18 @@ export interface components {
             audio_max_channels: number;
             /**
              * Format: int64
-             * @description What one user may store in audio, decoded copies included, and in SoundFonts, in bytes,
-             *     unless an administrator says otherwise.
+             * @description Quota of one user for audio, with decoded copies, and SoundFonts, in bytes, unless an
+             *     administrator has set another one.
              */
             audio_quota_bytes: number;
             /**
              * Format: int64
-             * @description What the kept revisions of one user's projects may take, in bytes.
+             * @description Quota of the kept revisions of one user's projects, in bytes.
              */
             projects_quota_bytes: number;
             /**
              * Format: int64
-             * @description What one user's finished renders may take, in bytes; older ones make room.
+             * @description Quota of one user's finished renders, in bytes; the oldest are deleted first.
              */
             renders_quota_bytes: number;
             /**
@@ -2398,7 +2398,7 @@ export interface components {
             /** @description Name of the audio file; by default the project's. */
             name?: string | null;
         };
-        /** @description The language models that users may ask. */
+        /** @description The language models that users may use. */
         ModelList: {
             /** @description Always `list`. */
             object: string;
@@ -2442,23 +2442,23 @@ export interface components {
         };
         /** @description An invitation to make. */
         NewInvite: {
-            /** @description What the account may do; `user` by default. */
+            /** @description Role of the new account; `user` by default. */
             role?: components["schemas"]["Role"];
-            /** @description What it is for: at most 200 characters, for administrators only. */
+            /** @description A note for administrators: at most 200 characters. */
             note?: string;
             /**
              * Format: int32
-             * @description How long it is good, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
+             * @description How long it is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
              */
             expires_in_secs?: number;
         };
         /** @description An invitation that was just made. */
         NewInviteAnswer: components["schemas"]["Invite"] & {
-            /** @description The code to hand to whoever is invited. It is never shown again. */
+            /** @description The code for the invited person. It is never shown again. */
             code: string;
             /**
-             * @description The page's path with the code, where whoever is invited registers. The code stands behind
-             *     `#`, which no browser sends, so that no log has it.
+             * @description The page's path with the code, for registering. The code follows `#`, which no browser sends,
+             *     so that no log contains it.
              */
             register_path: string;
         };
@@ -2515,7 +2515,7 @@ export interface components {
                  * @description What the user may store in audio, in bytes.
                  */
                 audio_quota_bytes: number;
-                /** @description Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`. */
+                /** @description Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies. */
                 has_own_quota: boolean;
             }[];
             /** @description Where the next page starts; null on the last one. */
@@ -2620,7 +2620,7 @@ export interface components {
                 state: components["schemas"]["InviteState"];
                 /** @description What the account that it makes may do. */
                 role: components["schemas"]["Role"];
-                /** @description What it is for; may be empty. */
+                /** @description A note for administrators; may be empty. */
                 note: string;
                 /** @description Name of the administrator who made it. */
                 created_by: string;
@@ -2970,7 +2970,7 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** @description Something that a scan for plugins could not make out. */
+        /** @description A problem of a scan for plugins. */
         PluginProblem: {
             /** @description Where it is. */
             path: string;
@@ -3371,7 +3371,7 @@ export interface components {
          * @enum {string}
          */
         Role: "admin" | "user";
-        /** @description What this process runs on. */
+        /** @description The environment of this process. */
         Runtime: {
             /** @description The kind of deployment. */
             environment: components["schemas"]["Environment"];
@@ -3480,7 +3480,7 @@ export interface components {
             soundfont_id: string;
             /** @description Its file. */
             path: string;
-            /** @description Whether it is played nevertheless, without what is skipped. */
+            /** @description Whether it is played without the skipped parts. */
             usable: boolean;
             /** @description What is wrong with it. */
             problem: string;
@@ -3507,7 +3507,7 @@ export interface components {
             /** @description The folder of the list in which it was found; null if it was uploaded. */
             directory: string | null;
         };
-        /** @description What the scans found. */
+        /** @description Results of the scans. */
         Scans: {
             /** @description The scan for SoundFonts. */
             soundfonts: components["schemas"]["SoundFontScan"];
@@ -3623,10 +3623,7 @@ export interface components {
             usable: number;
             /** @description The bank that stands in for a missing one; null where there is none. */
             default_soundfont_id: string | null;
-            /**
-             * @description Banks that cannot be played, or not wholly, and files that are not played because another of
-             *     their id is.
-             */
+            /** @description Banks that cannot be played, or only in part, and files with the id of another bank. */
             problems: components["schemas"]["ScanProblem"][];
         };
         /**
@@ -3682,13 +3679,13 @@ export interface components {
             /** @description Ids of the tracks; by default all that play something and are not muted. */
             tracks?: string[] | null;
         };
-        /** @description What lies on the disk. */
+        /** @description Stored bytes of all users, and on the disk. */
         Storage: {
-            /** @description By user, whoever stores most first. Audio that several users have counts for each of them. */
+            /** @description By user, the largest total first. Audio that several users have counts for each of them. */
             users: components["schemas"]["UserStorage"][];
             /**
              * Format: int64
-             * @description All audio as it lies on the disk, each content once, in bytes.
+             * @description All audio on the disk, each content once, in bytes.
              */
             audio_disk_bytes: number;
             /**
@@ -3703,7 +3700,7 @@ export interface components {
             render_disk_bytes: number;
             /**
              * Format: int64
-             * @description Free space of that disk in bytes; null where the system does not say.
+             * @description Free space of the disk in bytes; null if the system does not report it.
              */
             free_bytes: number | null;
         };
@@ -3953,17 +3950,17 @@ export interface components {
             /** @description Whether it took the place of another file of the caller with this id and format. */
             replaced: boolean;
         };
-        /** @description What to change of an account; what is left out stays. */
+        /** @description Changes of an account; missing fields stay unchanged. */
         UserChange: {
             role?: components["schemas"]["Role"] | null;
             /**
-             * @description Whether the account is switched off. Switched off, its tokens end, its API keys rest, and
-             *     its tasks are cancelled.
+             * @description Whether the account is disabled. Disabling ends its tokens, suspends its API keys and
+             *     cancels its tasks.
              */
             disabled?: boolean | null;
             /**
              * Format: int64
-             * @description What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
+             * @description Quota of audio in bytes, 0 to 2^50; null: that of the setting.
              */
             audio_quota_bytes?: number | null;
         };
@@ -3976,7 +3973,7 @@ export interface components {
             /** @description When one of these was last set, RFC 3339; null if none is. */
             updated_at: string | null;
         };
-        /** @description What one user stores. */
+        /** @description Stored bytes of one user. */
         UserStorage: {
             /** @description Id of the account. */
             user_id: string;
@@ -3989,8 +3986,8 @@ export interface components {
             audio_files: number;
             /**
              * Format: int64
-             * @description What they take with decoded copies, peaks and uploads under way, in bytes. This counts of
-             *     the quota.
+             * @description Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts for the
+             *     quota.
              */
             audio_bytes: number;
             /**
@@ -4000,12 +3997,12 @@ export interface components {
             soundfonts: number;
             /**
              * Format: int64
-             * @description What they take, in bytes. This counts of the same quota.
+             * @description Their size in bytes. It counts for the same quota.
              */
             soundfont_bytes: number;
             /**
              * Format: int64
-             * @description What the user may store in audio and SoundFonts, in bytes.
+             * @description Quota of audio and SoundFonts, in bytes.
              */
             audio_quota_bytes: number;
             /**
@@ -4047,7 +4044,7 @@ export interface components {
             /** @description Whether the account has a password; the desktop's administrator begins without one. */
             has_password: boolean;
         };
-        /** @description Which versions are at work. */
+        /** @description Versions of this installation. */
         Version: {
             /** @description Of the service. */
             version: string;
@@ -4109,7 +4106,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Only this action. */
                 action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "throttling_lifted" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted" | "plugin_dir_added" | "plugin_dir_removed";
-                /** @description Only what this account did or what was done to it, by its name. */
+                /** @description Only entries with this account as actor or target, by name. */
                 user?: string;
             };
             header?: never;
@@ -4266,7 +4263,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first one. */
                 cursor?: string;
-                /** @description Only tasks that stand so. */
+                /** @description Only tasks in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
             };
             header?: never;
