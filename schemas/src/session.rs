@@ -159,15 +159,15 @@ impl Builder<'_> {
     }
 
     fn sends(&mut self, track: &Track, pointer: &str) -> (Vec<Send>, Vec<SendSettings>) {
-        let mut known = (Vec::new(), Vec::new());
+        let (mut sends, mut settings) = (Vec::new(), Vec::new());
         for (index, send) in track.sends.iter().enumerate() {
             if let Some(to) = self.known_track(&send.to, format!("{pointer}/sends/{index}/to")) {
-                known.0.push(send.clone());
+                sends.push(send.clone());
                 let gain = gain::from_db(send.level_db);
-                known.1.push(SendSettings { to, gain, pre_fader: send.pre_fader });
+                settings.push(SendSettings { to, gain, pre_fader: send.pre_fader });
             }
         }
-        known
+        (sends, settings)
     }
 
     fn known_track(&mut self, id: &str, pointer: String) -> Option<u32> {
@@ -284,7 +284,7 @@ fn events(track: &Track, clock: &Clock) -> Vec<TrackEvent> {
         notes(item, clock, &mut list);
     }
     // The sort is stable: events with the same order stay in the order of the project.
-    list.sort_by_key(|(turn, event): &(EventOrder, TrackEvent)| (event.frame, *turn));
+    list.sort_by_key(|(order, event): &(EventOrder, TrackEvent)| (event.frame, *order));
     list.into_iter().map(|(_, event)| event).collect()
 }
 
@@ -357,9 +357,9 @@ fn notes(item: &MidiItem, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)
         let end = (start + u64::from(note.length_ticks)).min(item_end);
         let (start, end) = (clock.frame_at(start), clock.frame_at(end));
         let on = Event::NoteOn { key: note.pitch, velocity: note.midi_velocity() };
-        let end_turn = if end > start { EventOrder::EndOfEarlierNote } else { EventOrder::EndOfEmptyNote };
+        let end_order = if end > start { EventOrder::EndOfEarlierNote } else { EventOrder::EndOfEmptyNote };
         list.push((EventOrder::Start, TrackEvent { frame: start, event: on }));
-        list.push((end_turn, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
+        list.push((end_order, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
     }
 }
 

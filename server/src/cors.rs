@@ -66,7 +66,7 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
 /// The request's origin, if the settings name it.
 fn allowed(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
-    origins.iter().any(|known| known.as_bytes() == origin.as_bytes()).then(|| origin.clone())
+    origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
 }
 
 #[cfg(test)]

@@ -111,12 +111,12 @@ impl HeldBody {
         }
         let announced =
             self.announced_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let wanted = (length + more).max((capacity + capacity / 4).max(UNCOUNTED_BYTES).min(announced));
+        let new_capacity = (length + more).max((capacity + capacity / 4).max(UNCOUNTED_BYTES).min(announced));
         let counted = |bytes: usize| bytes.saturating_sub(UNCOUNTED_BYTES) as u64;
         if let Some(reserved) = &mut self.reserved {
-            reserved.grow(counted(wanted) - counted(capacity))?;
+            reserved.grow(counted(new_capacity) - counted(capacity))?;
         }
-        self.bytes.reserve_exact(wanted - length);
+        self.bytes.reserve_exact(new_capacity - length);
         Ok(())
     }
 }
@@ -155,11 +155,11 @@ mod tests {
         large.grow(3 * UNCOUNTED_BYTES).expect("half of the memory counts");
         let refused = read(body_of("ada", &memory), 40, UNCOUNTED_BYTES / 8).await.expect_err("no room");
         assert!(refused.to_string().contains("SF_BODIES_MEMORY_BYTES"), "{refused}");
-        let whole = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a small one");
-        assert_eq!(whole.len(), UNCOUNTED_BYTES);
+        let bytes = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a small one");
+        assert_eq!(bytes.len(), UNCOUNTED_BYTES);
         read(body_of("bob", &memory), 3, UNCOUNTED_BYTES / 2).await.expect("another user's");
         drop(large);
-        let whole = read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await.expect("there is room again");
-        assert_eq!(whole.len(), 3 * UNCOUNTED_BYTES);
+        let bytes = read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await.expect("there is room again");
+        assert_eq!(bytes.len(), 3 * UNCOUNTED_BYTES);
     }
 }

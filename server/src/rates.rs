@@ -319,11 +319,11 @@ mod tests {
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
         let ask = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
         while app.remote(Method::GET, "/api/nothing").send().await.status != 429 {}
-        let mut asked = 0;
+        let mut answered = 0;
         while ask(&ada).await.status != 429 {
-            asked += 1;
+            answered += 1;
         }
-        assert!(asked >= 49, "{asked}");
+        assert!(answered >= 49, "{answered}");
         ask(&bob).await.expect(200);
         let body = serde_json::json!({ "username": "bob", "password": "wrong" });
         let log_in = app.remote(Method::POST, "/api/v1/auth/login").json(&body);

@@ -74,7 +74,7 @@ mod tests {
         let found = of_module(&folder.path().join("Foo.vst3"));
         match expected {
             Ok(file) => assert_eq!(found, Ok(folder.path().join(file.replace("HERE", &here)))),
-            Err(reason) => assert!(found.as_ref().is_err_and(|why| why.contains(reason)), "{found:?}"),
+            Err(reason) => assert!(found.as_ref().is_err_and(|error| error.contains(reason)), "{found:?}"),
         }
     }
 

@@ -95,9 +95,9 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
 
 /// The ids of the audio files of a project's audio items and effects, without duplicates.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
-    let (mut used, mut known) = (Vec::new(), BTreeSet::new());
+    let (mut used, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {
-        if let Some(id) = id.filter(|id| known.insert(*id)) {
+        if let Some(id) = id.filter(|id| seen.insert(*id)) {
             used.push(id.to_owned());
         }
     };

@@ -21,7 +21,7 @@ pub(super) struct Scans {
     plugins: Vec<PluginScan>,
 }
 
-/// What a scan for a user's plugins found.
+/// Result of a scan for a user's plugins.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginScan {
     /// Id of the user.
@@ -34,8 +34,7 @@ pub(super) struct PluginScan {
     instruments: usize,
     /// Plugins that change sound.
     effects: usize,
-    /// Plugins and modules of which it is not known what they are for, and folders that could not
-    /// be read.
+    /// Plugins and modules of unknown purpose, and folders that could not be read.
     problems: Vec<PluginProblem>,
 }
 
@@ -69,7 +68,7 @@ impl PluginScan {
     }
 }
 
-/// What the last scan for SoundFonts found.
+/// Result of the last scan for SoundFonts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SoundFontScan {
     /// When it ended, RFC 3339.
@@ -112,11 +111,11 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             problem: summary.problem.clone().or(skipped)?,
         })
     });
-    let passed_over = snapshot.passed_over.iter().map(|one| ScanProblem {
-        soundfont_id: one.soundfont_id.clone(),
-        path: one.path.display().to_string(),
+    let passed_over = snapshot.passed_over.iter().map(|file| ScanProblem {
+        soundfont_id: file.soundfont_id.clone(),
+        path: file.path.display().to_string(),
         usable: false,
-        problem: one.in_words(),
+        problem: file.in_words(),
     });
     let folders = state.config.sound.soundfont_dirs.iter().map(|dir| dir.display().to_string());
     Json(Scans {

@@ -37,7 +37,7 @@ pub(super) struct Account {
     has_password: bool,
     /// When it was made, RFC 3339.
     created_at: String,
-    /// When somebody last logged in with the password, RFC 3339; null if never.
+    /// Time of the last log-in with the password, RFC 3339; null if never.
     last_login_at: Option<String>,
     /// What the user may store in audio, in bytes.
     audio_quota_bytes: u64,

@@ -24,7 +24,7 @@ const SECS_PER_DAY: i64 = 86_400;
 /// Maximum length of a target, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
-/// How a caller proved who they are.
+/// How a caller was authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum Via {
@@ -36,7 +36,7 @@ pub enum Via {
     ApiKey,
     /// By having a shell on this machine.
     CommandLine,
-    /// Not at all.
+    /// Without authentication.
     Nobody,
 }
 
@@ -54,16 +54,16 @@ impl Via {
     }
 }
 
-/// Who acted.
+/// The actor of an entry.
 #[derive(Debug, Clone)]
 pub struct Who {
-    /// Id of the account; `None` where nobody was logged in.
+    /// Id of the account; `None` without a log-in.
     pub user_id: Option<String>,
-    /// Name of the account, or what stands for it.
+    /// Name of the account, or a substitute.
     pub username: String,
-    /// How they proved it.
+    /// How the actor was authenticated.
     pub via: Via,
-    /// Where from; `None` on this machine's command line.
+    /// The client's address; `None` on this machine's command line.
     pub address: Option<IpAddr>,
 }
 
@@ -77,7 +77,7 @@ impl Who {
 
 macro_rules! actions {
     ($($(#[$about:meta])* $name:ident = $text:literal,)*) => {
-        /// What was done.
+        /// The action.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum Action {
@@ -161,20 +161,20 @@ pub struct Entry {
     pub id: String,
     /// When, RFC 3339.
     pub at: String,
-    /// What was done.
+    /// The action.
     pub action: String,
-    /// Id of the account that did it; null where nobody was logged in.
+    /// Id of the account that acted; null without a log-in.
     pub actor_id: Option<String>,
     /// Name of that account at the time.
     pub actor: String,
     /// How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`.
     #[schema(value_type = Via)]
     pub via: String,
-    /// Address that the request came from; null on the command line.
+    /// Address of the client; null on the command line.
     pub address: Option<String>,
-    /// What it was done to: an account, a project, a file.
+    /// The target of the action: an account, a project, a file.
     pub target: String,
-    /// More about it; may be empty.
+    /// Details; may be empty.
     pub detail: String,
 }
 

@@ -34,16 +34,16 @@ async fn requests_are_counted_by_route() {
     app.local(Method::GET, "/api/v1/projects/none").send().await.problem(404, "not_found");
     app.local(Method::GET, "/nowhere/secret-path").send().await.expect(404);
     let text = text(&app.local(Method::GET, "/metrics").send().await);
-    let line = |method: &str, route: &str, status: u16| {
+    let metric = |method: &str, route: &str, status: u16| {
         format!(
             "songfoundry_http_requests_total{{method=\"{method}\",route=\"{route}\",status=\"{status}\"}} "
         )
     };
-    assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 200)), 3.0);
-    assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 404)), 1.0);
-    assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 400)), 1.0);
-    assert_eq!(value(&text, &line("POST", "/api/v1/projects", 201)), 1.0);
-    assert_eq!(value(&text, &line("GET", "(page)", 404)), 1.0);
+    assert_eq!(value(&text, &metric("GET", "/api/v1/projects/{id}", 200)), 3.0);
+    assert_eq!(value(&text, &metric("GET", "/api/v1/projects/{id}", 404)), 1.0);
+    assert_eq!(value(&text, &metric("GET", "/api/v1/projects/{id}", 400)), 1.0);
+    assert_eq!(value(&text, &metric("POST", "/api/v1/projects", 201)), 1.0);
+    assert_eq!(value(&text, &metric("GET", "(page)", 404)), 1.0);
     let count = "songfoundry_http_request_seconds_count{method=\"GET\",route=\"/api/v1/projects/{id}\"} ";
     assert_eq!(value(&text, count), 5.0);
     // Metrics contain no ids, paths or queries.

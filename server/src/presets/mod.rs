@@ -84,7 +84,7 @@ pub struct PresetSummary {
 /// A preset.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct StoredPreset {
-    /// All but the content.
+    /// All fields but the content.
     #[serde(flatten)]
     pub summary: PresetSummary,
     /// `effects` as on a track of a project, without ids; for an instrument also its

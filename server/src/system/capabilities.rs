@@ -28,13 +28,13 @@ pub struct Capabilities {
     pub version: &'static str,
     /// The kind of deployment.
     pub environment: Environment,
-    /// What renders plugins: always `bridge`.
+    /// The renderer of plugins: always `bridge`.
     pub render_engine: &'static str,
     /// Where SoundFont tracks are rendered.
     pub instrument_sound: InstrumentSound,
     /// Whether notes can be rendered with a SoundFont here.
     pub soundfont_render: bool,
-    /// The SoundFont that stands in for a missing one; null when none is installed.
+    /// The SoundFont that replaces missing ones; null if none is installed.
     pub default_soundfont_id: Option<String>,
     /// Plugin formats that the helper can load.
     pub plugin_formats: Vec<String>,

@@ -19,8 +19,8 @@ const LIMIT_MAX: usize = 1_000;
 /// The end of the log.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LogLines {
-    /// The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged.
-    /// Tokens, keys and passwords do not stand in them.
+    /// The lines, the newest last: `timestamp`, `level`, `message` and other fields. They contain
+    /// no tokens, keys or passwords.
     #[schema(value_type = Vec<Object>)]
     pub lines: Vec<Value>,
 }

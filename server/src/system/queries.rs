@@ -7,15 +7,15 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// For whoever follows the program's steps.
+    /// Single steps of the program.
     Trace,
-    /// For whoever looks for a fault.
+    /// Details for debugging.
     Debug,
-    /// What happens.
+    /// Normal events.
     Info,
     /// Warnings.
     Warn,
-    /// What went wrong.
+    /// Errors.
     Error,
 }
 

@@ -31,7 +31,7 @@ fn compiled(document: Value) -> (Session, Vec<(String, String)>) {
     whole.as_object_mut().expect("an object").extend(document.as_object().expect("an object").clone());
     let project: Project = serde_json::from_value(whole).expect("a project");
     let Compiled { session, left_out } = compile(&project, 48_000, &mut Files).expect("a session");
-    (session, left_out.into_iter().map(|one| (one.pointer, one.reason.to_string())).collect())
+    (session, left_out.into_iter().map(|part| (part.pointer, part.reason.to_string())).collect())
 }
 
 fn utility(id: &str, params: Value) -> Value {

@@ -133,8 +133,8 @@ async fn two_administrators_cannot_remove_each_other_at_once() {
     // With a token, since the local caller is one of the two.
     let token = app.admin_token().await;
     let call = |id: &str| app.remote(Method::PATCH, &format!("{USERS}/{id}")).token(&token).json(&off).send();
-    let (one, two) = tokio::join!(call(&first), call(&second));
-    let mut statuses = [one.status.as_u16(), two.status.as_u16()];
+    let (first, second) = tokio::join!(call(&first), call(&second));
+    let mut statuses = [first.status.as_u16(), second.status.as_u16()];
     statuses.sort_unstable();
     // The second may come after the first has lost its role.
     assert!(matches!(statuses, [200, 403 | 409]), "{statuses:?}");

@@ -48,9 +48,9 @@ fn errors_name_the_unusable_file() {
     fs::write(folder.files().key, "no key").expect("writes");
     folder.check_refused(&["key.pem (SF_TLS_KEY)", "no private key"]);
 
-    let other = Folder::new();
-    other.write(2090);
-    fs::copy(other.files().key, folder.files().key).expect("copies");
+    let other_folder = Folder::new();
+    other_folder.write(2090);
+    fs::copy(other_folder.files().key, folder.files().key).expect("copies");
     folder.check_refused(&["key.pem (SF_TLS_KEY)", "does not belong to", "cert.pem (SF_TLS_CERT)"]);
 
     fs::write(folder.files().key, key).expect("writes");

@@ -1700,7 +1700,7 @@ export interface components {
             has_password: boolean;
             /** @description When it was made, RFC 3339. */
             created_at: string;
-            /** @description When somebody last logged in with the password, RFC 3339; null if never. */
+            /** @description Time of the last log-in with the password, RFC 3339; null if never. */
             last_login_at: string | null;
             /**
              * Format: int64
@@ -1901,13 +1901,13 @@ export interface components {
             version: string;
             /** @description The kind of deployment. */
             environment: components["schemas"]["Environment"];
-            /** @description What renders plugins: always `bridge`. */
+            /** @description The renderer of plugins: always `bridge`. */
             render_engine: string;
             /** @description Where SoundFont tracks are rendered. */
             instrument_sound: components["schemas"]["InstrumentSound"];
             /** @description Whether notes can be rendered with a SoundFont here. */
             soundfont_render: boolean;
-            /** @description The SoundFont that stands in for a missing one; null when none is installed. */
+            /** @description The SoundFont that replaces missing ones; null if none is installed. */
             default_soundfont_id: string | null;
             /** @description Plugin formats that the helper can load. */
             plugin_formats: string[];
@@ -2021,19 +2021,19 @@ export interface components {
             id: string;
             /** @description When, RFC 3339. */
             at: string;
-            /** @description What was done. */
+            /** @description The action. */
             action: string;
-            /** @description Id of the account that did it; null where nobody was logged in. */
+            /** @description Id of the account that acted; null without a log-in. */
             actor_id: string | null;
             /** @description Name of that account at the time. */
             actor: string;
             /** @description How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`. */
             via: components["schemas"]["Via"];
-            /** @description Address that the request came from; null on the command line. */
+            /** @description Address of the client; null on the command line. */
             address: string | null;
-            /** @description What it was done to: an account, a project, a file. */
+            /** @description The target of the action: an account, a project, a file. */
             target: string;
-            /** @description More about it; may be empty. */
+            /** @description Details; may be empty. */
             detail: string;
         };
         /**
@@ -2326,8 +2326,8 @@ export interface components {
         /** @description The end of the log. */
         LogLines: {
             /**
-             * @description The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged.
-             *     Tokens, keys and passwords do not stand in them.
+             * @description The lines, the newest last: `timestamp`, `level`, `message` and other fields. They contain
+             *     no tokens, keys or passwords.
              */
             lines: Record<string, unknown>[];
         };
@@ -2508,7 +2508,7 @@ export interface components {
                 has_password: boolean;
                 /** @description When it was made, RFC 3339. */
                 created_at: string;
-                /** @description When somebody last logged in with the password, RFC 3339; null if never. */
+                /** @description Time of the last log-in with the password, RFC 3339; null if never. */
                 last_login_at: string | null;
                 /**
                  * Format: int64
@@ -2592,19 +2592,19 @@ export interface components {
                 id: string;
                 /** @description When, RFC 3339. */
                 at: string;
-                /** @description What was done. */
+                /** @description The action. */
                 action: string;
-                /** @description Id of the account that did it; null where nobody was logged in. */
+                /** @description Id of the account that acted; null without a log-in. */
                 actor_id: string | null;
                 /** @description Name of that account at the time. */
                 actor: string;
                 /** @description How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`. */
                 via: components["schemas"]["Via"];
-                /** @description Address that the request came from; null on the command line. */
+                /** @description Address of the client; null on the command line. */
                 address: string | null;
-                /** @description What it was done to: an account, a project, a file. */
+                /** @description The target of the action: an account, a project, a file. */
                 target: string;
-                /** @description More about it; may be empty. */
+                /** @description Details; may be empty. */
                 detail: string;
             }[];
             /** @description Where the next page starts; null on the last one. */
@@ -2977,7 +2977,7 @@ export interface components {
             /** @description What is wrong with it. */
             problem: string;
         };
-        /** @description What a scan for a user's plugins found. */
+        /** @description Result of a scan for a user's plugins. */
         PluginScan: {
             /** @description Id of the user. */
             user_id: string;
@@ -2989,10 +2989,7 @@ export interface components {
             instruments: number;
             /** @description Plugins that change sound. */
             effects: number;
-            /**
-             * @description Plugins and modules of which it is not known what they are for, and folders that could not
-             *     be read.
-             */
+            /** @description Plugins and modules of unknown purpose, and folders that could not be read. */
             problems: components["schemas"]["PluginProblem"][];
         };
         /** @description A preset of a SoundFont. */
@@ -3611,7 +3608,7 @@ export interface components {
              */
             sends?: boolean;
         };
-        /** @description What the last scan for SoundFonts found. */
+        /** @description Result of the last scan for SoundFonts. */
         SoundFontScan: {
             /** @description When it ended, RFC 3339. */
             scanned_at: string;
@@ -5466,7 +5463,7 @@ export interface operations {
     post_files_save: {
         parameters: {
             query: {
-                /** @description Name of the file with its ending. What could be a folder or a device in it becomes `_`. */
+                /** @description Name of the file with its extension. Characters that are not safe in names become `_`. */
                 name: string;
             };
             header?: never;
