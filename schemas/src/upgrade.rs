@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_engine_is_missing() {
+    fn a_null_engine_is_removed() {
         check_track(json!({"id": "t", "synth_engine": null}), json!({"id": "t"}));
     }
 

@@ -118,7 +118,7 @@ pub(super) struct NewInviteAnswer {
     /// The page's path with the code, for registering. The code follows `#`, which no browser sends,
     /// so that no log contains it.
     register_path: String,
-    /// What is kept of it.
+    /// The stored invitation.
     #[serde(flatten)]
     invite: Invite,
 }

@@ -27,9 +27,9 @@ impl MediaResolver for Files {
 }
 
 fn compiled(document: Value) -> (Session, Vec<(String, String)>) {
-    let mut whole = json!({"schema_version": 1, "project_id": "p", "tracks": []});
-    whole.as_object_mut().expect("an object").extend(document.as_object().expect("an object").clone());
-    let project: Project = serde_json::from_value(whole).expect("a project");
+    let mut complete = json!({"schema_version": 1, "project_id": "p", "tracks": []});
+    complete.as_object_mut().expect("an object").extend(document.as_object().expect("an object").clone());
+    let project: Project = serde_json::from_value(complete).expect("a project");
     let Compiled { session, left_out } = compile(&project, 48_000, &mut Files).expect("a session");
     (session, left_out.into_iter().map(|part| (part.pointer, part.reason.to_string())).collect())
 }
@@ -158,8 +158,8 @@ fn values_out_of_range_are_clamped_and_reported() {
     let values = |lane: &session::AutomationLane| -> Vec<f64> {
         lane.points.iter().map(|point| point.value).collect()
     };
-    let held: Vec<Vec<f64>> = session.tracks[0].automation.iter().map(values).collect();
-    assert_eq!(held, [vec![-144.0, 24.0], vec![1.0, -1.0, 1.0], vec![-144.0], vec![36.0]]);
+    let lane_values: Vec<Vec<f64>> = session.tracks[0].automation.iter().map(values).collect();
+    assert_eq!(lane_values, [vec![-144.0, 24.0], vec![1.0, -1.0, 1.0], vec![-144.0], vec![36.0]]);
     assert_eq!(values(&session.master_automation[0]), [24.0]);
     let expected = [
         ("/tracks/0/automation/1/points/1/value", "-7.0 is outside the range -1 to 1; -1 is used instead"),
