@@ -2,8 +2,8 @@
 //! connections.
 //!
 //! Only the time that the service waits for the client counts. A client may pause for `pause_max`.
-//! Each byte adds a credit of `1 / min_bytes_per_sec`, up to `pause_max`. So a client may pause, but
-//! must reach the minimum rate on average. A body in memory must also be complete within
+//! Each byte adds a credit of `1 / min_bytes_per_sec`, up to `pause_max`. So a client may pause,
+//! but must reach the minimum rate on average. A body in memory must also be complete within
 //! `whole_max`; a file that is streamed to the disk need not.
 
 use std::pin::Pin;

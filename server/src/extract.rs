@@ -85,8 +85,8 @@ pub(crate) async fn with_document<T: Send + 'static>(
     permits.run_weighted(weight_kib, work).await
 }
 
-/// Like [`with_document`], for work of a user that reads its document when it runs. Waiting requests
-/// hold no memory, and users share the permits fairly.
+/// Like [`with_document`], for work of a user that reads its document when it runs. Waiting
+/// requests hold no memory, and users share the permits fairly.
 ///
 /// # Errors
 /// As [`with_document`].
@@ -189,8 +189,8 @@ struct AnnouncedTooLong;
 
 /// Reads and discards a refused body, up to a limit.
 ///
-/// If the service answered while the client still sends, the connection would be reset, and browsers
-/// would report a network error instead of the answer.
+/// If the service answered while the client still sends, the connection would be reset, and
+/// browsers would report a network error instead of the answer.
 async fn discard(body: Body) {
     let mut body = Limited::new(body, DISCARD_MAX_BYTES);
     let drained = async { while let Some(Ok(_)) = body.frame().await {} };

@@ -1,8 +1,8 @@
 //! Sends large answers from the disk, so that they hold no memory.
 //!
-//! Clients may read answers slowly. So a large answer is written to an unnamed temporary file, which
-//! the system removes with the connection. If only the disk's reserve is free, answers are sent from
-//! memory.
+//! Clients may read answers slowly. So a large answer is written to an unnamed temporary file,
+//! which the system removes with the connection. If only the disk's reserve is free, answers are
+//! sent from memory.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek as _, Write as _};

@@ -1,8 +1,8 @@
 //! Limits on heavy work: how much of a kind runs at a time, and how much may wait.
 //!
-//! [`Permits::run`] moves the permit into the work, so that the work holds it, not the request. If a
-//! caller disconnects, the permit is released when the work has ended. A test below checks that no
-//! other code acquires permits.
+//! [`Permits::run`] moves the permit into the work, so that the work holds it, not the request. If
+//! a caller disconnects, the permit is released when the work has ended. A test below checks that
+//! no other code acquires permits.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};

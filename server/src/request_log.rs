@@ -15,8 +15,8 @@ use crate::state::AppState;
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Middleware: runs the request in a span and logs its outcome. `client` is the address of the peer,
-/// or the one that a proxy of `SF_TRUSTED_PROXIES` reports.
+/// Middleware: runs the request in a span and logs its outcome. `client` is the address of the
+/// peer, or the one that a proxy of `SF_TRUSTED_PROXIES` reports.
 pub(crate) async fn log(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let trusted_proxies = &state.config.network.trusted_proxies;

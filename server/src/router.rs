@@ -6,8 +6,10 @@
 //! relative to `/api/v1` (`#[utoipa::path(get, path = "/plugins/available", ...)]`). It is declared
 //! in `lib.rs` and merged in [`api`]; that is all.
 //!
-//! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403; leave
-//!   it out only for public operations), and the extractors of [`crate::extract`] instead of axum's.
+//! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403;
+//! leave
+//!   it out only for public operations), and the extractors of [`crate::extract`] instead of
+//! axum's.
 //!   They return [`crate::error::ApiResult`].
 //! - Operations for administrators take [`crate::auth::Admin`]; operations that API keys must not
 //!   call take [`crate::auth::LoggedIn`]. The description lists the roles:

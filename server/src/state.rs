@@ -162,7 +162,8 @@ impl AppState {
     /// threads.
     ///
     /// # Errors
-    /// If a part cannot be opened, which the error names; if another process uses the storage folder.
+    /// If a part cannot be opened, which the error names; if another process uses the storage
+    /// folder.
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;

@@ -1,5 +1,5 @@
-//! Locks the storage folder and an SQLite database against other processes. The system releases both
-//! locks when the process ends, also by a crash.
+//! Locks the storage folder and an SQLite database against other processes. The system releases
+//! both locks when the process ends, also by a crash.
 
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! The whole service for tests: with the real router and database, and storage in a temporary folder.
+//! The whole service for tests, with a real router and database, and a temporary storage folder.
 
 use std::net::SocketAddr;
 use std::sync::Arc;

@@ -1,7 +1,7 @@
 //! Databases for tests, a new one for each test.
 //!
 //! They are SQLite files, unless `SF_TEST_DATABASE_URL` names a PostgreSQL server, as in
-//! `scripts/with-postgres`. There each is a copy of a template, which is faster than migrating each.
+//! `scripts/with-postgres`. There each is a copy of a template, which is faster to create.
 
 use sqlx::{AnyConnection, Connection as _};
 use std::time::Duration;

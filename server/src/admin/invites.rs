@@ -115,8 +115,8 @@ fn week() -> u32 {
 pub(super) struct NewInviteAnswer {
     /// The code for the invited person. It is never shown again.
     code: String,
-    /// The page's path with the code, for registering. The code follows `#`, which no browser sends,
-    /// so that no log contains it.
+    /// The page's path with the code, for registering. The code follows `#`, which browsers do not
+    /// send, so that no log contains it.
     register_path: String,
     /// The stored invitation.
     #[serde(flatten)]

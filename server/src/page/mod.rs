@@ -15,7 +15,7 @@ use crate::state::AppState;
 
 pub(crate) use files::PageFiles;
 
-/// Lets the page load and run only files of this service, wasm, and workers and worklets from blobs.
+/// Limits the page to files of this service, wasm, and workers and worklets from blobs.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' blob:; \
      worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
      media-src 'self' blob:; font-src 'self' data:; connect-src 'self' blob:; object-src 'none'; \

@@ -2457,8 +2457,8 @@ export interface components {
             /** @description The code for the invited person. It is never shown again. */
             code: string;
             /**
-             * @description The page's path with the code, for registering. The code follows `#`, which no browser sends,
-             *     so that no log contains it.
+             * @description The page's path with the code, for registering. The code follows `#`, which browsers do not
+             *     send, so that no log contains it.
              */
             register_path: string;
         };
