@@ -7,10 +7,8 @@
 //! in `lib.rs` and merged in [`api`]; that is all.
 //!
 //! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403;
-//! leave
-//!   it out only for public operations), and the extractors of [`crate::extract`] instead of
-//! axum's.
-//!   They return [`crate::error::ApiResult`].
+//!   leave it out only for public operations), and the extractors of [`crate::extract`] instead of
+//!   axum's. They return [`crate::error::ApiResult`].
 //! - Operations for administrators take [`crate::auth::Admin`]; operations that API keys must not
 //!   call take [`crate::auth::LoggedIn`]. The description lists the roles:
 //!   `security(("bearer" = ["admin", "log_in"]))`; a test calls every operation in every role.
