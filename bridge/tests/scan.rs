@@ -78,7 +78,7 @@ fn vst3_plugins_are_listed_with_their_kind() {
     assert_eq!(listed[0].categories, ["Instrument", "Drum"]);
     // Other classes of a module are left out.
     let single = plugins(&scan(&installed(&folder, "instrument", "Single.VST3")));
-    assert_eq!(single.iter().map(|one| one.name.as_str()).collect::<Vec<_>>(), ["Test Synth"]);
+    assert_eq!(single.iter().map(|plugin| plugin.name.as_str()).collect::<Vec<_>>(), ["Test Synth"]);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use dsp_core::effects::equalizer;
 use dsp_core::gain;
 use dsp_core::tempo::TempoMap;
 use schemas::Project;
-use schemas::session::{AudioPlace, Compiled, Sounds};
+use schemas::session::{Compiled, MediaResolver, ResolvedAudio};
 use serde::Deserialize;
 use wasm_bindgen::prelude::*;
 
@@ -76,7 +76,7 @@ struct Loaded {
     audio: HashMap<String, AudioFile>,
 }
 
-impl Sounds for Loaded {
+impl MediaResolver for Loaded {
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32> {
         match soundfont_id {
             Some(id) => self.bank_slots.get(id).copied(),
@@ -84,9 +84,9 @@ impl Sounds for Loaded {
         }
     }
 
-    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+    fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {
         let AudioFile { slot, frames, file_rate_hz } = *self.audio.get(server_file_id)?;
-        Some(AudioPlace { slot, frames, file_rate_hz })
+        Some(ResolvedAudio { slot, frames, file_rate_hz })
     }
 }
 
@@ -130,7 +130,7 @@ impl CompiledSession {
     }
 
     /// Parts of the project that the engine does not play: JSON pointer and reason, as in
-    /// `/tracks/0/effects/1: plugins are not part of what the engine plays`.
+    /// `/tracks/0/effects/1: the engine cannot run plugins`.
     #[wasm_bindgen(getter, js_name = leftOut)]
     pub fn left_out(&self) -> Vec<String> {
         self.left_out.clone()

@@ -44,12 +44,12 @@ pub(crate) fn check(session: &Session, audio: impl Iterator<Item = (u32, u64)>) 
     }
     let need = session.memory_need(Slots { banks: &[], audio: &slots })?;
     let mib = |bytes: u64| bytes.div_ceil(1024 * 1024);
-    match need.shares().first() {
-        Some(share) if need.bytes() > SESSION_MAX_BYTES => Err(MemoryError::TooMuch {
+    match need.components().first() {
+        Some(component) if need.bytes() > SESSION_MAX_BYTES => Err(MemoryError::TooMuch {
             needed_mib: mib(need.bytes()),
             limit_mib: mib(SESSION_MAX_BYTES),
-            largest: format!("{} {}", share.count, share.what),
-            largest_mib: mib(share.bytes),
+            largest: format!("{} {}", component.count, component.what),
+            largest_mib: mib(component.bytes),
         }),
         _ => Ok(()),
     }

@@ -12,7 +12,7 @@ use crate::schema::{Rule, Schema};
 pub fn project(document: &JsonText) -> Result<Project, serde_json::Error> {
     let mut text = String::with_capacity(document.as_str().len());
     let schema = Schema::project();
-    Pruning { schema, unknown_left_bytes: 0, leaves_out: false }.value(
+    Pruning { schema, remaining_unknown_bytes: 0, leaves_out: false }.value(
         &mut text,
         document.view(),
         schema.root(),
@@ -28,15 +28,15 @@ pub fn bounded_track(track: View<'_>, unknown_max_bytes: usize) -> (JsonText, bo
     let schema = Schema::project();
     let tracks = schema.root().property("tracks").map(|(_, index)| schema.rule(index));
     let rule = tracks.and_then(|tracks| tracks.items).map(|index| schema.rule(index));
-    let mut pruning = Pruning { schema, unknown_left_bytes: unknown_max_bytes, leaves_out: false };
+    let mut pruning = Pruning { schema, remaining_unknown_bytes: unknown_max_bytes, leaves_out: false };
     pruning.value(&mut text, track, rule.expect("a project has tracks"));
     (JsonText::of_written(text), pruning.leaves_out)
 }
 
 struct Pruning {
     schema: &'static Schema,
-    /// Bytes that are left for unknown fields.
-    unknown_left_bytes: usize,
+    /// Remaining bytes for unknown fields.
+    remaining_unknown_bytes: usize,
     /// Whether an unknown field was left out.
     leaves_out: bool,
 }
@@ -71,9 +71,9 @@ impl Pruning {
                 Some((_, index)) => self.value(writer.begin(key), field, self.schema.rule(index)),
                 None => {
                     let bytes = key.raw_name().len() + field.as_json().len();
-                    match self.unknown_left_bytes.checked_sub(bytes) {
-                        Some(left_bytes) => {
-                            self.unknown_left_bytes = left_bytes;
+                    match self.remaining_unknown_bytes.checked_sub(bytes) {
+                        Some(remaining_bytes) => {
+                            self.remaining_unknown_bytes = remaining_bytes;
                             writer.copy(key, field);
                         }
                         None => self.leaves_out = true,
@@ -95,10 +95,10 @@ mod tests {
     fn known_fields_are_read_and_unknown_fields_are_left_out() {
         let text = include_str!("../examples/valid/unknown-fields.json");
         let document = JsonText::read(text.as_bytes()).unwrap();
-        let whole: Project = serde_json::from_str(text).unwrap();
+        let complete: Project = serde_json::from_str(text).unwrap();
         let read = project(&document).unwrap();
-        assert!(!whole.extra.is_empty() && read.extra.is_empty() && read.client.is_none());
-        assert_eq!(read.tracks.len(), whole.tracks.len());
+        assert!(!complete.extra.is_empty() && read.extra.is_empty() && read.client.is_none());
+        assert_eq!(read.tracks.len(), complete.tracks.len());
 
         let value = json!({"schema_version": 1, "project_id": "p", "a": [1], "b": 2, "tracks": [
             {"id": "t", "kind": "instrument", "a": 3, "items": [

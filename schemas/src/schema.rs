@@ -170,8 +170,9 @@ impl Reader<'_> {
             let values = || value.as_array().expect("a list").clone();
             match keyword.as_str() {
                 "type" => {
-                    let one = core::slice::from_ref(value);
-                    rule.types = value.as_array().map_or(one, Vec::as_slice).iter().map(type_name).collect();
+                    let single = core::slice::from_ref(value);
+                    rule.types =
+                        value.as_array().map_or(single, Vec::as_slice).iter().map(type_name).collect();
                     // The order of the names in messages.
                     rule.types.sort_unstable();
                 }

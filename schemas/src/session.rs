@@ -8,12 +8,12 @@ mod automation;
 mod clips;
 mod effects;
 mod item_chains;
+mod media;
 mod presets;
-mod sounds;
 
 pub use clips::files_used;
+pub use media::{LeftOut, LeftOutReason, MediaResolver, ResolvedAudio};
 pub use presets::{presets_used, track_presets};
-pub use sounds::{AudioPlace, LeftOut, LeftOutReason, Sounds};
 
 use dsp_core::gain;
 use dsp_core::session::{
@@ -72,7 +72,7 @@ pub fn build(
     sample_rate_hz: u32,
     bank_slot: impl FnMut(Option<&str>) -> Option<u32>,
 ) -> Result<Session, SessionError> {
-    Ok(compile(project, sample_rate_hz, &mut sounds::Banks(bank_slot))?.session)
+    Ok(compile(project, sample_rate_hz, &mut media::Banks(bank_slot))?.session)
 }
 
 /// Compiles a project at a sample rate in hertz.
@@ -82,10 +82,10 @@ pub fn build(
 pub fn compile(
     project: &Project,
     sample_rate_hz: u32,
-    sounds: &mut dyn Sounds,
+    media: &mut dyn MediaResolver,
 ) -> Result<Compiled, SessionError> {
     let clock = Clock { tempo: tempo_map(project)?, sample_rate_hz };
-    let mut builder = Builder { project, clock, sounds, left_out: Vec::new(), length_frames: 0 };
+    let mut builder = Builder { project, clock, media, left_out: Vec::new(), length_frames: 0 };
     let tracks: Vec<SessionTrack> =
         project.tracks.iter().enumerate().map(|(index, track)| builder.track(index, track)).collect();
     let master_effects = builder.effects(&project.master.effects, "/master/effects");
@@ -114,7 +114,7 @@ pub fn compile(
 struct Builder<'a> {
     project: &'a Project,
     clock: Clock,
-    sounds: &'a mut dyn Sounds,
+    media: &'a mut dyn MediaResolver,
     left_out: Vec<LeftOut>,
     /// End of the last item so far.
     length_frames: u64,
@@ -147,7 +147,7 @@ impl Builder<'_> {
             pan: track.pan as f32,
             mute: track.mute,
             solo: track.solo,
-            instrument: instrument(track, self.sounds),
+            instrument: instrument(track, self.media),
             events: events(track, &self.clock),
             clips: self.clips(track, &format!("{pointer}/items")),
             effects,
@@ -159,15 +159,15 @@ impl Builder<'_> {
     }
 
     fn sends(&mut self, track: &Track, pointer: &str) -> (Vec<Send>, Vec<SendSettings>) {
-        let mut known = (Vec::new(), Vec::new());
+        let (mut sends, mut settings) = (Vec::new(), Vec::new());
         for (index, send) in track.sends.iter().enumerate() {
             if let Some(to) = self.known_track(&send.to, format!("{pointer}/sends/{index}/to")) {
-                known.0.push(send.clone());
+                sends.push(send.clone());
                 let gain = gain::from_db(send.level_db);
-                known.1.push(SendSettings { to, gain, pre_fader: send.pre_fader });
+                settings.push(SendSettings { to, gain, pre_fader: send.pre_fader });
             }
         }
-        known
+        (sends, settings)
     }
 
     fn known_track(&mut self, id: &str, pointer: String) -> Option<u32> {
@@ -258,12 +258,12 @@ fn item_preset(item: &MidiItem, track: Preset) -> Option<Preset> {
     })
 }
 
-fn instrument(track: &Track, sounds: &mut dyn Sounds) -> Option<Instrument> {
+fn instrument(track: &Track, media: &mut dyn MediaResolver) -> Option<Instrument> {
     let preset = track_preset(track)?;
     let Some(SynthEngine::SoundFont(engine)) = &track.synth_engine else {
         return None;
     };
-    let bank_slot = sounds.bank_slot(engine.soundfont_id.as_deref())?;
+    let bank_slot = media.bank_slot(engine.soundfont_id.as_deref())?;
     Some(Instrument { bank_slot, bank: preset.bank.into(), program: preset.program })
 }
 
@@ -284,7 +284,7 @@ fn events(track: &Track, clock: &Clock) -> Vec<TrackEvent> {
         notes(item, clock, &mut list);
     }
     // The sort is stable: events with the same order stay in the order of the project.
-    list.sort_by_key(|(turn, event): &(EventOrder, TrackEvent)| (event.frame, *turn));
+    list.sort_by_key(|(order, event): &(EventOrder, TrackEvent)| (event.frame, *order));
     list.into_iter().map(|(_, event)| event).collect()
 }
 
@@ -357,9 +357,9 @@ fn notes(item: &MidiItem, clock: &Clock, list: &mut Vec<(EventOrder, TrackEvent)
         let end = (start + u64::from(note.length_ticks)).min(item_end);
         let (start, end) = (clock.frame_at(start), clock.frame_at(end));
         let on = Event::NoteOn { key: note.pitch, velocity: note.midi_velocity() };
-        let end_turn = if end > start { EventOrder::EndOfEarlierNote } else { EventOrder::EndOfEmptyNote };
+        let end_order = if end > start { EventOrder::EndOfEarlierNote } else { EventOrder::EndOfEmptyNote };
         list.push((EventOrder::Start, TrackEvent { frame: start, event: on }));
-        list.push((end_turn, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
+        list.push((end_order, TrackEvent { frame: end, event: Event::NoteOff { key: note.pitch } }));
     }
 }
 

@@ -59,7 +59,7 @@ pub fn upgrade(document: &JsonText, new_id: &str) -> Result<JsonText, UpgradeErr
 /// Version 0, before documents carried their version, to version 1.
 fn to_version_1(root: View<'_>, is_older: bool, new_id: &str, out: &mut String) {
     let new_version = is_older.then(|| SCHEMA_VERSION.to_string());
-    let new_id = is_left_out(root.get("project_id")).then(|| format!("temp_legacy_{new_id}"));
+    let new_id = is_missing(root.get("project_id")).then(|| format!("temp_legacy_{new_id}"));
     let (mut has_version, mut has_id) = (false, false);
     let mut project = ObjectWriter::new(out);
     for (key, value) in root.fields() {
@@ -143,9 +143,9 @@ fn upgrade_section(out: &mut String, section: View<'_>) -> bool {
 /// Writes an audio item with its file id, also in its source.
 fn upgrade_audio_item(out: &mut String, item: View<'_>) {
     let source = present(item.get("source"));
-    let of_item = file_id(item);
-    let of_source = source.and_then(file_id);
-    let in_url = || {
+    let item_id = file_id(item);
+    let source_id = source.and_then(file_id);
+    let url_id = || {
         let url = item.text("audio_file_url")?;
         let id = file_id_in_url(&url)?;
         let mut quoted = String::new();
@@ -153,14 +153,14 @@ fn upgrade_audio_item(out: &mut String, item: View<'_>) {
         Some(Cow::Owned(quoted))
     };
     let borrowed = |id: View<'_>| Cow::Owned(id.as_json().to_owned());
-    let id = of_item.or(of_source).map(borrowed).or_else(in_url);
+    let id = item_id.or(source_id).map(borrowed).or_else(url_id);
     let mut writer = ObjectWriter::new(out);
     let (mut has_id, mut has_source) = (false, false);
     for (key, value) in item.fields() {
         match key.raw_name() {
             "serverFileId" => {}
             "server_file_id" => {
-                if !is_left_out(Some(value)) {
+                if !is_missing(Some(value)) {
                     has_id = true;
                     writer.copy(key, value);
                 }
@@ -191,14 +191,14 @@ fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
         out.push_str(source.as_json());
         return;
     }
-    let own_id = file_id(source);
+    let source_id = file_id(source);
     let mut writer = ObjectWriter::new(out);
     let mut has_id = false;
     for (key, value) in source.fields() {
         match key.raw_name() {
             "serverFileId" => {}
             "server_file_id" => {
-                if !is_left_out(Some(value)) {
+                if !is_missing(Some(value)) {
                     has_id = true;
                     writer.copy(key, value);
                 }
@@ -206,7 +206,7 @@ fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
             _ => writer.copy(key, value),
         }
     }
-    if let Some(id) = own_id.map(View::as_json).or(id).filter(|_| !has_id) {
+    if let Some(id) = source_id.map(View::as_json).or(id).filter(|_| !has_id) {
         writer.json("server_file_id", id);
     }
     writer.end();
@@ -214,7 +214,7 @@ fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
 
 /// The file id under either of its names; null and the empty string count as missing.
 fn file_id(object: View<'_>) -> Option<View<'_>> {
-    let id = |name| object.get(name).filter(|id| !is_left_out(Some(*id)));
+    let id = |name| object.get(name).filter(|id| !is_missing(Some(*id)));
     id("server_file_id").or_else(|| id("serverFileId"))
 }
 
@@ -223,7 +223,7 @@ fn present(value: Option<View<'_>>) -> Option<View<'_>> {
 }
 
 /// Whether an id is missing, null or the empty string.
-fn is_left_out(id: Option<View<'_>>) -> bool {
+fn is_missing(id: Option<View<'_>>) -> bool {
     present(id).is_none_or(|id| id.is_text(""))
 }
 
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_null_engine_is_left_out() {
+    fn a_null_engine_is_removed() {
         check_track(json!({"id": "t", "synth_engine": null}), json!({"id": "t"}));
     }
 
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn misshapen_documents_pass_through_to_validation() {
+    fn malformed_documents_are_left_to_validation() {
         for document in [
             json!({"schema_version": 1, "project_id": 4, "tracks": {"a": 1}}),
             json!({"schema_version": "one", "project_id": "p", "tracks": [1, null, {"items": "none"}]}),

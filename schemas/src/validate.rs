@@ -83,11 +83,11 @@ impl Check {
         if !rule.any_of.is_empty() {
             let schema = self.schema;
             if !rule.any_of.iter().any(|&form| Self::allows(view, schema.rule(form))) {
-                self.report(message::no_such_choice(view));
+                self.report(message::no_such_form(view));
             }
             return;
         }
-        if let Some(detail) = Self::fault(view, rule) {
+        if let Some(detail) = Self::violation(view, rule) {
             return self.report(detail);
         }
         match view.kind() {
@@ -102,38 +102,38 @@ impl Check {
     }
 
     fn allows(view: View<'_>, rule: &Rule) -> bool {
-        Self::fault(view, rule).is_none()
+        Self::violation(view, rule).is_none()
     }
 
-    /// The first violation of a value itself, without its fields and entries.
-    fn fault(view: View<'_>, rule: &Rule) -> Option<String> {
+    /// The first violation of a value, without its fields and entries.
+    fn violation(view: View<'_>, rule: &Rule) -> Option<String> {
         if !rule.types.is_empty() && !rule.types.iter().any(|name| is_of_type(view, name)) {
             return Some(message::wrong_type(view, &rule.types));
         }
         if let Some((choices, is_const)) = &rule.choices
             && !choices.iter().any(|choice| equals(view, choice))
         {
-            return Some(message::not_among(view, choices, *is_const));
+            return Some(message::not_allowed(view, choices, *is_const));
         }
         if let Some(number) = view.as_number() {
-            let beyond = |limit: &Option<serde_json::Number>, is_beyond: fn(&f64, &f64) -> bool| {
-                limit.clone().filter(|limit| limit.as_f64().is_some_and(|limit| is_beyond(&number, &limit)))
+            let violated = |limit: &Option<serde_json::Number>, violates: fn(&f64, &f64) -> bool| {
+                limit.clone().filter(|limit| limit.as_f64().is_some_and(|limit| violates(&number, &limit)))
             };
-            if let Some(limit) = beyond(&rule.minimum, f64::lt) {
-                return Some(message::less(view, &limit));
+            if let Some(limit) = violated(&rule.minimum, f64::lt) {
+                return Some(message::below_minimum(view, &limit));
             }
-            if let Some(limit) = beyond(&rule.maximum, f64::gt) {
-                return Some(message::more(view, &limit));
+            if let Some(limit) = violated(&rule.maximum, f64::gt) {
+                return Some(message::above_maximum(view, &limit));
             }
         }
         if rule.min_length.is_some() || rule.max_length.is_some() || rule.pattern.is_some() {
             let text = view.as_text()?;
             let chars = text.chars().count();
             if let Some(limit) = rule.min_length.filter(|limit| chars < *limit) {
-                return Some(message::shorter(view, limit));
+                return Some(message::too_short(view, limit));
             }
             if let Some(limit) = rule.max_length.filter(|limit| chars > *limit) {
-                return Some(message::longer(view, limit));
+                return Some(message::too_long(view, limit));
             }
             if let Some(pattern) = rule.pattern.as_ref().filter(|pattern| !(pattern.matches)(&text)) {
                 return Some(message::no_match(view, pattern.text));
@@ -145,7 +145,7 @@ impl Check {
     fn one_of(&mut self, view: View<'_>, rule: &Rule) {
         let schema = self.schema;
         match view.get("type") {
-            _ if view.kind() != Kind::Object => self.report(message::no_such_choice(view)),
+            _ if view.kind() != Kind::Object => self.report(message::no_such_form(view)),
             None => self.report(message::missing("type")),
             Some(kind) => match schema.form(rule, kind) {
                 Some(form) => self.value(view, form),
@@ -176,10 +176,10 @@ impl Check {
 
     fn object(&mut self, view: View<'_>, rule: &Rule) {
         debug_assert!(rule.properties.len() <= 64, "a bit for each field");
-        let (mut present, mut twice) = (0_u64, 0_u64);
+        let (mut present, mut repeated) = (0_u64, 0_u64);
         for (key, _) in view.fields() {
             if let Some((field_index, _)) = rule.property(key.raw_name()) {
-                twice |= present & 1 << field_index;
+                repeated |= present & 1 << field_index;
                 present |= 1 << field_index;
             }
         }
@@ -189,8 +189,8 @@ impl Check {
             }
         }
         for (field_index, (name, _)) in rule.properties.iter().enumerate() {
-            if twice & 1 << field_index != 0 {
-                self.within(name, |check| check.report(format!("the field \"{name}\" is there twice")));
+            if repeated & 1 << field_index != 0 {
+                self.within(name, |check| check.report(format!("the field \"{name}\" occurs twice")));
             }
         }
         for (key, field) in view.fields() {

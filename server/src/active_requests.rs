@@ -4,8 +4,8 @@
 //! may carry many requests. Without these limits, one visitor could use up all connections. A
 //! request is active until its answer has been sent, event streams included.
 //!
-//! Each account and each address may also have a quarter as many active requests as may still begin
-//! in all. So several of them together leave room for others.
+//! An account or address may have at most a quarter of the number of requests that can still begin.
+//! So several of them together leave room for others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -30,7 +30,7 @@ pub(crate) struct ActiveRequests(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// As many as connections may be open: most proxies use a connection for each request.
+    /// The limit on open connections: most proxies use a connection for each request.
     max: usize,
     max_per_address: usize,
     max_per_account: usize,
@@ -57,16 +57,16 @@ struct AddressRequests {
 #[derive(Debug)]
 struct AddressRequest {
     connection: String,
-    /// Ends the request; present until its body has arrived.
+    /// Evicts the request; `None` once its body has arrived.
     receiving: Option<CancellationToken>,
 }
 
-/// An active request. It ends when this is dropped.
+/// Counts an active request until it is dropped.
 #[derive(Debug)]
 pub(crate) struct ActiveRequest {
     requests: ActiveRequests,
     sender: Sender,
-    /// Cancelled if the request must give way to another one.
+    /// Cancelled when a newer request evicts this one.
     evicted: CancellationToken,
 }
 
@@ -93,7 +93,7 @@ impl ActiveRequests {
     pub(crate) fn begin_for_account(&self, account_id: &str) -> ApiResult<ActiveRequest> {
         let mut counts = self.lock();
         let count = counts.accounts.get(account_id).copied().unwrap_or_default();
-        if count >= self.0.max_per_account || self.takes_too_many(&counts, count) {
+        if count >= self.0.max_per_account || self.exceeds_fair_count(&counts, count) {
             return Err(account_busy());
         }
         counts.accounts.insert(account_id.to_owned(), count + 1);
@@ -102,10 +102,9 @@ impl ActiveRequests {
         Ok(ActiveRequest { requests: self.clone(), sender, evicted: CancellationToken::new() })
     }
 
-    /// Begins a request without a log-in. A connection may have a quarter as many active requests
-    /// as its address may still begin, so that one connection leaves room for others. If the
-    /// address has no room, its oldest request whose body has not arrived gives way: who sends a
-    /// body slowly keeps nobody else out.
+    /// Begins a request without a log-in. A connection may have at most a quarter of the number of
+    /// requests that its address can still begin, so that it leaves room for others. A full address
+    /// evicts its oldest request whose body has not arrived: slow senders block nobody else.
     ///
     /// # Errors
     /// 503 `busy` if the address or the connection has too many active requests.
@@ -115,7 +114,7 @@ impl ActiveRequests {
         counts.next_id += 1;
         let id = counts.next_id;
         let count = counts.addresses.get(&address).map_or(0, |of_address| of_address.requests.len());
-        let is_full = count >= self.0.max_per_address || self.takes_too_many(&counts, count);
+        let is_full = count >= self.0.max_per_address || self.exceeds_fair_count(&counts, count);
         let Counts { addresses, total, .. } = &mut *counts;
         let of_address = addresses.entry(address.clone()).or_default();
         let of_connection = of_address.by_connection.get(&connection).copied().unwrap_or_default();
@@ -135,8 +134,8 @@ impl ActiveRequests {
         Ok(ActiveRequest { requests: self.clone(), sender, evicted })
     }
 
-    /// Whether somebody with `count` active requests has a quarter as many as may still begin.
-    fn takes_too_many(&self, counts: &Counts, count: usize) -> bool {
+    /// Whether `count` is at least a quarter of the number of requests that can still begin.
+    fn exceeds_fair_count(&self, counts: &Counts, count: usize) -> bool {
         count > 0 && 4 * count >= self.0.max.saturating_sub(counts.total)
     }
 
@@ -176,7 +175,7 @@ impl AddressRequests {
 }
 
 impl ActiveRequest {
-    /// The request's body, which records when it has arrived.
+    /// Wraps the request's body so that its arrival is recorded.
     pub(crate) fn watch_body(&self, body: Body) -> Body {
         if body.is_end_stream() {
             self.requests.received(&self.sender);
@@ -185,10 +184,10 @@ impl ActiveRequest {
         Body::new(WatchedBody { body, requests: self.requests.clone(), sender: self.sender.clone() })
     }
 
-    /// Waits for the answer, or ends the request if it must give way to another one.
+    /// Waits for the answer, or for the eviction of the request.
     ///
     /// # Errors
-    /// 503 `busy` if it had to give way.
+    /// 503 `busy` if the request was evicted.
     pub(crate) async fn run(&self, answer: impl Future<Output = Response>) -> ApiResult<Response> {
         tokio::select! {
             response = answer => Ok(response),
@@ -196,7 +195,7 @@ impl ActiveRequest {
         }
     }
 
-    /// Keeps the request active until the body of its answer has been sent, or its client has left.
+    /// Keeps the request active until its answer has been sent or its client has disconnected.
     pub(crate) fn until_sent(self, response: Response) -> Response {
         // Bodies in memory of a known size are counted by their bytes (`held_answers.rs`); a
         // wrapped body would lose that size.
@@ -232,7 +231,7 @@ impl Drop for ActiveRequest {
     }
 }
 
-/// The body of a request that records when it has arrived.
+/// The body of a request, which records its arrival.
 struct WatchedBody {
     body: Body,
     requests: ActiveRequests,
@@ -291,7 +290,7 @@ mod tests {
 
     use super::*;
 
-    fn of_limits(max: usize, max_per_address: usize, max_per_account: usize) -> ActiveRequests {
+    fn with_limits(max: usize, max_per_address: usize, max_per_account: usize) -> ActiveRequests {
         ActiveRequests::new(&ConnectionLimits {
             idle_max: Duration::from_secs(1),
             max,
@@ -301,7 +300,7 @@ mod tests {
     }
 
     fn limited(max_per_address: usize, max_per_account: usize) -> ActiveRequests {
-        of_limits(4_096, max_per_address, max_per_account)
+        with_limits(4_096, max_per_address, max_per_account)
     }
 
     fn client(address: &str, connection: usize) -> Client {
@@ -317,10 +316,10 @@ mod tests {
             let body = request.watch_body(Body::empty());
             body.is_end_stream().then_some(request)
         };
-        let active: Vec<_> = connections.filter_map(|one| begin(&one)).collect();
+        let active: Vec<_> = connections.filter_map(|client| begin(&client)).collect();
         assert_eq!(active.len(), 8);
-        let elsewhere = client("192.0.2.2", 0);
-        requests.begin_for_address(&elsewhere).expect("another address has its own limit");
+        let other_client = client("192.0.2.2", 0);
+        requests.begin_for_address(&other_client).expect("another address has its own limit");
         drop(active);
         assert!(requests.lock().addresses.is_empty());
         requests.begin_for_address(&client("192.0.2.1", 0)).expect("all have ended");
@@ -334,7 +333,7 @@ mod tests {
         assert_eq!(alone.len(), 103);
         drop(alone);
         let _flood: Vec<_> = (0..64 * 100).filter_map(|number| by(number % 64).ok()).collect();
-        let _class: Vec<_> = (64..88).map(|one| by(one).expect("room for a class")).collect();
+        let _class: Vec<_> = (64..88).map(|number| by(number).expect("room for a class")).collect();
     }
 
     #[test]
@@ -354,7 +353,7 @@ mod tests {
 
     #[test]
     fn many_accounts_and_addresses_leave_room_for_others() {
-        let requests = of_limits(1_024, 128, 128);
+        let requests = with_limits(1_024, 128, 128);
         let by_account = |number: usize| requests.begin_for_account(&format!("account {number}"));
         let by_address = |number: usize| {
             let active = requests.begin_for_address(&client(&format!("192.0.2.{}", number % 25), number))?;
@@ -377,17 +376,17 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn requests_whose_bodies_do_not_arrive_give_way_to_new_connections() {
+    async fn new_connections_evict_requests_without_a_body() {
         let requests = limited(8, 1);
         let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
         let slow: Vec<_> = (0..8).map(|connection| begin(connection).expect("room")).collect();
-        let received = begin(8).expect("the oldest gives way");
+        let received = begin(8).expect("the oldest is evicted");
         let _body = received.watch_body(Body::empty());
         let answer = || async { Response::new(Body::empty()) };
-        slow[0].run(std::future::pending()).await.expect_err("it gave way");
+        slow[0].run(std::future::pending()).await.expect_err("it was evicted");
         slow[1].run(answer()).await.expect("it is still active");
         let later: Vec<_> = (9..30).map_while(|connection| begin(connection).ok()).collect();
-        assert_eq!(later.len(), 21, "each gives way to the next");
+        assert_eq!(later.len(), 21, "each is evicted by the next");
         received.run(answer()).await.expect("its body has arrived: it stays");
         drop((slow, later, received));
         assert!(requests.lock().addresses.is_empty());

@@ -1,12 +1,12 @@
-//! Words that are read in any case: `WAV` is `wav`.
+//! Reads words in any case: `WAV` means `wav`.
 
 use serde::de::value::StringDeserializer;
 use serde::de::{Deserialize, Deserializer, IntoDeserializer as _};
 
-/// Reads one of the words of `T`, which are in lower case, whatever case it comes in.
+/// Reads a value of `T`, whose words are in lower case, from text in any case.
 ///
 /// # Errors
-/// As `T`'s own reader.
+/// Those of `T`'s deserializer.
 pub(crate) fn word<'de, D: Deserializer<'de>, T: Deserialize<'de>>(deserializer: D) -> Result<T, D::Error> {
     let text = String::deserialize(deserializer)?.to_ascii_lowercase();
     let deserializer: StringDeserializer<D::Error> = text.into_deserializer();

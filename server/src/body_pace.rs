@@ -1,11 +1,10 @@
-//! How fast bodies of requests must come, so that slow senders do not hold memory, permits and
+//! Minimum rate of request bodies, so that slow senders do not occupy memory, permits and
 //! connections.
 //!
-//! Only the time in which the service waits for the client counts. A client may pause for
-//! `pause_max`; each byte that comes earns `1 / min_bytes_per_sec` of further waiting, up to
-//! `pause_max` again. So pauses are forgiven, and over time the body must come at the smallest
-//! rate. A body that is held in memory must also be whole within `whole_max`; files that are
-//! written to the disk while they come need not.
+//! Only the time that the service waits for the client counts. A client may pause for `pause_max`.
+//! Each byte adds a credit of `1 / min_bytes_per_sec`, up to `pause_max`. So a client may pause,
+//! but must reach the minimum rate on average. A body in memory must also be complete within
+//! `whole_max`; a file that is streamed to the disk need not.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -20,26 +19,25 @@ use axum::response::Response;
 use hyper::body::{Body as _, Frame, SizeHint};
 use tokio::time::{Instant, Sleep};
 
-/// How fast bodies must come.
+/// Limits on the pace of request bodies.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyPace {
     /// Longest pause.
     pub pause_max: Duration,
-    /// Smallest rate in bytes per second; 0: none.
+    /// Minimum rate in bytes per second; 0: none.
     pub min_bytes_per_sec: u64,
-    /// Longest time for a whole body that is held in memory.
+    /// Longest time for a complete body in memory.
     pub whole_max: Duration,
 }
 
 impl BodyPace {
-    /// The longest time in which the whole body of a request may arrive, from the request's
-    /// extensions.
+    /// Longest time for a complete body, from the request's extensions.
     pub(crate) fn whole_max(extensions: &Extensions) -> Duration {
         extensions.get::<Self>().map_or(Duration::MAX, |pace| pace.whole_max)
     }
 
-    /// The time that `bytes` earn.
-    fn earned(&self, bytes: usize) -> Duration {
+    /// The credit for receiving `bytes`.
+    fn credit_for(&self, bytes: usize) -> Duration {
         match self.min_bytes_per_sec {
             0 => self.pause_max,
             rate => Duration::from_secs_f64(bytes as f64 / rate as f64),
@@ -47,7 +45,7 @@ impl BodyPace {
     }
 }
 
-/// Middleware: ends bodies that come more slowly than `pace`. Reading them fails with [`TooSlow`].
+/// Middleware: reading a body that arrives more slowly than `pace` fails with [`TooSlow`].
 pub(crate) async fn keep(pace: BodyPace, mut request: Request, next: Next) -> Response {
     request.extensions_mut().insert(pace);
     if request.body().is_end_stream() {
@@ -56,10 +54,10 @@ pub(crate) async fn keep(pace: BodyPace, mut request: Request, next: Next) -> Re
     next.run(request.map(|body| Body::new(PacedBody::new(body, pace)))).await
 }
 
-/// A body came too slowly.
+/// A body arrived too slowly.
 #[derive(Debug, thiserror::Error)]
 #[error(
-    "the body came too slowly: less than {min_bytes_per_sec} bytes per second, or a pause of {pause_secs} s"
+    "the body arrived too slowly: less than {min_bytes_per_sec} bytes per second, or a pause of {pause_secs} s"
 )]
 pub(crate) struct TooSlow {
     min_bytes_per_sec: u64,
@@ -69,23 +67,23 @@ pub(crate) struct TooSlow {
 struct PacedBody {
     body: Body,
     pace: BodyPace,
-    /// How long the service still waits for the client.
+    /// Remaining time that the service waits for the client.
     credit: Duration,
-    /// Since when it waits.
-    waits_since: Option<Instant>,
+    /// Start of the current wait.
+    waiting_since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl PacedBody {
     fn new(body: Body, pace: BodyPace) -> Self {
-        Self { body, pace, credit: pace.pause_max, waits_since: None, timer: None }
+        Self { body, pace, credit: pace.pause_max, waiting_since: None, timer: None }
     }
 
-    /// Ends with [`TooSlow`] once the credit is used up.
-    fn poll_patience(&mut self, context: &mut Context<'_>) -> Poll<TooSlow> {
-        if self.waits_since.is_none() {
+    /// Completes with [`TooSlow`] once the credit is used up.
+    fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<TooSlow> {
+        if self.waiting_since.is_none() {
             let now = Instant::now();
-            self.waits_since = Some(now);
+            self.waiting_since = Some(now);
             let until = now + self.credit;
             match &mut self.timer {
                 Some(timer) => timer.as_mut().reset(until),
@@ -109,15 +107,15 @@ impl hyper::body::Body for PacedBody {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, BoxError>>> {
         let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) else {
-            let refusal = ready!(self.poll_patience(context));
+            let refusal = ready!(self.poll_timeout(context));
             return Poll::Ready(Some(Err(refusal.into())));
         };
-        if let Some(since) = self.waits_since.take() {
+        if let Some(since) = self.waiting_since.take() {
             self.credit = self.credit.saturating_sub(since.elapsed());
         }
         if let Some(Ok(frame)) = &frame {
             let bytes = frame.data_ref().map_or(0, Bytes::len);
-            self.credit = self.credit.saturating_add(self.pace.earned(bytes)).min(self.pace.pause_max);
+            self.credit = self.credit.saturating_add(self.pace.credit_for(bytes)).min(self.pace.pause_max);
         }
         Poll::Ready(frame.map(|frame| frame.map_err(Into::into)))
     }
@@ -154,11 +152,11 @@ mod tests {
         bytes.len().to_string()
     }
 
-    /// Status of a request with a body of such pieces, each `every` after the one before.
-    async fn status(pace: BodyPace, piece: &'static [u8], every: Duration, pieces: usize) -> u16 {
+    /// Status of a request whose body has `count` chunks at this interval.
+    async fn status(pace: BodyPace, chunk: &'static [u8], interval: Duration, count: usize) -> u16 {
         let body = Body::from_stream(stream::unfold(0, move |sent| async move {
-            tokio::time::sleep(every).await;
-            (sent < pieces).then_some((Ok::<_, Error>(piece), sent + 1))
+            tokio::time::sleep(interval).await;
+            (sent < count).then_some((Ok::<_, Error>(chunk), sent + 1))
         }));
         let router = Router::new()
             .route("/", post(length))
@@ -170,26 +168,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_in_drops_ends() {
+    async fn a_body_below_the_minimum_rate_is_refused() {
         assert_eq!(status(PACE, b"x", Duration::from_millis(10), usize::MAX).await, 408);
         let unlimited = BodyPace { min_bytes_per_sec: 0, ..PACE };
         assert_eq!(status(unlimited, b"x", Duration::from_millis(1), 100).await, 200);
     }
 
     #[tokio::test]
-    async fn a_body_that_falls_silent_ends() {
+    async fn a_body_with_a_long_pause_is_refused() {
         assert_eq!(status(PACE, &[0; 1_000], Duration::from_secs(60), 2).await, 408);
     }
 
     #[tokio::test]
-    async fn a_body_that_takes_too_long_in_all_ends() {
+    async fn a_body_that_takes_too_long_in_total_is_refused() {
         let pace = BodyPace { whole_max: Duration::from_millis(100), ..PACE };
         assert_eq!(status(pace, &[0; 1_000], Duration::from_millis(5), 100_000).await, 408);
     }
 
     #[tokio::test]
-    async fn a_body_at_the_smallest_rate_passes() {
-        // 100 times the smallest rate, for longer than one pause may last.
+    async fn a_body_above_the_minimum_rate_passes() {
+        // 100 times the minimum rate, for longer than one pause may last.
         assert_eq!(status(PACE, &[0; 500], Duration::from_millis(5), 60).await, 200);
     }
 }

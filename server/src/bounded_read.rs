@@ -1,22 +1,22 @@
-//! Reading a whole file that somebody else made.
+//! Reads a whole file of unknown origin, up to a limit.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-/// The bytes of a file of at most `max_bytes`, whatever its length is said to be: a device has
-/// none and never ends.
+/// The bytes of a file of at most `max_bytes`. Counts the bytes that it reads, since a device
+/// reports no length and never ends.
 ///
 /// # Errors
-/// The file cannot be read, or holds more: then the kind is [`ErrorKind::FileTooLarge`].
+/// The file cannot be read, or is larger ([`ErrorKind::FileTooLarge`]).
 pub(crate) fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
-    let said_bytes = file.metadata()?.len();
+    let reported_bytes = file.metadata()?.len();
     let too_large = || io::Error::new(ErrorKind::FileTooLarge, format!("it has more than {max_bytes} bytes"));
-    if said_bytes > max_bytes {
+    if reported_bytes > max_bytes {
         return Err(too_large());
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(said_bytes).unwrap_or_default());
+    let mut bytes = Vec::with_capacity(usize::try_from(reported_bytes).unwrap_or_default());
     file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > max_bytes { Err(too_large()) } else { Ok(bytes) }
 }

@@ -1,4 +1,4 @@
-//! Where a request comes from, for throttling, rates and the audit log.
+//! The client's address of a request, for throttling, rates and the audit log.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,18 +10,18 @@ use crate::error::ApiError;
 use crate::peer::connection_of;
 use crate::state::AppState;
 
-/// Who asks: the other end of the connection, or what the proxies named in the settings say it is.
+/// The client: the peer of the connection, or the one that a trusted proxy names.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
     /// Its address.
     pub address: IpAddr,
-    /// Names its connection: to the service, or to the proxy where that tells its port. Otherwise
-    /// clients of one address share what the proxy keeps open.
+    /// Name of its connection to the service, or to the proxy if that reports the port. Otherwise
+    /// all clients of one address share the proxy's connection.
     pub connection: String,
 }
 
 impl Client {
-    /// Who asks by a connection with `peer`.
+    /// The client of a request on a connection with `peer`.
     pub(crate) fn of(peer: SocketAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> Self {
         let (address, port) = address_and_port(peer, headers, trusted_proxies);
         let connection = match port {
@@ -42,7 +42,7 @@ impl FromRequestParts<AppState> for Client {
     }
 }
 
-/// The address of whoever asks by a connection with `peer`.
+/// The client's address of a request on a connection with `peer`.
 pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> IpAddr {
     address_and_port(SocketAddr::new(peer, 0), headers, trusted_proxies).0
 }
@@ -59,7 +59,7 @@ fn address_and_port(
     }
     let chain = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
     let hops: Vec<&str> = chain.flat_map(|value| value.split(',')).map(str::trim).collect();
-    // From the nearest hop outwards; what lies beyond the first untrusted one is hearsay.
+    // From the nearest hop outwards; entries beyond the first untrusted hop may be forged.
     for hop in hops.iter().rev() {
         let Some((address, port)) = parse(hop) else { break };
         client = (address.to_canonical(), port);
@@ -72,7 +72,7 @@ fn address_and_port(
 
 /// The address of a hop, and the port that some proxies add.
 fn parse(hop: &str) -> Option<(IpAddr, Option<u16>)> {
-    let bare = hop.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(hop);
+    let bare = hop.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(hop);
     if let Ok(address) = bare.parse() {
         return Some((address, None));
     }
@@ -80,7 +80,7 @@ fn parse(hop: &str) -> Option<(IpAddr, Option<u16>)> {
     Some((socket.ip(), Some(socket.port())))
 }
 
-/// The address, or for IPv6 the /64 that one customer owns.
+/// The address, or for IPv6 its /64, which belongs to one customer.
 pub(crate) fn network_of(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.to_string(),
@@ -101,7 +101,7 @@ mod tests {
         for value in forwarded {
             headers.append("x-forwarded-for", value.parse().unwrap());
         }
-        let trusted: Vec<IpAddr> = trusted.iter().map(|one| one.parse().unwrap()).collect();
+        let trusted: Vec<IpAddr> = trusted.iter().map(|address| address.parse().unwrap()).collect();
         let client = client_address(peer.parse().unwrap(), &headers, &trusted);
         assert_eq!(client, expected.parse::<IpAddr>().unwrap());
     }
@@ -112,7 +112,7 @@ mod tests {
         check("10.0.0.1", &["198.51.100.7"], &["10.0.0.1"], "198.51.100.7");
         check("10.0.0.1", &["1.1.1.1, 198.51.100.7", "10.0.0.2"], &["10.0.0.1", "10.0.0.2"], "198.51.100.7");
         check("10.0.0.1", &["nonsense"], &["10.0.0.1"], "10.0.0.1");
-        // As Azure's gateway sends them.
+        // Azure's gateway adds ports.
         check("10.0.0.1", &["198.51.100.7:4711"], &["10.0.0.1"], "198.51.100.7");
         check("10.0.0.1", &["1.1.1.1, [2001:db8::7]:4711"], &["10.0.0.1"], "2001:db8::7");
         check("10.0.0.1", &["[2001:db8::7]"], &["10.0.0.1"], "2001:db8::7");
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn connections_are_told_apart_where_the_proxy_tells_their_ports() {
+    fn connections_differ_by_the_port_that_the_proxy_reports() {
         let connection = |peer: &str, forwarded: &str| {
             let mut headers = HeaderMap::new();
             headers.append("x-forwarded-for", forwarded.parse().unwrap());
@@ -133,13 +133,13 @@ mod tests {
         assert_ne!(connection(a, "198.51.100.7:4711"), connection(a, "198.51.100.7:4712"));
         assert_ne!(connection(a, "198.51.100.7"), connection(b, "198.51.100.7"));
         assert_ne!(connection(a, "198.51.100.7"), connection(a, "198.51.100.8"));
-        // Whoever comes without a proxy says nothing about it.
+        // Without a proxy, the header is ignored.
         assert_eq!(connection("192.0.2.1:9", "1.1.1.1:1"), connection("192.0.2.1:9", "1.1.1.1:2"));
         assert_ne!(connection("192.0.2.1:9", "1.1.1.1:1"), connection("192.0.2.1:8", "1.1.1.1:1"));
     }
 
     #[test]
-    fn neighbours_in_one_ipv6_network_share_a_count() {
+    fn addresses_of_one_ipv6_network_share_a_count() {
         let of = |text: &str| network_of(text.parse().unwrap());
         assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:2:ffff::1"));
         assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));

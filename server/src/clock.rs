@@ -1,4 +1,4 @@
-//! The time of day, in the one form in which it is stored and answered.
+//! The time of day, in the format of the database and of answers.
 
 use std::time::SystemTime;
 
@@ -6,7 +6,8 @@ use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 use time::{OffsetDateTime, UtcOffset};
 
-/// RFC 3339 in UTC with six fractional digits: of equal length, so that text order is time order.
+/// RFC 3339 in UTC with six fractional digits. All texts have one length, so text order is time
+/// order.
 const FORMAT: &[BorrowedFormatItem<'static>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
 
@@ -16,25 +17,25 @@ pub fn now_text() -> String {
     text(OffsetDateTime::now_utc())
 }
 
-/// The time so many seconds from now, or before now if negative, in the same form.
+/// The time `secs` from now, or before now if negative, in the same format.
 #[must_use]
 pub fn text_in(secs: i64) -> String {
     text(OffsetDateTime::now_utc().saturating_add(time::Duration::seconds(secs)))
 }
 
-/// A moment of the system's clock, in the same form.
+/// A time of the system's clock, in the same format.
 #[must_use]
 pub fn text_at(time: SystemTime) -> String {
     text(time.into())
 }
 
-/// The time so many seconds after the start of 1970, in the same form.
+/// A Unix time in seconds, in the same format.
 #[must_use]
 pub fn text_of_unix_secs(unix_secs: i64) -> String {
     text(OffsetDateTime::from_unix_timestamp(unix_secs).unwrap_or(OffsetDateTime::UNIX_EPOCH))
 }
 
-/// The time so many milliseconds after the start of 1970, in the same form.
+/// A Unix time in milliseconds, in the same format.
 #[must_use]
 pub fn text_of_unix_ms(unix_ms: i64) -> String {
     let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(unix_ms) * 1_000_000);

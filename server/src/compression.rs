@@ -1,4 +1,4 @@
-//! What is compressed on the way out: text and wasm, never audio or parts of files.
+//! Compresses answers: text and wasm, never audio or ranges of files.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,38 +14,38 @@ use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
 
 type Rule = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
 
-/// gzip for answers of 1 KiB and more that are worth it. An encoder lives as long as its answer is
-/// sent: gzip takes 0.3 MB of memory for each, and Brotli would take several.
+/// gzip for compressible answers from 1 KiB on. An encoder exists until its answer has been sent:
+/// gzip takes 0.3 MB of memory each, and Brotli would take several.
 pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Rule>> {
-    let rule: Rule = is_worth_it;
+    let rule: Rule = is_compressible;
     CompressionLayer::new().compress_when(SizeAbove::new(1024).and(rule))
 }
 
-/// Requests that may have compressed answers at a time. The encoders of so many take 80 MB.
-const AT_ONCE_MAX: usize = 256;
+/// Maximum number of requests with compressed answers at a time. Their encoders take 80 MB.
+const ENCODERS_MAX: usize = 256;
 
-/// Requests under way whose answers may be compressed.
+/// Counts the active requests whose answers may be compressed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Encoders(Arc<AtomicUsize>);
 
-/// One of these requests. Dropped, it no longer counts.
-struct Counted(Encoders);
+/// Counts one of these requests until it is dropped.
+struct CountedRequest(Encoders);
 
 impl Encoders {
-    fn count(&self) -> Option<Counted> {
+    fn count(&self) -> Option<CountedRequest> {
         let before = self.0.fetch_add(1, Ordering::Relaxed);
-        let counted = Counted(self.clone());
-        (before < AT_ONCE_MAX).then_some(counted)
+        let counted = CountedRequest(self.clone());
+        (before < ENCODERS_MAX).then_some(counted)
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedRequest {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Middleware around [`layer`]: beyond a number of requests, answers come as they are.
+/// Middleware around [`layer`]: above [`ENCODERS_MAX`] requests, answers are not compressed.
 pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request, next: Next) -> Response {
     if !request.headers().contains_key(header::ACCEPT_ENCODING) {
         return next.run(request).await;
@@ -60,25 +60,25 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
     }
     answer.map(|body| {
         Body::new(body.map_frame(move |frame| {
-            // Until the body has ended, or the client has gone.
+            // Counts until the body has ended or the client has disconnected.
             let _counted = &counted;
             frame
         }))
     })
 }
 
-fn is_worth_it(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
+fn is_compressible(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     let essence = kind.split(';').next().unwrap_or("").trim();
-    // Server-sent events must leave at once, and a part of a file must stay that part.
-    let as_it_is = status == StatusCode::PARTIAL_CONTENT
+    // An encoder would delay server-sent events, and a range counts bytes of the file.
+    let is_excluded = status == StatusCode::PARTIAL_CONTENT
         || headers.contains_key(header::CONTENT_RANGE)
         || essence == "text/event-stream";
-    let text = essence.starts_with("text/")
+    let is_text = essence.starts_with("text/")
         || essence.ends_with("json")
         || essence.ends_with("javascript")
         || matches!(essence, "application/wasm" | "image/svg+xml");
-    text && !as_it_is
+    is_text && !is_excluded
 }
 
 #[cfg(test)]
@@ -91,26 +91,26 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn answers_beyond_a_number_come_as_they_are() {
+    async fn the_number_of_compressed_answers_is_limited() {
         let text = || async { ([(header::CONTENT_TYPE, "text/plain")], "x".repeat(100_000)) };
         let encoders = Encoders::default();
         let routes = Router::new()
             .route("/", get(text))
             .layer(layer())
             .layer(from_fn_with_state(encoders.clone(), limit));
-        let ask = async || {
+        let send = async || {
             let request = Request::get("/").header(header::ACCEPT_ENCODING, "gzip").body(Body::empty());
             routes.clone().oneshot(request.expect("a request")).await.expect("an answer")
         };
-        let is_packed = |answer: &Response| answer.headers().contains_key(header::CONTENT_ENCODING);
+        let is_compressed = |answer: &Response| answer.headers().contains_key(header::CONTENT_ENCODING);
         let mut unread = Vec::new();
-        for _ in 0..AT_ONCE_MAX {
-            unread.push(ask().await);
+        for _ in 0..ENCODERS_MAX {
+            unread.push(send().await);
         }
-        assert!(unread.iter().all(is_packed));
-        assert!(!is_packed(&ask().await), "there are too many");
+        assert!(unread.iter().all(is_compressed));
+        assert!(!is_compressed(&send().await), "there are too many");
         unread.pop();
-        assert!(is_packed(&ask().await), "one has gone");
+        assert!(is_compressed(&send().await), "one has ended");
         drop(unread);
         assert_eq!(encoders.0.load(Ordering::Relaxed), 0);
     }
@@ -120,7 +120,7 @@ mod tests {
         let mut headers = HeaderMap::new();
         headers.insert(header::CONTENT_TYPE, kind.parse().unwrap());
         assert_eq!(
-            is_worth_it(status, Version::HTTP_11, &headers, &Extensions::new()),
+            is_compressible(status, Version::HTTP_11, &headers, &Extensions::new()),
             expected,
             "{status} {kind}"
         );

@@ -1,8 +1,8 @@
-//! Pages of other sites: closed, unless the settings name an origin (`SF_CORS_ORIGINS`).
+//! Cross-origin requests: refused unless the settings name the origin (`SF_CORS_ORIGINS`).
 //!
-//! A named origin may call the API with a token in the `Authorization` header. Cookies and the like
-//! are never allowed (there are none), and local trust is for the service's own page alone, so
-//! nobody acts without a token.
+//! A named origin may call the API with a token in the `Authorization` header. The service never
+//! allows credentials such as cookies (it has none), and trusts local callers of its own page only.
+//! So each cross-origin request needs a token.
 
 use std::sync::Arc;
 
@@ -11,19 +11,18 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-/// What a page may do; the routes decide the rest.
+/// Methods that a page may use; routes may refuse them.
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
-/// Headers of answers that scripts may read beyond the few that they always may.
-const READABLE: &str = "etag, location, retry-after, www-authenticate, content-disposition, content-range, \
+/// Headers of answers that scripts may read, in addition to those that are always readable.
+const EXPOSED_HEADERS: &str = "etag, location, retry-after, www-authenticate, content-disposition, content-range, \
      accept-ranges, x-request-id, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, \
      upload-length, upload-expires, x-soundfont-id, x-soundfont-fallback, x-soundfont-missing-presets";
 
-/// How long a browser may remember what it may do, in seconds.
+/// How long a browser may cache the answer to a preflight request, in seconds.
 const MAX_AGE_SECS: &str = "600";
 
-/// Middleware: answers what browsers ask before a call from another site, and lets them read what
-/// comes.
+/// Middleware: answers preflight requests, and lets allowed origins read answers.
 pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Request, next: Next) -> Response {
     if origins.is_empty() || !request.uri().path().starts_with("/api/") {
         return next.run(request).await;
@@ -32,29 +31,29 @@ pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Reque
         Some(origin) => answer(origin, request, next).await,
         None => next.run(request).await,
     };
-    // Also where nothing is allowed: a cache must not give that to a site that may.
+    // Also on refusals: a cache must not give them to an allowed origin.
     response.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
     response
 }
 
-/// The answer to a site that may ask.
+/// The answer to an allowed origin.
 async fn answer(origin: HeaderValue, request: Request, next: Next) -> Response {
-    let is_asked_before = request.method() == Method::OPTIONS
+    let is_preflight = request.method() == Method::OPTIONS
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
-    let headers_wanted = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
-    let mut response = match is_asked_before {
+    let requested_headers = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    let mut response = match is_preflight {
         true => StatusCode::NO_CONTENT.into_response(),
         false => next.run(request).await,
     };
     let headers = response.headers_mut();
-    if is_asked_before {
+    if is_preflight {
         set(headers, header::ACCESS_CONTROL_ALLOW_METHODS, METHODS);
         set(headers, header::ACCESS_CONTROL_MAX_AGE, MAX_AGE_SECS);
-        if let Some(wanted) = headers_wanted {
-            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, wanted);
+        if let Some(requested) = requested_headers {
+            headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, requested);
         }
     } else {
-        set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, READABLE);
+        set(headers, header::ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
     }
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     response
@@ -67,7 +66,7 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
 /// The request's origin, if the settings name it.
 fn allowed(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
-    origins.iter().any(|known| known.as_bytes() == origin.as_bytes()).then(|| origin.clone())
+    origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
 }
 
 #[cfg(test)]
@@ -80,16 +79,16 @@ mod tests {
     const SITE: &str = "https://studio.example";
     const PATH: &str = "/api/v1/projects";
 
-    async fn ask_before(app: &TestApp, path: &str, origin: &str) -> Answer {
+    async fn preflight(app: &TestApp, path: &str, origin: &str) -> Answer {
         let call = app.remote(Method::OPTIONS, path).header("origin", origin);
         let call = call.header("access-control-request-method", "PUT");
         call.header("access-control-request-headers", "authorization,if-match").send().await
     }
 
     #[tokio::test]
-    async fn other_sites_are_kept_out() {
+    async fn other_origins_are_refused() {
         let app = TestApp::start().await;
-        let answer = ask_before(&app, PATH, SITE).await;
+        let answer = preflight(&app, PATH, SITE).await;
         assert_eq!((answer.status.as_u16(), answer.header("access-control-allow-origin")), (405, ""));
         let token = app.admin_token().await;
         let answer = app.remote(Method::GET, PATH).token(&token).header("origin", SITE).send().await;
@@ -98,9 +97,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_named_site_comes_in_with_a_token_only() {
+    async fn a_named_origin_needs_a_token() {
         let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
-        let answer = ask_before(&app, PATH, SITE).await;
+        let answer = preflight(&app, PATH, SITE).await;
         assert_eq!(answer.status.as_u16(), 204);
         assert_eq!(answer.header("access-control-allow-origin"), SITE);
         assert!(answer.header("access-control-allow-methods").contains("PUT"));
@@ -115,32 +114,32 @@ mod tests {
         assert_eq!(answer.header("access-control-allow-origin"), SITE);
         let readable = answer.header("access-control-expose-headers");
         for name in ["etag", "x-soundfont-id", "x-soundfont-fallback", "x-soundfont-missing-presets"] {
-            assert!(readable.split(", ").any(|one| one == name), "{name}: {readable}");
+            assert!(readable.split(", ").any(|listed| listed == name), "{name}: {readable}");
         }
         let varies: Vec<_> = answer.headers.get_all("vary").iter().collect();
-        assert!(varies.iter().any(|with| *with == "origin"), "{varies:?}");
-        // On this machine, but from that site's page: nobody is the administrator by chance.
+        assert!(varies.iter().any(|value| *value == "origin"), "{varies:?}");
+        // A local caller on that site's page is not trusted.
         let answer = app.local(Method::GET, PATH).header("origin", SITE).send().await;
         answer.problem(401, "token_missing");
-        // A refusal can be read as well.
+        // Scripts can read refusals too.
         assert_eq!(answer.header("access-control-allow-origin"), SITE);
     }
 
     #[tokio::test]
-    async fn only_the_letter_counts_and_only_the_api() {
+    async fn origins_must_match_exactly_and_only_the_api_is_open() {
         let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
         for origin in
             ["https://studio.example.evil", "http://studio.example", "https://Studio.example", "null"]
         {
-            let answer = ask_before(&app, PATH, origin).await;
+            let answer = preflight(&app, PATH, origin).await;
             assert_eq!(answer.header("access-control-allow-origin"), "", "{origin}");
             assert!(answer.header("vary").contains("origin"), "{origin}");
         }
-        assert_eq!(ask_before(&app, "/index.html", SITE).await.header("access-control-allow-origin"), "");
+        assert_eq!(preflight(&app, "/index.html", SITE).await.header("access-control-allow-origin"), "");
     }
 
     #[tokio::test]
-    async fn the_upload_protocols_own_question_is_answered_too() {
+    async fn the_options_request_of_the_upload_protocol_is_answered() {
         let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
         let token = app.admin_token().await;
         let call = app.remote(Method::OPTIONS, "/api/v1/audio/uploads").token(&token);

@@ -1,7 +1,7 @@
-//! The one error of the API and its body, `application/problem+json` (RFC 9457).
+//! The error type of the API and its body, `application/problem+json` (RFC 9457).
 //!
-//! Every refusal, whether from a handler, an extractor, a missing route or a panic, has this
-//! shape. Internal errors are logged once, here, and never shown.
+//! Handlers, extractors, missing routes and panics all answer with it. Internal errors are logged
+//! here, once, and never shown.
 
 use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -9,8 +9,7 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// When another try makes sense after a 503, in seconds: longer than the database's own short
-/// locks.
+/// `Retry-After` of a 503 in seconds: longer than the database's short locks.
 const UNAVAILABLE_RETRY_AFTER_SECS: u64 = 2;
 
 /// Result codes of SQLite for a lock that another connection holds (`SQLITE_BUSY`, `SQLITE_LOCKED`
@@ -21,12 +20,12 @@ const SQLITE_LOCKED_CODES: [&str; 8] = ["5", "6", "15", "261", "262", "517", "51
 /// Result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
-/// One place in a document that is wrong.
+/// A value in a document that is not valid.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {
     /// JSON pointer (RFC 6901) to the offending value.
     pub pointer: String,
-    /// What is wrong with it.
+    /// Reason why it is not valid.
     pub detail: String,
 }
 
@@ -46,20 +45,20 @@ pub struct Problem {
     pub title: String,
     /// HTTP status.
     pub status: u16,
-    /// What happened to this request, for a person.
+    /// Explanation for people.
     pub detail: String,
-    /// Stable name of the problem, for a program.
+    /// Stable name of the problem for programs.
     pub code: String,
-    /// The offending places of a document that failed validation.
+    /// The invalid values of a document that failed validation.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(nullable = false)]
     pub errors: Option<Vec<FieldError>>,
 }
 
-/// Every way in which a request can fail. Each variant has one status.
+/// The reason why a request failed. Each variant has one status.
 #[derive(Debug, thiserror::Error)]
 pub enum ApiError {
-    /// 400: the request makes no sense as it is.
+    /// 400: the request is malformed.
     #[error("{detail}")]
     BadRequest {
         /// Stable name.
@@ -67,17 +66,17 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 400: a document is well-formed but not valid; the places are listed.
+    /// 400: a document is well-formed but not valid; the invalid values are listed.
     #[error("{detail}")]
     Invalid {
         /// Stable name.
         code: &'static str,
         /// For a person.
         detail: String,
-        /// Where and why.
+        /// The invalid values.
         errors: Vec<FieldError>,
     },
-    /// 401: nobody knows who is asking. Answered with `WWW-Authenticate: Bearer`.
+    /// 401: the caller is unknown. Answered with `WWW-Authenticate: Bearer`.
     #[error("{detail}")]
     Unauthorized {
         /// Stable name.
@@ -85,7 +84,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 403: known, but not allowed.
+    /// 403: the caller is known, but not allowed to do this.
     #[error("{detail}")]
     Forbidden {
         /// Stable name.
@@ -93,7 +92,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 404: not there, or somebody else's.
+    /// 404: the resource does not exist, or belongs to another account.
     #[error("{detail}")]
     NotFound {
         /// Stable name.
@@ -107,10 +106,10 @@ pub enum ApiError {
         /// The method that was used.
         method: String,
     },
-    /// 408: the body did not arrive whole.
+    /// 408: the body did not arrive completely.
     #[error("the request's body ended early or could not be read")]
     BodyIncomplete,
-    /// 409: it clashes with what is there.
+    /// 409: the request conflicts with the current state.
     #[error("{detail}")]
     Conflict {
         /// Stable name.
@@ -118,7 +117,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 412: the resource has changed since.
+    /// 412: the resource has changed since the caller read it.
     #[error("{detail}")]
     PreconditionFailed {
         /// Stable name.
@@ -129,15 +128,15 @@ pub enum ApiError {
     /// 413: more bytes than are accepted.
     #[error("{what} may have at most {limit_bytes} bytes")]
     TooLarge {
-        /// What is too large, as the start of a sentence.
+        /// Name of the content, as the start of a sentence.
         what: &'static str,
         /// The limit in bytes.
         limit_bytes: u64,
     },
-    /// 415: a kind of content that is not taken here.
+    /// 415: the operation does not accept this media type.
     #[error("{detail}")]
     UnsupportedMedia {
-        /// For a person: what came and what is accepted.
+        /// For a person: the received type and the accepted ones.
         detail: String,
     },
     /// 416: a range outside the file. Answered with `Content-Range: bytes */size`.
@@ -146,7 +145,7 @@ pub enum ApiError {
         /// Size of the file in bytes.
         size_bytes: u64,
     },
-    /// 422: understood, valid, and still impossible.
+    /// 422: the request is valid, but cannot be carried out.
     #[error("{detail}")]
     Unprocessable {
         /// Stable name.
@@ -154,7 +153,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 428: a write must say which revision it started from.
+    /// 428: a write must name the revision that it is based on.
     #[error("{detail}")]
     PreconditionRequired {
         /// Stable name.
@@ -162,7 +161,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 429: too often. Answered with `Retry-After`.
+    /// 429: the caller sends too many requests. Answered with `Retry-After`.
     #[error("{detail}")]
     TooManyRequests {
         /// For a person.
@@ -170,7 +169,7 @@ pub enum ApiError {
         /// Seconds until another try makes sense.
         retry_after_secs: u64,
     },
-    /// 501: this installation cannot do it.
+    /// 501: this installation does not support the operation.
     #[error("{detail}")]
     NotImplemented {
         /// Stable name.
@@ -178,7 +177,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 502: a service that this one asked refused, or answered what makes no sense.
+    /// 502: an upstream service refused, or sent an unusable answer.
     #[error("{detail}")]
     BadGateway {
         /// Stable name.
@@ -186,7 +185,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 504: a service that this one asked did not answer in time.
+    /// 504: an upstream service did not answer in time.
     #[error("{detail}")]
     GatewayTimeout {
         /// Stable name.
@@ -194,7 +193,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 503: not now. Answered with `Retry-After`.
+    /// 503: temporarily unavailable. Answered with `Retry-After`.
     #[error("{detail}")]
     Unavailable {
         /// Stable name.
@@ -202,7 +201,7 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 503: too much of this work waits already. Answered with `Retry-After`.
+    /// 503: too many requests of this kind are running or waiting. Answered with `Retry-After`.
     #[error("{detail}")]
     Busy {
         /// For a person.
@@ -217,34 +216,34 @@ pub enum ApiError {
         /// For a person.
         detail: String,
     },
-    /// 507: the disk or its quota is full. What was stored before is untouched.
+    /// 507: the disk or its quota is full. Stored data is unchanged.
     #[error("the storage is full; nothing was changed")]
     StorageFull,
-    /// 507: the user's share of the storage is used up. What was stored before is untouched.
+    /// 507: the user's quota is used up. Stored data is unchanged.
     #[error(
         "this needs {least}{needed_bytes} bytes, and of your {quota_bytes} bytes of storage {used_bytes} are used; nothing was changed",
         least = if *is_exact { "" } else { "at least " }
     )]
     QuotaExceeded {
-        /// What the user may store, in bytes.
+        /// The user's quota in bytes.
         quota_bytes: u64,
-        /// What the user stores already, in bytes.
+        /// Bytes that the user stores already.
         used_bytes: u64,
-        /// What would be added, in bytes; at least so many unless `is_exact`.
+        /// Bytes that would be added; a lower bound unless `is_exact`.
         needed_bytes: u64,
-        /// Whether all of it was counted.
+        /// Whether `needed_bytes` is the exact number.
         is_exact: bool,
     },
-    /// 460, as the tus protocol has it: a part of an upload is not what its checksum says.
+    /// 460, defined by the tus protocol: a part of an upload does not match its checksum.
     #[error("the bytes do not have the checksum that came with them; nothing was added")]
     ChecksumMismatch,
-    /// 500: our fault. The text stays in the log.
+    /// 500: a fault of the service. Only the log has its text.
     #[error("internal error: {0:#}")]
     Internal(anyhow::Error),
 }
 
 impl ApiError {
-    /// 404 for a resource that is not there or belongs to somebody else: both read alike.
+    /// 404 for a resource that does not exist or belongs to another account, with the same text.
     pub fn not_found(what: &str, id: &str) -> Self {
         Self::NotFound { code: "not_found", detail: format!("There is no {what} `{id}`.") }
     }
@@ -254,10 +253,10 @@ impl ApiError {
         Self::BadRequest { code, detail: detail.into() }
     }
 
-    /// 500 from anything that can be described; what the database said keeps its own status.
+    /// 500 for any error, except that a database error keeps its own status.
     pub fn internal(error: impl Into<anyhow::Error>) -> Self {
         match error.into().downcast::<sqlx::Error>() {
-            Ok(of_database) => of_database.into(),
+            Ok(database_error) => database_error.into(),
             Err(error) => Self::Internal(error),
         }
     }
@@ -277,9 +276,8 @@ impl ApiError {
         }
     }
 
-    /// Whether what was sent caused it, so that sending the same again can only fail again.
-    /// Everything else passes, or somebody can mend it: a busy database, a full disk or quota, a
-    /// fault of the service.
+    /// Whether the content of the request is the cause, so that a retry fails again. All other
+    /// causes can pass: a busy database, a full disk or quota, a fault of the service.
     #[must_use]
     pub fn is_fault_of_content(&self) -> bool {
         matches!(
@@ -293,7 +291,7 @@ impl ApiError {
         )
     }
 
-    /// Whether one file of several is refused by it, while others may still be taken.
+    /// Whether the error concerns one file of several, so that the others may still be accepted.
     #[must_use]
     pub fn refuses_one_file(&self) -> bool {
         self.is_fault_of_content()
@@ -336,7 +334,7 @@ impl ApiError {
         }
     }
 
-    /// The stable name that programs compare.
+    /// The stable name for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -368,13 +366,13 @@ impl ApiError {
         }
     }
 
-    /// The body as it is answered: an internal error's own text is left out.
+    /// The body of the answer, without the text of internal errors.
     #[must_use]
     pub fn problem(&self) -> Problem {
         let status = self.status();
         let detail = match self {
-            Self::Internal(_) => "Something went wrong inside the service; its log says what.".to_owned(),
-            other => sentence(&other.to_string()),
+            Self::Internal(_) => "The service had an internal error; its log has the details.".to_owned(),
+            error => sentence(&error.to_string()),
         };
         let errors = match self {
             Self::Invalid { errors, .. } => Some(errors.clone()),
@@ -391,7 +389,7 @@ impl ApiError {
     }
 }
 
-/// First letter large, full stop at the end.
+/// The text with an upper-case first letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let mut out: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
@@ -437,7 +435,7 @@ impl From<sqlx::Error> for ApiError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::Database(inner) => match inner.code().as_deref() {
-                // SQLITE_FULL and disk_full: no room for the write; the transaction is rolled back.
+                // SQLITE_FULL and disk_full: the transaction is rolled back.
                 Some("13" | "53100") => {
                     tracing::error!(error = %error, "the database's disk is full");
                     return Self::StorageFull;
@@ -445,12 +443,12 @@ impl From<sqlx::Error> for ApiError {
                 // character_not_in_repertoire, untranslatable_character: PostgreSQL's text has no
                 // U+0000.
                 Some("22021" | "22P05") => {
-                    let detail = "A text holds the character U+0000, which cannot be stored; leave it out.";
+                    let detail = "A text contains the character U+0000, which cannot be stored; remove it.";
                     return Self::bad_request("bad_text", detail);
                 }
                 // serialization_failure, deadlock_detected, lock_not_available, query_canceled by
                 // its time-out, too_many_connections, idle_in_transaction_session_timeout: nothing
-                // was changed, and another try may well succeed.
+                // was changed, and a retry may succeed.
                 Some("40001" | "40P01" | "55P03" | "57014" | "53300" | "25P03") => {
                     tracing::warn!(error = %error, "the database is busy");
                     return Self::database_busy();
@@ -459,7 +457,7 @@ impl From<sqlx::Error> for ApiError {
                     tracing::warn!(error = %error, "another connection holds the lock of the database");
                     return Self::database_busy();
                 }
-                // admin_shutdown, crash_shutdown, cannot_connect_now: it is being started again.
+                // admin_shutdown, crash_shutdown, cannot_connect_now: the database restarts.
                 // Class 08: the connection was refused or broke.
                 Some("57P01" | "57P02" | "57P03") => {}
                 // SQLITE_CANTOPEN: its file was moved away.
@@ -502,12 +500,12 @@ impl From<std::io::Error> for ApiError {
     }
 }
 
-/// What goes wrong when an archive is written.
+/// An archive could not be written.
 impl From<zip::result::ZipError> for ApiError {
     fn from(error: zip::result::ZipError) -> Self {
         match error {
             zip::result::ZipError::Io(error) => error.into(),
-            other => Self::Internal(anyhow::Error::new(other).context("archive")),
+            error => Self::Internal(anyhow::Error::new(error).context("archive")),
         }
     }
 }
@@ -518,11 +516,11 @@ impl From<tokio::task::JoinError> for ApiError {
     }
 }
 
-/// The refusals that any operation may answer, for the OpenAPI document; `docs` adds those that
-/// follow from what an operation asks for: who is asking, something that a path names, a body.
+/// The errors of all operations, for the OpenAPI document. `docs` adds those that follow from an
+/// operation's inputs: the caller, ids in the path, the body.
 #[derive(utoipa::IntoResponses)]
 pub enum CommonErrors {
-    /// Our fault; the log says what.
+    /// A fault of the service; its log has the details.
     #[response(status = 500, content_type = "application/problem+json")]
     Internal(#[to_schema] Problem),
 }
@@ -539,7 +537,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_internal_error_keeps_its_text_to_itself() {
+    async fn an_internal_error_does_not_show_its_text() {
         let (status, body, _) = body(ApiError::internal(anyhow::anyhow!("password of db is hunter2"))).await;
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(!body.to_string().contains("hunter2"));
@@ -547,7 +545,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_the_database_refuses_for_now_is_503_whatever_stands_around_it() {
+    async fn a_temporary_database_error_is_503_even_with_context() {
         for (error, code) in [
             (anyhow::Error::new(sqlx::Error::PoolTimedOut), "database_busy"),
             (anyhow::Error::new(sqlx::Error::PoolTimedOut).context("one").context("two"), "database_busy"),
@@ -579,7 +577,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_headers_that_belong_to_a_status_are_there() {
+    async fn errors_have_the_headers_of_their_status() {
         let (_, _, headers) =
             body(ApiError::Unauthorized { code: "token_missing", detail: "who?".to_owned() }).await;
         assert_eq!(headers[header::WWW_AUTHENTICATE], "Bearer");

@@ -7,16 +7,17 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Whether `If-None-Match` names `etag` (weak comparison), so that 304 is the answer.
+/// Whether `If-None-Match` contains `etag` (weak comparison), so that the answer is 304.
 #[must_use]
 pub fn matches_none(headers: &HeaderMap, etag: &str) -> bool {
-    listed(headers, &header::IF_NONE_MATCH).any(|one| one == "*" || bare(one) == bare(etag))
+    listed(headers, &header::IF_NONE_MATCH)
+        .any(|tag| tag == "*" || without_weak_mark(tag) == without_weak_mark(etag))
 }
 
-/// `value` as JSON with a tag made from its bytes: 200, or 304 if the request names the tag.
+/// `value` as JSON, tagged with the hash of its bytes: 200, or 304 if the request has the tag.
 ///
 /// # Errors
-/// 500 for what is no JSON.
+/// 500 if the value cannot be written as JSON.
 pub fn tagged_json(request: &HeaderMap, value: &impl Serialize) -> ApiResult<Response> {
     let json = serde_json::to_string(value).map_err(ApiError::internal)?;
     let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
@@ -31,19 +32,20 @@ pub fn tagged_json(request: &HeaderMap, value: &impl Serialize) -> ApiResult<Res
     Ok((common, json).into_response())
 }
 
-/// The one tag in `If-Match` as text between the quotes; `None` if the header is missing.
+/// The tag in `If-Match` without its quotes; `None` if the header is missing.
 ///
-/// A weak mark is ignored: proxies that compress add it.
+/// A weak mark is ignored: compressing proxies add it.
 ///
 /// # Errors
-/// When the header holds a list, `*`, or something that is no tag.
+/// If the header is a list, `*`, or not a tag.
 pub fn if_match(headers: &HeaderMap) -> Result<Option<&str>, BadIfMatch> {
     if !headers.contains_key(header::IF_MATCH) {
         return Ok(None);
     }
     let mut tags = listed(headers, &header::IF_MATCH);
     let (Some(tag), None) = (tags.next(), tags.next()) else { return Err(BadIfMatch) };
-    bare(tag).strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).map(Some).ok_or(BadIfMatch)
+    let quoted = without_weak_mark(tag);
+    quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(Some).ok_or(BadIfMatch)
 }
 
 /// `If-Match` is not one tag in quotes.
@@ -56,7 +58,7 @@ fn listed<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item =
     values.flat_map(|value| value.split(',')).map(str::trim)
 }
 
-fn bare(tag: &str) -> &str {
+fn without_weak_mark(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
@@ -78,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn if_match_takes_one_tag() {
+    fn if_match_accepts_one_tag() {
         assert_eq!(if_match(&headers(header::IF_MATCH, "\"3\"")).unwrap(), Some("3"));
         assert_eq!(if_match(&headers(header::IF_MATCH, "W/\"3\"")).unwrap(), Some("3"));
         assert_eq!(if_match(&HeaderMap::new()).unwrap(), None);

@@ -1,13 +1,13 @@
-//! The API's own extractors, so that what they refuse reads like every other error.
+//! The API's extractors, whose rejections are [`ApiError`]s.
 //!
 //! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes and [`VALUES_MAX`] values.
-//! - [`LongJson`]: the same where some fields are long and stay text; [`JsonObject`]: all of it
-//!   stays text.
-//! - [`RawBody`]: the bytes of a body, under the same limit; [`JsonBytes`]: the same for JSON that
+//! - [`LongJson`]: the same, with long fields that stay text; [`JsonObject`]: an object that stays
+//!   text.
+//! - [`RawBody`]: the bytes of a body, with the same limit; [`JsonBytes`]: the same for JSON that
 //!   the handler parses.
 //! - [`Query`] and [`Path`]: as axum's.
 //!
-//! A route raises the limit with [`body_limit`], which also guards streaming extractors such as
+//! A route raises the limit with [`body_limit`], which also limits streaming extractors such as
 //! multipart.
 
 mod value_count;
@@ -31,53 +31,52 @@ use crate::error::ApiError;
 use crate::held_body::{HeldBody, announced_bytes, in_time};
 use crate::permits::{Bounds, Caller, Permits, processors};
 
-/// Largest body where a route says nothing else, in bytes.
+/// Default limit on bodies, in bytes.
 pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
 
-/// How much of a body that is announced as too long is read, and for how long, before it is
-/// refused.
+/// How many bytes of an oversized body are read before it is refused, and for how long.
 const DISCARD_MAX_BYTES: usize = 256 * 1024 * 1024;
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Largest JSON body that an async thread parses itself, in bytes: a matter of a millisecond.
-const PARSED_AT_ONCE_MAX_BYTES: usize = 64 * 1024;
+/// Largest JSON body that is parsed on an async thread, in bytes; it takes about a millisecond.
+const PARSED_INLINE_MAX_BYTES: usize = 64 * 1024;
 
-/// Most values in a JSON body, long fields of [`LongFields`] not counted. A value takes up to 300
-/// bytes of memory, so that all of them together stay below 6 MB.
+/// Maximum number of values in a JSON body without its [`LongFields`]. A value takes up to 300
+/// bytes of memory, so all of them stay below 6 MB.
 pub const VALUES_MAX: usize = 20_000;
 
-/// JSON documents that are read, checked or written at once, in KiB: one takes up to ten times its
+/// Total size of the JSON documents in work at a time, in KiB. A document takes up to ten times its
 /// size in memory.
 pub(crate) const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
 
-/// Documents that may wait, in KiB, and requests that wait with them.
+/// Limits on waiting documents: their total size in KiB, and their number.
 const DOCUMENTS_WAITING_KIB: u64 = 256 * 1024;
 const DOCUMENTS_WAITING: u64 = 1_024;
 
 static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
-    // Small ones keep the processors busy, but never all the threads there are.
-    let (running, least) = (DOCUMENTS_AT_ONCE_KIB, DOCUMENTS_AT_ONCE_KIB / (4 * processors()));
+    // At most four documents run for each processor.
+    let (running, min_weight) = (DOCUMENTS_AT_ONCE_KIB, DOCUMENTS_AT_ONCE_KIB / (4 * processors()));
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
-    Permits::weighted("documents", Bounds { running, least, of_one_user: running, waiting, requests })
+    Permits::weighted("documents", Bounds { running, min_weight, per_user: running, waiting, requests })
 });
 
-/// Documents below this size, in bytes, have permits of their own: they do not wait behind large
+/// Documents below this size, in bytes, have separate permits, so that they do not wait for large
 /// ones.
 const SMALL_BYTES: usize = 1024 * 1024;
 
-/// Small documents that are read, checked or written at once, in KiB.
+/// Total size of the small documents in work at a time, in KiB.
 pub(crate) const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
 
 static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
-    let (running, least) = (SMALL_AT_ONCE_KIB, SMALL_AT_ONCE_KIB / (4 * processors()));
+    let (running, min_weight) = (SMALL_AT_ONCE_KIB, SMALL_AT_ONCE_KIB / (4 * processors()));
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
-    Permits::weighted("documents", Bounds { running, least, of_one_user: running, waiting, requests })
+    Permits::weighted("documents", Bounds { running, min_weight, per_user: running, waiting, requests })
 });
 
 /// Runs `work` on a JSON document of `size_bytes` on a blocking thread, once a permit is free.
 ///
 /// # Errors
-/// Those of the work; 503 `busy` where too many documents wait.
+/// Those of the work; 503 `busy` if too many documents wait.
 pub(crate) async fn with_document<T: Send + 'static>(
     size_bytes: usize,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
@@ -86,8 +85,8 @@ pub(crate) async fn with_document<T: Send + 'static>(
     permits.run_weighted(weight_kib, work).await
 }
 
-/// The same for work of one user that reads its document itself: requests that wait hold nothing,
-/// and those of others do not wait behind all of one user's.
+/// Like [`with_document`], for work of a user that reads its document when it runs. Waiting
+/// requests hold no memory, and users share the permits fairly.
 ///
 /// # Errors
 /// As [`with_document`].
@@ -100,7 +99,7 @@ pub(crate) async fn with_unread_document<T: Send + 'static>(
     permits.run_reading(user_id, weight_kib, work).await
 }
 
-/// The permits that work on a document of `size_bytes` needs, and how many.
+/// The permits for work on a document of `size_bytes`, and the number of them that it needs.
 fn document_work<T>(
     size_bytes: usize,
     work: impl FnOnce() -> Result<T, ApiError> + Send,
@@ -109,7 +108,7 @@ fn document_work<T>(
     let work = move |_: &Caller| {
         let outcome = work();
         if !is_small {
-            // Before the next document takes as much.
+            // Frees the memory before the next document needs it.
             allocator::give_back();
         }
         outcome
@@ -120,14 +119,14 @@ fn document_work<T>(
 /// Media type of JSON.
 const JSON: &str = "application/json";
 
-/// How many bytes the body of this request may have, and what to call it.
+/// Limit on the body of a request, and the name of the content.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimit {
     /// Largest content in bytes.
     pub max_bytes: u64,
-    /// Bytes that a form around the content may add to the body; no refusal speaks of them.
+    /// Bytes that a form around the content may add to the body; errors do not mention them.
     pub form_max_bytes: u64,
-    /// What the body is, as the start of a sentence: "A project".
+    /// Name of the content, as the start of a sentence: "A project".
     pub what: &'static str,
 }
 
@@ -138,13 +137,13 @@ impl Default for BodyLimit {
 }
 
 impl BodyLimit {
-    /// A limit for bodies without a form around them.
+    /// A limit for bodies that are not forms.
     #[must_use]
     pub const fn of(max_bytes: u64, what: &'static str) -> Self {
         Self { max_bytes, form_max_bytes: 0, what }
     }
 
-    /// The refusal that names this limit.
+    /// The error that names this limit.
     #[must_use]
     pub fn exceeded(self) -> ApiError {
         ApiError::TooLarge { what: self.what, limit_bytes: self.max_bytes }
@@ -159,8 +158,8 @@ impl BodyLimit {
     }
 }
 
-/// Middleware: refuses bodies over `limit`, whatever reads them, and lets [`Json`] and [`RawBody`]
-/// name it.
+/// Middleware: limits bodies for all extractors, and passes `limit` to [`Json`] and [`RawBody`] for
+/// their errors.
 ///
 /// Use it as `.layer(from_fn(move |request, next| body_limit(limit, request, next)))`, or through
 /// [`crate::router::with_body_limit`].
@@ -174,8 +173,8 @@ pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> R
     next.run(request).await
 }
 
-/// A body that is announced as too long: whoever reads it learns so. Before that, the handler finds
-/// out who sends it.
+/// A body whose `Content-Length` exceeds the limit. Reading it fails, so that the handler can check
+/// the caller first.
 fn refused_when_read(body: Body) -> Body {
     Body::from_stream(futures_util::stream::once(async {
         discard(body).await;
@@ -185,17 +184,17 @@ fn refused_when_read(body: Body) -> Body {
 
 /// `Content-Length` exceeds the limit on the body.
 #[derive(Debug, thiserror::Error)]
-#[error("the body is announced as longer than its limit")]
+#[error("Content-Length exceeds the limit on the body")]
 struct AnnouncedTooLong;
 
-/// Reads a refused body for a while and throws it away.
+/// Reads and discards a refused body, up to a limit.
 ///
-/// An answer sent while the client is still writing ends in a reset connection, and a browser then
-/// reports a network error in place of the answer.
+/// If the service answered while the client still sends, the connection would be reset, and
+/// browsers would report a network error instead of the answer.
 async fn discard(body: Body) {
-    let mut rest = Limited::new(body, DISCARD_MAX_BYTES);
-    let drained = async { while let Some(Ok(_)) = rest.frame().await {} };
-    // Whether all of it came is of no interest.
+    let mut body = Limited::new(body, DISCARD_MAX_BYTES);
+    let drained = async { while let Some(Ok(_)) = body.frame().await {} };
+    // The outcome does not matter: the body is refused.
     let _ = tokio::time::timeout(DISCARD_WITHIN, drained).await;
 }
 
@@ -213,9 +212,9 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
             return Err(limit.exceeded());
         }
         let body = HeldBody::of(&request);
-        let (parts, pieces) = request.into_parts();
-        let pieces = Limited::new(pieces, limit.bytes()).into_data_stream();
-        let reading = body.read(pieces, |error| match is_length_limit(&*error) {
+        let (parts, incoming) = request.into_parts();
+        let chunks = Limited::new(incoming, limit.bytes()).into_data_stream();
+        let reading = body.read(chunks, |error| match is_length_limit(&*error) {
             true => limit.exceeded(),
             false => ApiError::BodyIncomplete,
         });
@@ -223,7 +222,7 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
     }
 }
 
-/// Whether a limit on the body's length is the cause of `error`, however deeply wrapped.
+/// Whether a limit on the body's length is among the causes of `error`.
 #[must_use]
 pub fn is_length_limit(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
@@ -236,7 +235,7 @@ pub fn is_length_limit(error: &(dyn std::error::Error + 'static)) -> bool {
     false
 }
 
-/// The bytes of a body that says it is JSON, not parsed yet.
+/// The unparsed bytes of a body with the media type of JSON.
 #[derive(Debug)]
 pub struct JsonBytes(pub Bytes);
 
@@ -267,19 +266,18 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
     }
 }
 
-/// Parses a small body at once, and a larger one on another thread when few enough others are
-/// parsed.
+/// Parses a small body directly, and a larger one on a blocking thread once a permit is free.
 async fn parsed<T: Send + 'static>(
     bytes: Bytes,
     parse: impl FnOnce(Bytes) -> Result<T, ApiError> + Send + 'static,
 ) -> Result<T, ApiError> {
-    if bytes.len() <= PARSED_AT_ONCE_MAX_BYTES {
+    if bytes.len() <= PARSED_INLINE_MAX_BYTES {
         return parse(bytes);
     }
     with_document(bytes.len(), move || parse(bytes)).await
 }
 
-/// A JSON object that stays text, however many values it has.
+/// A JSON object that stays text, with any number of values.
 #[derive(Debug)]
 pub struct JsonObject(pub JsonText);
 
@@ -294,7 +292,7 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
                 Kind::Object => Ok(text),
                 _ => Err(ApiError::bad_request(
                     "unexpected_json",
-                    "The body is not the JSON that is expected here: it is no object.",
+                    "The body is not the JSON that is expected here: it is not an object.",
                 )),
             }
         });
@@ -302,14 +300,13 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
     }
 }
 
-/// A type with fields that may be as long as the body: they are of the type [`JsonText`], which
-/// takes no more memory than the text.
+/// A type with long fields. They are [`JsonText`], which takes no more memory than the text.
 pub trait LongFields: DeserializeOwned {
     /// Names of the fields.
     const NAMES: &'static [&'static str];
 }
 
-/// A JSON body of which some fields stay text.
+/// A JSON body whose long fields stay text.
 #[derive(Debug)]
 pub struct LongJson<T>(pub T);
 
@@ -322,19 +319,19 @@ impl<T: LongFields + Send + 'static, S: Send + Sync> FromRequest<S> for LongJson
     }
 }
 
-/// Parses an object, of which the fields in [`LongFields::NAMES`] stay text.
+/// Parses an object whose fields in [`LongFields::NAMES`] stay text.
 ///
 /// # Errors
 /// As [`parse_object`]; 400 `too_many_values`.
 pub fn parse_long<T: LongFields>(bytes: Bytes) -> Result<T, ApiError> {
-    let whole = read_text(&bytes)?;
+    let document = read_text(&bytes)?;
     drop(bytes);
-    if whole.view().kind() != Kind::Object {
-        return parse_object(whole.as_str().as_bytes());
+    if document.view().kind() != Kind::Object {
+        return parse_object(document.as_str().as_bytes());
     }
-    let mut text = String::with_capacity(whole.as_str().len());
+    let mut text = String::with_capacity(document.as_str().len());
     let mut object = ObjectWriter::new(&mut text);
-    for (key, value) in whole.view().fields() {
+    for (key, value) in document.view().fields() {
         if T::NAMES.contains(&key.raw_name()) && value.kind() != Kind::Null {
             object.text(key.raw_name(), value.as_json());
         } else {
@@ -342,7 +339,7 @@ pub fn parse_long<T: LongFields>(bytes: Bytes) -> Result<T, ApiError> {
         }
     }
     object.end();
-    drop(whole);
+    drop(document);
     check_count(text.as_bytes())?;
     parse_json(text.as_bytes())
 }
@@ -355,11 +352,10 @@ pub fn read_text(bytes: &[u8]) -> Result<JsonText, ApiError> {
     JsonText::read(bytes).map_err(|error| not_expected(&error))
 }
 
-/// Refuses JSON of too many values before any of them is built. Bytes that are no JSON are for the
-/// parser to refuse.
+/// Refuses JSON with too many values before it is parsed. The parser refuses malformed JSON.
 pub(crate) fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
-    // Between two values there is a comma or a colon; those in strings only make the first guess
-    // higher.
+    // An upper bound: a comma, colon or bracket precedes each value except the first. Those in
+    // strings only raise it.
     if bytes.iter().filter(|byte| b",:[{".contains(byte)).count() < VALUES_MAX {
         return Ok(());
     }
@@ -378,7 +374,7 @@ impl<T: serde::Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// Parses JSON as the API does: nesting deeper than 128 levels is refused, and refusals say where.
+/// Parses JSON. Refuses more than 128 levels of nesting; errors name line and column.
 ///
 /// # Errors
 /// 400 `malformed_json`, or `unexpected_json` for well-formed JSON of another shape.
@@ -394,14 +390,14 @@ fn not_expected(error: &serde_json::Error) -> ApiError {
     ApiError::bad_request(code, format!("The body is not the JSON that is expected here: {error}"))
 }
 
-/// Parses a JSON object of known fields: derived readers alone would take a list for one, its
-/// values for the fields in their order.
+/// Parses a JSON object. Refuses lists, which derived deserializers would accept as the fields in
+/// their order.
 ///
 /// # Errors
 /// As [`parse_json`].
 pub fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
-        let detail = "The body is not the JSON that is expected here: it is a list in place of an object.";
+        let detail = "The body is not the JSON that is expected here: it is a list instead of an object.";
         return Err(ApiError::bad_request("unexpected_json", detail));
     }
     parse_json(bytes)

@@ -1,24 +1,24 @@
-//! Bytes that requests hold at the same time, shared fairly between those who send them.
+//! A budget of bytes for concurrent requests, shared fairly between their senders.
 //!
-//! Somebody may hold at most as many bytes as remain free (Choudhury and Hahne, "Dynamic queue
-//! length thresholds for shared-memory packet switches", 1998): one user gets half, two get a third
-//! each, and there is always room for another one.
+//! An owner may hold at most as many bytes as remain free (Choudhury and Hahne, "Dynamic queue
+//! length thresholds for shared-memory packet switches", 1998). One user gets half, two get a third
+//! each, and a new user always finds room.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Seconds after which a caller that was turned away may try again.
+/// Seconds after which a refused caller may try again.
 const RETRY_AFTER_SECS: u64 = 5;
 
-/// A number of bytes that requests may hold together.
+/// A budget of bytes that requests share.
 #[derive(Debug, Clone)]
 pub(crate) struct FairBytes(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// What the bytes are, in the plural, for messages.
+    /// Name of the content, in the plural, for messages.
     what: &'static str,
     max_bytes: u64,
     held: Mutex<Held>,
@@ -30,62 +30,62 @@ struct Held {
     by_owner: HashMap<String, u64>,
 }
 
-/// The bytes that one request holds; dropped, it holds none.
+/// The bytes that one request holds until this is dropped.
 #[derive(Debug)]
-pub(crate) struct Share {
-    all: FairBytes,
+pub(crate) struct ReservedBytes {
+    budget: FairBytes,
     owner: String,
     bytes: u64,
 }
 
 impl FairBytes {
-    /// Room for `max_bytes`. `what` names the bytes in messages, such as "bodies of requests".
+    /// A budget of `max_bytes`. `what` names the content in messages, such as "bodies of requests".
     pub(crate) fn new(what: &'static str, max_bytes: u64) -> Self {
         Self(Arc::new(Inner { what, max_bytes, held: Mutex::default() }))
     }
 
-    /// A share of `owner`, without bytes.
-    pub(crate) fn share(&self, owner: &str) -> Share {
-        Share { all: self.clone(), owner: owner.to_owned(), bytes: 0 }
+    /// An empty reservation for `owner`.
+    pub(crate) fn reservation(&self, owner: &str) -> ReservedBytes {
+        ReservedBytes { budget: self.clone(), owner: owner.to_owned(), bytes: 0 }
     }
 }
 
-impl Share {
-    /// Holds `more` bytes. The only share of all may hold as many as it needs.
+impl ReservedBytes {
+    /// Reserves `more` bytes. While no other reservation holds bytes, there is no limit.
     ///
     /// # Errors
-    /// 503 `busy` with `Retry-After` where there is no room.
+    /// 503 `busy` with `Retry-After` if there is no room.
     pub(crate) fn grow(&mut self, more: u64) -> ApiResult<()> {
-        let Inner { what, max_bytes, held } = &*self.all.0;
+        let Inner { what, max_bytes, held } = &*self.budget.0;
         let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_only_one = held.bytes == self.bytes;
+        let is_alone = held.bytes == self.bytes;
         let total = held.bytes + more;
-        let owners = held.by_owner.get(&self.owner).copied().unwrap_or_default() + more;
-        if !is_only_one && owners + total > *max_bytes {
+        let of_owner = held.by_owner.get(&self.owner).copied().unwrap_or_default() + more;
+        if !is_alone && of_owner + total > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "There is no room for more {what} at the moment: all of them hold {} of {max_bytes} bytes, yours {}. \
+                    "There is no room for more {what} at the moment: they use {} of {max_bytes} bytes, yours {}. \
                      Try again in {RETRY_AFTER_SECS} seconds.",
                     held.bytes,
-                    owners - more
+                    of_owner - more
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
             });
         }
         held.bytes = total;
-        held.by_owner.insert(self.owner.clone(), owners);
+        held.by_owner.insert(self.owner.clone(), of_owner);
         self.bytes += more;
         Ok(())
     }
 }
 
-impl Drop for Share {
+impl Drop for ReservedBytes {
     fn drop(&mut self) {
-        let mut held = self.all.0.held.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut held = self.budget.0.held.lock().unwrap_or_else(PoisonError::into_inner);
         held.bytes -= self.bytes;
-        if let Some(owners) = held.by_owner.get_mut(&self.owner) {
-            *owners -= self.bytes;
-            if *owners == 0 {
+        if let Some(of_owner) = held.by_owner.get_mut(&self.owner) {
+            *of_owner -= self.bytes;
+            if *of_owner == 0 {
                 held.by_owner.remove(&self.owner);
             }
         }
@@ -101,30 +101,30 @@ mod tests {
     }
 
     #[test]
-    fn nobody_takes_the_room_of_others() {
-        let all = FairBytes::new("tests", 120);
-        let (mut first, mut second) = (all.share("ada"), all.share("ada"));
+    fn an_owner_leaves_room_for_others() {
+        let budget = FairBytes::new("tests", 120);
+        let (mut first, mut second) = (budget.reservation("ada"), budget.reservation("ada"));
         first.grow(40).expect("fits");
         second.grow(20).expect("half of all");
         assert!(is_busy(second.grow(1)));
-        let mut of_bob = all.share("bob");
+        let mut of_bob = budget.reservation("bob");
         of_bob.grow(30).expect("half of what is free");
         assert!(is_busy(of_bob.grow(1)));
-        let mut of_eve = all.share("eve");
+        let mut of_eve = budget.reservation("eve");
         of_eve.grow(15).expect("half of what is still free");
         drop((first, second));
         of_bob.grow(1).expect("there is room again");
         drop((of_bob, of_eve));
-        let held = all.0.held.lock().expect("free");
+        let held = budget.0.held.lock().expect("free");
         assert_eq!((held.bytes, held.by_owner.len()), (0, 0));
     }
 
     #[test]
-    fn the_only_one_may_be_as_large_as_it_is() {
-        let all = FairBytes::new("tests", 10);
-        let mut large = all.share("ada");
+    fn the_only_reservation_has_no_limit() {
+        let budget = FairBytes::new("tests", 10);
+        let mut large = budget.reservation("ada");
         large.grow(1_000).expect("it is the only one");
         large.grow(1_000).expect("it still is");
-        assert!(is_busy(all.share("bob").grow(1)));
+        assert!(is_busy(budget.reservation("bob").grow(1)));
     }
 }

@@ -1,4 +1,4 @@
-//! Answering with a file: whole or a range of it (RFC 9110, section 14), streamed.
+//! Streams a file or a range of it as an answer (RFC 9110, section 14).
 
 use std::fs::File;
 use std::io::{Seek as _, SeekFrom};
@@ -12,7 +12,7 @@ use tokio_util::io::ReaderStream;
 
 use crate::error::{ApiError, ApiResult};
 use crate::etag;
-use crate::fair_bytes::Share;
+use crate::fair_bytes::ReservedBytes;
 
 /// Bytes that are read from the file at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
@@ -24,20 +24,19 @@ pub(crate) struct FileAnswer {
     /// Entity tag with its quotes.
     pub(crate) etag: String,
     pub(crate) media_type: &'static str,
-    /// Name under which a browser saves it; `None`: shown or played in place.
+    /// Name under which a browser saves it; `None`: the browser shows or plays it.
     pub(crate) save_as: Option<String>,
 }
 
 impl FileAnswer {
     /// The answer to a request with these headers: 200, 206, 304 or 416.
     pub(crate) fn respond(self, request: &HeaderMap) -> ApiResult<Response> {
-        self.respond_with(request, |file, length_bytes| Body::from_stream(pieces(file, length_bytes)))
+        self.respond_with(request, |file, length_bytes| Body::from_stream(chunks(file, length_bytes)))
     }
 
-    /// The same for a file that is made for one answer: `share` holds its bytes until that has been
-    /// sent.
-    pub(crate) fn respond_counted(self, request: &HeaderMap, share: Share) -> ApiResult<Response> {
-        self.respond_with(request, |file, length_bytes| counted(file, length_bytes, share))
+    /// Like [`Self::respond`], but keeps `reserved` until the answer has been sent.
+    pub(crate) fn respond_counted(self, request: &HeaderMap, reserved: ReservedBytes) -> ApiResult<Response> {
+        self.respond_with(request, |file, length_bytes| counted(file, length_bytes, reserved))
     }
 
     fn respond_with(
@@ -58,7 +57,7 @@ impl FileAnswer {
             headers.insert(header::CONTENT_DISPOSITION, value(&attachment(name))?);
         }
         let range =
-            if may_be_partial(request, &self.etag) { wanted_range(request, size_bytes)? } else { None };
+            if may_be_partial(request, &self.etag) { requested_range(request, size_bytes)? } else { None };
         let (status, start, length_bytes) = match range {
             Some((start, end)) => {
                 headers.insert(header::CONTENT_RANGE, value(&format!("bytes {start}-{end}/{size_bytes}"))?);
@@ -72,18 +71,18 @@ impl FileAnswer {
     }
 }
 
-/// The next `length_bytes` bytes of a file as a body that holds `share` until it has been sent.
-pub(crate) fn counted(file: File, length_bytes: u64, share: Share) -> Body {
-    let pieces = pieces(file, length_bytes).map(move |piece| {
-        // Counted until the last piece was asked for, or the client has gone.
-        let _counted = &share;
-        piece
+/// The next `length_bytes` bytes of a file as a body that keeps `reserved` until it has been sent.
+pub(crate) fn counted(file: File, length_bytes: u64, reserved: ReservedBytes) -> Body {
+    let chunks = chunks(file, length_bytes).map(move |chunk| {
+        // Counts until the body has been sent or the client has disconnected.
+        let _reserved = &reserved;
+        chunk
     });
-    Body::from_stream(pieces)
+    Body::from_stream(chunks)
 }
 
-/// The next `length_bytes` bytes of a file in pieces.
-fn pieces(file: File, length_bytes: u64) -> ReaderStream<Take<tokio::fs::File>> {
+/// The next `length_bytes` bytes of a file in chunks.
+fn chunks(file: File, length_bytes: u64) -> ReaderStream<Take<tokio::fs::File>> {
     ReaderStream::with_capacity(tokio::fs::File::from_std(file).take(length_bytes), CHUNK_BYTES)
 }
 
@@ -91,14 +90,14 @@ fn value(text: &str) -> ApiResult<HeaderValue> {
     HeaderValue::from_str(text).map_err(ApiError::internal)
 }
 
-/// `If-Range` asks for the whole file unless it is still the same.
+/// Whether a range may be sent: `If-Range` demands the whole file if its tag has changed.
 fn may_be_partial(request: &HeaderMap, etag: &str) -> bool {
     request.get(header::IF_RANGE).is_none_or(|tag| tag.as_bytes() == etag.as_bytes())
 }
 
-/// First and last byte of the one range that is asked for. Several ranges, or what is no range
-/// of bytes, are answered with the whole file.
-fn wanted_range(request: &HeaderMap, size_bytes: u64) -> ApiResult<Option<(u64, u64)>> {
+/// First and last byte of the requested range. `None` for several ranges and for units other than
+/// bytes: the answer is the whole file then.
+fn requested_range(request: &HeaderMap, size_bytes: u64) -> ApiResult<Option<(u64, u64)>> {
     let text = request.get(header::RANGE).and_then(|value| value.to_str().ok());
     let Some((first, last)) = text
         .and_then(|text| text.trim().strip_prefix("bytes="))
@@ -118,11 +117,11 @@ fn wanted_range(request: &HeaderMap, size_bytes: u64) -> ApiResult<Option<(u64, 
         (false, false) if last_byte < first_byte => return Ok(None),
         (false, false) => (first_byte, last_byte.min(size_bytes.saturating_sub(1))),
     };
-    let nothing = size_bytes == 0 || start >= size_bytes || (first.is_empty() && last_byte == 0);
-    if nothing { Err(ApiError::RangeNotSatisfiable { size_bytes }) } else { Ok(Some((start, end))) }
+    let is_outside = size_bytes == 0 || start >= size_bytes || (first.is_empty() && last_byte == 0);
+    if is_outside { Err(ApiError::RangeNotSatisfiable { size_bytes }) } else { Ok(Some((start, end))) }
 }
 
-/// A `Content-Disposition` (RFC 6266) that keeps any name: plain ASCII for old readers, and UTF-8.
+/// A `Content-Disposition` (RFC 6266) with the name in UTF-8, and in ASCII for old clients.
 pub(crate) fn attachment(name: &str) -> String {
     let plain: String = name
         .chars()
@@ -149,11 +148,11 @@ mod tests {
     #[track_caller]
     fn check(range: &str, size_bytes: u64, expected: Option<(u64, u64)>) {
         let headers = HeaderMap::from_iter([(header::RANGE, range.parse().unwrap())]);
-        assert_eq!(wanted_range(&headers, size_bytes).expect("a range that can be had"), expected, "{range}");
+        assert_eq!(requested_range(&headers, size_bytes).expect("a valid range"), expected, "{range}");
     }
 
     #[test]
-    fn one_range_of_bytes_is_understood() {
+    fn one_range_of_bytes_is_parsed() {
         check("bytes=0-0", 10, Some((0, 0)));
         check("bytes=2-5", 10, Some((2, 5)));
         check("bytes=2-", 10, Some((2, 9)));
@@ -163,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn anything_else_means_the_whole_file() {
+    fn other_ranges_mean_the_whole_file() {
         for range in
             ["bytes=0-1,3-4", "bytes=5-2", "bytes=-", "bytes=a-b", "bytes", "lines=1-2", "bytes=+1-2"]
         {
@@ -177,23 +176,23 @@ mod tests {
             [("bytes=10-", 10), ("bytes=99-100", 10), ("bytes=-0", 10), ("bytes=0-", 0)]
         {
             let headers = HeaderMap::from_iter([(header::RANGE, range.parse().unwrap())]);
-            let error = wanted_range(&headers, size_bytes).unwrap_err();
+            let error = requested_range(&headers, size_bytes).unwrap_err();
             assert_eq!(error.status(), StatusCode::RANGE_NOT_SATISFIABLE, "{range}");
         }
     }
 
     #[tokio::test]
     async fn a_file_counts_until_its_answer_has_been_sent() {
-        let all = FairBytes::new("tests", 10);
+        let budget = FairBytes::new("tests", 10);
         let answer = || {
             let mut file = tempfile::tempfile().expect("a file");
             file.write_all(b"123456").expect("writes");
             FileAnswer { file, etag: "\"a\"".to_owned(), media_type: "text/plain", save_as: None }
         };
         let counted = |request: &HeaderMap| {
-            let mut share = all.share("ada");
-            share.grow(6)?;
-            answer().respond_counted(request, share)
+            let mut reserved = budget.reservation("ada");
+            reserved.grow(6)?;
+            answer().respond_counted(request, reserved)
         };
         let range = HeaderMap::from_iter([(header::RANGE, "bytes=1-2".parse().expect("a value"))]);
         let first = counted(&range).expect("fits");
@@ -203,11 +202,11 @@ mod tests {
         drop(counted(&HeaderMap::new()).expect("there is room again"));
         let tag = HeaderMap::from_iter([(header::IF_NONE_MATCH, "\"a\"".parse().expect("a value"))]);
         let _unchanged = counted(&tag).expect("there is room again");
-        counted(&HeaderMap::new()).expect("what is not sent does not count");
+        counted(&HeaderMap::new()).expect("an answer without a body does not count");
     }
 
     #[test]
-    fn any_name_makes_a_header() {
+    fn any_name_gives_a_valid_header() {
         let name = "Ünï \"x\"\r\n/../é.wav";
         let text = attachment(name);
         assert!(HeaderValue::from_str(&text).is_ok(), "{text}");

@@ -1,4 +1,4 @@
-//! `/healthz` and `/readyz`: is the process alive, can it serve.
+//! `/healthz` and `/readyz`: whether the process is alive, and whether it can serve.
 
 use axum::extract::State;
 use axum::routing::get;
@@ -9,7 +9,7 @@ use crate::db;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Health routes; outside the API's prefix, open to everybody.
+/// Health routes, outside the API's prefix and open to everybody.
 pub(crate) fn routes() -> Router<AppState> {
     Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
 }

@@ -1,7 +1,7 @@
-//! Answers that wait in memory until their clients read them.
+//! Limits the memory of answers that wait for their clients.
 //!
-//! An HTTP/2 client may ask for many and read none. All of them together hold a bounded number of
-//! bytes, shared fairly between those who ask. Large answers wait on the disk instead
+//! An HTTP/2 client may send many requests and read no answers. All waiting answers share a budget
+//! of bytes, divided fairly between callers. Large answers wait on the disk instead
 //! ([`crate::large_answer`]).
 
 use std::ops::RangeInclusive;
@@ -19,42 +19,42 @@ use sha2::{Digest as _, Sha256};
 
 use crate::auth::session;
 use crate::client_address::{client_address, network_of};
-use crate::fair_bytes::{FairBytes, Share};
+use crate::fair_bytes::{FairBytes, ReservedBytes};
 use crate::large_answer::IN_MEMORY_MAX_BYTES;
 use crate::peer::peer_of;
 use crate::state::AppState;
 
-/// Bytes of all answers together.
+/// Maximum total size of all waiting answers.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Lengths of the answers that count. Longer ones lie on the disk.
+/// Lengths of the answers that count. Longer ones are on the disk.
 const COUNTED_BYTES: RangeInclusive<u64> = 1_024..=IN_MEMORY_MAX_BYTES as u64;
 
-/// Room for all answers.
-pub(crate) fn room() -> FairBytes {
+/// The budget of all answers.
+pub(crate) fn budget() -> FairBytes {
     FairBytes::new("answers that wait for their clients", MAX_BYTES)
 }
 
-/// Middleware: refuses to read something for somebody whose answers wait already.
+/// Middleware: refuses reads of a caller whose waiting answers use up the budget.
 pub(crate) async fn limit(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let owner = owner(&state, &request);
     let changes_nothing = matches!(*request.method(), Method::GET | Method::HEAD);
     let response = next.run(request).await;
     let length = response.body().size_hint().exact();
     let Some(bytes) = length.filter(|bytes| COUNTED_BYTES.contains(bytes)) else { return response };
-    let mut share = state.held_answers.share(&owner);
-    match share.grow(bytes) {
+    let mut reserved = state.held_answers.reservation(&owner);
+    match reserved.grow(bytes) {
         Ok(()) => {
-            let share = Arc::new(share);
-            response.map(|body| Body::new(Held { body, share }))
+            let reserved = Arc::new(reserved);
+            response.map(|body| Body::new(CountedBody { body, reserved }))
         }
         Err(busy) if changes_nothing => busy.into_response(),
-        // It was done, and whoever asked must hear so.
+        // The change has been made, so the caller must get its answer.
         Err(_) => response,
     }
 }
 
-/// Who asks: an account by its log-in, an API key, or an address.
+/// The caller: an account, an API key, or an address.
 fn owner(state: &AppState, request: &Request) -> String {
     let headers = request.headers();
     if let Some(claims) = session(headers, &state.tokens) {
@@ -70,24 +70,24 @@ fn owner(state: &AppState, request: &Request) -> String {
 }
 
 /// A body whose bytes count until they are sent.
-struct Held {
+struct CountedBody {
     body: Body,
-    share: Arc<Share>,
+    reserved: Arc<ReservedBytes>,
 }
 
-/// Bytes on their way through HTTP/2, which may keep them for long.
-struct Counted {
+/// Bytes in the send buffers of HTTP/2, which may keep them for long.
+struct CountedBytes {
     bytes: Bytes,
-    _share: Arc<Share>,
+    _reserved: Arc<ReservedBytes>,
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl HttpBody for Held {
+impl HttpBody for CountedBody {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -96,7 +96,8 @@ impl HttpBody for Held {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
-        let counted = |bytes| Bytes::from_owner(Counted { bytes, _share: Arc::clone(&self.share) });
+        let counted =
+            |bytes| Bytes::from_owner(CountedBytes { bytes, _reserved: Arc::clone(&self.reserved) });
         Poll::Ready(frame.map(|frame| frame.map(|frame| frame.map_data(counted))))
     }
 
@@ -118,7 +119,7 @@ mod tests {
     use crate::test_app::TestApp;
 
     #[tokio::test]
-    async fn whose_answers_wait_gets_no_more_and_others_do() {
+    async fn a_caller_with_too_many_unread_answers_is_refused() {
         let app = TestApp::start().await;
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
         let me = app.remote(Method::GET, "/api/v1/auth/me").token(&ada).send().await.expect(200);
@@ -129,27 +130,27 @@ mod tests {
         let read = async |token: &str| {
             app.remote(Method::GET, "/api/v1/projects/song/raw").token(token).send().await
         };
-        let mut waiting = app.state.held_answers.share(me["id"].as_str().expect("an id"));
+        let mut waiting = app.state.held_answers.reservation(me["id"].as_str().expect("an id"));
         waiting.grow(MAX_BYTES / 2).expect("half of all");
         assert!(read(&ada).await.problem(503, "busy").contains("answers"));
         read(&bob).await.expect(200);
         drop(waiting);
         read(&ada).await.expect(200);
         // Answers that were read are no longer counted.
-        app.state.held_answers.share("all").grow(MAX_BYTES / 2).expect("nothing is held");
+        app.state.held_answers.reservation("all").grow(MAX_BYTES / 2).expect("nothing is held");
     }
 
     #[tokio::test]
-    async fn bytes_count_as_long_as_somebody_has_them() {
-        let all = FairBytes::new("tests", 100);
-        let mut share = all.share("ada");
-        share.grow(50).expect("fits");
-        let mut held = Held { body: Body::from("fifty"), share: Arc::new(share) };
-        let frame = held.frame().await.expect("a frame").expect("bytes").into_data().expect("bytes");
-        drop(held);
+    async fn bytes_count_until_they_are_dropped() {
+        let budget = FairBytes::new("tests", 100);
+        let mut reserved = budget.reservation("ada");
+        reserved.grow(50).expect("fits");
+        let mut body = CountedBody { body: Body::from("fifty"), reserved: Arc::new(reserved) };
+        let frame = body.frame().await.expect("a frame").expect("bytes").into_data().expect("bytes");
+        drop(body);
         assert_eq!(&frame[..], b"fifty");
-        assert!(all.share("ada").grow(1).is_err(), "its bytes are still there");
+        assert!(budget.reservation("ada").grow(1).is_err(), "the frame still holds its bytes");
         drop(frame);
-        all.share("ada").grow(50).expect("they are gone");
+        budget.reservation("ada").grow(50).expect("the bytes are dropped");
     }
 }

@@ -1,8 +1,7 @@
-//! Bodies of requests that are held in memory: how long they may take to come, and how many bytes
-//! of them there may be.
+//! Reads request bodies into memory, with a time limit and a shared budget of bytes.
 //!
-//! A body counts from its first bytes until it is whole. From then on the work that reads it
-//! counts it ([`crate::permits`]).
+//! A body counts until it has arrived completely. After that, the permit of the work that reads it
+//! accounts for it ([`crate::permits`]).
 
 use std::pin::pin;
 use std::time::Duration;
@@ -15,35 +14,36 @@ use futures_util::{Stream, StreamExt as _};
 use crate::body_pace::BodyPace;
 use crate::client_address::network_of;
 use crate::error::{ApiError, ApiResult};
-use crate::fair_bytes::{FairBytes, Share};
+use crate::fair_bytes::{FairBytes, ReservedBytes};
 use crate::peer::peer_of;
 
-/// Bytes of each body that do not count: small requests go on while large ones fill the memory.
+/// Bytes of each body that do not count, so that small requests pass while large ones use up the
+/// budget.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 
-/// How long the rest of a refused body is read. Without that, the client meets a closed connection
-/// in place of the answer.
+/// How long the remainder of a refused body is read. Otherwise the client would see a closed
+/// connection instead of the answer.
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Memory for bodies of requests that are coming: an extension of every request.
+/// Memory for incoming bodies: an extension of every request.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyMemory(FairBytes);
 
 impl BodyMemory {
-    /// Room for `max_bytes`.
+    /// A budget of `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
         Self(FairBytes::new("large bodies of requests (SF_BODIES_MEMORY_BYTES)", max_bytes))
     }
 }
 
-/// Id of the user who sends a body: an extension of requests whose sender is known.
+/// Id of the user who sends a body: an extension of requests with a known user.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender(pub(crate) String);
 
 /// Waits for `reading`, which reads the body of a request with these extensions.
 ///
 /// # Errors
-/// Those of reading; 408 when it takes too long.
+/// Those of `reading`; 408 if it takes too long.
 pub(crate) async fn in_time<T>(
     extensions: &Extensions,
     reading: impl Future<Output = ApiResult<T>>,
@@ -52,18 +52,18 @@ pub(crate) async fn in_time<T>(
     tokio::time::timeout(whole_max, reading).await.map_err(|_| ApiError::BodyIncomplete)?
 }
 
-/// A body, or a part of one, on its way into memory.
+/// A body, or a part of one, that is being read into memory.
 #[derive(Debug)]
 pub(crate) struct HeldBody {
     bytes: Vec<u8>,
-    /// What it counts as; `None` where nothing is counted.
-    share: Option<Share>,
-    /// Length as it was announced.
+    /// Its part of the budget; `None` if nothing is counted.
+    reserved: Option<ReservedBytes>,
+    /// Length in `Content-Length`.
     announced_bytes: Option<u64>,
 }
 
 impl HeldBody {
-    /// The body of `request`, of which nothing was read yet.
+    /// The unread body of `request`.
     pub(crate) fn of(request: &Request) -> Self {
         let extensions = request.extensions();
         let sender = match (extensions.get::<Sender>(), peer_of(extensions)) {
@@ -73,55 +73,55 @@ impl HeldBody {
         };
         Self {
             bytes: Vec::new(),
-            share: extensions.get().map(|BodyMemory(memory)| memory.share(&sender)),
+            reserved: extensions.get().map(|BodyMemory(memory)| memory.reservation(&sender)),
             announced_bytes: announced_bytes(request.headers()),
         }
     }
 
-    /// Reads `pieces` to their end.
+    /// Reads `chunks` to their end.
     ///
     /// # Errors
-    /// `refused` of an error among the pieces; 503 `busy` where the memory for bodies is full.
+    /// `refused` of an error among the chunks; 503 `busy` if the memory for bodies is used up.
     pub(crate) async fn read<E>(
         mut self,
-        pieces: impl Stream<Item = Result<Bytes, E>>,
+        chunks: impl Stream<Item = Result<Bytes, E>>,
         refused: impl Fn(E) -> ApiError,
     ) -> ApiResult<Bytes> {
-        let mut pieces = pin!(pieces);
-        while let Some(piece) = pieces.next().await {
-            let piece = piece.map_err(&refused)?;
-            if let Err(refusal) = self.make_room(piece.len()) {
-                drop((self, piece));
-                let rest = async { while let Some(Ok(_)) = pieces.next().await {} };
-                // Whether all of it came makes no difference.
-                let _ = tokio::time::timeout(DISCARD_WITHIN, rest).await;
+        let mut chunks = pin!(chunks);
+        while let Some(chunk) = chunks.next().await {
+            let chunk = chunk.map_err(&refused)?;
+            if let Err(refusal) = self.grow(chunk.len()) {
+                drop((self, chunk));
+                let remainder = async { while let Some(Ok(_)) = chunks.next().await {} };
+                // The outcome does not matter: the body is refused.
+                let _ = tokio::time::timeout(DISCARD_WITHIN, remainder).await;
                 return Err(refusal);
             }
-            self.bytes.extend_from_slice(&piece);
+            self.bytes.extend_from_slice(&chunk);
         }
         Ok(Bytes::from(self.bytes))
     }
 
-    /// Takes memory for `more` bytes, a quarter more than there is at least, so that a long body
-    /// is not copied for each piece.
-    fn make_room(&mut self, more: usize) -> ApiResult<()> {
+    /// Allocates memory for `more` bytes, and at least a quarter of the capacity, so that a long
+    /// body is not copied for each chunk.
+    fn grow(&mut self, more: usize) -> ApiResult<()> {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if length + more <= capacity {
             return Ok(());
         }
         let announced =
             self.announced_bytes.map_or(usize::MAX, |bytes| usize::try_from(bytes).unwrap_or(usize::MAX));
-        let wanted = (length + more).max((capacity + capacity / 4).max(UNCOUNTED_BYTES).min(announced));
+        let new_capacity = (length + more).max((capacity + capacity / 4).max(UNCOUNTED_BYTES).min(announced));
         let counted = |bytes: usize| bytes.saturating_sub(UNCOUNTED_BYTES) as u64;
-        if let Some(share) = &mut self.share {
-            share.grow(counted(wanted) - counted(capacity))?;
+        if let Some(reserved) = &mut self.reserved {
+            reserved.grow(counted(new_capacity) - counted(capacity))?;
         }
-        self.bytes.reserve_exact(wanted - length);
+        self.bytes.reserve_exact(new_capacity - length);
         Ok(())
     }
 }
 
-/// The length of a body as its head announces it.
+/// The length of a body in `Content-Length`.
 pub(crate) fn announced_bytes(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -142,24 +142,24 @@ mod tests {
         HeldBody::of(&request)
     }
 
-    async fn read(body: HeldBody, pieces: usize, bytes: usize) -> ApiResult<Bytes> {
-        let piece = Bytes::from(vec![b'x'; bytes]);
-        let pieces = stream::repeat(Ok::<_, Infallible>(piece)).take(pieces);
-        body.read(pieces, |error| match error {}).await
+    async fn read(body: HeldBody, count: usize, chunk_bytes: usize) -> ApiResult<Bytes> {
+        let chunk = Bytes::from(vec![b'x'; chunk_bytes]);
+        let chunks = stream::repeat(Ok::<_, Infallible>(chunk)).take(count);
+        body.read(chunks, |error| match error {}).await
     }
 
     #[tokio::test]
-    async fn small_bodies_come_through_while_large_ones_fill_the_memory() {
+    async fn small_bodies_pass_while_large_ones_use_up_the_budget() {
         let memory = BodyMemory::new(4 * UNCOUNTED_BYTES as u64);
         let mut large = body_of("ada", &memory);
-        large.make_room(3 * UNCOUNTED_BYTES).expect("half of the memory counts");
+        large.grow(3 * UNCOUNTED_BYTES).expect("half of the memory counts");
         let refused = read(body_of("ada", &memory), 40, UNCOUNTED_BYTES / 8).await.expect_err("no room");
         assert!(refused.to_string().contains("SF_BODIES_MEMORY_BYTES"), "{refused}");
-        let whole = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a small one");
-        assert_eq!(whole.len(), UNCOUNTED_BYTES);
+        let bytes = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a small one");
+        assert_eq!(bytes.len(), UNCOUNTED_BYTES);
         read(body_of("bob", &memory), 3, UNCOUNTED_BYTES / 2).await.expect("another user's");
         drop(large);
-        let whole = read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await.expect("there is room again");
-        assert_eq!(whole.len(), 3 * UNCOUNTED_BYTES);
+        let bytes = read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await.expect("there is room again");
+        assert_eq!(bytes.len(), 3 * UNCOUNTED_BYTES);
     }
 }

@@ -1,7 +1,7 @@
-//! The helper processes that this process has started, so that they can be listed and ended.
+//! A list of the helper processes that this process has started, to show and end them.
 //!
-//! Whoever starts one registers it for as long as it lives and looks at its flag; nobody is ever
-//! ended by a number that the system may have given to another process meanwhile.
+//! The code that starts a helper registers it while it runs and checks its flag. No helper is ended
+//! by its process id, which the system may have given to another process.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,9 +17,9 @@ use crate::clock;
 pub struct Helper {
     /// Id within this service; never given to another helper.
     pub id: u64,
-    /// What it does: `decoder`, `plugin scan` or `folder dialog`.
+    /// Its kind: `decoder`, `plugin scan` or `folder dialog`.
     pub kind: &'static str,
-    /// Number of the process in the system.
+    /// Process id.
     pub pid: u32,
     /// When it was started, RFC 3339.
     pub started_at: String,
@@ -44,7 +44,7 @@ impl Inner {
 pub struct Helpers(Arc<Inner>);
 
 impl Helpers {
-    /// Lists a helper for as long as what comes back is kept.
+    /// Lists a helper until the returned value is dropped.
     pub(crate) fn register(&self, kind: &'static str, pid: u32) -> Registered {
         let id = self.0.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let helper = Helper { id, kind, pid, started_at: clock::now_text(), ending: false };
@@ -62,7 +62,7 @@ impl Helpers {
         self.0.running().values().map(current).collect()
     }
 
-    /// Tells a helper to end, and says which it is; `None` if it does not run.
+    /// Sets the flag of a helper and returns its description; `None` if it does not run.
     pub(crate) fn end(&self, id: u64) -> Option<Helper> {
         let running = self.0.running();
         let (helper, stop) = running.get(&id)?;
@@ -71,7 +71,7 @@ impl Helpers {
     }
 }
 
-/// A helper's place in the list.
+/// The registration of a helper, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Registered {
     helpers: Helpers,
@@ -80,7 +80,7 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Whether somebody wants the helper to end.
+    /// Whether the helper must be ended.
     pub(crate) fn is_to_end(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -101,17 +101,17 @@ mod tests {
         let helpers = Helpers::default();
         let first = helpers.register("decoder", 7);
         let second = helpers.register("decoder", 8);
-        assert_eq!(helpers.list().iter().map(|one| one.pid).collect::<Vec<_>>(), [7, 8]);
+        assert_eq!(helpers.list().iter().map(|helper| helper.pid).collect::<Vec<_>>(), [7, 8]);
         let id = helpers.list()[1].id;
-        assert!(helpers.end(id).is_some_and(|one| one.pid == 8 && one.ending));
+        assert!(helpers.end(id).is_some_and(|helper| helper.pid == 8 && helper.ending));
         assert!(second.is_to_end() && !first.is_to_end());
-        assert_eq!(helpers.list().iter().map(|one| one.ending).collect::<Vec<_>>(), [false, true]);
+        assert_eq!(helpers.list().iter().map(|helper| helper.ending).collect::<Vec<_>>(), [false, true]);
         drop(second);
         assert_eq!(helpers.end(id), None);
         assert_eq!(helpers.list().len(), 1);
         drop(first);
         let third = helpers.register("decoder", 9);
-        assert!(helpers.list()[0].id > id, "an id is never given twice");
+        assert!(helpers.list()[0].id > id, "ids are unique");
         drop(third);
     }
 }

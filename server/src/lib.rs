@@ -1,8 +1,7 @@
 //! Songfoundry's service: the API under `/api/v1`, the page, storage and background tasks.
 //!
-//! `ARCHITECTURE.md` maps the whole project; [`router`] says how a slice plugs in here. What is
-//! deliberately absent: no slice reads another slice's tables, no handler does arithmetic on
-//! samples, and no plugin is ever loaded into this process.
+//! `ARCHITECTURE.md` maps the whole project; [`router`] explains how to add a slice. No slice reads
+//! another slice's tables, no handler computes samples, and no plugin is loaded into this process.
 
 mod active_requests;
 pub mod admin;

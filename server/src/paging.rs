@@ -7,10 +7,10 @@ use utoipa::{IntoParams, ToSchema};
 
 use crate::error::ApiError;
 
-/// Entries on a page where the request does not say.
+/// Default number of entries on a page.
 const LIMIT_DEFAULT: u32 = 50;
 
-/// Most entries on a page.
+/// Maximum number of entries on a page.
 const LIMIT_MAX: u32 = 200;
 
 /// Which page of a list.
@@ -33,26 +33,26 @@ pub struct Page<T> {
     pub next_cursor: Option<String>,
 }
 
-/// The last entry of a page, by what the list is sorted by: a time, then an id.
+/// The sort key of the last entry of a page.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Position {
     /// RFC 3339 time.
     pub time: String,
-    /// Id that tells entries of one time apart.
+    /// Id, which orders entries with equal times.
     pub id: String,
 }
 
 impl PageQuery {
-    /// The number of entries asked for.
+    /// The requested number of entries.
     ///
     /// # Errors
     /// 400 `bad_query` outside 1 to 200.
     pub fn limit(&self) -> Result<u32, ApiError> {
         match self.limit.unwrap_or(LIMIT_DEFAULT) {
             limit @ 1..=LIMIT_MAX => Ok(limit),
-            other => Err(ApiError::bad_request(
+            limit => Err(ApiError::bad_request(
                 "bad_query",
-                format!("`limit` is {other}; expected 1 to {LIMIT_MAX}"),
+                format!("`limit` is {limit}; expected 1 to {LIMIT_MAX}"),
             )),
         }
     }
@@ -60,22 +60,22 @@ impl PageQuery {
     /// The entry after which the page starts.
     ///
     /// # Errors
-    /// 400 `bad_cursor` if no list gave out this cursor.
+    /// 400 `bad_cursor` if no list returned this cursor.
     pub fn position(&self) -> Result<Option<Position>, ApiError> {
         let Some(cursor) = &self.cursor else { return Ok(None) };
         let text = BASE64_URL_SAFE_NO_PAD.decode(cursor).ok().and_then(|bytes| String::from_utf8(bytes).ok());
         match text.as_deref().and_then(|text| text.split_once('|')) {
             Some((time, id)) => Ok(Some(Position { time: time.to_owned(), id: id.to_owned() })),
-            None => Err(ApiError::bad_request("bad_cursor", "`cursor` is not one that a list gave out")),
+            None => Err(ApiError::bad_request("bad_cursor", "`cursor` is not a `next_cursor` of a list")),
         }
     }
 }
 
 impl<T> Page<T> {
-    /// A page of a whole list. `id_of` names an entry; no two entries have one name.
+    /// A page of a complete list; `id_of` returns the unique id of an entry.
     ///
     /// # Errors
-    /// 400 `bad_query` and `bad_cursor`, also when the entry before the page is no longer in the
+    /// 400 `bad_query` and `bad_cursor`, also if the entry before the page is no longer in the
     /// list.
     pub fn of_whole(
         items: Vec<T>,
@@ -83,11 +83,16 @@ impl<T> Page<T> {
         id_of: impl Fn(&T) -> String,
     ) -> Result<Self, ApiError> {
         let limit = query.limit()?;
-        let gone = || ApiError::bad_request("bad_cursor", "the entry before this page is gone; begin anew");
+        let removed = || {
+            ApiError::bad_request(
+                "bad_cursor",
+                "the entry before this page was removed; start again at the first page",
+            )
+        };
         let first = match query.position()? {
             None => 0,
             Some(Position { id, .. }) => {
-                1 + items.iter().position(|item| id_of(item) == id).ok_or_else(gone)?
+                1 + items.iter().position(|item| id_of(item) == id).ok_or_else(removed)?
             }
         };
         let items = items.into_iter().skip(first).take(limit as usize + 1).collect();
@@ -95,20 +100,20 @@ impl<T> Page<T> {
         Ok(Self::from_overfetched(items, limit, position))
     }
 
-    /// A page from one entry more than asked for, if there are as many.
+    /// A page of at most `limit` entries. One more entry shows that there is a next page.
     pub fn from_overfetched(mut items: Vec<T>, limit: u32, position: impl Fn(&T) -> Position) -> Self {
         let limit = limit as usize;
-        let more = items.len() > limit;
+        let has_more = items.len() > limit;
         items.truncate(limit);
-        let last = items.last().filter(|_| more).map(position);
+        let last = items.last().filter(|_| has_more).map(position);
         let next_cursor =
             last.map(|Position { time, id }| BASE64_URL_SAFE_NO_PAD.encode(format!("{time}|{id}")));
         Self { items, next_cursor }
     }
 }
 
-/// A LIKE pattern (with `ESCAPE '\'`) for lower-case names that contain `text`, whatever letters it
-/// has.
+/// A LIKE pattern (with `ESCAPE '\'`) for lower-case names that contain `text`, with wildcards
+/// escaped.
 #[must_use]
 pub fn contains_pattern(text: &str) -> String {
     let mut pattern = String::from("%");
@@ -137,26 +142,26 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_list_is_paged_by_the_names_of_its_entries() {
-        let whole = || vec!["a|b", "c", "d"];
+    fn a_complete_list_is_paged_by_the_ids_of_its_entries() {
+        let list = || vec!["a|b", "c", "d"];
         let page = |limit, cursor| {
             let query = PageQuery { limit: Some(limit), cursor };
-            Page::of_whole(whole(), &query, |name| (*name).to_owned())
+            Page::of_whole(list(), &query, |name| (*name).to_owned())
         };
         let first = page(2, None).unwrap();
         assert_eq!(first.items, ["a|b", "c"]);
         let second = page(2, first.next_cursor).unwrap();
         assert_eq!((second.items, second.next_cursor), (vec!["d"], None));
-        let gone = Page::from_overfetched(vec!["x", "y"], 1, |id| Position {
+        let removed = Page::from_overfetched(vec!["x", "y"], 1, |id| Position {
             time: String::new(),
             id: (*id).to_owned(),
         });
-        assert!(page(2, gone.next_cursor).is_err());
+        assert!(page(2, removed.next_cursor).is_err());
         assert!(page(0, None).is_err());
     }
 
     #[test]
-    fn nonsense_is_refused() {
+    fn invalid_cursors_and_limits_are_refused() {
         for cursor in ["", "!!", "AAAA", "_"] {
             let query = PageQuery { limit: None, cursor: Some(cursor.to_owned()) };
             assert!(query.position().is_err(), "{cursor:?}");
@@ -167,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_means_its_letters() {
+    fn a_pattern_escapes_wildcards() {
         assert_eq!(contains_pattern("50%_\\É"), "%50\\%\\_\\\\é%");
     }
 }

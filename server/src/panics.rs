@@ -1,13 +1,13 @@
-//! What a panic said.
+//! Messages of panics.
 
 use std::any::Any;
 
-/// The text of a caught panic.
+/// The message of a caught panic.
 #[must_use]
 pub fn message(panic: &(dyn Any + Send)) -> &str {
     panic
         .downcast_ref::<&'static str>()
         .copied()
         .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("a panic without text")
+        .unwrap_or("a panic without a message")
 }

@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 
 use crate::error::ApiError;
 
-/// Who is at the other end of the connection: the socket's own address, never a header's.
+/// The address of the connection's peer, from the socket, never from a header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Peer(pub(crate) IpAddr);
 
@@ -22,12 +22,12 @@ impl<S: Send + Sync> FromRequestParts<S> for Peer {
     }
 }
 
-/// The address at the other end of a request's connection.
+/// The address of the peer of a request's connection.
 pub(crate) fn peer_of(extensions: &Extensions) -> Option<IpAddr> {
     connection_of(extensions).map(|peer| peer.ip().to_canonical())
 }
 
-/// The other end of a request's connection, with its port.
+/// The peer of a request's connection, with its port.
 pub(crate) fn connection_of(extensions: &Extensions) -> Option<SocketAddr> {
     extensions.get::<ConnectInfo<SocketAddr>>().map(|ConnectInfo(peer)| *peer)
 }

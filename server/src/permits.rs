@@ -1,8 +1,8 @@
-//! Limits on heavy work: how much of a kind runs at once, and how much may wait for its turn.
+//! Limits on heavy work: how much of a kind runs at a time, and how much may wait.
 //!
-//! [`Permits::run`] moves the permit into the work. So the limit is held by the work, not by the
-//! request: a caller who hangs up gives nothing back before the work has noticed and ended. Nothing
-//! else in the service takes a permit; a test below checks that.
+//! [`Permits::run`] moves the permit into the work, so that the work holds it, not the request. If
+//! a caller disconnects, the permit is released when the work has ended. A test below checks that
+//! no other code acquires permits.
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Seconds after which a caller that was turned away may try again.
+/// Seconds after which a refused caller may try again.
 const RETRY_AFTER_SECS: u64 = 5;
 
 /// Tells work whether its caller still waits for it.
@@ -20,13 +20,13 @@ const RETRY_AFTER_SECS: u64 = 5;
 pub(crate) struct Caller(Arc<AtomicBool>);
 
 impl Caller {
-    /// Whether the caller has hung up.
+    /// Whether the caller has disconnected.
     pub(crate) fn has_gone(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Dropped with the request, it tells the work so.
+/// Tells the work that its request was dropped.
 struct Request(Caller);
 
 impl Drop for Request {
@@ -38,15 +38,15 @@ impl Drop for Request {
 /// How much of a kind of work may run and wait.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
-    /// Weight of the work that runs at once.
+    /// Maximum total weight of running work.
     pub(crate) running: u32,
-    /// Work that is lighter counts as much as this while it runs.
-    pub(crate) least: u32,
-    /// Weight of the work of one user that runs at once; a request that is heavier takes all of it.
-    pub(crate) of_one_user: u32,
-    /// Weight of the work that waits.
+    /// Minimum weight of running work; lighter work counts as this.
+    pub(crate) min_weight: u32,
+    /// Maximum total weight of one user's running work; a heavier request takes all of it.
+    pub(crate) per_user: u32,
+    /// Maximum total weight of waiting work.
     pub(crate) waiting: u64,
-    /// Requests that wait.
+    /// Maximum number of waiting requests.
     pub(crate) requests: u64,
 }
 
@@ -57,40 +57,40 @@ pub(crate) struct Permits {
     what: &'static str,
     bounds: Bounds,
     free: Arc<Semaphore>,
-    waiting: Waits,
+    waiting: WaitingWork,
     /// Users that have work running or waiting.
-    of_users: Mutex<HashMap<String, Weak<OfUser>>>,
+    users: Mutex<HashMap<String, Weak<UserPermits>>>,
 }
 
-/// What is free for one user, and what of this user waits.
+/// The free permits and the waiting work of one user.
 #[derive(Debug)]
-struct OfUser {
+struct UserPermits {
     free: Arc<Semaphore>,
-    waiting: Waits,
+    waiting: WaitingWork,
 }
 
-/// Work that waits.
+/// Totals of waiting work.
 #[derive(Debug, Default)]
-struct Waits {
+struct WaitingWork {
     weight: AtomicU64,
     requests: AtomicU64,
 }
 
-impl Waits {
-    /// Counts one more, and says the weight and the number of all.
-    fn join(&self, weight: u64) -> (u64, u64) {
+impl WaitingWork {
+    /// Adds a request; returns the total weight and number of requests.
+    fn add(&self, weight: u64) -> (u64, u64) {
         let requests = self.requests.fetch_add(1, Ordering::Relaxed) + 1;
         (self.weight.fetch_add(weight, Ordering::Relaxed) + weight, requests)
     }
 
-    fn leave(&self, weight: u64) {
+    fn remove(&self, weight: u64) {
         self.requests.fetch_sub(1, Ordering::Relaxed);
         self.weight.fetch_sub(weight, Ordering::Relaxed);
     }
 }
 
-/// Held by work as long as it runs: the permit of its user, if it has one, and the permit of all.
-type Held = (Option<(OwnedSemaphorePermit, Arc<OfUser>)>, OwnedSemaphorePermit);
+/// The permits of running work: that of its user, if it has one, and the shared one.
+type HeldPermits = (Option<(OwnedSemaphorePermit, Arc<UserPermits>)>, OwnedSemaphorePermit);
 
 impl Permits {
     /// A limit on work of different weights.
@@ -99,22 +99,22 @@ impl Permits {
             what,
             bounds,
             free: Arc::new(Semaphore::new(bounds.running as usize)),
-            waiting: Waits::default(),
-            of_users: Mutex::default(),
+            waiting: WaitingWork::default(),
+            users: Mutex::default(),
         }
     }
 
-    /// A limit by number: of jobs at a time, and of requests that wait. One user's jobs leave one
-    /// to others.
+    /// A limit on the numbers of running jobs and of waiting requests. One user may run all jobs
+    /// but one.
     pub(crate) fn counted(what: &'static str, running: u32, requests: u64) -> Self {
-        let of_one_user = running.saturating_sub(1).max(1);
-        Self::weighted(what, Bounds { running, least: 1, of_one_user, waiting: u64::MAX, requests })
+        let per_user = running.saturating_sub(1).max(1);
+        Self::weighted(what, Bounds { running, min_weight: 1, per_user, waiting: u64::MAX, requests })
     }
 
-    /// Runs work of weight 1 on a thread that may block, as soon as there is room for it.
+    /// Runs work of weight 1 on a blocking thread, once a permit is free.
     ///
     /// # Errors
-    /// Those of the work; 503 `busy` with `Retry-After` where too many wait already.
+    /// Those of the work; 503 `busy` with `Retry-After` if too much work waits already.
     pub(crate) async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
@@ -122,7 +122,7 @@ impl Permits {
         self.run_weighted(1, work).await
     }
 
-    /// The same for work of any weight. Work above the whole limit runs alone.
+    /// Like [`Self::run`], for work of any weight. Work above the limit runs alone.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -131,10 +131,10 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.run_held(self.permit(None, weight, weight).await?, work).await
+        self.run_held(self.acquire(None, weight, weight).await?, work).await
     }
 
-    /// The same for work of one user, whose work together has a limit of its own.
+    /// Like [`Self::run_weighted`], within the limit of a user.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -144,12 +144,12 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let of_user = self.of_user(user_id);
-        self.run_held(self.permit(Some(of_user), weight, weight).await?, work).await
+        let user = self.user(user_id);
+        self.run_held(self.acquire(Some(user), weight, weight).await?, work).await
     }
 
-    /// The same for work that reads what it works on once it runs: requests that wait weigh
-    /// nothing.
+    /// Like [`Self::run_for`], for work that reads its input when it runs: waiting requests have no
+    /// weight.
     ///
     /// # Errors
     /// As [`Self::run`].
@@ -159,87 +159,89 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        let of_user = self.of_user(user_id);
-        self.run_held(self.permit(Some(of_user), weight, 0).await?, work).await
+        let user = self.user(user_id);
+        self.run_held(self.acquire(Some(user), weight, 0).await?, work).await
     }
 
     async fn run_held<T: Send + 'static>(
         &self,
-        held: Held,
+        held: HeldPermits,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let request = Request(Caller::default());
         let caller = request.0.clone();
         let running = tokio::task::spawn_blocking(move || {
-            // Released when the work ends, however it ends.
+            // Released when the work ends, also by a panic.
             let _held = held;
             work(&caller)
         });
         running.await?
     }
 
-    /// A permit for work of `weight`; a request that waits for it counts as `waiting_weight`.
-    async fn permit(
+    /// Acquires permits for work of `weight`. While the request waits, it counts as
+    /// `waiting_weight`.
+    async fn acquire(
         &self,
-        of_user: Option<Arc<OfUser>>,
+        user: Option<Arc<UserPermits>>,
         weight: u64,
         waiting_weight: u64,
-    ) -> ApiResult<Held> {
-        let Bounds { running, least, .. } = self.bounds;
-        let units = u32::try_from(weight).unwrap_or(u32::MAX).max(least).min(running);
-        let users_units = units.min(self.bounds.of_one_user);
+    ) -> ApiResult<HeldPermits> {
+        let Bounds { running, min_weight, .. } = self.bounds;
+        let shared_weight = u32::try_from(weight).unwrap_or(u32::MAX).max(min_weight).min(running);
+        let user_weight = shared_weight.min(self.bounds.per_user);
         let free = Arc::clone(&self.free);
-        let own = of_user.as_ref().map(|one| Arc::clone(&one.free).try_acquire_many_owned(users_units));
-        let at_once = match own {
-            None => free.try_acquire_many_owned(units).ok().map(|all| (None, all)),
-            Some(Ok(own)) => {
-                let all = free.try_acquire_many_owned(units).ok();
-                all.map(|all| (of_user.clone().map(|of_user| (own, of_user)), all))
+        let of_user = user.as_ref().map(|user| Arc::clone(&user.free).try_acquire_many_owned(user_weight));
+        let immediate = match of_user {
+            None => free.try_acquire_many_owned(shared_weight).ok().map(|shared| (None, shared)),
+            Some(Ok(of_user)) => {
+                let shared = free.try_acquire_many_owned(shared_weight).ok();
+                shared.map(|shared| (user.clone().map(|user| (of_user, user)), shared))
             }
             Some(Err(_)) => None,
         };
-        if let Some(held) = at_once {
+        if let Some(held) = immediate {
             return Ok(held);
         }
-        let _waiting = self.wait(of_user.clone(), waiting_weight)?;
-        // Requests that wait for others of their user do not yet wait before those of other users.
-        let own = match of_user {
+        let _waiting = self.wait(user.clone(), waiting_weight)?;
+        // Waits for the user's permit first, so that a user's excess requests do not queue ahead of
+        // those of other users.
+        let of_user = match user {
             None => None,
-            Some(of_user) => {
-                let own = Arc::clone(&of_user.free).acquire_many_owned(users_units).await;
-                Some((own.map_err(ApiError::internal)?, of_user))
+            Some(user) => {
+                let permit = Arc::clone(&user.free).acquire_many_owned(user_weight).await;
+                Some((permit.map_err(ApiError::internal)?, user))
             }
         };
-        let all = Arc::clone(&self.free).acquire_many_owned(units).await.map_err(ApiError::internal)?;
-        Ok((own, all))
+        let shared = Arc::clone(&self.free).acquire_many_owned(shared_weight).await;
+        Ok((of_user, shared.map_err(ApiError::internal)?))
     }
 
-    fn of_user(&self, user_id: &str) -> Arc<OfUser> {
-        let mut of_users = self.of_users.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(known) = of_users.get(user_id).and_then(Weak::upgrade) {
+    fn user(&self, user_id: &str) -> Arc<UserPermits> {
+        let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = users.get(user_id).and_then(Weak::upgrade) {
             return known;
         }
-        of_users.retain(|_, one| one.strong_count() > 0);
-        let free = Arc::new(Semaphore::new(self.bounds.of_one_user as usize));
-        let new = Arc::new(OfUser { free, waiting: Waits::default() });
-        of_users.insert(user_id.to_owned(), Arc::downgrade(&new));
+        users.retain(|_, user| user.strong_count() > 0);
+        let free = Arc::new(Semaphore::new(self.bounds.per_user as usize));
+        let new = Arc::new(UserPermits { free, waiting: WaitingWork::default() });
+        users.insert(user_id.to_owned(), Arc::downgrade(&new));
         new
     }
 
-    /// Joins those that wait. Of one user as much may wait as then remains free for others, as with
+    /// Adds a waiting request. A user may have at most as much waiting work as remains free, as in
     /// [`crate::fair_bytes`].
-    fn wait(&self, of_user: Option<Arc<OfUser>>, weight: u64) -> ApiResult<Waiting<'_>> {
-        let (total, requests) = self.waiting.join(weight);
-        let (own_total, own_requests) = of_user.as_ref().map_or((0, 0), |one| one.waiting.join(weight));
-        let waiting = Waiting { permits: self, of_user, weight };
-        // The first may be as heavy as it is.
+    fn wait(&self, user: Option<Arc<UserPermits>>, weight: u64) -> ApiResult<WaitingRequest<'_>> {
+        let (total, requests) = self.waiting.add(weight);
+        let (user_total, user_requests) = user.as_ref().map_or((0, 0), |user| user.waiting.add(weight));
+        let waiting = WaitingRequest { permits: self, user, weight };
+        // The first waiting request may have any weight.
         if requests > 1
-            && (requests + own_requests > self.bounds.requests
-                || total.saturating_add(own_total) > self.bounds.waiting)
+            && (requests + user_requests > self.bounds.requests
+                || total.saturating_add(user_total) > self.bounds.waiting)
         {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "Too many {} wait already ({} requests); try again in {RETRY_AFTER_SECS} seconds.",
+                    "Too many {} are waiting already ({} requests); try again in {RETRY_AFTER_SECS} seconds.",
                     self.what,
                     requests - 1
                 ),
@@ -250,23 +252,23 @@ impl Permits {
     }
 }
 
-/// A request that waits. Dropped, it does not any more.
-struct Waiting<'p> {
+/// Counts a waiting request until it is dropped.
+struct WaitingRequest<'p> {
     permits: &'p Permits,
-    of_user: Option<Arc<OfUser>>,
+    user: Option<Arc<UserPermits>>,
     weight: u64,
 }
 
-impl Drop for Waiting<'_> {
+impl Drop for WaitingRequest<'_> {
     fn drop(&mut self) {
-        self.permits.waiting.leave(self.weight);
-        if let Some(of_user) = &self.of_user {
-            of_user.waiting.leave(self.weight);
+        self.permits.waiting.remove(self.weight);
+        if let Some(user) = &self.user {
+            user.waiting.remove(self.weight);
         }
     }
 }
 
-/// Processors of this machine.
+/// Number of processors of this machine.
 pub(crate) fn processors() -> u32 {
     let count = std::thread::available_parallelism().map_or(1, usize::from);
     u32::try_from(count).unwrap_or(1)
@@ -281,7 +283,7 @@ mod tests {
 
     use super::*;
 
-    /// Work that says when it runs, and runs until it is told to end or its caller has gone.
+    /// Work that reports when it runs, and runs until it is told to end.
     fn work(begun: oneshot::Sender<()>, end: mpsc::Receiver<()>) -> impl FnOnce(&Caller) -> ApiResult<bool> {
         move |_| {
             // The test may have ended.
@@ -295,13 +297,13 @@ mod tests {
     const SEMAPHORES: [(&str, &str); 5] = [
         (
             "turns.rs",
-            "log-ins: held by a task of their own, which counts the outcome even if its caller leaves; locks: held by \
-             transactions, which end with their request",
+            "log-ins: held by a separate task, which counts the outcome even if its caller disconnects; locks: held \
+             by transactions, which end with their request",
         ),
         ("permits.rs", "the limits themselves"),
-        ("plugins/modules/kept.rs", "held by a task of its own, which goes on when its caller leaves"),
-        ("plugins/pick_dir/picker.rs", "the dialog is ended when its caller leaves"),
-        ("plugins/pick_dir/picker_tests.rs", "tests of that"),
+        ("plugins/modules/kept.rs", "held by a separate task, which continues if its caller disconnects"),
+        ("plugins/pick_dir/picker.rs", "the dialog is closed if its caller disconnects"),
+        ("plugins/pick_dir/picker_tests.rs", "tests of the dialog"),
     ];
 
     fn sources(folder: &Path, found: &mut Vec<std::path::PathBuf>) {
@@ -316,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn no_request_holds_a_permit_of_work_itself() {
+    fn only_listed_files_use_semaphores() {
         let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
         let mut all = Vec::new();
         sources(&root, &mut all);
@@ -331,22 +333,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_permit_is_held_until_the_work_ends_and_not_by_its_caller() {
+    async fn work_holds_its_permit_after_its_caller_disconnects() {
         let permits = Arc::new(Permits::counted("tests", 1, 9));
         let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
         let caller = tokio::spawn(async move { first.run(work(begun, ending)).await });
         has_begun.await.expect("runs");
         caller.abort();
-        assert!(caller.await.expect_err("hung up").is_cancelled());
-        assert_eq!(permits.free.available_permits(), 0, "the work goes on");
+        assert!(caller.await.expect_err("disconnected").is_cancelled());
+        assert_eq!(permits.free.available_permits(), 0, "the work continues");
         drop(end);
         // Waits for the work, which ends now.
         assert!(permits.run(|_| Ok(true)).await.expect("runs"));
     }
 
     #[tokio::test]
-    async fn work_of_one_user_leaves_room_for_that_of_others() {
+    async fn running_work_of_one_user_leaves_room_for_others() {
         let permits = Arc::new(Permits::counted("tests", 2, 9));
         let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
@@ -362,12 +364,12 @@ mod tests {
         drop(end);
         assert!(of_ada.await.expect("ends").expect("ran") && waits.await.expect("ends").expect("ran"));
         assert!(permits.run_for("eve", 1, |_| Ok(true)).await.expect("runs"));
-        let known = permits.of_users.lock().expect("free").len();
+        let known = permits.users.lock().expect("free").len();
         assert_eq!(known, 1, "users with nothing running or waiting are forgotten");
     }
 
     #[tokio::test]
-    async fn work_hears_that_its_caller_has_gone() {
+    async fn work_notices_that_its_caller_has_disconnected() {
         let permits = Arc::new(Permits::counted("tests", 1, 9));
         let (begun, has_begun) = oneshot::channel();
         let (ended, has_ended) = oneshot::channel();
@@ -389,8 +391,8 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn too_many_that_wait_are_turned_away() {
-        let bounds = Bounds { running: 10, least: 1, of_one_user: 10, waiting: 20, requests: 3 };
+    async fn excess_waiting_requests_are_refused() {
+        let bounds = Bounds { running: 10, min_weight: 1, per_user: 10, waiting: 20, requests: 3 };
         let permits = Arc::new(Permits::weighted("tests", bounds));
         let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
@@ -408,7 +410,7 @@ mod tests {
                 tokio::task::yield_now().await;
             }
         }
-        let too_heavy = wait(1).await.expect("ends").expect_err("is turned away");
+        let too_heavy = wait(1).await.expect("ends").expect_err("is refused");
         assert!(matches!(too_heavy, ApiError::Busy { .. }), "{too_heavy}");
         waiting.pop().expect("one").abort();
         while permits.waiting.requests.load(Ordering::Relaxed) > 1 {
@@ -416,16 +418,16 @@ mod tests {
         }
         waiting.push(wait(5));
         drop(end);
-        for one in waiting {
-            one.await.expect("ends").expect("runs");
+        for request in waiting {
+            request.await.expect("ends").expect("runs");
         }
         assert!(running.await.expect("ends").expect("ran"));
         assert_eq!(permits.waiting.weight.load(Ordering::Relaxed), 0);
     }
 
     #[tokio::test]
-    async fn one_user_leaves_room_for_others_to_wait() {
-        let bounds = Bounds { running: 1, least: 1, of_one_user: 1, waiting: 40, requests: 100 };
+    async fn waiting_work_of_one_user_leaves_room_for_others() {
+        let bounds = Bounds { running: 1, min_weight: 1, per_user: 1, waiting: 40, requests: 100 };
         let permits = Arc::new(Permits::weighted("tests", bounds));
         let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel());
         let first = Arc::clone(&permits);
@@ -439,12 +441,12 @@ mod tests {
             while counts.waiting.requests.load(Ordering::Relaxed) < count {
                 tokio::task::yield_now().await;
             }
-            let more = counts.run_for(user, 1, |_| Ok(())).await.expect_err("is turned away");
+            let more = counts.run_for(user, 1, |_| Ok(())).await.expect_err("is refused");
             assert!(matches!(more, ApiError::Busy { .. }), "{user}: {more}");
         }
         drop(end);
-        for one in waiting {
-            one.await.expect("ends").expect("runs");
+        for request in waiting {
+            request.await.expect("ends").expect("runs");
         }
         assert!(running.await.expect("ends").expect("ran"));
         assert_eq!(permits.waiting.requests.load(Ordering::Relaxed), 0);

@@ -1,8 +1,6 @@
-//! Refuses query parameters that an operation does not have, as unknown fields of bodies are
-//! refused.
+//! Refuses unknown query parameters, as extractors refuse unknown fields of bodies.
 //!
-//! Which parameters an operation has stands in the API's description, so that the two cannot
-//! disagree.
+//! The parameters come from the API's description, so that the two always agree.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -17,20 +15,20 @@ use crate::docs::is_for_users;
 use crate::error::ApiError;
 use crate::state::AppState;
 
-/// Longest part of a parameter's name that a refusal repeats, in characters.
+/// Maximum length of a parameter's name in an error, in characters.
 const SHOWN_CHARS: usize = 50;
 
 /// Names of query parameters by method, in lower case, and path.
 #[derive(Debug, Clone)]
 pub(crate) struct QueryNames(Arc<HashMap<(String, String), Operation>>);
 
-/// What is known of an operation.
+/// The facts about an operation that this check needs.
 #[derive(Debug)]
 struct Operation {
     /// Names of its query parameters.
     names: Vec<String>,
-    /// Whether it is for users only.
-    asks_who: bool,
+    /// Whether it requires a log-in.
+    needs_login: bool,
 }
 
 impl QueryNames {
@@ -40,53 +38,54 @@ impl QueryNames {
         for (path, methods) in document["paths"].as_object().into_iter().flatten() {
             for (method, operation) in methods.as_object().into_iter().flatten() {
                 let parameters = operation["parameters"].as_array().into_iter().flatten();
-                let names =
-                    parameters.filter(|one| one["in"] == "query").filter_map(|one| one["name"].as_str());
+                let names = parameters
+                    .filter(|entry| entry["in"] == "query")
+                    .filter_map(|entry| entry["name"].as_str());
                 let names = names.map(str::to_owned).collect();
-                let known = Operation { names, asks_who: operation.as_object().is_some_and(is_for_users) };
-                all.insert((method.clone(), path.clone()), known);
+                let needs_login = operation.as_object().is_some_and(is_for_users);
+                all.insert((method.clone(), path.clone()), Operation { names, needs_login });
             }
         }
         Self(Arc::new(all))
     }
 
-    /// The operation; `None` if it is not described. `HEAD` is as `GET`.
+    /// The operation; `None` if it is not described. `HEAD` has the parameters of `GET`.
     fn find(&self, method: &str, path: &str) -> Option<&Operation> {
-        let of = |method: &str| self.0.get(&(method.to_owned(), path.to_owned()));
+        let get = |method: &str| self.0.get(&(method.to_owned(), path.to_owned()));
         let method = method.to_ascii_lowercase();
-        of(&method).or_else(|| (method == "head").then(|| of("get")).flatten())
+        get(&method).or_else(|| (method == "head").then(|| get("get")).flatten())
     }
 
-    /// The refusal of a request with an unknown parameter, and whether only users learn of it.
+    /// The error for a request with an unknown parameter, and whether only users may see it.
     fn refusal(&self, request: &Request) -> Option<(ApiError, bool)> {
         let path = request.extensions().get::<MatchedPath>()?;
-        let Operation { names, asks_who } = self.find(request.method().as_str(), path.as_str())?;
+        let Operation { names, needs_login } = self.find(request.method().as_str(), path.as_str())?;
         let pairs = axum::extract::Query::<Vec<(String, String)>>::try_from_uri(request.uri());
         // A malformed query is refused by its extractor.
         let axum::extract::Query(pairs) = pairs.ok()?;
         let (unknown, _) = pairs.iter().find(|(name, _)| !names.contains(name))?;
-        Some((refusal(unknown, names), *asks_who))
+        Some((refusal(unknown, names), *needs_login))
     }
 }
 
 fn refusal(name: &str, known: &[String]) -> ApiError {
     let name: String = name.chars().take(SHOWN_CHARS).collect();
     let known: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-    let has = if known.is_empty() { "none".to_owned() } else { known.join(", ") };
-    let detail = format!("`{name}` is no query parameter of this operation; it has {has}.");
+    let known = if known.is_empty() { "no parameters".to_owned() } else { known.join(", ") };
+    let detail = format!("`{name}` is not a query parameter of this operation; it has {known}.");
     ApiError::bad_request("unknown_parameter", detail)
 }
 
-/// Middleware of the API's routes: answers 400 `unknown_parameter`. Who is not logged in learns
-/// that first: the names of an operation's parameters are for those who may use it.
+/// Middleware of the API's routes: answers 400 `unknown_parameter`. If the operation requires a
+/// log-in, callers without one get 401 instead, so that they do not see the parameters' names.
 pub(crate) async fn refuse_unknown(
     names: QueryNames,
     state: AppState,
     request: Request,
     next: Next,
 ) -> Response {
-    let Some((refusal, asks_who)) = names.refusal(&request) else { return next.run(request).await };
-    if asks_who {
+    let Some((refusal, needs_login)) = names.refusal(&request) else { return next.run(request).await };
+    if needs_login {
         let (mut parts, _) = request.into_parts();
         if let Err(refusal) = AnyUser::from_request_parts(&mut parts, &state).await {
             return refusal.into_response();

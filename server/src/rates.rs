@@ -1,13 +1,11 @@
-//! How often somebody may ask: by account, and by address.
+//! Rate limits of requests, by account and by address.
 //!
-//! Whoever floods an address shares it with others, such as a class, and must take nothing from
-//! them. So requests with a token of a log-in count for that log-in, and not for the address; and
-//! what a visitor needs to log in does not count: the page, and the log-in itself, which
-//! [`crate::auth::Throttle`] slows down.
+//! Several users, such as a class, may share an address, and one of them must not use up the limit
+//! of all. So requests with a log-in token count for that log-in, not for the address. The page and
+//! the log-in itself do not count; [`crate::auth::Throttle`] limits log-ins.
 //!
-//! Each has a bucket of tokens, one for each request: it holds a minute's worth and fills steadily.
-//! Buckets are this process's own. Callers on this machine that count as local are not limited, nor
-//! is asking for health.
+//! Each account and address has a token bucket, which holds a minute's requests and refills
+//! steadily. Each process has separate buckets. Local callers and health checks are not limited.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -18,22 +16,22 @@ use crate::client_address::network_of;
 use crate::config::RequestLimits;
 use crate::error::{ApiError, ApiResult};
 
-/// Buckets that are kept.
+/// Maximum number of buckets.
 const BUCKETS_MAX: usize = 50_000;
 
-/// Buckets that are removed when there are as many, so that not every new one searches for some.
-const BUCKETS_REMOVED: usize = BUCKETS_MAX / 8;
+/// Number of buckets to evict at the maximum. Evicting many at a time makes searches rare.
+const BUCKETS_EVICTED: usize = BUCKETS_MAX / 8;
 
 const SECS_PER_MINUTE: f64 = 60.0;
 
-/// What asks for health and numbers; machines do, steadily.
+/// Paths of health and metrics, which monitoring polls.
 const UNLIMITED_PATHS: [&str; 3] = ["/healthz", "/readyz", "/metrics"];
 
-/// Requests with which visitors log in and register, and the one that the page sends before.
+/// Paths of log-in and registration, and of the page's first request.
 const LOG_IN_PATHS: [&str; 4] =
     ["/api/v1/system/capabilities", "/api/v1/auth/login", "/api/v1/auth/local", "/api/v1/auth/register"];
 
-/// Whether asking for a path counts.
+/// Whether requests to a path count.
 pub(crate) fn is_limited(path: &str) -> bool {
     !UNLIMITED_PATHS.contains(&path)
 }
@@ -64,7 +62,7 @@ impl Rates {
         self.users.take(user_id, Instant::now()).map_err(|wait| self.users.refusal(limit, wait))
     }
 
-    /// Counts a request with a token, whether its account still takes it or not.
+    /// Counts a request with a log-in token, even if its account no longer accepts it.
     ///
     /// # Errors
     /// 429 with the seconds to wait.
@@ -81,15 +79,15 @@ impl Rates {
             return Ok(());
         }
         let limit = "requests from your address per minute (SF_REQUESTS_PER_MINUTE_PER_ADDRESS)";
-        let taken = self.addresses.take(&network_of(address), Instant::now());
-        taken.map_err(|wait| self.addresses.refusal(limit, wait))
+        let outcome = self.addresses.take(&network_of(address), Instant::now());
+        outcome.map_err(|wait| self.addresses.refusal(limit, wait))
     }
 }
 
 /// Buckets of one size.
 #[derive(Debug)]
 struct Buckets {
-    /// Tokens that a bucket holds, and that it gets in a minute; 0: nobody is limited.
+    /// Capacity of a bucket, and its refill per minute, in tokens; 0: no limit.
     per_minute: f64,
     buckets: Mutex<HashMap<String, Bucket>>,
 }
@@ -105,14 +103,14 @@ impl Buckets {
         Self { per_minute: per_minute as f64, buckets: Mutex::default() }
     }
 
-    /// Takes a token; without one, says how long it takes until there is.
+    /// Takes a token. If there is none, returns the time until the next one.
     fn take(&self, key: &str, now: Instant) -> Result<(), Duration> {
         if self.per_minute == 0.0 {
             return Ok(());
         }
         let mut buckets = self.buckets.lock().unwrap_or_else(PoisonError::into_inner);
         if buckets.len() >= BUCKETS_MAX && !buckets.contains_key(key) {
-            self.remove_old(&mut buckets);
+            self.evict(&mut buckets);
         }
         let full = Bucket { tokens: self.per_minute, filled_at: now };
         let bucket = buckets.entry(key.to_owned()).or_insert(full);
@@ -124,21 +122,20 @@ impl Buckets {
         Ok(())
     }
 
-    /// Removes the buckets that are full again first, or already are: those of whoever has asked
-    /// least and longest ago.
-    fn remove_old(&self, buckets: &mut HashMap<String, Bucket>) {
+    /// Removes the buckets that are full, or will be first: those with the fewest recent requests.
+    fn evict(&self, buckets: &mut HashMap<String, Bucket>) {
         let mut full_at: Vec<Instant> = buckets.values().map(|bucket| self.full_at(*bucket)).collect();
-        let (_, last_removed, _) = full_at.select_nth_unstable(BUCKETS_REMOVED - 1);
-        let last_removed = *last_removed;
-        let mut left = BUCKETS_REMOVED;
+        let (_, last_evicted, _) = full_at.select_nth_unstable(BUCKETS_EVICTED - 1);
+        let last_evicted = *last_evicted;
+        let mut remaining = BUCKETS_EVICTED;
         buckets.retain(|_, bucket| {
-            let goes = left > 0 && self.full_at(*bucket) <= last_removed;
-            left -= usize::from(goes);
-            !goes
+            let is_evicted = remaining > 0 && self.full_at(*bucket) <= last_evicted;
+            remaining -= usize::from(is_evicted);
+            !is_evicted
         });
     }
 
-    /// When a bucket will be full if nobody takes from it.
+    /// Time when a bucket will be full if no token is taken.
     fn full_at(&self, bucket: Bucket) -> Instant {
         let missing = (self.per_minute - bucket.tokens).max(0.0);
         bucket.filled_at + Duration::from_secs_f64(missing * SECS_PER_MINUTE / self.per_minute)
@@ -152,7 +149,7 @@ impl Buckets {
     fn refusal(&self, limit: &str, wait: Duration) -> ApiError {
         let retry_after_secs = wait.as_secs_f64().ceil().max(1.0) as u64;
         ApiError::TooManyRequests {
-            detail: format!("There may be {} {limit}; try again in {retry_after_secs} s.", self.per_minute),
+            detail: format!("The limit is {} {limit}; try again in {retry_after_secs} s.", self.per_minute),
             retry_after_secs,
         }
     }
@@ -169,7 +166,7 @@ mod tests {
     const PATH: &str = "/api/v1/projects";
 
     #[test]
-    fn a_bucket_fills_steadily() {
+    fn a_bucket_refills_steadily() {
         let (buckets, now) = (Buckets::new(60), Instant::now());
         for _ in 0..60 {
             buckets.take("a", now).expect("a minute's worth at once");
@@ -183,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn many_addresses_do_not_fill_the_memory() {
+    fn the_number_of_buckets_is_limited() {
         let (buckets, now) = (Buckets::new(60), Instant::now());
         for number in 0..2 * BUCKETS_MAX {
             buckets.take(&number.to_string(), now).expect("the first of each");
@@ -192,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn many_addresses_do_not_free_the_one_that_asks_too_often() {
+    fn many_addresses_do_not_evict_an_empty_bucket() {
         let (buckets, now) = (Buckets::new(60), Instant::now());
         for _ in 0..60 {
             buckets.take("a", now).expect("a minute's worth");
@@ -206,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn the_buckets_that_go_are_old_ones() {
+    fn old_buckets_are_evicted() {
         let (buckets, begun) = (Buckets::new(60), Instant::now());
         let at = |number: usize| begun + Duration::from_micros(number as u64);
         for number in 0..=BUCKETS_MAX {
@@ -215,12 +212,12 @@ mod tests {
         let kept = buckets.buckets.lock().unwrap();
         assert!(!kept.contains_key("0"), "the oldest is still there");
         for number in BUCKETS_MAX / 2..=BUCKETS_MAX {
-            assert!(kept.contains_key(&number.to_string()), "{number} is gone");
+            assert!(kept.contains_key(&number.to_string()), "{number} was evicted");
         }
     }
 
     #[tokio::test]
-    async fn an_account_that_asks_too_often_waits() {
+    async fn an_account_above_its_rate_limit_is_refused() {
         let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_USER", "3")]).await;
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
         let key = app.api_key(&ada).await;
@@ -228,7 +225,7 @@ mod tests {
         for _ in 0..2 {
             ask(&ada).await.expect(200);
         }
-        // Making the key was the third; a key counts as its owner.
+        // Creating the key was the third request. A key counts for its owner.
         let answer = ask(&key).await;
         assert!(answer.problem(429, "too_many_requests").contains("SF_REQUESTS_PER_MINUTE_PER_USER"));
         let wait: u64 = answer.header("retry-after").parse().expect("seconds");
@@ -242,7 +239,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_address_that_asks_too_often_waits_whoever_it_is() {
+    async fn an_address_above_its_rate_limit_is_refused() {
         let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "5")]).await;
         for _ in 0..5 {
             app.remote(Method::GET, PATH).send().await.problem(401, "token_missing");
@@ -257,7 +254,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_floods_an_address_keeps_nobody_there_from_logging_in() {
+    async fn a_flooded_address_can_still_log_in() {
         let settings = [("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "3"), ("SF_REGISTRATION", "open")];
         let app = TestApp::with(&settings).await;
         let junk = ["login", "register", "password-strength"].map(|path| format!("/api/v1/auth/{path}"));
@@ -273,25 +270,25 @@ mod tests {
         }
         app.remote(Method::POST, "/api/v1/auth/local").send().await.problem(403, "not_local");
         app.remote(Method::GET, "/api/v1/system/capabilities").send().await.expect(200);
-        // The page, or that it was not built.
+        // The page, or the answer that it was not built.
         assert_ne!(app.remote(Method::GET, "/").send().await.status, 429);
     }
 
     #[tokio::test]
-    async fn a_visitor_by_a_proxy_has_a_limited_number_of_active_requests() {
+    async fn a_client_behind_a_proxy_has_a_limited_number_of_active_requests() {
         let settings = [("SF_TRUSTED_PROXIES", "192.0.2.77"), ("SF_CONNECTIONS_PER_ADDRESS", "2")];
         let app = TestApp::with(&settings).await;
         let ada = app.token_of_new_user("ada").await;
         let ask = |address: &str| app.remote(Method::GET, PATH).header("x-forwarded-for", address);
-        let take = |connection: &str| {
+        let begin = |connection: &str| {
             let address = "198.51.100.7".parse().expect("an address");
             let client = Client { address, connection: connection.to_owned() };
             let request = app.state.active_requests.begin_for_address(&client).expect("free");
-            // Its body has arrived: it gives way to no other request.
+            // Its body has arrived, so it cannot be evicted.
             let _body = request.watch_body(axum::body::Body::empty());
             request
         };
-        let active = [take("a"), take("b")];
+        let active = [begin("a"), begin("b")];
         let refusal = ask("198.51.100.7").send().await;
         assert!(refusal.problem(503, "busy").contains("SF_CONNECTIONS_PER_ADDRESS"));
         ask("198.51.100.8").send().await.problem(401, "token_missing");
@@ -315,28 +312,28 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn who_floods_an_address_takes_nothing_from_those_who_are_logged_in_there() {
+    async fn a_flooded_address_does_not_limit_logged_in_users() {
         let settings =
             [("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "3"), ("SF_REQUESTS_PER_MINUTE_PER_USER", "50")];
         let app = TestApp::with(&settings).await;
         let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
         let ask = async |token: &str| app.remote(Method::GET, PATH).token(token).send().await;
         while app.remote(Method::GET, "/api/nothing").send().await.status != 429 {}
-        let mut asked = 0;
+        let mut answered = 0;
         while ask(&ada).await.status != 429 {
-            asked += 1;
+            answered += 1;
         }
-        assert!(asked >= 49, "{asked}");
+        assert!(answered >= 49, "{answered}");
         ask(&bob).await.expect(200);
         let body = serde_json::json!({ "username": "bob", "password": "wrong" });
         let log_in = app.remote(Method::POST, "/api/v1/auth/login").json(&body);
         log_in.send().await.problem(401, "bad_credentials");
-        // A token that nobody signed counts for the address.
+        // A token with a wrong signature counts for the address.
         assert_eq!(ask(&format!("{}x", &ada[..ada.len() - 1])).await.status, 429);
     }
 
     #[tokio::test]
-    async fn a_crowd_of_addresses_does_not_free_the_one_that_asks_too_often() {
+    async fn many_addresses_do_not_reset_the_limit_of_another() {
         let app = TestApp::with(&[("SF_REQUESTS_PER_MINUTE_PER_ADDRESS", "60")]).await;
         let ask = async |address: &str| app.from(address, Method::GET, PATH).send().await.status;
         let asks_until_refused = async |address: &str| {
@@ -353,7 +350,7 @@ mod tests {
         for number in 0..2 * BUCKETS_MAX {
             crowd.take(&number.to_string(), Instant::now()).expect("the first of each");
         }
-        // A bucket that was forgotten would be full. This one has got a token a second.
+        // An evicted bucket would be full. This one has gained a token a second.
         let again = asks_until_refused("192.0.2.77").await;
         assert!(again < 60 || begun.elapsed() > Duration::from_secs(60), "{again} requests more");
         assert_eq!(ask("192.0.2.78").await, 401);

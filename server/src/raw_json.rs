@@ -1,4 +1,4 @@
-//! JSON texts as parts of answers: written as they are, without a tree of their values.
+//! Writes JSON texts into answers unchanged, without a tree of their values.
 
 use schemas::json::JsonText;
 use serde::ser::{Error as _, Serialize as _, Serializer};
@@ -10,7 +10,7 @@ pub(crate) fn serialize<S: Serializer>(text: &JsonText, serializer: S) -> Result
     raw.serialize(serializer)
 }
 
-/// The same for a text that may be missing, which is null.
+/// Like [`serialize`]; a missing text is null.
 pub(crate) fn serialize_optional<S: Serializer>(
     text: &Option<JsonText>,
     serializer: S,

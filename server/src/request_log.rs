@@ -1,6 +1,5 @@
-//! One log line for each request.
-//!
-//! The path is logged and the query is not: a token may stand there.
+//! Writes one log line for each request, with its path but without its query, which may contain a
+//! token.
 
 use std::time::Instant;
 
@@ -16,8 +15,8 @@ use crate::state::AppState;
 
 static REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// Middleware: runs the request inside a span, and logs its outcome. `client` is the address of
-/// whoever asks: the peer's, or what a proxy of `SF_TRUSTED_PROXIES` says it is.
+/// Middleware: runs the request in a span and logs its outcome. `client` is the address of the
+/// peer, or the one that a proxy of `SF_TRUSTED_PROXIES` reports.
 pub(crate) async fn log(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let id = uuid::Uuid::new_v4().simple().to_string();
     let trusted_proxies = &state.config.network.trusted_proxies;

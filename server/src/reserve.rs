@@ -1,11 +1,11 @@
-//! Deleting when the disk is full.
+//! Makes deletions possible on a full disk.
 
 use crate::db;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Runs what makes room on the disk. Where it finds none itself, the reserve is given up and it
-/// runs once more.
+/// Runs an operation that frees disk space. If it fails because the disk is full, releases the
+/// reserve and retries once.
 ///
 /// # Errors
 /// Those of `run`.

@@ -6,15 +6,15 @@
 //! relative to `/api/v1` (`#[utoipa::path(get, path = "/plugins/available", ...)]`). It is declared
 //! in `lib.rs` and merged in [`api`]; that is all.
 //!
-//! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403 by
-//!   itself; leave it out only where decisions say that nobody needs to be known), and the
-//!   extractors of [`crate::extract`] in place of axum's. They return [`crate::error::ApiResult`].
-//! - What only administrators may takes [`crate::auth::Admin`]; what no API key may,
-//!   [`crate::auth::LoggedIn`]. The description says so by roles:
-//!   `security(("bearer" = ["admin", "log_in"]))`; a test asks every operation as everybody.
-//! - Deletions and changes of accounts are told to [`crate::audit::record`].
-//! - A body may have 1 MiB; a route that takes more is wrapped in [`with_body_limit`].
-//! - What lives longer than a request is a field of [`crate::state::Services`].
+//! - Handlers take `State<AppState>`, [`crate::auth::CurrentUser`] (which answers 401 and 403;
+//!   leave it out only for public operations), and the extractors of [`crate::extract`] instead of
+//!   axum's. They return [`crate::error::ApiResult`].
+//! - Operations for administrators take [`crate::auth::Admin`]; operations that API keys must not
+//!   call take [`crate::auth::LoggedIn`]. The description lists the roles:
+//!   `security(("bearer" = ["admin", "log_in"]))`; a test calls every operation in every role.
+//! - Deletions and changes of accounts call [`crate::audit::record`].
+//! - A body may have 1 MiB; [`with_body_limit`] raises the limit of a route.
+//! - State that outlives a request is a field of [`crate::state::Services`].
 //! - Long work goes to [`crate::tasks::Tasks::start`]; files go through [`crate::storage::Blobs`],
 //!   from `tokio::task::spawn_blocking` or a task.
 //! - Tests go through `crate::test_app::TestApp`.
@@ -81,7 +81,7 @@ pub fn api(config: &Config) -> OpenApiRouter<AppState> {
 pub fn build(state: AppState) -> Router {
     let (api, document) = api(&state.config).split_for_parts();
     let document = docs::complete(&document);
-    // What is there depends on who asks: a cache keeps it for whoever asked.
+    // Answers depend on the caller: caches must not share them.
     let vary = HeaderValue::from_static("authorization");
     let names = QueryNames::of(&document);
     let names_state = state.clone();
@@ -92,28 +92,28 @@ pub fn build(state: AppState) -> Router {
         .layer(SetResponseHeaderLayer::appending(header::VARY, vary));
     let routes =
         api.merge(docs::routes(&document, &state)).merge(health::routes()).merge(monitoring::routes());
-    finish(routes.fallback(page::fallback), state)
+    add_middleware(routes.fallback(page::fallback), state)
 }
 
-/// What a worker answers: how it is, and its numbers.
+/// The routes of a worker: health and metrics.
 pub fn of_worker(state: AppState) -> Router {
-    finish(health::routes().merge(monitoring::routes()).fallback(nothing_else), state)
+    add_middleware(health::routes().merge(monitoring::routes()).fallback(not_on_worker), state)
 }
 
-async fn nothing_else() -> ApiError {
+async fn not_on_worker() -> ApiError {
     let detail = "This is a worker: it answers /healthz, /readyz and /metrics.".to_owned();
     ApiError::NotFound { code: "not_found", detail }
 }
 
-/// The API's description (OpenAPI 3.1), as `/api/v1/openapi.json` gives it.
+/// The API's description (OpenAPI 3.1), as in `/api/v1/openapi.json`.
 #[must_use]
 pub fn document(config: &Config) -> serde_json::Value {
     docs::complete(&api(config).split_for_parts().1)
 }
 
-/// What surrounds all routes: answers to methods that they do not have, compression, the guard
-/// against panics, rates, pages of other sites, security headers, and the log.
-fn finish(routes: Router<AppState>, state: AppState) -> Router {
+/// Adds the middleware of all routes: unknown methods, body pace, compression, panics, rate limits,
+/// CORS, security headers, metrics, and the log.
+fn add_middleware(routes: Router<AppState>, state: AppState) -> Router {
     let origins: Arc<[String]> = state.config.network.cors_origins.as_slice().into();
     let pace = state.config.network.bodies;
     routes
@@ -134,7 +134,7 @@ fn finish(routes: Router<AppState>, state: AppState) -> Router {
         .layer(middleware::from_fn_with_state(state, request_log::log))
 }
 
-/// Gives every route of `router` this limit on the body.
+/// Sets the limit on bodies of all routes of `router`.
 pub fn with_body_limit(router: OpenApiRouter<AppState>, limit: BodyLimit) -> OpenApiRouter<AppState> {
     router
         .layer(DefaultBodyLimit::disable())
@@ -158,13 +158,13 @@ mod tests {
     use crate::test_app::TestApp;
 
     async fn faulty() -> &'static str {
-        panic!("what only the log may say")
+        panic!("text for the log only")
     }
 
     #[tokio::test]
-    async fn a_panic_is_a_problem_and_keeps_its_text_to_itself() {
+    async fn a_panic_is_a_problem_without_its_text() {
         let app = TestApp::start().await;
-        let router = finish(Router::new().route("/faulty", get(faulty)), app.state.clone());
+        let router = add_middleware(Router::new().route("/faulty", get(faulty)), app.state.clone());
         let mut request = Request::new(Body::empty());
         *request.uri_mut() = "/faulty?token=secret".parse().expect("a path");
         request.extensions_mut().insert(ConnectInfo(SocketAddr::from(([127, 0, 0, 1], 1))));
@@ -173,6 +173,6 @@ mod tests {
         assert_eq!(response.headers()["content-type"], "application/problem+json");
         assert!(response.headers().contains_key("content-security-policy"));
         let bytes = axum::body::to_bytes(response.into_body(), 10_000).await.expect("a body");
-        assert!(!String::from_utf8_lossy(&bytes).contains("what only the log may say"));
+        assert!(!String::from_utf8_lossy(&bytes).contains("text for the log only"));
     }
 }

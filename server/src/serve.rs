@@ -1,4 +1,4 @@
-//! Running the service: from settings to a listening socket to a clean end.
+//! Runs the service: opens everything, listens, and shuts down cleanly.
 
 use std::io::ErrorKind;
 use std::net::SocketAddr;
@@ -15,13 +15,13 @@ use crate::state::AppState;
 use crate::storage_lock::DatabaseLock;
 use crate::{audio, audit, auth, db, listen, orphans, projects, router, soundfonts, start_checks};
 
-/// How long running requests may take to end once the service is to stop, and then its tasks.
-/// Together with what remains they stay below ten seconds.
+/// Time limits of a shutdown for running requests and then for tasks. The whole shutdown takes less
+/// than ten seconds.
 const REQUESTS_END_WITHIN: Duration = Duration::from_secs(4);
 const TASKS_END_WITHIN: Duration = Duration::from_secs(4);
 
-/// The first port that needs no special right (IANA "User Ports", RFC 6335, section 6).
-const FIRST_FREE_PORT: u16 = 1024;
+/// The first port that needs no privilege (IANA "User Ports", RFC 6335, section 6).
+const FIRST_USER_PORT: u16 = 1024;
 
 /// Serves until SIGTERM or SIGINT, then stops accepting, lets requests end, cancels tasks and
 /// closes the database.
@@ -29,25 +29,25 @@ const FIRST_FREE_PORT: u16 = 1024;
 /// Prints the address to standard output once it accepts connections.
 ///
 /// # Errors
-/// When something cannot be opened or the address is taken, by name.
+/// If a part cannot be opened or the address is in use; the error names it.
 pub async fn serve(config: Config) -> anyhow::Result<()> {
-    let wanted = SocketAddr::new(config.network.host, config.network.port);
+    let address = SocketAddr::new(config.network.host, config.network.port);
     let certificate = config.network.tls.as_ref().map(Certificate::open).transpose()?;
     start_checks::warn_of_page(&config);
     start_checks::warn_of_soundfont_dirs(&config.sound);
     let _database_lock = DatabaseLock::of(&config.storage)?;
     let state = AppState::open(config).await?;
     {
-        // Of several servers that start on a new database, one makes the first account.
+        // If several servers start on a new database, only one creates the first account.
         let _first_start = db::lock(&state.db, "first start").await?;
         auth::ensure_admin(&state, announce_password).await?;
         projects::seed_demo(&state).await?;
     }
-    orphans::bring_back_needed(&state).await.context("cannot look through the quarantine")?;
+    orphans::bring_back_needed(&state).await.context("cannot restore files from the quarantine")?;
     audio::resume(&state).await.context("cannot tidy up the audio files")?;
-    let listener = listen_on(wanted, "SF_HOST, SF_PORT").await?;
+    let listener = listen_on(address, "SF_HOST, SF_PORT").await?;
     let bound = listener.local_addr()?;
-    // Before anybody knows that the service is there, so that no signal finds it unprepared.
+    // Before the address is printed: a caller may send a signal as soon as it reads it.
     let stop_signal = stop_signal().context("cannot listen for signals")?;
     let tls = match &certificate {
         Some(certificate) => {
@@ -87,33 +87,33 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Works on the tasks of a server deployment until SIGTERM or SIGINT; then those that run here wait
-/// for another process.
+/// Runs the tasks of a server deployment until SIGTERM or SIGINT; unfinished tasks then wait for
+/// another process.
 ///
-/// Prints its name to standard output once it takes tasks.
+/// Prints its process id to standard output once it takes tasks.
 ///
 /// # Errors
-/// When something cannot be opened, by name; or with SQLite, which one process has for itself.
+/// If a part cannot be opened, which the error names; or with SQLite, which processes cannot share.
 pub async fn work(config: Config) -> anyhow::Result<()> {
     anyhow::ensure!(
         config.storage.database.kind() == db::Kind::Postgres,
-        "a worker needs a database that it can share: set SF_DATABASE_URL to postgres://..., as for the service"
+        "a worker needs the database of the service: set SF_DATABASE_URL to the same postgres://... address"
     );
     start_checks::warn_of_soundfont_dirs(&config.sound);
     let state = AppState::open(config).await?;
     let stop_signal = stop_signal().context("cannot listen for signals")?;
     tokio::spawn(soundfonts::keep_scanning(state.clone(), state.stop.clone()));
     let tasks = tokio::spawn(state.tasks.clone().serve(true, state.stop.clone()));
-    let told = match state.config.network.worker_port {
+    let status = match state.config.network.worker_port {
         None => String::new(),
         Some(port) => {
-            let bound = tell_how_it_is(&state, port).await?;
-            format!("; {} says how it is", listen::url("http", bound))
+            let bound = serve_worker_status(&state, port).await?;
+            format!("; {} serves health and metrics", listen::url("http", bound))
         }
     };
-    println!("Songfoundry's worker {} takes tasks{told}", std::process::id());
+    println!("Songfoundry's worker {} takes tasks{status}", std::process::id());
     if state.config.network.worker_port.is_some() {
-        // `/metrics` asks the same rule as the service.
+        // `/metrics` follows the same rule as the service.
         println!("{}", state.local_rule.describe());
     }
     tracing::info!(threads = state.config.tasks.workers, "working");
@@ -125,25 +125,25 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Listens on an address that these settings name.
-async fn listen_on(wanted: SocketAddr, settings: &str) -> anyhow::Result<TcpListener> {
-    TcpListener::bind(wanted).await.map_err(|error| {
+/// Listens on an address; errors name `settings`.
+async fn listen_on(address: SocketAddr, settings: &str) -> anyhow::Result<TcpListener> {
+    TcpListener::bind(address).await.map_err(|error| {
         let reason = match error.kind() {
             ErrorKind::AddrInUse => "another program uses it",
-            ErrorKind::PermissionDenied if (1..FIRST_FREE_PORT).contains(&wanted.port()) => {
+            ErrorKind::PermissionDenied if (1..FIRST_USER_PORT).contains(&address.port()) => {
                 "this process has no right to ports below 1024; set a port from 1024 on, or give it CAP_NET_BIND_SERVICE"
             }
             ErrorKind::AddrNotAvailable => "this machine has no such address",
             _ => "the system refuses",
         };
-        anyhow::Error::new(error).context(format!("cannot listen on {wanted} ({settings}): {reason}"))
+        anyhow::Error::new(error).context(format!("cannot listen on {address} ({settings}): {reason}"))
     })
 }
 
-/// Answers about a worker's health and numbers until it stops.
-async fn tell_how_it_is(state: &AppState, port: u16) -> anyhow::Result<SocketAddr> {
-    let wanted = SocketAddr::new(state.config.network.host, port);
-    let listener = listen_on(wanted, "SF_HOST, SF_WORKER_PORT").await?;
+/// Serves a worker's health and metrics until it stops. Returns the address.
+async fn serve_worker_status(state: &AppState, port: u16) -> anyhow::Result<SocketAddr> {
+    let address = SocketAddr::new(state.config.network.host, port);
+    let listener = listen_on(address, "SF_HOST, SF_WORKER_PORT").await?;
     let bound = listener.local_addr()?;
     let state = state.clone();
     tokio::spawn(async move {
@@ -153,15 +153,15 @@ async fn tell_how_it_is(state: &AppState, port: u16) -> anyhow::Result<SocketAdd
     Ok(bound)
 }
 
-/// Waits for the tasks that run here, and lets go of the database.
-async fn end_tasks(state: &AppState, keeping: tokio::task::JoinHandle<()>) {
+/// Waits for the tasks of this process and closes the database.
+async fn end_tasks(state: &AppState, task_loop: tokio::task::JoinHandle<()>) {
     if !state.tasks.stopped(TASKS_END_WITHIN).await {
-        tracing::warn!("some tasks did not stop in time; they are lost with this process");
+        tracing::warn!("some tasks did not stop in time; they end with this process");
     }
-    // Closing waits for connections in use, and a stuck one must not hold up the end.
+    // Closing waits for connections in use, which must not delay the shutdown.
     let _ = tokio::time::timeout(Duration::from_secs(1), async {
-        // A panic there was logged, and nothing is left to be done about it.
-        let _ = keeping.await;
+        // A panic has been logged already.
+        let _ = task_loop.await;
         state.tasks.close().await;
         state.db.close().await;
     })
@@ -169,16 +169,16 @@ async fn end_tasks(state: &AppState, keeping: tokio::task::JoinHandle<()>) {
 }
 
 fn announce_password(occasion: Occasion, username: &str, password: &str) {
-    let why = match occasion {
+    let reason = match occasion {
         Occasion::FirstStart => "First start",
         Occasion::NobodyCouldLogIn => "No administrator had a password to log in with",
     };
     println!(
-        "{why}: log in as `{username}` with the password `{password}` and change it. It is not shown again."
+        "{reason}: log in as `{username}` with the password `{password}` and change it. It is not shown again."
     );
 }
 
-/// Listens for SIGTERM and SIGINT from now on; the future ends with the first of them.
+/// Listens for SIGTERM and SIGINT from the call on; the future completes at the first of them.
 #[cfg(unix)]
 pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
@@ -191,7 +191,7 @@ pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     })
 }
 
-/// Listens for Ctrl-C; the future ends with it.
+/// Listens for Ctrl-C; the future completes at the first.
 #[cfg(not(unix))]
 pub(crate) fn stop_signal() -> std::io::Result<impl Future<Output = ()>> {
     Ok(async {

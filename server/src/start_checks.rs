@@ -1,8 +1,8 @@
-//! Settings that name what is not there: the service starts without it, and says so.
+//! Warns of settings that name missing folders; the service starts without them.
 
 use crate::config::{Config, SoundConfig};
 
-/// Warns of a folder of the page that a setting names and that has no page. Blocks.
+/// Warns if the folder of the page has no page. Blocks.
 pub(crate) fn warn_of_page(config: &Config) {
     let missing_page = config.web_dir.iter().filter(|dir| !dir.join("index.html").is_file());
     for dir in missing_page {
@@ -11,7 +11,7 @@ pub(crate) fn warn_of_page(config: &Config) {
     }
 }
 
-/// Warns of folders of SoundFonts that a setting names and that cannot be read. Blocks.
+/// Warns of folders of SoundFonts that cannot be read. Blocks.
 pub(crate) fn warn_of_soundfont_dirs(sound: &SoundConfig) {
     if !sound.soundfont_dirs_are_set {
         return;

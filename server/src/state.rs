@@ -1,4 +1,4 @@
-//! What every handler shares.
+//! State that all handlers share.
 
 use std::ops::Deref;
 use std::path::Path;
@@ -25,7 +25,7 @@ use crate::helper_processes::Helpers;
 use crate::installation;
 use crate::large_answer::LargeAnswers;
 use crate::metrics::Metrics;
-use crate::monitoring::SumsMade;
+use crate::monitoring::StorageSums;
 use crate::page::PageFiles;
 use crate::permits::Permits;
 use crate::plugins::{self, Picker, Plugins};
@@ -46,9 +46,9 @@ pub struct Services {
     pub db: Db,
     /// Stored files.
     pub blobs: Blobs,
-    /// Quotas, and room for what users store.
+    /// Quotas, and room on the disk for users' files.
     pub(crate) storage: Storage,
-    /// Quota of what users store in projects and tasks.
+    /// Quota of users' projects and tasks.
     pub(crate) document_quota: DocumentQuota,
     /// Runs after a project or the autosave was stored.
     pub(crate) project_saved: OnSaved,
@@ -56,13 +56,13 @@ pub struct Services {
     pub tokens: Tokens,
     /// Password hashing.
     pub passwords: Passwords,
-    /// Slowing down those who guess passwords.
+    /// Throttling of failed log-ins.
     pub throttle: Throttle,
-    /// Who counts as local.
+    /// Rule that decides whether a caller is local.
     pub local_rule: LocalRule,
     /// SoundFonts.
     pub soundfonts: SoundFonts,
-    /// Memory, time and turns for renders.
+    /// Memory, time and permits for renders.
     pub exports: Exports,
     /// Plugins of users.
     pub plugins: Plugins,
@@ -70,49 +70,49 @@ pub struct Services {
     pub(crate) picker: Picker,
     /// Audio files.
     pub audio: Audio,
-    /// Numbers for whoever watches the service.
+    /// Metrics for monitoring.
     pub metrics: Metrics,
-    /// When sums of stored files were last made for them.
-    pub(crate) sums_made: SumsMade,
+    /// Time of the last measurement of stored files, for the metrics.
+    pub(crate) storage_sums: StorageSums,
     /// When this process started.
     pub started: Started,
-    /// How often everybody has asked.
+    /// Rate limits.
     pub rates: Rates,
-    /// Requests under way of visitors by a proxy.
+    /// Counts active requests.
     pub(crate) active_requests: ActiveRequests,
     /// Files of the page.
     pub(crate) page_files: PageFiles,
-    /// Room for deleting on a full disk.
+    /// Disk space that deletions use on a full disk.
     pub reserve: Reserve,
     /// Memory for bodies of requests.
     pub(crate) body_memory: BodyMemory,
-    /// Memory for project documents that are being stored.
+    /// Memory for project documents that are being saved.
     pub(crate) storing: FairBytes,
-    /// Bundles of projects that are written or read at a time.
+    /// Limits the bundles of projects that are written or read at a time.
     pub(crate) bundling: Arc<Permits>,
     /// Memory for answers that wait for their clients.
     pub(crate) held_answers: FairBytes,
-    /// Room for large answers.
+    /// Budgets for large answers.
     pub(crate) large_answers: LargeAnswers,
     /// Background tasks.
     pub tasks: Tasks,
-    /// The way to language models.
+    /// Proxy to language models.
     pub ai_proxy: AiProxy,
     /// Helper processes.
     pub helpers: Helpers,
-    /// Cancelled when the service is to stop: long answers and loops end then.
+    /// Cancelled when the service stops; long answers and loops end then.
     pub stop: CancellationToken,
     /// Held as long as this process uses the storage folder.
     _storage_lock: StorageLock,
 }
 
-/// What users store in slices that count towards one quota.
+/// The slices whose files count towards the storage quota.
 const COUNTED: &[UsedBytes] = &[
     |db, owner_id| Box::pin(audio::used_bytes(db, owner_id)),
     |db, owner_id| Box::pin(soundfonts::used_bytes(db, owner_id)),
 ];
 
-/// Documents that count towards one quota.
+/// The slices whose documents count towards the quota of projects.
 const DOCUMENTS: &[DocumentBytes] = &[
     |connection, owner_id| Box::pin(projects::revisions_bytes(connection, owner_id)),
     |connection, owner_id| Box::pin(tasks::stored_bytes(connection, owner_id)),
@@ -130,12 +130,12 @@ pub(crate) const KINDS: Kinds = Kinds(&[
     &tasks::tests::CLOSURE,
 ]);
 
-/// When a process started, by the clock and for measuring.
+/// Start time of a process, as text and for measuring.
 #[derive(Debug)]
 pub struct Started {
     /// RFC 3339.
     pub at: String,
-    /// The same moment.
+    /// The same time.
     pub instant: Instant,
 }
 
@@ -162,7 +162,8 @@ impl AppState {
     /// threads.
     ///
     /// # Errors
-    /// When any of it cannot be opened, by name; or when another process uses the storage folder.
+    /// If a part cannot be opened, which the error names; if another process uses the storage
+    /// folder.
     pub async fn open(config: Config) -> anyhow::Result<Self> {
         let dir = &config.storage.dir;
         make_private_dir(dir)?;
@@ -186,19 +187,19 @@ impl AppState {
             body_memory: BodyMemory::new(config.limits.bodies_memory_bytes),
             storing: projects::storing_budget(),
             bundling: bundles::limit_at_a_time(config.limits.work_waiting_max),
-            held_answers: held_answers::room(),
+            held_answers: held_answers::budget(),
             large_answers: LargeAnswers::default(),
             reserve: Reserve::open(&config.storage.database),
             plugins: Plugins::new(&config, &db, &helpers),
             picker: Picker::new(&config.plugins, &helpers),
             metrics: Metrics::default(),
-            sums_made: SumsMade::default(),
+            storage_sums: StorageSums::default(),
             started: Started::now(),
             rates: Rates::new(config.limits.requests),
             active_requests: ActiveRequests::new(&config.network.connections),
             page_files: PageFiles::default(),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())
-                .context("cannot prepare the way to language models")?,
+                .context("cannot set up the client for language models")?,
             audio: Audio::new(&helpers, config.limits.work_waiting_max)
                 .context("cannot find the program that decodes audio")?,
             helpers,
@@ -220,13 +221,13 @@ impl From<Arc<Services>> for AppState {
     }
 }
 
-/// Opens the stored files. `sharing` says who else uses the storage folder of this process.
+/// Opens the stored files. `sharing` tells whether other processes use the storage folder.
 pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> anyhow::Result<Blobs> {
-    let own = storage.dir.join("blobs");
+    let local_dir = storage.dir.join("blobs");
     let cannot_use = |dir: &Path, setting| format!("cannot use the folder {} ({setting})", dir.display());
     match &storage.blobs {
         BlobStore::Local => {
-            Blobs::open(own.clone(), sharing).with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
+            Blobs::open(local_dir.clone(), sharing).with_context(|| cannot_use(&local_dir, "SF_STORAGE_DIR"))
         }
         BlobStore::SharedFolder(dir) => {
             let opened = Blobs::open(dir.clone(), Sharing::Shared);
@@ -237,13 +238,13 @@ pub(crate) async fn open_blobs(storage: &StorageConfig, sharing: Sharing) -> any
             let remote = Remote::open(s3).await.with_context(|| {
                 format!("cannot use the bucket s3://{}/{} (SF_BLOB_STORE)", s3.bucket, s3.prefix)
             })?;
-            Blobs::open_remote(own.clone(), remote, s3.cache_bytes, sharing)
-                .with_context(|| cannot_use(&own, "SF_STORAGE_DIR"))
+            Blobs::open_remote(local_dir.clone(), remote, s3.cache_bytes, sharing)
+                .with_context(|| cannot_use(&local_dir, "SF_STORAGE_DIR"))
         }
     }
 }
 
-/// Makes the storage folder, if there is none, for this user's eyes only.
+/// Creates the storage folder if it does not exist, readable by this user only.
 pub(crate) fn make_private_dir(dir: &Path) -> anyhow::Result<()> {
     if dir.is_dir() {
         return Ok(());

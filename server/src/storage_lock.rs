@@ -21,7 +21,7 @@ impl StorageLock {
     /// Locks the storage folder for this process.
     ///
     /// # Errors
-    /// When another process uses it, or when it cannot be written.
+    /// If another process uses it, or if it cannot be written.
     pub(crate) fn of(dir: &Path) -> anyhow::Result<Self> {
         let in_use = || {
             anyhow::anyhow!(
@@ -53,7 +53,7 @@ impl DatabaseLock {
     /// folder covers it.
     ///
     /// # Errors
-    /// When another service uses it, or when its folder cannot be written.
+    /// If another service uses it, or if its folder cannot be written.
     pub(crate) fn of(config: &StorageConfig) -> anyhow::Result<Option<Self>> {
         let is_elsewhere = |file: &PathBuf| file.parent() != Some(&config.dir);
         let Some(database) = config.database.file().filter(is_elsewhere) else { return Ok(None) };

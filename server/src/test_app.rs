@@ -1,5 +1,4 @@
-//! The whole service as a value for tests: real router, real database, real storage in a temporary
-//! folder.
+//! The whole service for tests, with a real router and database, and a temporary storage folder.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -17,7 +16,7 @@ use crate::state::AppState;
 use crate::test_database::{TestDatabase, WriteLock};
 use crate::{auth, router};
 
-/// Password of the users that tests make.
+/// Password of the users that tests create.
 const PASSWORD: &str = "tuba-lattice-overbid-9";
 
 /// A running service without a socket.
@@ -50,7 +49,7 @@ impl TestApp {
             .await
     }
 
-    /// With these settings beside a storage folder of its own.
+    /// With these settings and a new storage folder.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         Self::on(Arc::new(TestDatabase::make().await), settings).await
     }
@@ -66,7 +65,7 @@ impl TestApp {
             ("SF_TASK_WORKERS", "2"),
             ("SF_TASKS_RUNNING_PER_USER", "16"),
             ("SF_SOUNDFONT_DIRS", sounds.as_str()),
-            // A dialog that is cancelled at once: none is to open before whoever runs the tests.
+            // Cancels dialogs immediately, so that none opens while tests run.
             ("SF_DIALOG_BRIDGE", "/usr/bin/false"),
         ];
         let source = Source::from_pairs(pairs.into_iter().chain(settings.iter().copied()));
@@ -80,12 +79,12 @@ impl TestApp {
         Self { router: router::build(state.clone()), state, printed_password, database, _storage: storage }
     }
 
-    /// Another server on the same database and with the same settings, on a machine of its own.
+    /// Another server on the same database, with default settings and a new storage folder.
     pub(crate) async fn beside(&self) -> Self {
         Self::on(Arc::clone(&self.database), &[]).await
     }
 
-    /// The same, running no tasks.
+    /// Like [`Self::beside`], but runs no tasks.
     pub(crate) async fn beside_without_work(&self) -> Self {
         self.beside_with(&[("SF_SERVE_TASKS", "off")]).await
     }
@@ -95,29 +94,29 @@ impl TestApp {
         Self::on(Arc::clone(&self.database), settings).await
     }
 
-    /// Keeps the service from writing into its database.
+    /// Blocks writes to the database.
     pub(crate) async fn lock_database(&self) -> WriteLock {
         self.database.lock_writes().await
     }
 
-    /// Makes a user and logs in as that user.
+    /// Creates a user and logs in as that user.
     pub(crate) async fn token_of_new_user(&self, username: &str) -> String {
         auth::add_test_user(&self.state, username, PASSWORD).await;
         self.token_of(username).await
     }
 
-    /// Logs in as a user that a test made.
+    /// Logs in as a user that a test has created.
     pub(crate) async fn token_of(&self, username: &str) -> String {
         let body = serde_json::json!({ "username": username, "password": PASSWORD });
         let answer = self.remote(Method::POST, "/api/v1/auth/login").json(&body).send().await;
         answer.expect(200)["access_token"].as_str().expect("a token").to_owned()
     }
 
-    /// Makes an API key for the account of `token`.
+    /// Creates an API key for the account of `token`.
     pub(crate) async fn api_key(&self, token: &str) -> String {
         let call = self.remote(Method::POST, "/api/v1/auth/api-keys").token(token);
-        let made = call.json(&serde_json::json!({ "name": "a script" })).send().await;
-        made.expect(201)["key"].as_str().expect("a key").to_owned()
+        let answer = call.json(&serde_json::json!({ "name": "a script" })).send().await;
+        answer.expect(201)["key"].as_str().expect("a key").to_owned()
     }
 
     /// A token of the first administrator.
@@ -126,7 +125,7 @@ impl TestApp {
         answer.expect(200)["access_token"].as_str().expect("a token").to_owned()
     }
 
-    /// A request from a local caller: loopback, with a fitting `Host`.
+    /// A request from a local caller: by loopback, with a local `Host`.
     pub(crate) fn local(&self, method: Method, path: &str) -> Call<'_> {
         self.from("127.0.0.1", method, path)
     }
@@ -158,7 +157,7 @@ impl TestApp {
 /// Ports of connections, one for each request.
 static CONNECTIONS: AtomicU16 = AtomicU16::new(1);
 
-/// A request being put together.
+/// Builds a request.
 pub(crate) struct Call<'a> {
     app: &'a TestApp,
     peer: SocketAddr,
@@ -170,19 +169,19 @@ pub(crate) struct Call<'a> {
 }
 
 impl Call<'_> {
-    /// Sets a header in place of an earlier one of that name.
+    /// Sets a header; replaces an earlier one of the same name.
     pub(crate) fn header(mut self, name: &'static str, value: &str) -> Self {
         self.headers.insert(name, value.parse().expect("a header"));
         self
     }
 
-    /// Sends the request by the connection from this port; by one of its own otherwise.
+    /// Sends the request on the connection from this port; the default is a new connection.
     pub(crate) fn connection(mut self, port: u16) -> Self {
         self.peer.set_port(port);
         self
     }
 
-    /// Sends the request in this version of HTTP; HTTP/1.1 otherwise.
+    /// Sends the request in this version of HTTP; the default is HTTP/1.1.
     pub(crate) fn version(mut self, version: Version) -> Self {
         self.version = version;
         self
@@ -235,7 +234,7 @@ impl Answer {
         if self.bytes.is_empty() { Value::Null } else { self.json() }
     }
 
-    /// Checks that this is a whole problem with this status and code, and returns its `detail`.
+    /// Checks that this is a complete problem with this status and code, and returns its `detail`.
     #[track_caller]
     pub(crate) fn problem(&self, status: u16, code: &str) -> String {
         let body = self.expect(status);
@@ -244,7 +243,7 @@ impl Answer {
         assert_eq!(self.header("content-type"), "application/problem+json");
         assert!(body["type"].is_string() && body["title"].is_string(), "{body}");
         let detail = body["detail"].as_str().unwrap_or_default().to_owned();
-        assert!(detail.len() > 10, "a detail that says nothing: {body}");
+        assert!(detail.len() > 10, "the detail is too short: {body}");
         detail
     }
 }

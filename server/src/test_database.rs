@@ -1,8 +1,7 @@
-//! Databases for tests: each test has one of its own.
+//! Databases for tests, a new one for each test.
 //!
-//! They are SQLite files, unless `SF_TEST_DATABASE_URL` names a PostgreSQL server, as
-//! `scripts/with-postgres` does; there each is a copy of a template that is made once, which is
-//! quicker than to migrate each.
+//! They are SQLite files, unless `SF_TEST_DATABASE_URL` names a PostgreSQL server, as in
+//! `scripts/with-postgres`. There each is a copy of a template, which is faster to create.
 
 use sqlx::{AnyConnection, Connection as _};
 use std::time::Duration;
@@ -15,12 +14,12 @@ use crate::tasks::Queue;
 /// A database that nobody else uses.
 pub(crate) struct TestDatabase {
     pub(crate) url: String,
-    /// Of a SQLite file.
+    /// The folder of an SQLite file.
     _folder: Option<tempfile::TempDir>,
 }
 
 impl TestDatabase {
-    /// One in the current form.
+    /// A database with all migrations.
     pub(crate) async fn make() -> Self {
         static TEMPLATE: OnceCell<String> = OnceCell::const_new();
         let Some(server) = server() else { return Self::file() };
@@ -37,7 +36,7 @@ impl TestDatabase {
         Self::on_server(&server, name_in(template)).await
     }
 
-    /// One without any table.
+    /// A database without tables.
     pub(crate) async fn empty() -> Self {
         match server() {
             Some(server) => Self::on_server(&server, "template0").await,
@@ -61,7 +60,7 @@ impl TestDatabase {
         Self { url: server.replacen("/postgres?", &format!("/{name}?"), 1), _folder: None }
     }
 
-    /// Takes the lock for writing, in a connection of its own.
+    /// Takes the write lock, in a separate connection.
     pub(crate) async fn lock_writes(&self) -> WriteLock {
         let statements: &[&str] = match server() {
             None => &["BEGIN IMMEDIATE"],
@@ -78,7 +77,7 @@ impl TestDatabase {
         WriteLock(connection)
     }
 
-    /// Opens it as a process of the service does.
+    /// Opens the database like a process of the service.
     pub(crate) async fn open(&self) -> Db {
         db::open(&DatabaseAddress::parse(&self.url).expect("an address"), PoolLimits::of(8))
             .await
@@ -86,7 +85,7 @@ impl TestDatabase {
     }
 }
 
-/// A transaction that keeps everybody else from writing, and lets them read.
+/// A transaction that blocks the writes of others, but not their reads.
 pub(crate) struct WriteLock(AnyConnection);
 
 impl WriteLock {
@@ -97,8 +96,7 @@ impl WriteLock {
     }
 }
 
-/// The address of a PostgreSQL server, with its database `postgres` and at least one option behind
-/// it.
+/// The address of a PostgreSQL server, with its database `postgres` and at least one option.
 fn server() -> Option<String> {
     std::env::var("SF_TEST_DATABASE_URL").ok().filter(|url| !url.is_empty())
 }

@@ -1,4 +1,4 @@
-//! A service with a folder of SoundFonts, for the tests of every slice that makes sound.
+//! A service with a folder of SoundFonts, for tests of slices that make sound.
 
 use std::path::{Path, PathBuf};
 
@@ -20,12 +20,12 @@ pub(crate) struct Studio {
 }
 
 impl Studio {
-    /// With the real bank in its folder.
+    /// With [`BANK`] in its folder.
     pub(crate) async fn start() -> Self {
         Self::with(&[]).await
     }
 
-    /// The same with settings.
+    /// Like [`Self::start`], with settings.
     pub(crate) async fn with(settings: &[(&str, &str)]) -> Self {
         let studio = Self::empty(settings).await;
         studio.link(Path::new(BANK), "TimGM6mb.sf2");

@@ -1,4 +1,5 @@
-//! Turns: a limited number of holders of one key run at a time; the others wait in order.
+//! Turns: semaphores by key. A limited number of holders of a key run at a time; the others wait in
+//! order.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -6,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A semaphore for each key that somebody holds or waits for.
+/// A semaphore for each key that has holders or waiting callers.
 #[derive(Debug, Clone)]
 pub(crate) struct Turns(Arc<Inner>);
 
@@ -16,7 +17,7 @@ struct Inner {
     by_key: Mutex<HashMap<String, Arc<Semaphore>>>,
 }
 
-/// A turn. It ends when it is dropped.
+/// A turn, which ends when this is dropped.
 #[derive(Debug)]
 pub(crate) struct Turn {
     turns: Turns,
@@ -25,17 +26,17 @@ pub(crate) struct Turn {
 }
 
 impl Turns {
-    /// Turns of which `at_once` of one key go on together.
+    /// Turns for `at_once` concurrent holders of each key.
     pub(crate) fn new(at_once: usize) -> Self {
         Self(Arc::new(Inner { at_once, by_key: Mutex::default() }))
     }
 
-    /// Waits for a turn of `key`; `None` if it is not there within `within`.
-    pub(crate) async fn wait(&self, key: String, within: Duration) -> Option<Turn> {
+    /// Waits for a turn of `key`; `None` if there is none within `timeout`.
+    pub(crate) async fn wait(&self, key: String, timeout: Duration) -> Option<Turn> {
         let semaphore = self.semaphore(&key);
         let mut turn = Turn { turns: self.clone(), key, permit: None };
-        // Nobody closes the semaphore.
-        turn.permit = Some(tokio::time::timeout(within, semaphore.acquire_owned()).await.ok()?.ok()?);
+        // The semaphore is never closed.
+        turn.permit = Some(tokio::time::timeout(timeout, semaphore.acquire_owned()).await.ok()?.ok()?);
         Some(turn)
     }
 
@@ -50,7 +51,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         self.permit.take();
         let mut by_key = self.turns.0.by_key.lock().unwrap_or_else(PoisonError::into_inner);
-        // Waiting and running holders have references of their own.
+        // Other holders and waiting callers have references too.
         if by_key.get(&self.key).is_some_and(|semaphore| Arc::strong_count(semaphore) == 1) {
             by_key.remove(&self.key);
         }
@@ -66,7 +67,7 @@ mod tests {
     const LONG: Duration = Duration::from_secs(60);
 
     #[tokio::test]
-    async fn one_key_waits_and_another_does_not() {
+    async fn a_key_waits_for_its_own_holders_only() {
         let turns = Turns::new(2);
         let key = |text: &str| turns.wait(text.to_owned(), LONG);
         let first = key("a").await.expect("a turn");
@@ -79,7 +80,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nobody_waits_for_ever() {
+    async fn waiting_ends_at_the_timeout() {
         let turns = Turns::new(1);
         let first = turns.wait("a".to_owned(), LONG).await.expect("a turn");
         assert!(turns.wait("a".to_owned(), Duration::ZERO).await.is_none(), "the first never ends");
@@ -89,7 +90,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn nothing_is_kept_of_a_key_without_holders() {
+    async fn keys_without_holders_are_removed() {
         let turns = Turns::new(1);
         for number in 0..10 {
             drop(turns.wait(number.to_string(), LONG).await.expect("a turn"));

@@ -354,7 +354,7 @@ mod tests {
             let session = schemas::session::build(&project, 48_000, |_| Some(0)).expect("a session");
             let need = session.memory_need(Slots { banks: &[], audio: &[] }).expect("routes");
             let ratio = need.bytes() as f64 / limit_bytes as f64;
-            assert!((0.9..=1.0).contains(&ratio), "{ratio}: {:?}", need.shares());
+            assert!((0.9..=1.0).contains(&ratio), "{ratio}: {:?}", need.components());
         }
     }
 }

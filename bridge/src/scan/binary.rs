@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::Refusal;
+use super::FailureReason;
 
 /// The folders of a bundle's `Contents` that may hold a library for this machine, with the
 /// library's extension. Source: VST 3 Developer Portal, "Plug-in Format Structure".
@@ -12,7 +12,7 @@ fn library_folders() -> Vec<(String, &'static str)> {
     let architecture = match std::env::consts::ARCH {
         "x86" => "i386",
         "arm" => "armv7l",
-        other => other,
+        architecture => architecture,
     };
     match std::env::consts::OS {
         "windows" if architecture == "aarch64" => {
@@ -21,36 +21,37 @@ fn library_folders() -> Vec<(String, &'static str)> {
         "windows" if architecture == "i386" => vec![("x86-win".to_owned(), "vst3")],
         "windows" => vec![(format!("{architecture}-win"), "vst3")],
         "macos" => vec![("MacOS".to_owned(), "")],
-        other => vec![(format!("{architecture}-{other}"), "so")],
+        system => vec![(format!("{architecture}-{system}"), "so")],
     }
 }
 
 /// The library to load for a module: the module itself, or the one in the bundle that is for this
 /// machine.
-pub(super) fn of_module(module: &Path) -> Result<PathBuf, Refusal> {
+pub(super) fn of_module(module: &Path) -> Result<PathBuf, FailureReason> {
     let contents = module.join("Contents");
     if !module.is_dir() {
         return Ok(module.to_owned());
     }
     for (library_folder, extension) in library_folders() {
         let stem = module.file_stem().unwrap_or_default();
-        let mut named = contents.join(&library_folder).join(stem).into_os_string();
+        let mut path = contents.join(&library_folder).join(stem).into_os_string();
         if !extension.is_empty() {
-            named.push(".");
-            named.push(extension);
+            path.push(".");
+            path.push(extension);
         }
-        let named = PathBuf::from(named);
-        if named.is_file() {
-            return Ok(named);
+        let path = PathBuf::from(path);
+        if path.is_file() {
+            return Ok(path);
         }
         // A renamed bundle keeps the name of its library.
         if let [only] = libraries(&contents.join(&library_folder), extension).as_slice() {
             return Ok(only.clone());
         }
     }
-    let wanted: Vec<String> =
+    let searched: Vec<String> =
         library_folders().into_iter().map(|(library_folder, _)| library_folder).collect();
-    Err(format!("the bundle holds no library for this machine (Contents/{})", wanted.join(", Contents/")))
+    let searched = searched.join(", Contents/");
+    Err(format!("the bundle contains no library for this machine (Contents/{searched})"))
 }
 
 fn libraries(folder: &Path, extension: &str) -> Vec<PathBuf> {
@@ -73,7 +74,7 @@ mod tests {
         let found = of_module(&folder.path().join("Foo.vst3"));
         match expected {
             Ok(file) => assert_eq!(found, Ok(folder.path().join(file.replace("HERE", &here)))),
-            Err(reason) => assert!(found.as_ref().is_err_and(|why| why.contains(reason)), "{found:?}"),
+            Err(reason) => assert!(found.as_ref().is_err_and(|error| error.contains(reason)), "{found:?}"),
         }
     }
 

@@ -4,7 +4,7 @@
 use std::ffi::c_void;
 use std::path::Path;
 
-use super::Refusal;
+use super::FailureReason;
 
 #[cfg(unix)]
 use libloading::os::unix as system;
@@ -18,7 +18,7 @@ pub(super) struct Library {
 
 impl Library {
     /// Loads a library and its dependencies.
-    pub(super) fn load(path: &Path) -> Result<Self, Refusal> {
+    pub(super) fn load(path: &Path) -> Result<Self, FailureReason> {
         // SAFETY: this process exists only to run the code of libraries, and may crash.
         let library =
             unsafe { open(path) }.map_err(|error| format!("it cannot be loaded: {}", reason(&error)))?;

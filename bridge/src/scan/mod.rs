@@ -19,8 +19,8 @@ use songfoundry_bridge_protocol::{ScanRecord, ScannedPlugin};
 /// Maximum number of listed plugins; the largest known modules have a few hundred.
 const PLUGINS_MAX: u32 = 2_000;
 
-/// Reason why a module cannot be used, as the end of a sentence.
-type Refusal = String;
+/// Reason why a module cannot be used, as a sentence without capital and full stop.
+type FailureReason = String;
 
 /// Lists the plugins of the module `file` on standard output.
 ///

@@ -10,7 +10,7 @@ use std::path::Path;
 use songfoundry_bridge_protocol::{PluginKind, ScannedPlugin};
 
 use super::library::Library;
-use super::{PLUGINS_MAX, Refusal, binary};
+use super::{FailureReason, PLUGINS_MAX, binary};
 
 /// The first field of an effect.
 const MAGIC: i32 = i32::from_be_bytes(*b"VstP");
@@ -24,7 +24,7 @@ const CATEGORY_SYNTH: isize = 2;
 /// Category of modules that hold several plugins.
 const CATEGORY_SHELL: isize = 10;
 
-/// Maximum length of a text; the standard allows 64 letters, and some texts are longer.
+/// Maximum length of a text. The standard allows 64 bytes, and some plugins write more.
 const TEXT_BYTES: usize = 512;
 
 /// Opcodes of requests from a host to an effect.
@@ -74,30 +74,30 @@ thread_local! {
 pub(super) fn scan(
     module: &Path,
     list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
-) -> anyhow::Result<Result<(), Refusal>> {
-    let made = binary::of_module(module).and_then(|path| Library::load(&path)).and_then(|library| {
+) -> anyhow::Result<Result<(), FailureReason>> {
+    let loaded = binary::of_module(module).and_then(|path| Library::load(&path)).and_then(|library| {
         let main = main_of(&library)?;
-        Ok((main, Instance::make(main)?))
+        Ok((main, Instance::create(main)?))
     });
-    let (main, first) = match made {
-        Ok(made) => made,
+    let (main, first) = match loaded {
+        Ok(loaded) => loaded,
         Err(reason) => return Ok(Err(reason)),
     };
     if first.request(Request::Category) != CATEGORY_SHELL {
-        list(first.described(module))?;
+        list(first.describe(module))?;
         return Ok(Ok(()));
     }
     for _ in 0..PLUGINS_MAX {
         let (id, name) = first.request_text(Request::NextOfShell);
         let Ok(id) = i32::try_from(id) else {
-            return Ok(Err("the shell numbers its plugins wrongly".to_owned()));
+            return Ok(Err("the shell returned an invalid plugin id".to_owned()));
         };
         if id == 0 {
             break;
         }
         CURRENT_ID.set(id);
-        if let Ok(instance) = Instance::make(main) {
-            let mut plugin = instance.described(module);
+        if let Ok(instance) = Instance::create(main) {
+            let mut plugin = instance.describe(module);
             plugin.plugin_id = plugin_id(id);
             if !name.is_empty() {
                 plugin.name = name;
@@ -108,23 +108,23 @@ pub(super) fn scan(
     Ok(Ok(()))
 }
 
-fn main_of(library: &Library) -> Result<Main, Refusal> {
+fn main_of(library: &Library) -> Result<Main, FailureReason> {
     // SAFETY: the type is that of the standard for these functions.
     let function = unsafe { library.function("VSTPluginMain").or_else(|| library.function("main")) };
-    function.ok_or_else(|| "it is no VST2 module: it has no function `VSTPluginMain`".to_owned())
+    function.ok_or_else(|| "it is not a VST2 module: it has no function `VSTPluginMain`".to_owned())
 }
 
 /// An effect that is created and never closed.
 struct Instance(*mut Effect);
 
 impl Instance {
-    fn make(main: Main) -> Result<Self, Refusal> {
+    fn create(main: Main) -> Result<Self, FailureReason> {
         // SAFETY: the function belongs to the module; the callback is static.
-        let effect = unsafe { main(answer) };
+        let effect = unsafe { main(host_callback) };
         // SAFETY: not null, and laid out by the standard if it starts with the magic number.
         match !effect.is_null() && unsafe { (*effect).magic } == MAGIC {
             true => Ok(Self(effect)),
-            false => Err("the module makes no effect".to_owned()),
+            false => Err("the module created no effect".to_owned()),
         }
     }
 
@@ -133,10 +133,10 @@ impl Instance {
     }
 
     fn request_text(&self, request: Request) -> (isize, String) {
-        let mut letters = [0_u8; TEXT_BYTES];
-        let answer = self.dispatch(request, letters.as_mut_ptr().cast());
-        let length = letters.iter().position(|byte| *byte == 0).unwrap_or(TEXT_BYTES);
-        (answer, String::from_utf8_lossy(&letters[..length]).trim().to_owned())
+        let mut bytes = [0_u8; TEXT_BYTES];
+        let answer = self.dispatch(request, bytes.as_mut_ptr().cast());
+        let length = bytes.iter().position(|byte| *byte == 0).unwrap_or(TEXT_BYTES);
+        (answer, String::from_utf8_lossy(&bytes[..length]).trim().to_owned())
     }
 
     fn dispatch(&self, request: Request, data: *mut c_void) -> isize {
@@ -149,7 +149,7 @@ impl Instance {
         }
     }
 
-    fn described(&self, module: &Path) -> ScannedPlugin {
+    fn describe(&self, module: &Path) -> ScannedPlugin {
         // SAFETY: the effect is never closed.
         let (flags, inputs, outputs, id) =
             unsafe { ((*self.0).flags, (*self.0).inputs, (*self.0).outputs, (*self.0).unique_id) };
@@ -183,7 +183,14 @@ fn plugin_id(unique: i32) -> String {
 }
 
 /// Answers requests from effects to this host.
-extern "C" fn answer(_: *mut Effect, opcode: i32, _: i32, _: isize, data: *mut c_void, _: f32) -> isize {
+extern "C" fn host_callback(
+    _: *mut Effect,
+    opcode: i32,
+    _: i32,
+    _: isize,
+    data: *mut c_void,
+    _: f32,
+) -> isize {
     const VERSION: i32 = 1;
     const CURRENT: i32 = 2;
     const SAMPLE_RATE: i32 = 16;
@@ -199,14 +206,14 @@ extern "C" fn answer(_: *mut Effect, opcode: i32, _: i32, _: isize, data: *mut c
         BLOCK_SIZE => 512,
         VENDOR | PRODUCT if !data.is_null() => {
             let text = c"Songfoundry".to_bytes_with_nul();
-            // SAFETY: the caller's buffer holds 64 letters, more than the text has.
+            // SAFETY: the caller's buffer holds 64 bytes, more than the text has.
             unsafe { std::ptr::copy_nonoverlapping(text.as_ptr(), data.cast(), text.len()) };
             1
         }
         CAN_DO if !data.is_null() => {
             // SAFETY: the caller passes the name of the feature as a text.
-            let asked = unsafe { std::ffi::CStr::from_ptr(data.cast::<c_char>()) };
-            isize::from(asked.to_bytes() == b"shellCategory")
+            let feature = unsafe { std::ffi::CStr::from_ptr(data.cast::<c_char>()) };
+            isize::from(feature.to_bytes() == b"shellCategory")
         }
         LANGUAGE => 1,
         _ => 0,

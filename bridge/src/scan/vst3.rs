@@ -12,7 +12,7 @@ use vst3::Steinberg::{
 };
 
 use super::library::Library;
-use super::{PLUGINS_MAX, Refusal, binary};
+use super::{FailureReason, PLUGINS_MAX, binary};
 
 /// The category of classes that process audio; other classes are components of these.
 const AUDIO_CATEGORY: &str = "Audio Module Class";
@@ -27,7 +27,7 @@ struct Class {
 pub(super) fn scan(
     module: &Path,
     list: &mut dyn FnMut(ScannedPlugin) -> anyhow::Result<()>,
-) -> anyhow::Result<Result<(), Refusal>> {
+) -> anyhow::Result<Result<(), FailureReason>> {
     let factory = match binary::of_module(module).and_then(|path| factory(&path)) {
         Ok(factory) => factory,
         Err(reason) => return Ok(Err(reason)),
@@ -41,37 +41,38 @@ pub(super) fn scan(
         };
         if remaining == 0 {
             return Ok(Err(format!(
-                "the module holds more than {PLUGINS_MAX} plugins; the rest is left out"
+                "the module contains more than {PLUGINS_MAX} plugins; only the first {PLUGINS_MAX} are listed"
             )));
         }
         remaining -= 1;
         list(class.plugin)?;
     }
     Ok(match remaining {
-        PLUGINS_MAX => Err("the module holds no plugin".to_owned()),
+        PLUGINS_MAX => Err("the module contains no plugins".to_owned()),
         _ => Ok(()),
     })
 }
 
 /// Loads and initializes a library and returns its factory. The library stays loaded.
-fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, Refusal> {
+fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, FailureReason> {
     let library = Library::load(path)?;
     initialize(&library)?;
     // SAFETY: the type is that of the standard for this function.
     let get_factory =
         unsafe { library.function::<unsafe extern "system" fn() -> *mut IPluginFactory>("GetPluginFactory") }
-            .ok_or("it is no VST3 module: it has no function `GetPluginFactory`")?;
+            .ok_or("it is not a VST3 module: it has no function `GetPluginFactory`")?;
     // SAFETY: the module is initialized; the returned pointer is owned by the caller, or null.
-    unsafe { ComPtr::from_raw(get_factory()) }.ok_or_else(|| "the module gives no factory".to_owned())
+    unsafe { ComPtr::from_raw(get_factory()) }
+        .ok_or_else(|| "the module returned no plugin factory".to_owned())
 }
 
 /// Calls the module's initialization function, on systems that have one.
-fn initialize(library: &Library) -> Result<(), Refusal> {
+fn initialize(library: &Library) -> Result<(), FailureReason> {
     let is_initialized = if cfg!(target_os = "linux") {
         // SAFETY: the type is that of the standard for this function; the handle is the library's.
         unsafe {
             let entry = library.function::<unsafe extern "system" fn(*mut c_void) -> bool>("ModuleEntry");
-            entry.ok_or("it is no VST3 module: it has no function `ModuleEntry`")?(library.handle())
+            entry.ok_or("it is not a VST3 module: it has no function `ModuleEntry`")?(library.handle())
         }
     } else if cfg!(windows) {
         // SAFETY: the type is that of the standard for this function.
@@ -81,15 +82,17 @@ fn initialize(library: &Library) -> Result<(), Refusal> {
     } else {
         true
     };
-    if is_initialized { Ok(()) } else { Err("the module refuses to begin".to_owned()) }
+    if is_initialized { Ok(()) } else { Err("the initialization function of the module failed".to_owned()) }
 }
 
 /// The factory's description of a class, from the newest interface that answers.
 fn class(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
-    by_unicode(factory, index).or_else(|| by_second(factory, index)).or_else(|| by_first(factory, index))
+    class_of_factory3(factory, index)
+        .or_else(|| class_of_factory2(factory, index))
+        .or_else(|| class_of_factory1(factory, index))
 }
 
-fn by_unicode(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
+fn class_of_factory3(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
     let mut info: PClassInfoW = unsafe { std::mem::zeroed() };
     // SAFETY: the interface was queried, and `info` lives as long as the call.
@@ -98,11 +101,11 @@ fn by_unicode(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     let (name, vendor, version) = (info.name, info.vendor, info.version);
     (answer == kResultOk).then(|| {
         let names = [wide_text(&name), wide_text(&vendor), wide_text(&version)];
-        described(&cid, &text(&category), &text(&subcategories), names)
+        new_class(&cid, &text(&category), &text(&subcategories), names)
     })
 }
 
-fn by_second(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
+fn class_of_factory2(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
     let mut info: PClassInfo2 = unsafe { std::mem::zeroed() };
     // SAFETY: the interface was queried, and `info` lives as long as the call.
@@ -111,19 +114,19 @@ fn by_second(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     let (name, vendor, version) = (info.name, info.vendor, info.version);
     (answer == kResultOk).then(|| {
         let names = [text(&name), text(&vendor), text(&version)];
-        described(&cid, &text(&category), &text(&subcategories), names)
+        new_class(&cid, &text(&category), &text(&subcategories), names)
     })
 }
 
 /// The oldest interface has no sub-categories, so its plugins are unclassified.
-fn by_first(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
+fn class_of_factory1(factory: &ComPtr<IPluginFactory>, index: i32) -> Option<Class> {
     // SAFETY: numbers and arrays of numbers, for which all zeros are valid.
     let mut info: PClassInfo = unsafe { std::mem::zeroed() };
     // SAFETY: `info` lives as long as the call.
     let answer = unsafe { factory.getClassInfo(index, &mut info) };
     let (cid, category, name) = (info.cid, info.category, info.name);
     (answer == kResultOk)
-        .then(|| described(&cid, &text(&category), "", [text(&name), vendor(factory), String::new()]))
+        .then(|| new_class(&cid, &text(&category), "", [text(&name), vendor(factory), String::new()]))
 }
 
 fn vendor(factory: &ComPtr<IPluginFactory>) -> String {
@@ -135,9 +138,9 @@ fn vendor(factory: &ComPtr<IPluginFactory>) -> String {
     if answer == kResultOk { text(&vendor) } else { String::new() }
 }
 
-fn described(cid: &TUID, category: &str, subcategories: &str, [name, vendor, version]: [String; 3]) -> Class {
+fn new_class(cid: &TUID, category: &str, subcategories: &str, [name, vendor, version]: [String; 3]) -> Class {
     let categories: Vec<String> =
-        subcategories.split('|').map(str::trim).filter(|one| !one.is_empty()).map(str::to_owned).collect();
+        subcategories.split('|').map(str::trim).filter(|name| !name.is_empty()).map(str::to_owned).collect();
     let plugin = ScannedPlugin {
         plugin_id: plugin_id(cid),
         name,
@@ -151,7 +154,7 @@ fn described(cid: &TUID, category: &str, subcategories: &str, [name, vendor, ver
 
 /// `Instrument` takes precedence over `Fx`: a plugin that can be loaded as either plays notes.
 fn kind(categories: &[String]) -> PluginKind {
-    let has = |wanted: &str| categories.iter().any(|one| one == wanted);
+    let has = |name: &str| categories.iter().any(|category| category == name);
     if has("Instrument") {
         PluginKind::Instrument
     } else if has("Fx") {
@@ -170,15 +173,15 @@ fn plugin_id(cid: &TUID) -> String {
     order.iter().map(|index| format!("{:02X}", cid[*index].cast_unsigned())).collect()
 }
 
-fn text(letters: &[c_char]) -> String {
+fn text(units: &[c_char]) -> String {
     let bytes: Vec<u8> =
-        letters.iter().map(|letter| letter.cast_unsigned()).take_while(|byte| *byte != 0).collect();
+        units.iter().map(|unit| unit.cast_unsigned()).take_while(|byte| *byte != 0).collect();
     String::from_utf8_lossy(&bytes).trim().to_owned()
 }
 
-fn wide_text(letters: &[u16]) -> String {
-    let length = letters.iter().position(|letter| *letter == 0).unwrap_or(letters.len());
-    String::from_utf16_lossy(&letters[..length]).trim().to_owned()
+fn wide_text(units: &[u16]) -> String {
+    let length = units.iter().position(|unit| *unit == 0).unwrap_or(units.len());
+    String::from_utf16_lossy(&units[..length]).trim().to_owned()
 }
 
 #[cfg(test)]
@@ -188,7 +191,7 @@ mod tests {
     #[test]
     fn the_kind_follows_from_the_sub_categories() {
         let check = |text: &str, expected| {
-            let class = described(&[0; 16], AUDIO_CATEGORY, text, Default::default());
+            let class = new_class(&[0; 16], AUDIO_CATEGORY, text, Default::default());
             assert_eq!(class.plugin.kind, expected, "{text}");
         };
         check("Instrument|Synth", PluginKind::Instrument);

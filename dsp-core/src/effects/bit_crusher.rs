@@ -47,7 +47,7 @@ parameters! {
         /// Whether triangular dither is added before the quantizer.
         Dither = switch("dither", "Dither", false),
         /// Proportion of the output; the remainder is the input.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),
     }
 }
 

@@ -55,11 +55,11 @@ parameters! {
         /// Mean delay of the voices.
         DelayMs = linear("delay_ms", "Delay", Unit::Milliseconds, [1.0, MAX_DELAY_MS], 14.0),
         /// Width of the voices' panning.
-        Spread = linear("spread", "Spread", Unit::Share, [0.0, 1.0], 0.8),
+        Spread = linear("spread", "Spread", Unit::Proportion, [0.0, 1.0], 0.8),
         /// Gain of the feedback, which is the mean of the first two voices.
-        Feedback = linear("feedback", "Feedback", Unit::Share, [0.0, 0.5], 0.0),
+        Feedback = linear("feedback", "Feedback", Unit::Proportion, [0.0, 0.5], 0.0),
         /// Proportion of the voices; the remainder is the input.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.4),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.4),
     }
 }
 

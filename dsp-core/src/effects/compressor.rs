@@ -60,7 +60,7 @@ parameters! {
         /// Whether half of the reduction of a level of 0 dBFS is added to the make-up gain.
         AutoMakeup = switch("auto_makeup", "Auto make-up", false),
         /// Proportion of the compressed signal; the remainder is the input.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),
     }
 }
 

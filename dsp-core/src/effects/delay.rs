@@ -72,7 +72,7 @@ parameters! {
         /// Whether echoes stay in their channel.
         Mode = choice("mode", "Mode", Mode::NAMES, Mode::Stereo as usize),
         /// Gain of each echo relative to the one before it.
-        Feedback = linear("feedback", "Feedback", Unit::Share, [0.0, 0.98], 0.35),
+        Feedback = linear("feedback", "Feedback", Unit::Proportion, [0.0, 0.98], 0.35),
         /// Additional delay of the right channel; of the left channel if negative.
         SpreadMs =
             linear("spread_ms", "Spread", Unit::Milliseconds, [-WIDEST_SPREAD_MS, WIDEST_SPREAD_MS], 0.0),
@@ -81,7 +81,7 @@ parameters! {
         /// Cut-off of a low-pass filter of 6 dB per octave in the feedback.
         HighCutHz = logarithmic("high_cut_hz", "High cut", Unit::Hertz, [200.0, 20_000.0], 8_000.0),
         /// Mix of input and echoes, with equal power.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.25),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.25),
     }
 }
 

@@ -60,7 +60,7 @@ parameters! {
         EnvelopeReleaseMs =
             logarithmic("envelope_release_ms", "Envelope release", Unit::Milliseconds, [5.0, 2_000.0], 150.0),
         /// Proportion of the output; the remainder is the input.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),
     }
 }
 

@@ -42,11 +42,11 @@ parameters! {
         /// Difference between the longest and the shortest delay.
         DepthMs = linear("depth_ms", "Depth", Unit::Milliseconds, [0.0, MAX_DEPTH_MS], 3.0),
         /// Gain of the feedback. A negative gain inverts it.
-        Feedback = linear("feedback", "Feedback", Unit::Share, [-0.95, 0.95], 0.4),
+        Feedback = linear("feedback", "Feedback", Unit::Proportion, [-0.95, 0.95], 0.4),
         /// Phase of the modulation on the right relative to the left.
         StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 60.0),
         /// Proportion of the delayed signal; the remainder is the input.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.5),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.5),
     }
 }
 

@@ -34,7 +34,8 @@ pub enum Unit {
     /// Seconds.
     Seconds,
     /// A proportion: 1 is the whole. The page shows it in per cent.
-    Share,
+    #[cfg_attr(feature = "serde", serde(rename = "share"))]
+    Proportion,
     /// A ratio to one, such as that of a compressor.
     Ratio,
     /// Quarter notes.

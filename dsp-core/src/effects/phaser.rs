@@ -57,11 +57,11 @@ parameters! {
         /// Deviation of the frequency by the modulation.
         DepthOctaves = linear("depth_octaves", "Depth", Unit::Octaves, [0.0, 4.0], 1.5),
         /// Gain of the feedback, with a delay of a frame. It makes peaks between the notches.
-        Feedback = linear("feedback", "Feedback", Unit::Share, [-0.95, 0.95], 0.3),
+        Feedback = linear("feedback", "Feedback", Unit::Proportion, [-0.95, 0.95], 0.3),
         /// Phase of the modulation on the right relative to the left.
         StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 45.0),
         /// Proportion of the filtered signal; the remainder is the input.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.5),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.5),
     }
 }
 

@@ -54,7 +54,7 @@ parameters! {
         /// Gain after the curve.
         OutputDb = linear("output_db", "Output", Unit::Decibels, [-36.0, 12.0], 0.0),
         /// Proportion of the output; the remainder is the input.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 1.0),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),
     }
 }
 

@@ -46,7 +46,7 @@ parameters! {
         /// Shape of the gain over a period.
         Shape = choice("shape", "Shape", Shape::NAMES, Shape::Sine as usize),
         /// Difference between the highest gain, which is 1, and the lowest.
-        Depth = linear("depth", "Depth", Unit::Share, [0.0, 1.0], 0.5),
+        Depth = linear("depth", "Depth", Unit::Proportion, [0.0, 1.0], 0.5),
         /// Phase of the right channel relative to the left. At 180 the effect is an auto-pan.
         StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 0.0),
     }

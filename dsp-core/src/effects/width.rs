@@ -31,7 +31,7 @@ parameters! {
     /// Parameters of the width effect.
     enum WidthParam {
         /// Gain of the side signal: 0 is mono, 1 the input.
-        Width = linear("width", "Width", Unit::Share, [0.0, 2.0], 1.0),
+        Width = linear("width", "Width", Unit::Proportion, [0.0, 2.0], 1.0),
         /// Whether low frequencies are mono.
         MonoBelowOn = switch("mono_below_on", "Mono below", false),
         /// Frequency below which the signal is mono.

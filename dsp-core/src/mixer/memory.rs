@@ -31,12 +31,12 @@ const TRACK_BLOCKS: usize = 4;
 /// sorted.
 const COPIES: usize = 3;
 
-/// The memory of one kind of part.
+/// The memory of all objects of one kind.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct MemoryShare {
+pub struct MemoryComponent {
     /// Name of the kind in the plural, such as "delay effects".
     pub what: String,
-    /// Number of parts.
+    /// Number of objects.
     pub count: u64,
     /// Bytes of all of them.
     pub bytes: u64,
@@ -45,20 +45,20 @@ pub struct MemoryShare {
 /// Memory for playing or rendering a session, without banks and audio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryNeed {
-    shares: Vec<MemoryShare>,
+    components: Vec<MemoryComponent>,
 }
 
 impl MemoryNeed {
     /// Total bytes: at least as many as are allocated.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.shares.iter().fold(SHARED_BYTES, |sum, share| sum.saturating_add(share.bytes))
+        self.components.iter().fold(SHARED_BYTES, |sum, component| sum.saturating_add(component.bytes))
     }
 
-    /// The shares, the largest first.
+    /// The memory of each kind of object, the largest first.
     #[must_use]
-    pub fn shares(&self) -> &[MemoryShare] {
-        &self.shares
+    pub fn components(&self) -> &[MemoryComponent] {
+        &self.components
     }
 }
 
@@ -191,9 +191,9 @@ impl Tally {
     }
 
     fn into_need(self) -> MemoryNeed {
-        let mut shares: Vec<MemoryShare> =
-            self.0.into_iter().map(|(what, (count, bytes))| MemoryShare { what, count, bytes }).collect();
-        shares.sort_by_key(|share| core::cmp::Reverse(share.bytes));
-        MemoryNeed { shares }
+        let mut components: Vec<MemoryComponent> =
+            self.0.into_iter().map(|(what, (count, bytes))| MemoryComponent { what, count, bytes }).collect();
+        components.sort_by_key(|component| core::cmp::Reverse(component.bytes));
+        MemoryNeed { components }
     }
 }

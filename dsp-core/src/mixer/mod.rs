@@ -28,7 +28,7 @@ pub(crate) use channel::rack::EffectRack;
 pub use channel::{EffectChain, EffectSlot, SlotSource};
 pub use commands::EffectOwner;
 pub(crate) use graph::MixGraph;
-pub use memory::{MemoryNeed, MemoryShare};
+pub use memory::{MemoryComponent, MemoryNeed};
 pub(crate) use track::TrackSource;
 pub use track::clips::{Underruns, WantedAudio};
 pub use track::note_player::TrackPlayer;

@@ -41,12 +41,12 @@ fn check(name: &str, session: &Session, banks: &[Option<Bank>]) {
         while render.next_block().is_some() {}
     });
     let (measured, estimate) = (cost.peak_bytes as u64, need.bytes());
-    println!("{name}: {measured} measured, {estimate} estimated; {:?}", need.shares().first());
-    assert!(measured <= estimate, "{name}: {measured} bytes of {estimate}: {:?}", need.shares());
+    println!("{name}: {measured} measured, {estimate} estimated; {:?}", need.components().first());
+    assert!(measured <= estimate, "{name}: {measured} bytes of {estimate}: {:?}", need.components());
     assert!(
         estimate <= 4 * measured + 4 * 1024 * 1024,
         "{name}: {measured} bytes of {estimate}: {:?}",
-        need.shares()
+        need.components()
     );
 }
 
@@ -106,14 +106,14 @@ fn the_estimate_includes_latency_compensation() {
     let session = session(tracks);
     check("routes without latency beside one with latency", &session, &[]);
     let need = session.memory_need(Slots::default()).expect("valid session");
-    assert_eq!(need.shares()[0].what, "delays that compensate latency");
+    assert_eq!(need.components()[0].what, "delays that compensate latency");
 }
 
 #[test]
-fn the_largest_share_is_named() {
+fn the_largest_component_comes_first() {
     let delays = |id: usize| Track { effects: (0..16).map(|id| effect(id, "delay")).collect(), ..track(id) };
     let need = session((0..100).map(delays).collect()).memory_need(Slots::default()).expect("valid session");
-    let largest = &need.shares()[0];
+    let largest = &need.components()[0];
     assert_eq!((largest.what.as_str(), largest.count), ("delay effects", 1_600));
     assert!(largest.bytes > 3_000_000_000, "{} bytes", largest.bytes);
 }

@@ -4,7 +4,7 @@ use dsp_core::gain;
 use dsp_core::session::{self, AutomationTarget, Curve, EffectSettings};
 
 use super::Builder;
-use super::sounds::LeftOutReason;
+use super::media::LeftOutReason;
 use crate::project::{AutomationCurve, AutomationLane, AutomationPoint, Send};
 
 /// Range of levels in a project, in decibels: `Decibels` of its schema.

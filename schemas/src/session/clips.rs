@@ -7,7 +7,7 @@ use dsp_core::session::Clip;
 
 use super::Builder;
 use super::item_chains::{ClipPosition, ItemChains};
-use super::sounds::{AudioPlace, LeftOutReason};
+use super::media::{LeftOutReason, ResolvedAudio};
 use crate::project::{AudioItem, Item, Track};
 
 /// An audio item with its index among the items of its track.
@@ -15,23 +15,23 @@ struct IndexedItem<'a> {
     index: usize,
     item: &'a AudioItem,
     /// The audio and the position of the item; `None` if the audio is missing.
-    found: Option<(AudioPlace, ClipPosition)>,
+    placed: Option<(ResolvedAudio, ClipPosition)>,
 }
 
 impl Builder<'_> {
     /// The clips of a track with available audio; `pointer` points to its items.
     pub(super) fn clips(&mut self, track: &Track, pointer: &str) -> Vec<Clip> {
         let mut clips = Vec::new();
-        for IndexedItem { index, item, found } in self.indexed_items(track) {
+        for IndexedItem { index, item, placed } in self.indexed_items(track) {
             let pointer = format!("{pointer}/{index}");
-            match found {
+            match placed {
                 None => {
                     let start = self.clock.frame_at(item.start_tick.into());
                     self.extend_to(start.saturating_add(item.length_frames.unwrap_or(0)));
-                    self.leave_out(pointer, LeftOutReason::Audio);
+                    self.leave_out(pointer, LeftOutReason::MissingAudio);
                 }
                 Some((audio, at)) if at.offset_frames >= audio.frames => {
-                    self.leave_out(pointer, LeftOutReason::BehindAudio);
+                    self.leave_out(pointer, LeftOutReason::StartsAfterAudio);
                 }
                 Some((audio, at)) => {
                     let to_end = if item.looped { u64::MAX } else { audio.frames - at.offset_frames };
@@ -60,11 +60,11 @@ impl Builder<'_> {
         let mut indexed_items: Vec<_> = items
             .into_iter()
             .map(|(index, item)| {
-                let audio = file_id(item).and_then(|id| self.sounds.audio(id));
+                let audio = file_id(item).and_then(|id| self.media.audio(id));
                 IndexedItem {
                     index,
                     item,
-                    found: audio.map(|audio| (audio, item_chains.position(item, audio))),
+                    placed: audio.map(|audio| (audio, item_chains.position(item, audio))),
                 }
             })
             .collect();
@@ -72,7 +72,7 @@ impl Builder<'_> {
         indexed_items
     }
 
-    fn clip(&self, item: &AudioItem, audio: AudioPlace, at: ClipPosition) -> Clip {
+    fn clip(&self, item: &AudioItem, audio: ResolvedAudio, at: ClipPosition) -> Clip {
         let frames = |frames: u64| self.clock.frames_of_file(frames, audio.file_rate_hz);
         let fades = item.fades.clone().unwrap_or_default();
         Clip {
@@ -95,9 +95,9 @@ pub(super) fn file_id(item: &AudioItem) -> Option<&str> {
 
 /// The ids of the audio files of a project's audio items and effects, without duplicates.
 pub fn files_used<'p>(project: &'p crate::Project) -> Vec<String> {
-    let (mut used, mut known) = (Vec::new(), BTreeSet::new());
+    let (mut used, mut seen) = (Vec::new(), BTreeSet::new());
     let mut add = |id: Option<&'p str>| {
-        if let Some(id) = id.filter(|id| known.insert(*id)) {
+        if let Some(id) = id.filter(|id| seen.insert(*id)) {
             used.push(id.to_owned());
         }
     };

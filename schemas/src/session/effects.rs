@@ -5,7 +5,7 @@ use dsp_core::session::EffectSettings;
 use serde_json::Value;
 
 use super::Builder;
-use super::sounds::LeftOutReason;
+use super::media::LeftOutReason;
 use crate::project::{Effect, EffectType};
 
 impl Builder<'_> {
@@ -15,7 +15,7 @@ impl Builder<'_> {
         for (index, effect) in effects.iter().enumerate() {
             let pointer = format!("{pointer}/{index}");
             if compiled.iter().any(|other: &EffectSettings| other.id == effect.id) {
-                self.leave_out(pointer, LeftOutReason::SecondOfId { id: effect.id.clone() });
+                self.leave_out(pointer, LeftOutReason::DuplicateId { id: effect.id.clone() });
             } else {
                 compiled.extend(self.effect(effect, &pointer));
             }
@@ -55,10 +55,10 @@ impl Builder<'_> {
 
     /// The slot of the impulse response of an effect.
     fn impulse(&mut self, file_id: &str, kind: &EffectKind, pointer: &str) -> Option<u32> {
-        let audio = self.sounds.audio(file_id);
+        let audio = self.media.audio(file_id);
         let rate_hz = self.clock.sample_rate_hz;
         let reason = match (audio, kind.impulse_max_secs) {
-            (None, _) => LeftOutReason::Audio,
+            (None, _) => LeftOutReason::MissingAudio,
             (Some(audio), Some(max_secs)) if audio.frames > kind.impulse_max_frames(rate_hz) => {
                 LeftOutReason::LongImpulse { secs: audio.frames as f64 / f64::from(rate_hz), max_secs }
             }
@@ -77,7 +77,7 @@ impl Builder<'_> {
                 Some(index) => {
                     let parameter = &kind.parameters[index];
                     match parameter_value(parameter, value) {
-                        None => Some(LeftOutReason::Value),
+                        None => Some(LeftOutReason::InvalidValue),
                         Some(value) => {
                             values[index] = parameter.clamp(value);
                             LeftOutReason::of_range(value, [parameter.min, parameter.max])

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use super::Clock;
-use super::sounds::AudioPlace;
+use super::media::ResolvedAudio;
 use crate::project::AudioItem;
 
 /// Maximum distance between the end of an item and the source of its continuation, in frames of the
@@ -49,7 +49,7 @@ impl<'a> ItemChains<'a> {
     }
 
     /// The position of an item that starts no earlier than those before.
-    pub(super) fn position(&mut self, item: &AudioItem, audio: AudioPlace) -> ClipPosition {
+    pub(super) fn position(&mut self, item: &AudioItem, audio: ResolvedAudio) -> ClipPosition {
         if item.looped {
             return self.loop_position(item, audio);
         }
@@ -71,7 +71,7 @@ impl<'a> ItemChains<'a> {
     }
 
     /// A loop is positioned alone: the length of its rounds must not depend on its position.
-    fn loop_position(&self, item: &AudioItem, audio: AudioPlace) -> ClipPosition {
+    fn loop_position(&self, item: &AudioItem, audio: ResolvedAudio) -> ClipPosition {
         let frames = |frames| self.clock.frames_of_file(frames, audio.file_rate_hz);
         let offset_frames = frames(item.offset_frames);
         let to_end = audio.frames.saturating_sub(offset_frames);
@@ -84,7 +84,7 @@ impl<'a> ItemChains<'a> {
 
     /// A chain that starts with an item, and its first frame. The source is aligned with the item's
     /// tick to half a frame.
-    fn new_chain(&self, item: &AudioItem, audio: AudioPlace) -> (ItemChain, u64) {
+    fn new_chain(&self, item: &AudioItem, audio: ResolvedAudio) -> (ItemChain, u64) {
         let frame = self.clock.frame_at(item.start_tick.into());
         let beyond = self.clock.tempo.frames_beyond(item.start_tick.into(), self.clock.sample_rate_hz);
         let offset_frames = self.clock.offset_of_file(item.offset_frames, audio.file_rate_hz, beyond);
@@ -92,7 +92,7 @@ impl<'a> ItemChains<'a> {
     }
 
     /// The chain that an item continues, if any, and the end of that chain.
-    fn continued_chain(&self, item: &AudioItem, audio: AudioPlace) -> Option<(ItemChain, u64)> {
+    fn continued_chain(&self, item: &AudioItem, audio: ResolvedAudio) -> Option<(ItemChain, u64)> {
         let frame = self.clock.frame_at(item.start_tick.into());
         let tolerance_frames = self.clock.joint_frames(audio.file_rate_hz);
         let from = (audio.slot, frame.saturating_sub(tolerance_frames), 0);

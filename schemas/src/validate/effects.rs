@@ -24,16 +24,16 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Vi
     for (key, value) in params.fields() {
         let Some(parameter_index) = kind.parameter_index(key.raw_name()) else { continue };
         let parameter = &kind.parameters[parameter_index];
-        if let Some(wanted) = wanted_instead(parameter, value) {
+        if let Some(required) = required_type(parameter, value) {
             let detail =
-                format!("{} is not {wanted}, as \"{}\" needs it", message::excerpt(value), parameter.id);
+                format!("{} is not {required}, as \"{}\" requires", message::excerpt(value), parameter.id);
             found.push(format!("{pointer}/params/{}", pointer_part(key)), detail);
         }
     }
 }
 
 /// The type that a parameter requires, if the value has another type.
-fn wanted_instead(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
+fn required_type(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
     match (parameter.scale, value.kind()) {
         (_, Kind::Number) | (Scale::Switch, Kind::Boolean) | (Scale::Choice(_), Kind::Text) => None,
         (Scale::Switch, _) => Some("true, false or a number"),

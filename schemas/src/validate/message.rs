@@ -11,25 +11,25 @@ pub(super) fn wrong_type(view: View<'_>, types: &[&str]) -> String {
     format!("{} is not of type {}", excerpt(view), types.join(" or "))
 }
 
-pub(super) fn not_among(view: View<'_>, choices: &[Value], is_const: bool) -> String {
+pub(super) fn not_allowed(view: View<'_>, choices: &[Value], is_const: bool) -> String {
     let choices: Vec<String> = choices.iter().map(Value::to_string).collect();
     let one_of = if is_const { "" } else { "one of " };
     format!("{} is not {one_of}{}", excerpt(view), choices.join(", "))
 }
 
-pub(super) fn less(view: View<'_>, limit: &Number) -> String {
+pub(super) fn below_minimum(view: View<'_>, limit: &Number) -> String {
     format!("{} is less than the minimum {limit}", excerpt(view))
 }
 
-pub(super) fn more(view: View<'_>, limit: &Number) -> String {
-    format!("{} is more than the maximum {limit}", excerpt(view))
+pub(super) fn above_maximum(view: View<'_>, limit: &Number) -> String {
+    format!("{} is greater than the maximum {limit}", excerpt(view))
 }
 
-pub(super) fn shorter(view: View<'_>, limit: usize) -> String {
+pub(super) fn too_short(view: View<'_>, limit: usize) -> String {
     format!("{} is shorter than the minimum of {limit} characters", excerpt(view))
 }
 
-pub(super) fn longer(view: View<'_>, limit: usize) -> String {
+pub(super) fn too_long(view: View<'_>, limit: usize) -> String {
     format!("{} is longer than the maximum of {limit} characters", excerpt(view))
 }
 
@@ -42,13 +42,13 @@ pub(super) fn missing(name: &str) -> String {
 }
 
 /// A value that matches none of the allowed forms.
-pub(super) fn no_such_choice(view: View<'_>) -> String {
+pub(super) fn no_such_form(view: View<'_>) -> String {
     format!("{} is not allowed here", excerpt(view))
 }
 
 /// A field `type` that names none of the allowed forms.
 pub(super) fn no_such_type(kind: View<'_>) -> String {
-    format!("{} is not a type that can stand here", excerpt(kind))
+    format!("{} is not a type that is allowed here", excerpt(kind))
 }
 
 /// A short description or the start of a value.

@@ -15,9 +15,9 @@ pub(super) fn find(document: View<'_>, found: &mut Violations) {
         let pointer = format!("/tracks/{index}");
         let track_outline = &outline.tracks[index];
         references(track_outline, &pointer, &outline, found);
-        for (effect, listened) in &track_outline.side_chains {
+        for (effect, source_id) in &track_outline.side_chains {
             side_chain(
-                listened,
+                source_id,
                 Some(&track_outline.id),
                 &format!("{pointer}/effects/{effect}"),
                 &outline,
@@ -27,8 +27,8 @@ pub(super) fn find(document: View<'_>, found: &mut Violations) {
         effects::find(track, &pointer, found);
     }
     if let Some(master) = document.get("master") {
-        for (effect, listened) in side_chains(master) {
-            side_chain(&listened, None, &format!("/master/effects/{effect}"), &outline, found);
+        for (effect, source_id) in side_chains(master) {
+            side_chain(&source_id, None, &format!("/master/effects/{effect}"), &outline, found);
         }
         effects::find(master, "/master", found);
     }
@@ -61,7 +61,7 @@ fn unique_ids(outline: &Outline<'_>, found: &mut Violations) {
     let mut seen = std::collections::HashSet::new();
     for (index, TrackOutline { id, .. }) in outline.tracks.iter().enumerate() {
         if !seen.insert(id) {
-            found.push(format!("/tracks/{index}/id"), format!("another track has the id \"{id}\" already"));
+            found.push(format!("/tracks/{index}/id"), format!("an earlier track has the same id \"{id}\""));
         }
     }
 }
@@ -73,7 +73,7 @@ fn references(track: &TrackOutline<'_>, pointer: &str, outline: &Outline<'_>, fo
             Some(_) if target == track.id => format!("track \"{target}\" cannot feed itself"),
             Some("bus" | "group") => return,
             Some(kind) => {
-                format!("track \"{target}\" is of kind \"{kind}\"; only a bus or a group can be fed")
+                format!("track \"{target}\" is of kind \"{kind}\"; only a bus or a group has inputs")
             }
         };
         found.push(pointer, detail);
@@ -88,16 +88,16 @@ fn references(track: &TrackOutline<'_>, pointer: &str, outline: &Outline<'_>, fo
 
 /// Checks that the side-chain refers to another existing track.
 fn side_chain(
-    listened: &str,
-    own_id: Option<&str>,
+    source_id: &str,
+    track_id: Option<&str>,
     pointer: &str,
     outline: &Outline<'_>,
     found: &mut Violations,
 ) {
-    let detail = if Some(listened) == own_id {
-        format!("track \"{listened}\" cannot listen to itself")
-    } else if !outline.index_of.contains_key(listened) {
-        format!("there is no track \"{listened}\"")
+    let detail = if Some(source_id) == track_id {
+        format!("track \"{source_id}\" cannot be the side-chain of its own effect")
+    } else if !outline.index_of.contains_key(source_id) {
+        format!("there is no track \"{source_id}\"")
     } else {
         return;
     };
@@ -116,8 +116,8 @@ fn output_cycles(outline: &Outline<'_>, found: &mut Violations) {
         })
         .collect();
     for (index, track) in tracks.iter().enumerate() {
-        for (_, listened) in &track.side_chains {
-            if let Some(&source) = outline.index_of.get(listened) {
+        for (_, source_id) in &track.side_chains {
+            if let Some(&source) = outline.index_of.get(source_id) {
                 fed[source].push(index);
             }
         }

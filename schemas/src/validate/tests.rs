@@ -58,13 +58,13 @@ fn a_choice_is_checked_by_its_type() {
         },
         &[
             ("/tracks/0/items/0/notes/0/tick", "-1 is less than the minimum 0"),
-            ("/tracks/0/items/0/notes/0/pitch", "200 is more than the maximum 127"),
+            ("/tracks/0/items/0/notes/0/pitch", "200 is greater than the maximum 127"),
             ("/tracks/0/items/0/notes/0/velocity", "\"loud\" is not of type number"),
         ],
     );
     check(
         |d| d["tracks"][0]["items"][0]["controls"][0] = json!({"tick": 0, "type": "bend", "value": 9000}),
-        &[("/tracks/0/items/0/controls/0/value", "9000 is more than the maximum 8191")],
+        &[("/tracks/0/items/0/controls/0/value", "9000 is greater than the maximum 8191")],
     );
     check(
         |d| d["tracks"][0]["items"][0]["controls"][0] = json!({"tick": 0, "type": "nrpn", "value": 9000}),
@@ -72,7 +72,7 @@ fn a_choice_is_checked_by_its_type() {
     );
     check(
         |d| d["tracks"][0]["items"][0]["type"] = json!("film"),
-        &[("/tracks/0/items/0/type", "\"film\" is not a type that can stand here")],
+        &[("/tracks/0/items/0/type", "\"film\" is not a type that is allowed here")],
     );
     check(
         |d| d["tracks"][0]["items"][0] = json!({"id": "x"}),
@@ -81,7 +81,7 @@ fn a_choice_is_checked_by_its_type() {
     check(|d| d["tracks"][0]["items"][0] = json!(7), &[("/tracks/0/items/0", "7 is not allowed here")]);
     check(
         |d| d["tracks"][0]["synth_engine"] = json!({"type": "soundfont", "bank": 129, "program": 0}),
-        &[("/tracks/0/synth_engine/bank", "129 is more than the maximum 128")],
+        &[("/tracks/0/synth_engine/bank", "129 is greater than the maximum 128")],
     );
     check(
         |d| d["tracks"][0]["effects"] = json!([{"id": "e", "type": "builtin"}]),
@@ -107,7 +107,7 @@ fn order_and_references_are_checked() {
     );
     check(
         |d| d["tracks"][2]["id"] = json!("a"),
-        &[("/tracks/2/id", "another track has the id \"a\" already")],
+        &[("/tracks/2/id", "an earlier track has the same id \"a\"")],
     );
     check(
         |d| {
@@ -118,7 +118,7 @@ fn order_and_references_are_checked() {
         &[
             ("/tracks/0/output", "there is no track \"x\""),
             ("/tracks/0/sends/1/to", "track \"a\" cannot feed itself"),
-            ("/tracks/1/output", "track \"a\" is of kind \"instrument\"; only a bus or a group can be fed"),
+            ("/tracks/1/output", "track \"a\" is of kind \"instrument\"; only a bus or a group has inputs"),
             ("/tracks/0", "the outputs, sends and side-chains of this track lead back to it"),
             ("/tracks/1", "the outputs, sends and side-chains of this track lead back to it"),
         ],
@@ -188,15 +188,15 @@ fn effect_values_are_checked_by_their_parameters() {
             );
         },
         &[
-            ("/tracks/0/effects/0/params/gain_db", "\"loud\" is not a number, as \"gain_db\" needs it"),
-            ("/tracks/0/effects/0/params/balance", "true is not a number, as \"balance\" needs it"),
+            ("/tracks/0/effects/0/params/gain_db", "\"loud\" is not a number, as \"gain_db\" requires"),
+            ("/tracks/0/effects/0/params/balance", "true is not a number, as \"balance\" requires"),
             (
                 "/tracks/0/effects/0/params/invert_left",
-                "\"on\" is not true, false or a number, as \"invert_left\" needs it",
+                "\"on\" is not true, false or a number, as \"invert_left\" requires",
             ),
             (
                 "/tracks/0/effects/0/params/channels",
-                "false is not the name or the number of a choice, as \"channels\" needs it",
+                "false is not the name or the number of a choice, as \"channels\" requires",
             ),
         ],
     );
@@ -228,7 +228,7 @@ fn side_chains_refer_to_other_tracks_without_cycles() {
             document["master"] = json!({"effects": effect("gone")});
         },
         &[
-            ("/tracks/0/effects/0/side_chain", "track \"a\" cannot listen to itself"),
+            ("/tracks/0/effects/0/side_chain", "track \"a\" cannot be the side-chain of its own effect"),
             ("/master/effects/0/side_chain", "there is no track \"gone\""),
         ],
     );
@@ -279,7 +279,7 @@ fn a_known_field_occurs_once_and_long_names_are_truncated() {
     let found = |text: &str| validate(&JsonText::read(text.as_bytes()).unwrap()).unwrap_err();
     let twice = found(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
     assert_eq!((twice.len(), twice[0].pointer.as_str()), (1, "/tracks"));
-    assert_eq!(twice[0].detail, "the field \"tracks\" is there twice");
+    assert_eq!(twice[0].detail, "the field \"tracks\" occurs twice");
     let name = "n".repeat(100_000);
     let long = found(&format!(
         r#"{{"schema_version":1,"project_id":"p","tracks":[],"master":{{"effects":[
@@ -339,7 +339,7 @@ fn list_pointers(value: &Value, pointer: String, pointers: &mut Vec<String>) {
 
 #[test]
 fn frames_beyond_the_exact_numbers_of_a_double_are_refused() {
-    let too_large = "1e+300 is more than the maximum 9007199254740991";
+    let too_large = "1e+300 is greater than the maximum 9007199254740991";
     for field in ["offset_frames", "length_frames"] {
         let item =
             |value: Value| json!({"type": "audio", "id": "i", "start_tick": 0, "source": {}, field: value});

@@ -15,15 +15,15 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// How long an invitation is good: default, shortest and longest, in seconds.
+/// Validity of an invitation in seconds: default, minimum and maximum.
 const LIFETIME_DEFAULT_SECS: u32 = 7 * 86_400;
 const LIFETIME_MIN_SECS: u32 = 60;
 const LIFETIME_MAX_SECS: u32 = 90 * 86_400;
 
-/// Longest note, in characters.
+/// Maximum length of a note, in characters.
 const NOTE_MAX_CHARS: usize = 200;
 
-/// Where an invitation stands.
+/// State of an invitation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum InviteState {
@@ -44,7 +44,7 @@ pub(super) struct Invite {
     state: InviteState,
     /// What the account that it makes may do.
     role: Role,
-    /// What it is for; may be empty.
+    /// A note for administrators; may be empty.
     note: String,
     /// Name of the administrator who made it.
     created_by: String,
@@ -81,7 +81,7 @@ pub(super) async fn list(
     let limit = page.limit()?;
     let rows = management::invites(&state.db, page.position()?.as_ref(), limit + 1).await?;
     let found = rows.into_iter().map(Invite::from).collect();
-    let position = |one: &Invite| Position { time: one.created_at.clone(), id: one.id.clone() };
+    let position = |invite: &Invite| Position { time: invite.created_at.clone(), id: invite.id.clone() };
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
@@ -89,14 +89,14 @@ pub(super) async fn list(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewInvite {
-    /// What the account may do; `user` by default.
+    /// Role of the new account; `user` by default.
     #[serde(default = "ordinary")]
     role: Role,
-    /// What it is for: at most 200 characters, for administrators only.
+    /// A note for administrators: at most 200 characters.
     #[serde(default)]
     #[schema(max_length = 200)]
     note: String,
-    /// How long it is good, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
+    /// How long it is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
     #[serde(default = "week")]
     #[schema(minimum = 60, maximum = 7_776_000)]
     expires_in_secs: u32,
@@ -113,12 +113,12 @@ fn week() -> u32 {
 /// An invitation that was just made.
 #[derive(Serialize, ToSchema)]
 pub(super) struct NewInviteAnswer {
-    /// The code to hand to whoever is invited. It is never shown again.
+    /// The code for the invited person. It is never shown again.
     code: String,
-    /// The page's path with the code, where whoever is invited registers. The code stands behind
-    /// `#`, which no browser sends, so that no log has it.
+    /// The page's path with the code, for registering. The code follows `#`, which browsers do not
+    /// send, so that no log contains it.
     register_path: String,
-    /// What is kept of it.
+    /// The stored invitation.
     #[serde(flatten)]
     invite: Invite,
 }
@@ -137,7 +137,7 @@ pub(super) async fn create(
         return Err(ApiError::Conflict {
             code: "registration_closed",
             detail:
-                "Nobody can register here, invited or not; set SF_REGISTRATION to `invite` or `open` first."
+                "Registration is closed, also with invitations; set SF_REGISTRATION to `invite` or `open` first."
                     .to_owned(),
         });
     }

@@ -1,7 +1,7 @@
 //! Administration: accounts, invitations, throttled log-ins, storage, tasks, scans, the audit log.
 //!
-//! This slice has no tables: it asks the slices that do. Everything here is for administrators, the
-//! desktop's local caller included. What changes accounts is not for API keys.
+//! This slice has no tables; it calls the slices that have them. All operations are for
+//! administrators, including the desktop's local caller. API keys cannot change accounts.
 
 mod audit_log;
 mod invites;

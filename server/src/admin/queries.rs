@@ -28,7 +28,7 @@ pub(super) struct LiftQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TaskQuery {
-    /// Only tasks that stand so.
+    /// Only tasks in this state.
     #[param(inline)]
     pub(super) state: Option<TaskState>,
 }
@@ -40,6 +40,6 @@ pub(super) struct AuditQuery {
     /// Only this action.
     #[param(inline)]
     pub(super) action: Option<Action>,
-    /// Only what this account did or what was done to it, by its name.
+    /// Only entries with this account as actor or target, by name.
     pub(super) user: Option<String>,
 }

@@ -12,7 +12,7 @@ use crate::plugins::Scan;
 use crate::soundfonts::Snapshot;
 use crate::state::AppState;
 
-/// What the scans found.
+/// Results of the scans.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Scans {
     /// The scan for SoundFonts.
@@ -21,7 +21,7 @@ pub(super) struct Scans {
     plugins: Vec<PluginScan>,
 }
 
-/// What a scan for a user's plugins found.
+/// Result of a scan for a user's plugins.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginScan {
     /// Id of the user.
@@ -34,12 +34,11 @@ pub(super) struct PluginScan {
     instruments: usize,
     /// Plugins that change sound.
     effects: usize,
-    /// Plugins and modules of which it is not known what they are for, and folders that could not
-    /// be read.
+    /// Plugins and modules of unknown purpose, and folders that could not be read.
     problems: Vec<PluginProblem>,
 }
 
-/// Something that a scan for plugins could not make out.
+/// A problem of a scan for plugins.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginProblem {
     /// Where it is.
@@ -50,8 +49,9 @@ pub(super) struct PluginProblem {
 
 impl PluginScan {
     fn of(user_id: String, scan: &Scan) -> Self {
-        let unclassified = scan.unclassified.iter().map(|one| (&one.module, &one.reason));
-        let problems = unclassified.chain(scan.unreadable.iter().map(|one| (&one.path, &one.reason)));
+        let unclassified = scan.unclassified.iter().map(|plugin| (&plugin.module, &plugin.reason));
+        let unreadable = scan.unreadable.iter().map(|folder| (&folder.path, &folder.reason));
+        let problems = unclassified.chain(unreadable);
         Self {
             user_id,
             scanned_at: scan.scanned_at.clone(),
@@ -68,7 +68,7 @@ impl PluginScan {
     }
 }
 
-/// What the last scan for SoundFonts found.
+/// Result of the last scan for SoundFonts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SoundFontScan {
     /// When it ended, RFC 3339.
@@ -81,8 +81,7 @@ pub(super) struct SoundFontScan {
     usable: usize,
     /// The bank that stands in for a missing one; null where there is none.
     default_soundfont_id: Option<String>,
-    /// Banks that cannot be played, or not wholly, and files that are not played because another of
-    /// their id is.
+    /// Banks that cannot be played, or only in part, and files with the id of another bank.
     problems: Vec<ScanProblem>,
 }
 
@@ -93,30 +92,30 @@ pub(super) struct ScanProblem {
     soundfont_id: String,
     /// Its file.
     path: String,
-    /// Whether it is played nevertheless, without what is skipped.
+    /// Whether it is played without the skipped parts.
     usable: bool,
     /// What is wrong with it.
     problem: String,
 }
 
 fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
-    let problems = snapshot.soundfonts.iter().filter_map(|one| {
-        let summary = &one.summary;
+    let problems = snapshot.soundfonts.iter().filter_map(|soundfont| {
+        let summary = &soundfont.summary;
         let skipped = (summary.skipped.count > 0).then(|| {
             format!("{} parts are skipped: {}", summary.skipped.count, summary.skipped.reasons.join("; "))
         });
         Some(ScanProblem {
             soundfont_id: summary.soundfont_id.clone(),
-            path: one.path()?.display().to_string(),
+            path: soundfont.path()?.display().to_string(),
             usable: summary.usable,
             problem: summary.problem.clone().or(skipped)?,
         })
     });
-    let passed_over = snapshot.shadowed.iter().map(|one| ScanProblem {
-        soundfont_id: one.soundfont_id.clone(),
-        path: one.path.display().to_string(),
+    let passed_over = snapshot.shadowed.iter().map(|file| ScanProblem {
+        soundfont_id: file.soundfont_id.clone(),
+        path: file.path.display().to_string(),
         usable: false,
-        problem: one.in_words(),
+        problem: file.in_words(),
     });
     let folders = state.config.sound.soundfont_dirs.iter().map(|dir| dir.display().to_string());
     Json(Scans {
@@ -124,8 +123,10 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             scanned_at: snapshot.scanned_at.clone(),
             folders: folders.collect(),
             found: snapshot.soundfonts.len(),
-            usable: snapshot.soundfonts.iter().filter(|one| one.summary.usable).count(),
-            default_soundfont_id: snapshot.default_soundfont().map(|one| one.summary.soundfont_id.clone()),
+            usable: snapshot.soundfonts.iter().filter(|soundfont| soundfont.summary.usable).count(),
+            default_soundfont_id: snapshot
+                .default_soundfont()
+                .map(|soundfont| soundfont.summary.soundfont_id.clone()),
             problems: problems.chain(passed_over).collect(),
         },
         plugins: state
@@ -137,14 +138,14 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
     })
 }
 
-/// Says what the last scans found.
+/// Returns the results of the last scans.
 #[utoipa::path(get, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Scans>> {
     let snapshot = state.soundfonts.catalogue.current().await?;
     Ok(scans(&state, &snapshot))
 }
 
-/// Scans for SoundFonts now, and says what was found. Only new and changed files are looked into.
+/// Scans for SoundFonts now and returns the results. Reads only new and changed files.
 #[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin", "log_in"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn start(
     State(state): State<AppState>,

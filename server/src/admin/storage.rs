@@ -1,4 +1,4 @@
-//! What lies on the disk, and whose it is.
+//! Stored bytes by user, and on the disk.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use crate::state::AppState;
 use crate::storage::Blobs;
 use crate::{audio, disk, projects, soundfonts, storage, tasks};
 
-/// What one user stores.
+/// Stored bytes of one user.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UserStorage {
     /// Id of the account.
@@ -21,14 +21,14 @@ pub(super) struct UserStorage {
     username: String,
     /// Audio files.
     audio_files: u64,
-    /// What they take with decoded copies, peaks and uploads under way, in bytes. This counts of
-    /// the quota.
+    /// Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts for the
+    /// quota.
     audio_bytes: u64,
     /// SoundFonts that the user has uploaded, each content once.
     soundfonts: u64,
-    /// What they take, in bytes. This counts of the same quota.
+    /// Their size in bytes. It counts for the same quota.
     soundfont_bytes: u64,
-    /// What the user may store in audio and SoundFonts, in bytes.
+    /// Quota of audio and SoundFonts, in bytes.
     audio_quota_bytes: u64,
     /// Projects.
     projects: u64,
@@ -42,22 +42,22 @@ pub(super) struct UserStorage {
     total_bytes: u64,
 }
 
-/// What lies on the disk.
+/// Stored bytes of all users, and on the disk.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Storage {
-    /// By user, whoever stores most first. Audio that several users have counts for each of them.
+    /// By user, the largest total first. Audio that several users have counts for each of them.
     users: Vec<UserStorage>,
-    /// All audio as it lies on the disk, each content once, in bytes.
+    /// All audio on the disk, each content once, in bytes.
     audio_disk_bytes: u64,
     /// All uploaded SoundFonts, each content once, in bytes.
     soundfont_disk_bytes: u64,
     /// All finished exports and stems, in bytes.
     render_disk_bytes: u64,
-    /// Free space of that disk in bytes; null where the system does not say.
+    /// Free space of the disk in bytes; null if the system does not report it.
     free_bytes: Option<u64>,
 }
 
-/// Says what every user stores, decoded copies included.
+/// Returns the stored bytes of every user, with decoded copies.
 #[utoipa::path(get, path = "/admin/storage", tag = "admin", security(("bearer" = ["admin"])),
     responses((status = 200, body = Storage), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {
@@ -106,7 +106,7 @@ pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<J
             }
         })
         .collect();
-    // Equal ones stay in the order of their names.
+    // The sort is stable: users with equal totals stay in the order of their names.
     users.sort_by_key(|user| std::cmp::Reverse(user.total_bytes));
     let free_bytes = disk::free_bytes(&state.config.storage.dir)?;
     Ok(Json(Storage { users, audio_disk_bytes, soundfont_disk_bytes, render_disk_bytes, free_bytes }))

@@ -43,7 +43,8 @@ pub(super) async fn list(
         let owner = names.get(&owner_id).cloned().unwrap_or_default();
         OwnedTask { owner_id, owner, task }
     });
-    let position = |one: &OwnedTask| Position { time: one.task.created_at.clone(), id: one.task.id.clone() };
+    let position =
+        |owned: &OwnedTask| Position { time: owned.task.created_at.clone(), id: owned.task.id.clone() };
     Ok(Json(Page::from_overfetched(owned.collect(), limit, position)))
 }
 

@@ -1,4 +1,4 @@
-//! Who has to wait after failed log-ins.
+//! Accounts and addresses that are throttled after failed log-ins.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -22,10 +22,10 @@ pub(super) async fn list(
     Query(page): Query<PageQuery>,
 ) -> ApiResult<Json<Page<Throttled>>> {
     let limit = page.limit()?;
-    let position = |one: &Throttled| Position { time: one.last_failed_at.clone(), id: one.id.clone() };
+    let position = |entry: &Throttled| Position { time: entry.last_failed_at.clone(), id: entry.id.clone() };
     let after = page.position()?;
-    let follows = |one: &Throttled| {
-        let (at, id) = (&one.last_failed_at, &one.id);
+    let follows = |entry: &Throttled| {
+        let (at, id) = (&entry.last_failed_at, &entry.id);
         after.as_ref().is_none_or(|after| *at < after.time || (*at == after.time && *id > after.id))
     };
     let all = state.throttle.overview(&state.db).await?;

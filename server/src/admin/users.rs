@@ -37,15 +37,15 @@ pub(super) struct Account {
     has_password: bool,
     /// When it was made, RFC 3339.
     created_at: String,
-    /// When somebody last logged in with the password, RFC 3339; null if never.
+    /// Time of the last log-in with the password, RFC 3339; null if never.
     last_login_at: Option<String>,
     /// What the user may store in audio, in bytes.
     audio_quota_bytes: u64,
-    /// Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`.
+    /// Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies.
     has_own_quota: bool,
 }
 
-/// Turns stored accounts into what administrators see.
+/// Converts stored accounts for administrators.
 struct Accounts {
     quotas: HashMap<String, u64>,
     default_quota_bytes: u64,
@@ -58,7 +58,7 @@ impl Accounts {
     }
 
     fn view(&self, row: UserRow) -> Account {
-        let own = self.quotas.get(&row.id).copied();
+        let user_quota_bytes = self.quotas.get(&row.id).copied();
         Account {
             id: row.id,
             username: row.username,
@@ -68,8 +68,8 @@ impl Accounts {
             has_password: row.password_hash.is_some(),
             created_at: row.created_at,
             last_login_at: row.last_login_at,
-            audio_quota_bytes: own.unwrap_or(self.default_quota_bytes),
-            has_own_quota: own.is_some(),
+            audio_quota_bytes: user_quota_bytes.unwrap_or(self.default_quota_bytes),
+            has_own_quota: user_quota_bytes.is_some(),
         }
     }
 }
@@ -88,7 +88,7 @@ pub(super) async fn list(
     let rows = management::users(&state.db, search, page.position()?.as_ref(), limit + 1).await?;
     let accounts = Accounts::of(&state).await?;
     let found = rows.into_iter().map(|row| accounts.view(row)).collect();
-    let position = |one: &Account| Position { time: one.created_at.clone(), id: one.id.clone() };
+    let position = |account: &Account| Position { time: account.created_at.clone(), id: account.id.clone() };
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
@@ -154,23 +154,23 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, provided(&state, made).await?))
 }
 
-/// What to change of an account; what is left out stays.
+/// Changes of an account; missing fields stay unchanged.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct UserChange {
-    /// What the user may do from now on.
+    /// The new role.
     role: Option<Role>,
-    /// Whether the account is switched off. Switched off, its tokens end, its API keys rest, and
-    /// its tasks are cancelled.
+    /// Whether the account is disabled. Disabling ends its tokens, suspends its API keys and
+    /// cancels its tasks.
     disabled: Option<bool>,
-    /// What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
-    #[serde(default, deserialize_with = "given")]
+    /// Quota of audio in bytes, 0 to 2^50; null: that of the setting.
+    #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<u64>, maximum = 1_125_899_906_842_624_u64)]
     audio_quota_bytes: Option<Option<u64>>,
 }
 
-/// Tells null from what was left out.
-fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
+/// Distinguishes null from a missing field.
+fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
 
@@ -205,7 +205,7 @@ pub(super) async fn change(
     Ok(Json(Accounts::of(&state).await?.view(after)))
 }
 
-/// `cancelled` is how many tasks the account had when it was switched off.
+/// `cancelled` is the number of tasks that were cancelled when the account was switched off.
 async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &UserRow, cancelled: u64) {
     if before.role != after.role {
         let detail = format!("{} to {}", before.role.as_str(), after.role.as_str());

@@ -1,5 +1,4 @@
-//! Prompt templates: texts for language models, with places to fill in, under keywords that they
-//! are found by.
+//! Prompt templates: texts for language models with variables and keywords.
 
 mod queries;
 mod store;
@@ -14,7 +13,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// Most templates that a user may store.
+/// Maximum number of templates of a user.
 const TEMPLATES_MAX: i64 = 2_000;
 
 /// The routes of this slice, relative to `/api/v1`.
@@ -31,15 +30,15 @@ pub fn routes() -> OpenApiRouter<AppState> {
 pub struct PromptTemplate {
     /// Id, a UUID.
     pub id: String,
-    /// What its owner calls it.
+    /// Its title.
     pub title: String,
     /// The text, with `{{name}}` where a variable goes.
     pub body: String,
-    /// What it is found by.
+    /// Keywords for searches.
     pub keywords: Vec<String>,
-    /// Whether its owner wants it at hand.
+    /// Whether it is a favourite.
     pub favourite: bool,
-    /// Names of its variables, in the order in which they first come.
+    /// Names of its variables, in the order of their first use.
     pub variables: Vec<String>,
     /// When it was stored, RFC 3339.
     pub created_at: String,

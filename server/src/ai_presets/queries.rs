@@ -1,4 +1,4 @@
-//! What may stand in the queries of this slice's addresses.
+//! Query parameters of this slice.
 
 use serde::Deserialize;
 use utoipa::IntoParams;

@@ -1,5 +1,5 @@
-//! Prompt templates in the database. Every statement names the owner: a template of somebody else
-//! does not exist here.
+//! Prompt templates in the database. Every statement selects by owner, so that users cannot reach
+//! each other's templates.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
@@ -26,7 +26,7 @@ fn from_row(row: &AnyRow) -> Result<PromptTemplate, sqlx::Error> {
     })
 }
 
-/// The keywords in lower case, each between two line ends.
+/// The keywords in lower case, each between two newlines.
 fn keywords_key(keywords: &[String]) -> String {
     format!("\n{}\n", keywords.join("\n").to_lowercase())
 }
@@ -35,7 +35,7 @@ fn search_key(body: &TemplateBody) -> String {
     format!("{}\n{}\n{}", body.title, body.body, body.keywords.join("\n")).to_lowercase()
 }
 
-/// Stores a new template; `None` if the user has as many as anybody may have.
+/// Stores a new template; `None` if the user already has the maximum number.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -70,7 +70,7 @@ pub(super) async fn insert(
     from_row(&row).map(Some)
 }
 
-/// Replaces a template; `None` if there is none.
+/// Replaces a template; `None` if it does not exist.
 pub(super) async fn replace(
     db: &Db,
     owner_id: &str,
@@ -95,7 +95,7 @@ pub(super) async fn replace(
     row.as_ref().map(from_row).transpose()
 }
 
-/// Makes a template a favourite, or none; `None` if there is no such template.
+/// Sets whether a template is a favourite; `None` if it does not exist.
 pub(super) async fn set_favourite(
     db: &Db,
     owner_id: &str,
@@ -121,7 +121,7 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Pr
     row.as_ref().map(from_row).transpose()
 }
 
-/// Templates by the time when they were stored, newest first.
+/// Templates by the time of storing, newest first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,
@@ -129,10 +129,10 @@ pub(super) async fn page(
     after: Option<&Position>,
     count: u32,
 ) -> Result<Vec<PromptTemplate>, sqlx::Error> {
-    let wanted = |text: &Option<String>| {
+    let normalized = |text: &Option<String>| {
         text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
     };
-    let keyword = wanted(&query.keyword).map(|text| contains_pattern(&format!("\n{text}\n")));
+    let keyword = normalized(&query.keyword).map(|text| contains_pattern(&format!("\n{text}\n")));
     let rows = sqlx::query(
         "SELECT * FROM ai_presets WHERE owner_id = $1 AND ($2 = '' OR keywords_key LIKE $2 ESCAPE '\\') \
          AND ($3 = '' OR search_key LIKE $3 ESCAPE '\\') AND ($4 = -1 OR favourite = $4) \
@@ -141,7 +141,7 @@ pub(super) async fn page(
     )
     .bind(owner_id)
     .bind(keyword.unwrap_or_default())
-    .bind(wanted(&query.search).map(|text| contains_pattern(&text)).unwrap_or_default())
+    .bind(normalized(&query.search).map(|text| contains_pattern(&text)).unwrap_or_default())
     .bind(query.favourite.map_or(-1, i64::from))
     .bind(after.map(|position| position.time.as_str()).unwrap_or_default())
     .bind(after.map(|position| position.id.as_str()).unwrap_or_default())
@@ -151,12 +151,12 @@ pub(super) async fn page(
     rows.iter().map(from_row).collect()
 }
 
-/// Deletes a template; false if there is none.
+/// Deletes a template; false if it does not exist.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<bool, sqlx::Error> {
-    let done = sqlx::query("DELETE FROM ai_presets WHERE owner_id = $1 AND id = $2")
+    let outcome = sqlx::query("DELETE FROM ai_presets WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
         .execute(db)
         .await?;
-    Ok(done.rows_affected() > 0)
+    Ok(outcome.rows_affected() > 0)
 }

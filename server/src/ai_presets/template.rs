@@ -1,12 +1,12 @@
-//! Filling in: `{{name}}` stands for a variable.
+//! Fills in the variables of templates, written as `{{name}}`.
 //!
-//! A name is a letter or `_`, then letters, digits or `_`, 64 at most, all ASCII, with any blanks
-//! around it. Whatever else stands between braces is text. What is filled in is text too: braces in
-//! it mean nothing.
+//! A name is a letter or `_`, then letters, digits or `_`, at most 64 in total, all ASCII, with any
+//! spaces around it. Anything else between braces is text. Values are text too: their braces have
+//! no meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// Longest name of a variable, in characters.
+/// Maximum length of a variable's name, in characters.
 const NAME_MAX_CHARS: usize = 64;
 
 /// A part of a template.
@@ -20,19 +20,19 @@ enum Part<'t> {
 fn parts(template: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut text_start = 0;
-    let mut from = 0;
-    while let Some(open) = template[from..].find("{{").map(|place| from + place) {
-        let inside = open + 2;
-        let Some(close) = template[inside..].find("}}").map(|place| inside + place) else { break };
-        let name = template[inside..close].trim_matches([' ', '\t']);
+    let mut search_start = 0;
+    while let Some(open) = template[search_start..].find("{{").map(|offset| search_start + offset) {
+        let name_start = open + 2;
+        let Some(close) = template[name_start..].find("}}").map(|offset| name_start + offset) else { break };
+        let name = template[name_start..close].trim_matches([' ', '\t']);
         if is_name(name) {
             parts.push(Part::Text(&template[text_start..open]));
             parts.push(Part::Variable(name));
             text_start = close + 2;
-            from = text_start;
+            search_start = text_start;
         } else {
             // A name may begin at the next brace.
-            from = open + 1;
+            search_start = open + 1;
         }
     }
     parts.push(Part::Text(&template[text_start..]));
@@ -46,7 +46,7 @@ fn is_name(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Names of a template's variables, each once, in the order in which they first come.
+/// Names of a template's variables, each once, in the order of their first use.
 pub(super) fn variables(template: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let names = parts(template).into_iter().filter_map(|part| match part {
@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_text() {
+    fn invalid_names_are_text() {
         for text in
             ["{{", "}}", "{{}}", "{{ }}", "{{1a}}", "{{a b}}", "{{a-b}}", "{a}", "{{a}", "{{a\n}}", "{ {a}}"]
         {
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_is_only_text() {
+    fn variables_in_values_are_text() {
         let values =
             BTreeMap::from([("a".to_owned(), "{{b}}".to_owned()), ("b".to_owned(), "no".to_owned())]);
         assert_eq!(render("{{a}}", &values).as_deref(), Ok("{{b}}"));

@@ -1,4 +1,4 @@
-//! Templates as requests bring them.
+//! Templates in the bodies of requests.
 
 use std::collections::BTreeSet;
 
@@ -7,19 +7,19 @@ use utoipa::ToSchema;
 
 use crate::error::{ApiError, ApiResult, FieldError};
 
-/// Longest texts, in characters.
+/// Maximum lengths of texts, in characters.
 const TITLE_MAX_CHARS: usize = 200;
 const BODY_MAX_CHARS: usize = 20_000;
 const KEYWORD_MAX_CHARS: usize = 64;
 
-/// Most keywords of a template.
+/// Maximum number of keywords of a template.
 const KEYWORDS_MAX: usize = 20;
 
 /// A template to store.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TemplateBody {
-    /// What to call it: 1 to 200 characters.
+    /// The title: 1 to 200 characters.
     pub(super) title: String,
     /// The text: 1 to 20000 characters, with `{{name}}` where a variable goes.
     pub(super) body: String,
@@ -27,7 +27,7 @@ pub(super) struct TemplateBody {
     /// default.
     #[serde(default)]
     pub(super) keywords: Vec<String>,
-    /// Whether it is to be at hand; not by default.
+    /// Whether it is a favourite; false by default.
     #[serde(default)]
     pub(super) favourite: bool,
 }
@@ -36,31 +36,32 @@ impl TemplateBody {
     /// The template as it is stored.
     ///
     /// # Errors
-    /// 400 `invalid_template` with every place that is wrong.
+    /// 400 `invalid_template` with all invalid values.
     pub(super) fn checked(mut self) -> ApiResult<Self> {
         let mut errors = Vec::new();
         let mut fault = |pointer: String, detail: String| errors.push(FieldError { pointer, detail });
         self.title = self.title.trim().to_owned();
-        if !is_line(&self.title, TITLE_MAX_CHARS) {
+        if !is_printable(&self.title, TITLE_MAX_CHARS) {
             fault("/title".to_owned(), format!("expected 1 to {TITLE_MAX_CHARS} printable characters"));
         }
         let chars = self.body.chars().count();
         if self.body.trim().is_empty() || chars > BODY_MAX_CHARS {
-            let detail = format!("expected text of 1 to {BODY_MAX_CHARS} characters, and it has {chars}");
+            let detail = format!("expected 1 to {BODY_MAX_CHARS} characters of text; it has {chars}");
             fault("/body".to_owned(), detail);
         }
         if self.keywords.len() > KEYWORDS_MAX {
-            let detail = format!("expected at most {KEYWORDS_MAX}, and there are {}", self.keywords.len());
+            let detail =
+                format!("expected at most {KEYWORDS_MAX} keywords; there are {}", self.keywords.len());
             fault("/keywords".to_owned(), detail);
         }
         let mut seen = BTreeSet::new();
-        for (place, keyword) in self.keywords.iter_mut().enumerate() {
+        for (index, keyword) in self.keywords.iter_mut().enumerate() {
             *keyword = keyword.trim().to_owned();
-            if !is_line(keyword, KEYWORD_MAX_CHARS) {
+            if !is_printable(keyword, KEYWORD_MAX_CHARS) {
                 let detail = format!("expected 1 to {KEYWORD_MAX_CHARS} printable characters");
-                fault(format!("/keywords/{place}"), detail);
+                fault(format!("/keywords/{index}"), detail);
             } else if !seen.insert(keyword.to_lowercase()) {
-                fault(format!("/keywords/{place}"), format!("`{keyword}` comes twice"));
+                fault(format!("/keywords/{index}"), format!("`{keyword}` occurs twice"));
             }
         }
         let Some(first) = errors.first() else { return Ok(self) };
@@ -69,6 +70,6 @@ impl TemplateBody {
     }
 }
 
-fn is_line(text: &str, max_chars: usize) -> bool {
+fn is_printable(text: &str, max_chars: usize) -> bool {
     (1..=max_chars).contains(&text.chars().count()) && !text.chars().any(char::is_control)
 }

@@ -18,7 +18,7 @@ async fn create(app: &TestApp, token: &str, body: &Value) -> Answer {
 async fn titles(app: &TestApp, token: &str, query: &str) -> Vec<String> {
     let list = app.remote(Method::GET, &format!("{PATH}{query}")).token(token).send().await.expect(200);
     let items = list["items"].as_array().expect("a list");
-    items.iter().filter_map(|one| one["title"].as_str().map(str::to_owned)).collect()
+    items.iter().filter_map(|template| template["title"].as_str().map(str::to_owned)).collect()
 }
 
 #[tokio::test]
@@ -58,7 +58,7 @@ async fn a_template_is_stored_read_replaced_and_deleted() {
 }
 
 #[tokio::test]
-async fn a_template_that_is_wrong_is_refused_with_its_places() {
+async fn an_invalid_template_is_refused_with_all_its_errors() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let wrong = json!({ "title": "a\nb", "body": " ", "keywords": ["x", "", "X"] });
@@ -66,7 +66,7 @@ async fn a_template_that_is_wrong_is_refused_with_its_places() {
     answer.problem(400, "invalid_template");
     let errors = answer.json()["errors"].clone();
     let pointers: Vec<&str> =
-        errors.as_array().expect("a list").iter().filter_map(|one| one["pointer"].as_str()).collect();
+        errors.as_array().expect("a list").iter().filter_map(|error| error["pointer"].as_str()).collect();
     assert_eq!(pointers, ["/title", "/body", "/keywords/1", "/keywords/2"]);
     let many: Vec<String> = (0..21).map(|number| number.to_string()).collect();
     let body = json!({ "title": "x", "body": "x".repeat(20_001), "keywords": many });
@@ -135,7 +135,7 @@ async fn a_template_is_filled_in() {
 }
 
 #[tokio::test]
-async fn nobody_sees_the_templates_of_others() {
+async fn users_cannot_reach_the_templates_of_others() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
     let stored = create(&app, &ada, &template("Hers", &["secret"])).await.expect(201);

@@ -17,7 +17,7 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// Longest text that a rendered template may become, in bytes.
+/// Maximum size of a rendered template, in bytes.
 const RENDERED_MAX_BYTES: usize = 1024 * 1024;
 
 /// Lists the caller's prompt templates, the newest first.
@@ -31,7 +31,8 @@ pub(super) async fn list(
 ) -> ApiResult<Json<Page<PromptTemplate>>> {
     let limit = page.limit()?;
     let found = store::page(&state.db, &user.id, &query, page.position()?.as_ref(), limit + 1).await?;
-    let position = |one: &PromptTemplate| Position { time: one.created_at.clone(), id: one.id.clone() };
+    let position =
+        |template: &PromptTemplate| Position { time: template.created_at.clone(), id: template.id.clone() };
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
@@ -48,14 +49,14 @@ pub(super) async fn create(
     let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
     let stored = stored.ok_or_else(|| ApiError::Conflict {
         code: "too_many_templates",
-        detail: format!("You have {TEMPLATES_MAX} templates, and nobody may have more; delete one first."),
+        detail: format!("You have {TEMPLATES_MAX} templates, which is the maximum; delete one first."),
     })?;
     let location = HeaderValue::from_str(&format!("/api/v1/ai_presets/{}", stored.id));
     let location = location.map_err(ApiError::internal)?;
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
 }
 
-fn there(id: &str, found: Option<PromptTemplate>) -> ApiResult<PromptTemplate> {
+fn existing(id: &str, found: Option<PromptTemplate>) -> ApiResult<PromptTemplate> {
     found.ok_or_else(|| ApiError::not_found("prompt template", id))
 }
 
@@ -68,7 +69,7 @@ pub(super) async fn read(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    there(&id, store::by_id(&state.db, &user.id, &id).await?).map(Json)
+    existing(&id, store::by_id(&state.db, &user.id, &id).await?).map(Json)
 }
 
 /// Replaces a prompt template of the caller.
@@ -81,14 +82,14 @@ pub(super) async fn replace(
     Path(id): Path<String>,
     Json(body): Json<TemplateBody>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    there(&id, store::replace(&state.db, &user.id, &id, &body.checked()?).await?).map(Json)
+    existing(&id, store::replace(&state.db, &user.id, &id, &body.checked()?).await?).map(Json)
 }
 
-/// Whether a template is to be at hand.
+/// Whether a template is a favourite.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Favourite {
-    /// Whether it is.
+    /// Whether it is a favourite.
     favourite: bool,
 }
 
@@ -102,7 +103,7 @@ pub(super) async fn set_favourite(
     Path(id): Path<String>,
     Json(Favourite { favourite }): Json<Favourite>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    there(&id, store::set_favourite(&state.db, &user.id, &id, favourite).await?).map(Json)
+    existing(&id, store::set_favourite(&state.db, &user.id, &id, favourite).await?).map(Json)
 }
 
 /// Deletes a prompt template of the caller.
@@ -120,11 +121,11 @@ pub(super) async fn delete(
     }
 }
 
-/// What to fill in.
+/// Values of a template's variables.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct RenderTemplate {
-    /// Texts by the names of variables. What the template does not use is passed over.
+    /// Texts by the names of variables; unused ones are ignored.
     #[serde(default)]
     variables: BTreeMap<String, String>,
 }
@@ -147,8 +148,8 @@ pub(super) async fn render(
     Path(id): Path<String>,
     Json(RenderTemplate { variables }): Json<RenderTemplate>,
 ) -> ApiResult<Json<RenderedTemplate>> {
-    let found = there(&id, store::by_id(&state.db, &user.id, &id).await?)?;
-    // Before it is made: a few bytes of template can ask for gigabytes.
+    let found = existing(&id, store::by_id(&state.db, &user.id, &id).await?)?;
+    // Checked before rendering: a short template can produce gigabytes.
     if template::rendered_bytes(&found.body, &variables) > RENDERED_MAX_BYTES {
         let limit_bytes = RENDERED_MAX_BYTES as u64;
         return Err(ApiError::TooLarge { what: "A template that is filled in", limit_bytes });

@@ -1,10 +1,8 @@
-//! Language models: requests of users are passed to the one service that the administrator has
-//! chosen.
+//! A proxy from users to the service with language models that the administrator has chosen.
 //!
-//! What passes: the JSON of a request, parsed and written anew, and the JSON or the event stream of
-//! an answer. Headers of the request do not pass, nor those of the answer but for its kind. The
-//! service's key is added here and seen nowhere else; redirects and proxies are not followed, so no
-//! other address is ever asked.
+//! It passes on the JSON of a request, parsed and written again, and the JSON or the event stream
+//! of an answer. It passes on no headers except the media type. It adds the service's key, which is
+//! used nowhere else. It follows no redirects or proxies, so it never calls another address.
 
 mod answer;
 mod refusal;

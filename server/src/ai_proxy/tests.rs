@@ -1,5 +1,4 @@
-//! Language models through the real router, with a small service of the test at the other end of a
-//! real socket.
+//! Language models through the real router, with a small test service behind a real socket.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -21,18 +20,18 @@ const CHAT: &str = "/api/v1/ai_proxy/v1/chat/completions";
 const MODELS: &str = "/api/v1/ai_proxy/v1/models";
 const KEY: &str = "sk-very-secret-0123456789";
 
-/// What came to the test's service.
-type Seen = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
+/// Headers and bodies of the requests that the test service received.
+type Received = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
-/// A service that does what the model's name says.
+/// A service that behaves as the name of the model says.
 struct Upstream {
     url: String,
-    seen: Seen,
+    seen: Received,
 }
 
 impl Upstream {
     async fn start() -> Self {
-        let seen = Seen::default();
+        let seen = Received::default();
         let router = Router::new()
             .route("/v1/chat/completions", post(chat))
             .route("/v1/models", get(models))
@@ -44,8 +43,8 @@ impl Upstream {
     }
 
     async fn app(&self, settings: &[(&str, &str)]) -> TestApp {
-        let own = [("SF_AI_UPSTREAM_URL", self.url.as_str()), ("SF_AI_UPSTREAM_KEY", KEY)];
-        TestApp::with(&[&own[..], settings].concat()).await
+        let defaults = [("SF_AI_UPSTREAM_URL", self.url.as_str()), ("SF_AI_UPSTREAM_KEY", KEY)];
+        TestApp::with(&[&defaults[..], settings].concat()).await
     }
 
     fn count(&self) -> usize {
@@ -53,7 +52,7 @@ impl Upstream {
     }
 }
 
-async fn chat(State(seen): State<Seen>, request: Request) -> Response {
+async fn chat(State(seen): State<Received>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
     let body: Value = serde_json::from_slice(&bytes).expect("JSON");
@@ -96,19 +95,19 @@ async fn chat(State(seen): State<Seen>, request: Request) -> Response {
     }
 }
 
-async fn models(State(seen): State<Seen>, headers: HeaderMap) -> axum::Json<Value> {
+async fn models(State(seen): State<Received>, headers: HeaderMap) -> axum::Json<Value> {
     seen.lock().expect("not poisoned").push((headers, Value::Null));
     axum::Json(json!({ "object": "list", "data": [{ "id": "echo" }, { "id": "events" }, { "id": "dear" }] }))
 }
 
-async fn ask(app: &TestApp, model: &str) -> Answer {
+async fn chat_with(app: &TestApp, model: &str) -> Answer {
     let body = json!({ "model": model, "messages": [{ "role": "user", "content": "hi" }], "stream": true });
     let call = app.local(Method::POST, CHAT).header("cookie", "session=1").header("x-pass-me-on", "no");
     call.json(&body).send().await
 }
 
 #[tokio::test]
-async fn a_question_is_passed_on_with_the_services_key_and_nothing_of_the_caller() {
+async fn a_request_is_passed_on_with_the_services_key_and_without_the_callers_headers() {
     let upstream = Upstream::start().await;
     let app = upstream.app(&[]).await;
     let token = app.token_of_new_user("ada").await;
@@ -116,7 +115,7 @@ async fn a_question_is_passed_on_with_the_services_key_and_nothing_of_the_caller
     let answer = app.remote(Method::POST, CHAT).token(&token).json(&body).send().await;
     assert_eq!(answer.expect(200)["choices"][0]["message"]["content"], "hello");
     assert_eq!((answer.header("content-type"), answer.header("set-cookie")), ("application/json", ""));
-    ask(&app, "echo").await.expect(200);
+    chat_with(&app, "echo").await.expect(200);
     let seen = upstream.seen.lock().expect("not poisoned");
     assert_eq!(seen[0].1, body);
     for (headers, _) in seen.iter() {
@@ -128,10 +127,10 @@ async fn a_question_is_passed_on_with_the_services_key_and_nothing_of_the_caller
 }
 
 #[tokio::test]
-async fn events_come_as_they_are() {
+async fn events_are_passed_on_unchanged() {
     let upstream = Upstream::start().await;
     let app = upstream.app(&[]).await;
-    let answer = ask(&app, "events").await;
+    let answer = chat_with(&app, "events").await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "text/event-stream"));
     assert_eq!(answer.header("x-accel-buffering"), "no", "nginx would hold events back");
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
@@ -139,12 +138,12 @@ async fn events_come_as_they_are() {
 }
 
 #[tokio::test]
-async fn the_first_event_is_there_before_the_last_and_silence_ends_the_stream() {
+async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
     let upstream = Upstream::start().await;
     let app = upstream.app(&[("SF_AI_TIMEOUT_SECS", "1")]).await;
     let question = json!({ "model": "stalls" });
     let service = app.state.ai_proxy.upstream().expect("a service");
-    let response = service.ask("chat/completions", Some(question.to_string())).await.expect("an answer");
+    let response = service.call("chat/completions", Some(question.to_string())).await.expect("an answer");
     let stop = tokio_util::sync::CancellationToken::new();
     let passed = super::answer::pass_on(response, 1_000, stop).await.expect("passes");
     let (sender, mut pieces) = mpsc::channel(8);
@@ -167,9 +166,9 @@ async fn the_first_event_is_there_before_the_last_and_silence_ends_the_stream() 
 }
 
 #[tokio::test]
-async fn without_a_service_it_says_so() {
+async fn a_missing_service_is_501() {
     let app = TestApp::start().await;
-    let detail = ask(&app, "echo").await.problem(501, "ai_not_configured");
+    let detail = chat_with(&app, "echo").await.problem(501, "ai_not_configured");
     assert!(detail.contains("SF_AI_UPSTREAM_URL"), "{detail}");
     app.local(Method::GET, MODELS).send().await.problem(501, "ai_not_configured");
     let capabilities = app.remote(Method::GET, "/api/v1/system/capabilities").send().await.expect(200);
@@ -177,17 +176,17 @@ async fn without_a_service_it_says_so() {
 }
 
 #[tokio::test]
-async fn only_allowed_models_are_asked() {
+async fn only_allowed_models_can_be_used() {
     let upstream = Upstream::start().await;
     let app = upstream.app(&[("SF_AI_MODELS", "echo, events")]).await;
-    let detail = ask(&app, "dear").await.problem(400, "model_not_allowed");
+    let detail = chat_with(&app, "dear").await.problem(400, "model_not_allowed");
     assert!(detail.contains("`dear`") && detail.contains("echo, events"), "{detail}");
     for body in ["{}", "{\"model\": 7}"] {
         let call = app.local(Method::POST, CHAT).raw("application/json", body);
         call.send().await.problem(400, "model_missing");
     }
     assert_eq!(upstream.count(), 0);
-    // Of two fields of one name the one that was checked is the one that is sent.
+    // If a field occurs twice, the checked one is sent.
     let twice = "{\"model\": \"dear\", \"messages\": [], \"model\": \"echo\"}";
     app.local(Method::POST, CHAT).raw("application/json", twice).send().await.expect(200);
     assert_eq!(upstream.seen.lock().expect("not poisoned")[0].1, json!({ "model": "echo", "messages": [] }));
@@ -196,7 +195,7 @@ async fn only_allowed_models_are_asked() {
 }
 
 #[tokio::test]
-async fn failures_of_the_service_have_their_status_and_never_show_the_key() {
+async fn failures_of_the_service_have_a_status_and_hide_the_key() {
     let upstream = Upstream::start().await;
     let settings = [("SF_AI_TIMEOUT_SECS", "1"), ("SF_AI_ANSWER_MAX_BYTES", "2000")];
     let app = upstream.app(&settings).await;
@@ -211,28 +210,28 @@ async fn failures_of_the_service_have_their_status_and_never_show_the_key() {
         ("busy", 429, "too_many_requests", "slow down"),
     ] {
         let before = upstream.count();
-        let answer = ask(&app, model).await;
+        let answer = chat_with(&app, model).await;
         let detail = answer.problem(status, code);
         assert!(detail.contains(named) && !detail.contains(KEY), "{model}: {detail}");
-        assert_eq!(upstream.count(), before + 1, "{model}: asked once, and redirects lead nowhere");
+        assert_eq!(upstream.count(), before + 1, "{model}: one request, and no redirect is followed");
         if model == "busy" {
             assert_eq!(answer.header("retry-after"), "33");
         }
     }
-    let answer = ask(&app, "large-events").await;
+    let answer = chat_with(&app, "large-events").await;
     assert_eq!(answer.status.as_u16(), 200);
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
     assert!(text.contains("event: error\n") && text.contains("ai_answer_too_large"), "{text}");
-    assert!(!format!("{:?}", app.state.ai_proxy).contains(KEY), "the log must not know it");
+    assert!(!format!("{:?}", app.state.ai_proxy).contains(KEY), "the log must not contain the key");
 
     let closed = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
     let app = TestApp::with(&[("SF_AI_UPSTREAM_URL", &format!("http://{closed}"))]).await;
-    ask(&app, "echo").await.problem(502, "ai_unreachable");
+    chat_with(&app, "echo").await.problem(502, "ai_unreachable");
     app.local(Method::GET, MODELS).send().await.problem(502, "ai_unreachable");
 }
 
 #[tokio::test]
-async fn questions_are_limited_and_need_a_user() {
+async fn requests_have_a_size_limit_and_need_a_user() {
     let upstream = Upstream::start().await;
     let app = upstream.app(&[("SF_AI_QUESTION_MAX_BYTES", "1024")]).await;
     let large = json!({ "model": "echo", "messages": "x".repeat(2_000) });

@@ -1,4 +1,4 @@
-//! The way to the service with the language models.
+//! The client of the service with the language models.
 
 use std::time::Duration;
 
@@ -9,10 +9,10 @@ use super::refusal;
 use crate::config::{AiUpstream, Secret};
 use crate::error::{ApiError, ApiResult};
 
-/// How long a connection may take.
+/// Time limit for connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// The way to language models, if the administrator has opened one.
+/// The proxy to language models; empty if the administrator has set none up.
 #[derive(Debug)]
 pub struct AiProxy(Option<Upstream>);
 
@@ -27,10 +27,10 @@ pub(super) struct Upstream {
 }
 
 impl AiProxy {
-    /// The way that the settings name; nobody is asked yet.
+    /// A proxy to the service in the settings. Does not connect yet.
     ///
     /// # Errors
-    /// When the system's certificates cannot be read.
+    /// If the system's certificates cannot be read.
     pub fn new(settings: Option<&AiUpstream>) -> reqwest::Result<Self> {
         settings.map(Upstream::new).transpose().map(Self)
     }
@@ -51,7 +51,7 @@ impl AiProxy {
 
 impl Upstream {
     fn new(settings: &AiUpstream) -> reqwest::Result<Self> {
-        // A second time there is nothing to do.
+        // Fails if a provider is installed already.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .redirect(redirect::Policy::none())
@@ -65,12 +65,12 @@ impl Upstream {
         Ok(Self { client, base, key, models, answer_max_bytes })
     }
 
-    /// Whether users may ask this model.
+    /// Whether users may use this model.
     pub(super) fn allows(&self, model: &str) -> bool {
         self.models.is_empty() || self.models.iter().any(|allowed| allowed == model)
     }
 
-    /// 400 if users may not ask this model.
+    /// 400 if users may not use this model.
     pub(super) fn check_model(&self, model: &str) -> ApiResult<()> {
         if self.allows(model) {
             return Ok(());
@@ -81,11 +81,11 @@ impl Upstream {
         Err(ApiError::bad_request("model_not_allowed", detail))
     }
 
-    /// Asks one operation. What comes back is a success whose body is still to come.
+    /// Calls an operation. Returns a successful response whose body has not been read.
     ///
     /// # Errors
-    /// 502 and 504 as [`refusal`] says.
-    pub(super) async fn ask(&self, operation: &str, body: Option<String>) -> ApiResult<Response> {
+    /// Those of [`refusal`].
+    pub(super) async fn call(&self, operation: &str, body: Option<String>) -> ApiResult<Response> {
         let url = self.base.join(operation).map_err(ApiError::internal)?;
         let method = if body.is_some() { Method::POST } else { Method::GET };
         let mut request =

@@ -12,7 +12,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonObject};
 use crate::state::AppState;
 
-/// The language models that users may ask.
+/// The language models that users may use.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ModelList {
     /// Always `list`.
@@ -45,17 +45,17 @@ pub(super) async fn chat_completions(
     let model = body.view().text("model").ok_or_else(|| {
         ApiError::bad_request(
             "model_missing",
-            "The body names no `model`; GET /ai_proxy/v1/models lists them.",
+            "The body has no text `model`; GET /ai_proxy/v1/models lists the models.",
         )
     })?;
     upstream.check_model(&model)?;
-    // A second field `model` would be read by the upstream in place of the one that was checked.
+    // Removes further fields `model`, which the service would use instead of the checked one.
     let body = body.with_text("model", &model).into_string();
-    let response = upstream.ask("chat/completions", Some(body)).await?;
+    let response = upstream.call("chat/completions", Some(body)).await?;
     answer::pass_on(response, upstream.answer_max_bytes, state.stop.clone()).await
 }
 
-/// Lists the language models that users may ask.
+/// Lists the language models that users may use.
 #[utoipa::path(get, path = "/ai_proxy/v1/models", tag = "ai_proxy",
     responses((status = 200, body = ModelList),
         (status = 501, description = "`ai_not_configured`", body = Problem,
@@ -66,15 +66,15 @@ pub(super) async fn chat_completions(
         CommonErrors))]
 pub(super) async fn models(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<ModelList>> {
     let upstream = state.ai_proxy.upstream()?;
-    let response = upstream.ask("models", None).await?;
-    let bytes = answer::whole(response, upstream.answer_max_bytes).await?;
+    let response = upstream.call("models", None).await?;
+    let bytes = answer::read_all(response, upstream.answer_max_bytes).await?;
     let mut list: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let Some(Value::Array(mut data)) = list.get_mut("data").map(Value::take) else {
         return Err(ApiError::BadGateway {
             code: "ai_failed",
-            detail: "The service with the language models answered no list of models.".to_owned(),
+            detail: "The service with the language models did not send a list of models.".to_owned(),
         });
     };
-    data.retain(|one| one["id"].as_str().is_some_and(|id| upstream.allows(id)));
+    data.retain(|model| model["id"].as_str().is_some_and(|id| upstream.allows(id)));
     Ok(Json(ModelList { object: "list", data }))
 }

@@ -122,8 +122,8 @@ impl Audio {
                 "audio files",
                 Bounds {
                     running: DECODERS_PER_PROCESSOR * processors(),
-                    least: 1,
-                    of_one_user: processors().saturating_sub(1).max(1),
+                    min_weight: 1,
+                    per_user: processors().saturating_sub(1).max(1),
                     waiting: u64::MAX,
                     requests: waiting_max,
                 },

@@ -1,4 +1,4 @@
-//! The audit log: who did what, when and from where.
+//! The audit log: actions with their actor, time and address.
 //!
 //! Other slices call [`record`] once something has happened. Administrators read the entries
 //! through `/admin/audit`; after `SF_AUDIT_RETENTION_DAYS` they are deleted.
@@ -16,15 +16,15 @@ use crate::clock;
 use crate::db::Db;
 use crate::state::AppState;
 
-/// How often entries that are too old are looked for.
+/// Interval of deleting old entries.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 const SECS_PER_DAY: i64 = 86_400;
 
-/// Most characters of a target that are kept.
+/// Maximum length of a target, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
-/// How a caller proved who they are.
+/// How a caller was authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum Via {
@@ -36,7 +36,7 @@ pub enum Via {
     ApiKey,
     /// By having a shell on this machine.
     CommandLine,
-    /// Not at all.
+    /// Without authentication.
     Nobody,
 }
 
@@ -54,16 +54,16 @@ impl Via {
     }
 }
 
-/// Who acted.
+/// The actor of an entry.
 #[derive(Debug, Clone)]
 pub struct Who {
-    /// Id of the account; `None` where nobody was logged in.
+    /// Id of the account; `None` without a log-in.
     pub user_id: Option<String>,
-    /// Name of the account, or what stands for it.
+    /// Name of the account, or a substitute.
     pub username: String,
-    /// How they proved it.
+    /// How the actor was authenticated.
     pub via: Via,
-    /// Where from; `None` on this machine's command line.
+    /// The client's address; `None` on this machine's command line.
     pub address: Option<IpAddr>,
 }
 
@@ -77,7 +77,7 @@ impl Who {
 
 macro_rules! actions {
     ($($(#[$about:meta])* $name:ident = $text:literal,)*) => {
-        /// What was done.
+        /// The action.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum Action {
@@ -161,24 +161,24 @@ pub struct Entry {
     pub id: String,
     /// When, RFC 3339.
     pub at: String,
-    /// What was done.
+    /// The action.
     pub action: String,
-    /// Id of the account that did it; null where nobody was logged in.
+    /// Id of the account that acted; null without a log-in.
     pub actor_id: Option<String>,
     /// Name of that account at the time.
     pub actor: String,
     /// How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`.
     #[schema(value_type = Via)]
     pub via: String,
-    /// Address that the request came from; null on the command line.
+    /// Address of the client; null on the command line.
     pub address: Option<String>,
-    /// What it was done to: an account, a project, a file.
+    /// The target of the action: an account, a project, a file.
     pub target: String,
-    /// More about it; may be empty.
+    /// Details; may be empty.
     pub detail: String,
 }
 
-/// Adds an entry. What it speaks of has happened, so a failure is logged and nothing else.
+/// Adds an entry. The action has happened already, so a failure is only logged.
 pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &str) {
     let entry = Entry {
         id: uuid::Uuid::new_v4().to_string(),
@@ -196,12 +196,12 @@ pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &s
     }
 }
 
-/// Deletes entries that are older than the settings keep them, now and every hour until the service
+/// Deletes entries older than the retention of the settings, now and every hour until the service
 /// stops.
 pub async fn keep_to_retention(state: AppState) {
     loop {
         if let Err(error) = prune(&state.db, state.config.accounts.audit_retention_days).await {
-            tracing::error!(%error, "cannot shorten the audit log");
+            tracing::error!(%error, "cannot delete old entries of the audit log");
         }
         tokio::select! {
             () = state.stop.cancelled() => return,
@@ -221,14 +221,14 @@ mod tests {
     use crate::test_app::TestApp;
 
     #[test]
-    fn actions_read_alike_everywhere() {
+    fn actions_serialize_as_their_text() {
         for action in ALL {
             assert_eq!(serde_json::json!(action), action.as_str());
         }
     }
 
     #[tokio::test]
-    async fn old_entries_go_and_newer_ones_stay() {
+    async fn only_old_entries_are_deleted() {
         let app = TestApp::start().await;
         let db = &app.state.db;
         for (id, days) in [("old", 31), ("newer", 29)] {
@@ -246,7 +246,7 @@ mod tests {
             store::insert(db, &entry).await.expect("writes");
         }
         assert_eq!(prune(db, 30).await.expect("deletes"), 1);
-        let left = page(db, &Filter::default(), None, 10).await.expect("reads");
-        assert_eq!(left.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), ["newer"]);
+        let remaining = page(db, &Filter::default(), None, 10).await.expect("reads");
+        assert_eq!(remaining.iter().map(|entry| entry.id.as_str()).collect::<Vec<_>>(), ["newer"]);
     }
 }

@@ -72,7 +72,7 @@ pub(crate) async fn page(
     rows.iter().map(from_row).collect()
 }
 
-/// Deletes what is older than `time`, and says how many entries that were.
+/// Deletes entries older than `time`; returns their number.
 pub(super) async fn delete_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
     let done = sqlx::query("DELETE FROM audit_log WHERE at < $1").bind(time).execute(db).await?;
     Ok(done.rows_affected())

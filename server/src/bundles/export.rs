@@ -19,7 +19,7 @@ use crate::audio::{self, AudioFile};
 use crate::auth::CurrentUser;
 use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Path;
-use crate::fair_bytes::Share;
+use crate::fair_bytes::ReservedBytes;
 use crate::file_answer::FileAnswer;
 use crate::permits::Caller;
 use crate::projects;
@@ -50,8 +50,8 @@ pub(super) async fn export(
         let text = runtime.block_on(projects::stored_text(&state, &user.id, &id))?;
         bundle(&state, &runtime, &user.id, &id, text, caller)
     };
-    let (answer, share) = permits.run_for(&owner_id, 1, work).await?;
-    answer.respond_counted(&headers, share)
+    let (answer, reserved) = permits.run_for(&owner_id, 1, work).await?;
+    answer.respond_counted(&headers, reserved)
 }
 
 /// Most audio files in a bundle: as many as an import accepts.
@@ -71,7 +71,7 @@ fn bundle(
     project_id: &str,
     text: String,
     caller: &Caller,
-) -> ApiResult<(FileAnswer, Share)> {
+) -> ApiResult<(FileAnswer, ReservedBytes)> {
     let document = projects::stored_document(project_id, &text)?;
     let name = document.view().text("name").unwrap_or(projects::UNTITLED.into()).into_owned();
     let project = schemas::read::project(&document).map_err(|error| ApiError::Unprocessable {
@@ -109,7 +109,7 @@ fn bundle(
     let blobs = state.blobs.local();
     let bytes = audio_bytes + (text.len() + manifest_text.len()) as u64;
     // Before the check of the disk, which may remove deleted files to make room.
-    let share = state.large_answers.passing_file(owner_id, bytes)?;
+    let reserved = state.large_answers.reserve_file(owner_id, bytes)?;
     ensure_room(state, runtime, blobs.root(), bytes)?;
     let mut writer = blobs.unnamed_writer(FOLDER)?;
     write(state, &mut writer, &manifest, &manifest_text, &text, caller)?;
@@ -125,7 +125,7 @@ fn bundle(
         media_type: "application/zip",
         save_as: Some(format!("{name}.songfoundry.zip")),
     };
-    Ok((answer, share))
+    Ok((answer, reserved))
 }
 
 fn bundled(server_file_id: String, file: &AudioFile) -> BundledAudio {

@@ -380,7 +380,7 @@ async fn unread_bundles_are_limited() {
     let whole = songs.bundle().await;
     assert_eq!(whole.status, 200);
     // Files of another user that are being sent.
-    let unread = songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES - 1_000).expect("the first");
+    let unread = songs.app.state.large_answers.reserve_file("bob", LIMIT_BYTES - 1_000).expect("the first");
     songs.bundle().await.problem(503, "busy");
     drop(unread);
     let path = format!("{PROJECTS}/song/bundle");
@@ -391,7 +391,7 @@ async fn unread_bundles_are_limited() {
     let unchanged = songs.app.remote(Method::GET, &path).token(&songs.ada);
     let unchanged = unchanged.header("if-none-match", whole.header("etag")).send().await;
     assert_eq!(unchanged.status, 304);
-    songs.app.state.large_answers.passing_file("bob", LIMIT_BYTES).expect("no bytes are reserved any more");
+    songs.app.state.large_answers.reserve_file("bob", LIMIT_BYTES).expect("no bytes are reserved any more");
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! What the OpenAPI document holds beyond what stands at the handlers.
+//! Completes the OpenAPI document of the handlers.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use utoipa::Modify;
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 
-/// The extension that says in words who may do something.
+/// The extension that describes who may call an operation.
 pub(crate) const WHO: &str = "x-who";
 
 /// Adds the bearer token to the document.
@@ -26,13 +26,13 @@ impl Modify for BearerScheme {
     }
 }
 
-/// The whole document, as it is served.
+/// The complete document, as it is served.
 pub(crate) fn complete(document: &OpenApi) -> Value {
     let mut document = with_project_schema(document);
-    let asked = schemas_of_requests(&document);
+    let request_schemas = schemas_of_requests(&document);
     if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
-        for (name, schema) in schemas.iter_mut().filter(|(name, _)| !asked.contains(*name)) {
-            // A project is a document of whoever wrote it.
+        for (name, schema) in schemas.iter_mut().filter(|(name, _)| !request_schemas.contains(*name)) {
+            // Projects come from clients, which may omit fields.
             if name != "Project" && !name.starts_with("Project.") {
                 require_nullable(schema);
             }
@@ -41,9 +41,9 @@ pub(crate) fn complete(document: &OpenApi) -> Value {
     operations(&mut document, |path, method, operation| {
         operation.insert("operationId".to_owned(), operation_id(path, method).into());
         for parameter in operation.get_mut("parameters").and_then(Value::as_array_mut).into_iter().flatten() {
-            leave_out_null(&mut parameter["schema"]);
+            remove_null(&mut parameter["schema"]);
         }
-        refuse(path, operation);
+        add_answers(path, operation);
         super::examples::add(operation);
         let who = who(operation);
         operation.entry(WHO).or_insert_with(|| who.into());
@@ -62,23 +62,26 @@ fn operations(document: &mut Value, mut change: impl FnMut(&str, &str, &mut Map<
     }
 }
 
-/// The one name of an operation: `get_projects_id_raw` for `GET /api/v1/projects/{id}/raw`.
+/// The unique name of an operation: `get_projects_id_raw` for `GET /api/v1/projects/{id}/raw`.
 fn operation_id(path: &str, method: &str) -> String {
     let path = path.trim_start_matches("/api/v1");
     let words = path.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// Who may do this, from the roles that it asks for (OpenAPI 3.1, Security Requirement Object):
-/// `admin`; `local`, also whoever is on this machine; `log_in`, so not by an API key;
-/// `before_password_change`, even while the password must be changed.
+/// Describes who may call an operation, from its roles (OpenAPI 3.1, Security Requirement Object):
+/// `admin`; `local`: also callers on this machine; `log_in`: not with an API key;
+/// `before_password_change`: even while the password must be changed.
 fn who(operation: &Map<String, Value>) -> String {
-    if !asks_who("", operation) {
+    if !is_for_users(operation) {
         return "everybody".to_owned();
     }
-    let ways = operation.get("security").and_then(Value::as_array).into_iter().flatten();
-    let roles: Vec<&str> =
-        ways.filter_map(|way| way["bearer"].as_array()).flatten().filter_map(Value::as_str).collect();
+    let requirements = operation.get("security").and_then(Value::as_array).into_iter().flatten();
+    let roles: Vec<&str> = requirements
+        .filter_map(|requirement| requirement["bearer"].as_array())
+        .flatten()
+        .filter_map(Value::as_str)
+        .collect();
     let mut who = match (roles.contains(&"admin"), roles.contains(&"local")) {
         (true, true) => "administrators and callers on this machine",
         (true, false) => "administrators",
@@ -89,13 +92,13 @@ fn who(operation: &Map<String, Value>) -> String {
         who.push_str(", not by an API key");
     }
     if roles.contains(&"before_password_change") {
-        who.push_str(", even before a password that must be changed is");
+        who.push_str(", even before a required change of the password");
     }
     who
 }
 
-/// A parameter that is left out is not sent as null.
-fn leave_out_null(schema: &mut Value) {
+/// Removes null from the type of a parameter: a missing parameter is not sent as null.
+fn remove_null(schema: &mut Value) {
     if let Some([kind, null]) = schema["type"].as_array().map(Vec::as_slice)
         && null == "null"
     {
@@ -105,59 +108,57 @@ fn leave_out_null(schema: &mut Value) {
 
 /// Default descriptions of answers by status (RFC 9110, section 15).
 const ANSWERS: &[(&str, &str)] = &[
-    ("200", "Done; the body is the answer."),
-    ("201", "Made; the body says what."),
-    ("202", "Begun; the body names the task that goes on with it."),
-    ("206", "The range that was asked for."),
+    ("200", "Succeeded; the body has the result."),
+    ("201", "Created; the body describes it."),
+    ("202", "Started; the body names the task that continues the work."),
+    ("206", "The requested range."),
     ("304", "Not changed since the answer with this entity tag."),
 ];
 
-/// Whether something holds of the operation with this path and description.
-type Holds = fn(&str, &Map<String, Value>) -> bool;
+/// Whether a condition holds for the operation with this path and description.
+type Condition = fn(&str, &Map<String, Value>) -> bool;
 
-/// What an operation may be refused for, beside what stands at its handler: when, with which
-/// status, and why.
-const REFUSALS: &[(Holds, &str, &str)] = &[
-    (asks_something, "400", "The request is malformed."),
-    (asks_who, "401", "No token, or one that is not valid (any more)."),
-    (asks_who, "403", "Known, but not allowed; or the password must be changed first."),
-    (names_something, "404", "Not there, or somebody else's."),
-    (takes_body, "408", "The body did not come whole, or not in time."),
-    (takes_body, "413", "The body exceeds its limit."),
-    (takes_body, "415", "The body is of a kind that is not taken here."),
+/// Errors in addition to those at the handlers: condition, status and description.
+const REFUSALS: &[(Condition, &str, &str)] = &[
+    (has_input, "400", "The request is malformed."),
+    (needs_login, "401", "The token is missing, invalid or expired."),
+    (needs_login, "403", "The caller is not allowed to do this, or must change the password first."),
+    (has_path_parameter, "404", "It does not exist, or belongs to another account."),
+    (has_body, "408", "The body did not arrive completely, or not in time."),
+    (has_body, "413", "The body exceeds its limit."),
+    (has_body, "415", "The operation does not accept this media type."),
     (always, "429", "Too many requests; `Retry-After` says when to try again."),
-    (always, "500", "Our fault; the log says what."),
+    (always, "500", "A fault of the service; its log has the details."),
     (
         always,
         "503",
-        "The database or the storage does not answer, or is busy; another try in a moment may succeed.",
+        "The database or the storage is busy or does not answer; a retry in a moment may succeed.",
     ),
-    (always, "507", "There is no room left for what was to be stored."),
+    (always, "507", "The storage is full."),
 ];
 
-fn asks_something(path: &str, operation: &Map<String, Value>) -> bool {
-    names_something(path, operation) || takes_body(path, operation) || operation.contains_key("parameters")
+fn has_input(path: &str, operation: &Map<String, Value>) -> bool {
+    has_path_parameter(path, operation) || has_body(path, operation) || operation.contains_key("parameters")
 }
 
-fn asks_who(_: &str, operation: &Map<String, Value>) -> bool {
+fn needs_login(_: &str, operation: &Map<String, Value>) -> bool {
     is_for_users(operation)
 }
 
-/// Whether an operation asks who its caller is.
+/// Whether an operation requires a token.
 pub(crate) fn is_for_users(operation: &Map<String, Value>) -> bool {
-    // Whoever needs not be known may ask with an empty requirement; the document's own asks for a
-    // token.
+    // An empty requirement makes the token optional; the document's default requires one.
     operation
         .get("security")
         .and_then(Value::as_array)
-        .is_none_or(|ways| ways.iter().all(|way| *way != json!({})))
+        .is_none_or(|requirements| requirements.iter().all(|requirement| *requirement != json!({})))
 }
 
-fn names_something(path: &str, _: &Map<String, Value>) -> bool {
+fn has_path_parameter(path: &str, _: &Map<String, Value>) -> bool {
     path.contains('{')
 }
 
-fn takes_body(_: &str, operation: &Map<String, Value>) -> bool {
+fn has_body(_: &str, operation: &Map<String, Value>) -> bool {
     operation.contains_key("requestBody")
 }
 
@@ -165,9 +166,9 @@ fn always(_: &str, _: &Map<String, Value>) -> bool {
     true
 }
 
-/// Adds the refusals that need no saying at each handler, and makes a problem of every refusal.
-fn refuse(path: &str, operation: &mut Map<String, Value>) {
-    let possible: Vec<_> = REFUSALS.iter().filter(|(holds, ..)| holds(path, operation)).collect();
+/// Adds common errors and default descriptions, and declares the body of every error as a problem.
+fn add_answers(path: &str, operation: &mut Map<String, Value>) {
+    let possible: Vec<_> = REFUSALS.iter().filter(|(condition, ..)| condition(path, operation)).collect();
     let Some(answers) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
     for (_, status, about) in possible {
         answers.entry(*status).or_insert_with(|| json!({ "description": about }));
@@ -184,7 +185,7 @@ fn refuse(path: &str, operation: &mut Map<String, Value>) {
     }
 }
 
-/// Names of the schemas that bodies of requests are made of.
+/// Names of the schemas in bodies of requests.
 fn schemas_of_requests(document: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let methods = document["paths"].as_object().into_iter().flatten();
@@ -210,7 +211,7 @@ fn collect_schemas(document: &Value, value: &Value, found: &mut BTreeSet<String>
     }
 }
 
-/// Requires every field that may be null: answers say null rather than leave a field out.
+/// Requires every field that may be null: answers never omit fields.
 fn require_nullable(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -242,7 +243,7 @@ fn may_be_null(schema: &Value) -> bool {
         |kind: &Value| kind == "null" || kind.as_array().is_some_and(|all| all.contains(&"null".into()));
     match schema.get("type") {
         Some(kind) => names_null(kind),
-        // What says nothing of its type may be anything.
+        // A schema without a type allows any value.
         None => match schema.get("oneOf").and_then(Value::as_array) {
             Some(kinds) => kinds.iter().any(|kind| kind["type"] == "null"),
             None => schema.get("$ref").is_none() && schema.get("allOf").is_none(),
@@ -250,15 +251,15 @@ fn may_be_null(schema: &Value) -> bool {
     }
 }
 
-/// The document, with the project's JSON Schema in place of the stand-in, and the schema's
-/// definitions beside it as `Project.<name>`.
+/// The document with the project's JSON Schema instead of the placeholder, and its definitions as
+/// `Project.<name>`.
 fn with_project_schema(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let mut project: Value = serde_json::from_str(schemas::PROJECT_SCHEMA).unwrap_or_default();
     point_at_components(&mut project);
     let Some(project_fields) = project.as_object_mut() else { return document };
     let definitions = project_fields.shift_remove("$defs");
-    // A component is no document of its own.
+    // A component is not a separate document.
     project_fields.shift_remove("$id");
     project_fields.shift_remove("$schema");
     if let Some(components) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
@@ -287,7 +288,7 @@ fn point_fields_at_components(fields: &mut Map<String, Value>) {
                     *text = format!("#/components/schemas/Project.{definition}");
                 }
             }
-            other => point_at_components(other),
+            value => point_at_components(value),
         }
     }
 }

@@ -1,7 +1,7 @@
-//! An example for each operation: `examples.json`, by the operation's name.
+//! Examples of the operations, from `examples.json`, by the operation's name.
 //!
-//! Each has `parameters`, by their names, the JSON `body` of the request, and the JSON `answer`, as
-//! far as the operation has them. Tests send every request, and hold every example to its schema.
+//! Each has `parameters` by name, the JSON `body` of the request, and the JSON `answer`, if the
+//! operation has them. Tests send every request, and check every example against its schema.
 
 use std::sync::LazyLock;
 
@@ -27,8 +27,8 @@ pub(super) fn add(operation: &mut Map<String, Value>) {
     }
     if let Some(answer) = example.get("answer") {
         let answers = operation.get_mut("responses").and_then(Value::as_object_mut).into_iter().flatten();
-        let mut done = answers.filter(|(status, _)| matches!(status.as_str(), "200" | "201" | "202"));
-        set(done.next().map(|(_, answer)| answer), answer);
+        let mut successes = answers.filter(|(status, _)| matches!(status.as_str(), "200" | "201" | "202"));
+        set(successes.next().map(|(_, answer)| answer), answer);
     }
 }
 

@@ -1,5 +1,5 @@
-//! The API's description: `/api/v1/openapi.json`, a page to browse it at `/api/docs`, and a table
-//! of all operations, who may do them and what they may be refused for, at `/api/operations`.
+//! The API's description at `/api/v1/openapi.json`, a page to browse it at `/api/docs`, and a table
+//! of all operations with their access and errors at `/api/operations`.
 
 mod document;
 mod examples;
@@ -26,12 +26,12 @@ pub(crate) use document::{BearerScheme, complete, is_for_users};
 
 #[derive(Clone)]
 struct Document {
-    /// Shared by all answers: an HTTP/2 client may ask for thousands and read none.
+    /// Shared by all answers: an HTTP/2 client may send thousands of requests and read no answers.
     json: Bytes,
     etag: HeaderValue,
 }
 
-/// Serves a whole `document` and the page that shows it, to those that `SF_API_DOCS` names.
+/// Serves `document` and its pages, to everybody or to users as `SF_API_DOCS` says.
 pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
     let json = Bytes::from(document.to_string());
     let etag = format!("\"{:x}\"", Sha256::digest(&json));
@@ -48,7 +48,7 @@ pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
     }
 }
 
-/// Middleware: refuses whoever has not logged in.
+/// Middleware: refuses callers without a log-in.
 async fn only_users(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     match CurrentUser::from_request_parts(&mut parts, &state).await {

@@ -1,17 +1,17 @@
-//! The table of operations: made from the description, so that it says the same.
+//! The table of operations, made from the API's description.
 
 use serde_json::Value;
 
 use super::document::WHO;
 
-/// Refusals that stand above the table in place of in every row.
+/// Statuses that are listed once above the table.
 const EVERYWHERE: &[&str] = &["429", "500", "503", "507"];
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Songfoundry: operations</title></head><body>\
 <h1>Operations of Songfoundry</h1>\
 <p>Made from <a href=\"/api/v1/openapi.json\">the description of the API</a>, which <a href=\"/api/docs/\">can be browsed</a>. \
-A refusal is <code>application/problem+json</code> (RFC 9457) with a stable <code>code</code>. Whoever is local is an administrator. \
-Any operation may also answer 429 (too many requests), 500 (our fault), 503 (busy; try again) and 507 (no room left).</p>";
+An error is <code>application/problem+json</code> (RFC 9457) with a stable <code>code</code>. Local callers are administrators. \
+Any operation may also answer 429 (too many requests), 500 (a fault of the service), 503 (busy; try again) and 507 (storage full).</p>";
 
 /// The table as a page.
 pub(super) fn page(document: &Value) -> String {
@@ -24,19 +24,19 @@ pub(super) fn page(document: &Value) -> String {
                 page.push_str(if section.is_empty() { "" } else { "</tbody></table>" });
                 page.push_str(&format!(
                     "<h2>{}</h2><table border=\"1\" cellpadding=\"4\"><thead><tr><th>Method</th><th>Path</th><th>What it does</th>\
-                     <th>Who may</th><th>Refusals</th></tr></thead><tbody>",
+                     <th>Access</th><th>Errors</th></tr></thead><tbody>",
                     escaped(tag)
                 ));
                 section = tag;
             }
-            page.push_str(&row(path, method, operation));
+            page.push_str(&table_row(path, method, operation));
         }
     }
     page.push_str("</tbody></table></body></html>");
     page
 }
 
-fn row(path: &str, method: &str, operation: &Value) -> String {
+fn table_row(path: &str, method: &str, operation: &Value) -> String {
     let text = |field: &str| escaped(operation[field].as_str().unwrap_or(""));
     let refusals = operation["responses"].as_object().into_iter().flatten();
     let refusals: Vec<String> = refusals
@@ -78,7 +78,7 @@ mod tests {
         assert_eq!(refusal("404", "Not there."), "404");
         assert_eq!(refusal("409", "`project_exists`: the id is taken"), "409 <code>project_exists</code>");
         assert_eq!(refusal("422", "`a_b` or `c`"), "422 <code>a_b</code> or <code>c</code>");
-        // What is no code is in capitals or has spaces, such as the name of a header.
+        // Words with capitals or hyphens, such as names of headers, are not codes.
         assert_eq!(refusal("428", "Send `If-Match`."), "428");
     }
 }

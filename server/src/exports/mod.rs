@@ -62,16 +62,16 @@ impl Exports {
     /// Limits from the settings.
     #[must_use]
     pub fn new(config: &Config) -> Self {
-        let (running, least) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / RENDERS_AT_ONCE);
+        let (running, min_weight) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / RENDERS_AT_ONCE);
         // A render may take an hour, so each user has few permits, and users share the processors.
-        let of_one_user = least * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
+        let per_user = min_weight * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
         let requests = config.limits.work_waiting_max;
         let max_duration = Duration::from_secs(config.sound.render_max_secs);
         Self {
             budget: RenderBudget::shared(config.sound.render_memory_bytes, max_duration),
             renders: Arc::new(Permits::weighted(
                 "renders",
-                Bounds { running, least, of_one_user, waiting: RENDERS_WAITING_KIB, requests },
+                Bounds { running, min_weight, per_user, waiting: RENDERS_WAITING_KIB, requests },
             )),
         }
     }

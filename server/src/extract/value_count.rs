@@ -1,32 +1,32 @@
-//! How many values JSON holds, without building any.
+//! Counts the values of JSON without building them.
 
 use core::cell::Cell;
 use core::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Counts values, names of fields not included, and stops above `max`. None for what is no JSON.
+/// Counts values without names of fields, and stops above `max`. `None` for malformed JSON.
 pub(super) fn count(bytes: &[u8], max: usize) -> Option<usize> {
-    let counted = Cell::new(0);
-    let counting = Counting { counted: &counted, max };
-    let outcome = counting.deserialize(&mut serde_json::Deserializer::from_slice(bytes));
-    (outcome.is_ok() || counted.get() > max).then(|| counted.get())
+    let count = Cell::new(0);
+    let counter = Counter { count: &count, max };
+    let outcome = counter.deserialize(&mut serde_json::Deserializer::from_slice(bytes));
+    (outcome.is_ok() || count.get() > max).then(|| count.get())
 }
 
 #[derive(Clone, Copy)]
-struct Counting<'c> {
-    counted: &'c Cell<usize>,
+struct Counter<'c> {
+    count: &'c Cell<usize>,
     max: usize,
 }
 
-impl Counting<'_> {
-    fn one<E: de::Error>(self) -> Result<(), E> {
-        self.counted.set(self.counted.get() + 1);
-        if self.counted.get() > self.max { Err(E::custom("too many values")) } else { Ok(()) }
+impl Counter<'_> {
+    fn add<E: de::Error>(self) -> Result<(), E> {
+        self.count.set(self.count.get() + 1);
+        if self.count.get() > self.max { Err(E::custom("too many values")) } else { Ok(()) }
     }
 }
 
-impl<'de> DeserializeSeed<'de> for Counting<'_> {
+impl<'de> DeserializeSeed<'de> for Counter<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -34,7 +34,7 @@ impl<'de> DeserializeSeed<'de> for Counting<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Counting<'_> {
+impl<'de> Visitor<'de> for Counter<'_> {
     type Value = ();
 
     fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -42,37 +42,37 @@ impl<'de> Visitor<'de> for Counting<'_> {
     }
 
     fn visit_unit<E: de::Error>(self) -> Result<(), E> {
-        self.one()
+        self.add()
     }
 
     fn visit_bool<E: de::Error>(self, _: bool) -> Result<(), E> {
-        self.one()
+        self.add()
     }
 
     fn visit_u64<E: de::Error>(self, _: u64) -> Result<(), E> {
-        self.one()
+        self.add()
     }
 
     fn visit_i64<E: de::Error>(self, _: i64) -> Result<(), E> {
-        self.one()
+        self.add()
     }
 
     fn visit_f64<E: de::Error>(self, _: f64) -> Result<(), E> {
-        self.one()
+        self.add()
     }
 
     fn visit_str<E: de::Error>(self, _: &str) -> Result<(), E> {
-        self.one()
+        self.add()
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
-        self.one()?;
+        self.add()?;
         while list.next_element_seed(self)?.is_some() {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        self.one()?;
+        self.add()?;
         while map.next_key::<de::IgnoredAny>()?.is_some() {
             map.next_value_seed(self)?;
         }

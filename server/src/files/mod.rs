@@ -1,8 +1,7 @@
-//! Files and processes of this machine: the helpers that the service has started, and files that a
-//! desktop saves.
+//! Files and processes of this machine: the service's helpers, and files that a desktop saves.
 //!
-//! Administrators only, which on a desktop is whoever sits at it: ending a helper stops what others
-//! wait for, and saving writes outside the storage folder.
+//! For administrators only (on a desktop, the local user): ending a helper stops the work of other
+//! users, and saving writes outside the storage folder.
 
 mod processes;
 mod queries;

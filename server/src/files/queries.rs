@@ -1,4 +1,4 @@
-//! What may stand in the queries of this slice's addresses.
+//! Query parameters of this slice.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -7,6 +7,6 @@ use utoipa::IntoParams;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct SaveQuery {
-    /// Name of the file with its ending. What could be a folder or a device in it becomes `_`.
+    /// Name of the file with its extension. Characters that are not safe in names become `_`.
     pub(super) name: String,
 }

@@ -1,4 +1,4 @@
-//! `POST /files/save`: a file into the Documents folder of a desktop.
+//! `POST /files/save`: saves a file in the Documents folder of a desktop.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -17,13 +17,13 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{BodyLimit, Json, Query, is_length_limit};
 use crate::state::AppState;
 
-/// Longest name, in bytes: most file systems take 255, and a number may be added.
+/// Maximum length of a name in bytes: most file systems allow 255, and a number may be added.
 const NAME_MAX_BYTES: usize = 200;
 
-/// Most files of one name before the next one is refused.
+/// Maximum number of files with one name.
 const NUMBERS_MAX: u32 = 10_000;
 
-/// Names that some systems give to devices, in lower case, whatever ending follows.
+/// Names of devices on some systems, in lower case; they are reserved with any extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
 /// A file that was saved.
@@ -61,28 +61,30 @@ pub(super) async fn save(
     body_kind::require_if_given(request.headers(), &["application/octet-stream"])?;
     let name = safe_name(&name)?;
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
-    let mut unfinished = on_thread(move || Unfinished::create(&folder)).await?;
-    let mut pieces = request.into_body().into_data_stream();
-    while let Some(piece) = pieces.next().await {
-        let piece = piece.map_err(|error| match is_length_limit(&error) {
+    let mut unfinished = run_blocking(move || Unfinished::create(&folder)).await?;
+    let mut chunks = request.into_body().into_data_stream();
+    while let Some(chunk) = chunks.next().await {
+        let chunk = chunk.map_err(|error| match is_length_limit(&error) {
             true => limit.exceeded(),
             false => ApiError::BodyIncomplete,
         })?;
-        unfinished = on_thread(move || {
-            unfinished.file.write_all(&piece)?;
+        unfinished = run_blocking(move || {
+            unfinished.file.write_all(&chunk)?;
             Ok(unfinished)
         })
         .await?;
     }
-    let saved = on_thread(move || unfinished.finish(&name)).await?;
+    let saved = run_blocking(move || unfinished.finish(&name)).await?;
     Ok((StatusCode::CREATED, Json(saved)))
 }
 
-async fn on_thread<T: Send + 'static>(work: impl FnOnce() -> io::Result<T> + Send + 'static) -> ApiResult<T> {
+async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> io::Result<T> + Send + 'static,
+) -> ApiResult<T> {
     Ok(tokio::task::spawn_blocking(work).await??)
 }
 
-/// A file that is being written under a name of its own. Dropped, it is gone.
+/// A file that is being written under a temporary name, which is removed when this is dropped.
 struct Unfinished {
     file: File,
     path: PathBuf,
@@ -95,7 +97,7 @@ impl Unfinished {
         Ok(Self { file: File::create_new(&path)?, path })
     }
 
-    /// Gives the file its name, or the first with a number that is free.
+    /// Gives the file its name, with the first free number if the name exists.
     fn finish(self, name: &str) -> io::Result<SavedFile> {
         self.file.sync_all()?;
         let size_bytes = self.file.metadata()?.len();
@@ -103,7 +105,7 @@ impl Unfinished {
         for number in 1..=NUMBERS_MAX {
             let name = numbered(name, number);
             let path = folder.join(&name);
-            match give_name(&self.path, &path) {
+            match link_or_copy(&self.path, &path) {
                 Ok(()) => {
                     let path = path.to_string_lossy().into_owned();
                     return Ok(SavedFile { path, name, size_bytes });
@@ -118,21 +120,20 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // What cannot be removed is hidden and says by its name what it is.
+        // A file that cannot be removed is hidden, and its name tells its purpose.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Gives a file a second name, never that of another file. Where the disk knows no second names it
-/// is copied.
-fn give_name(from: &Path, to: &Path) -> io::Result<()> {
+/// Links a file to a new name; fails if the name exists. Copies it if the disk has no hard links.
+fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
             let mut copy = File::create_new(to)?;
             io::copy(&mut File::open(from)?, &mut copy)?;
             copy.sync_all()
         }
-        done => done,
+        outcome => outcome,
     }
 }
 
@@ -147,23 +148,24 @@ fn numbered(name: &str, number: u32) -> String {
     }
 }
 
-/// A name that any system takes for a file of this folder.
+/// The name with all characters replaced that some system does not allow in names of files.
 ///
 /// # Errors
-/// 400 `bad_name` if nothing is left of it, or too much.
+/// 400 `bad_name` if the result is empty or too long.
 fn safe_name(name: &str) -> ApiResult<String> {
-    let fits = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
-    let safe: String = name.chars().map(|letter| if fits(letter) { letter } else { '_' }).collect();
+    let is_safe = |letter: char| !letter.is_control() && !"/\\:*?\"<>|".contains(letter);
+    let safe: String = name.chars().map(|letter| if is_safe(letter) { letter } else { '_' }).collect();
     let safe = safe.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
     if safe.is_empty() || safe.len() > NAME_MAX_BYTES {
-        let detail =
-            format!("The name of a file has 1 to {NAME_MAX_BYTES} bytes beside points and blanks around it.");
+        let detail = format!(
+            "The name of a file must have 1 to {NAME_MAX_BYTES} bytes without dots and spaces around it."
+        );
         return Err(ApiError::bad_request("bad_name", detail));
     }
     let stem = safe.split('.').next().unwrap_or_default().trim_end().to_lowercase();
     let numbered_device = |kind: &str| {
         stem.strip_prefix(kind)
-            .is_some_and(|rest| rest.len() == 1 && rest.bytes().all(|byte| byte.is_ascii_digit()))
+            .is_some_and(|digit| digit.len() == 1 && digit.bytes().all(|byte| byte.is_ascii_digit()))
     };
     let is_device = DEVICES.contains(&stem.as_str()) || numbered_device("com") || numbered_device("lpt");
     Ok(if is_device { format!("_{safe}") } else { safe.to_owned() })
@@ -174,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_leads_nowhere_else() {
+    fn safe_names_stay_in_the_folder() {
         for (name, expected) in [
             ("Song.wav", "Song.wav"),
             ("Ünï 1.zip", "Ünï 1.zip"),
@@ -197,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_stand_before_the_ending() {
+    fn numbers_precede_the_extension() {
         assert_eq!(numbered("Song.wav", 1), "Song.wav");
         assert_eq!(numbered("Song.wav", 2), "Song (2).wav");
         assert_eq!(numbered("a.b.zip", 3), "a.b (3).zip");

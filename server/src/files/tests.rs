@@ -23,8 +23,8 @@ impl Desktop {
         let folder = tempfile::tempdir().expect("a folder");
         let documents = folder.path().join("Documents/Songs");
         let text = documents.to_string_lossy().into_owned();
-        let own = [("SF_DOCUMENTS_DIR", text.as_str())];
-        Self { app: TestApp::with(&[&own[..], settings].concat()).await, documents, _folder: folder }
+        let defaults = [("SF_DOCUMENTS_DIR", text.as_str())];
+        Self { app: TestApp::with(&[&defaults[..], settings].concat()).await, documents, _folder: folder }
     }
 
     async fn save(&self, name: &str, body: impl Into<Body>) -> Answer {
@@ -43,7 +43,7 @@ impl Desktop {
 }
 
 #[tokio::test]
-async fn files_are_saved_beside_each_other_and_never_over() {
+async fn a_saved_file_never_overwrites_another() {
     let desktop = Desktop::start(&[]).await;
     let first = desktop.save("S%C3%B6ng.wav", "one").await.expect(201);
     assert_eq!((&first["name"], &first["size_bytes"]), (&json!("Söng.wav"), &json!(3)));
@@ -85,19 +85,19 @@ async fn no_name_leads_out_of_the_folder() {
 }
 
 #[tokio::test]
-async fn what_does_not_come_whole_leaves_nothing() {
+async fn an_incomplete_file_is_not_saved() {
     let desktop = Desktop::start(&[("SF_UPLOAD_MAX_BYTES", "2000")]).await;
     let detail = desktop.save("Large.wav", vec![0; 2_001]).await.problem(413, "too_large");
     assert!(detail.contains("2000"), "{detail}");
-    let pieces = (0..30).map(|_| Ok::<_, std::io::Error>(Bytes::from(vec![0; 100])));
-    desktop.save("Large.wav", Body::from_stream(stream::iter(pieces))).await.problem(413, "too_large");
+    let chunks = (0..30).map(|_| Ok::<_, std::io::Error>(Bytes::from(vec![0; 100])));
+    desktop.save("Large.wav", Body::from_stream(stream::iter(chunks))).await.problem(413, "too_large");
     let broken = stream::iter([Ok(Bytes::from("half")), Err(std::io::Error::other("gone"))]);
     desktop.save("Half.wav", Body::from_stream(broken)).await.problem(408, "body_incomplete");
     assert_eq!(desktop.names(), [""; 0]);
 }
 
 #[tokio::test]
-async fn a_server_saves_nothing_on_its_disk() {
+async fn a_server_has_no_documents_folder() {
     let app = TestApp::with(&[
         ("SF_ENVIRONMENT", "container"),
         ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef"),
@@ -129,7 +129,7 @@ async fn helpers_are_listed_and_ended() {
 }
 
 #[tokio::test]
-async fn a_local_caller_ends_helpers_and_an_api_key_never_does() {
+async fn local_callers_can_end_helpers_and_api_keys_cannot() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let (users_key, admins_key) = (app.api_key(&token).await, app.api_key(&app.admin_token().await).await);
@@ -146,7 +146,7 @@ async fn a_local_caller_ends_helpers_and_an_api_key_never_does() {
 }
 
 #[tokio::test]
-async fn only_administrators_touch_the_machine() {
+async fn only_administrators_end_helpers_and_save_files() {
     let desktop = Desktop::start(&[]).await;
     let token = desktop.app.token_of_new_user("ada").await;
     let helper = desktop.app.state.helpers.register("decoder", 1);

@@ -1,4 +1,4 @@
-//! Activity of one connection: whether it is idle, or its client stops reading.
+//! Tracks the activity of a connection: whether it is idle, or its client does not read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -19,17 +19,17 @@ pub(super) struct Activity {
     opened_at: Instant,
     /// Time of the client's last activity, in milliseconds after `opened_at`.
     last_ms: AtomicU64,
-    /// Requests whose answers have not ended.
+    /// Number of requests whose answers have not ended.
     open_requests: AtomicUsize,
-    /// Answers that have more to send once the client reads what was sent.
+    /// Number of answers that wait for the client to read.
     unread_answers: AtomicUsize,
     had_request: AtomicBool,
 }
 
 /// State of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Doing {
-    /// No request ever came.
+pub(super) enum ConnectionState {
+    /// It has had no request yet.
     Unused,
     /// No request is open.
     Idle,
@@ -50,8 +50,8 @@ impl Activity {
         })
     }
 
-    /// Notes that the client did something.
-    pub(super) fn note(&self) {
+    /// Records that the client is active now.
+    pub(super) fn record(&self) {
         let now_ms = u64::try_from(self.opened_at.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.last_ms.store(now_ms, Ordering::Relaxed);
     }
@@ -61,38 +61,38 @@ impl Activity {
         self.opened_at + Duration::from_millis(self.last_ms.load(Ordering::Relaxed))
     }
 
-    /// How long the client has done nothing.
-    pub(super) fn quiet(&self) -> Duration {
+    /// Time since the client's last activity.
+    pub(super) fn idle_time(&self) -> Duration {
         self.last_active_at().elapsed()
     }
 
     /// Whether no request is open.
     pub(super) fn is_idle(&self) -> bool {
-        matches!(self.doing(), Doing::Unused | Doing::Idle)
+        matches!(self.state(), ConnectionState::Unused | ConnectionState::Idle)
     }
 
-    pub(super) fn doing(&self) -> Doing {
+    pub(super) fn state(&self) -> ConnectionState {
         if self.unread_answers.load(Ordering::Relaxed) > 0 {
-            Doing::Stalled
+            ConnectionState::Stalled
         } else if self.open_requests.load(Ordering::Relaxed) > 0 {
-            Doing::Working
+            ConnectionState::Working
         } else if self.had_request.load(Ordering::Relaxed) {
-            Doing::Idle
+            ConnectionState::Idle
         } else {
-            Doing::Unused
+            ConnectionState::Unused
         }
     }
 
-    /// Begins a request: the request with a body that notes what comes, and what its answer must be
-    /// given to.
+    /// Begins a request. Returns it with a body that records activity, and the exchange that must
+    /// watch its answer.
     pub(super) fn begin(self: &Arc<Self>, request: Request) -> (Request, Exchange) {
         self.had_request.store(true, Ordering::Relaxed);
         self.open_requests.fetch_add(1, Ordering::Relaxed);
-        self.note();
+        self.record();
         let activity = Arc::clone(self);
         let request = request.map(|body| {
             Body::new(body.map_frame(move |frame| {
-                activity.note();
+                activity.record();
                 frame
             }))
         });
@@ -100,7 +100,7 @@ impl Activity {
     }
 }
 
-/// An open request. Dropped, it has ended.
+/// An open request, which ends when this is dropped.
 #[derive(Debug)]
 pub(super) struct Exchange {
     activity: Arc<Activity>,
@@ -108,7 +108,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// The answer with a body that notes when the client takes it.
+    /// The answer with a body that records when the client reads it.
     pub(super) fn watch(self, answer: Response) -> Response {
         answer.map(|body| Body::new(WatchedBody { body, exchange: self }))
     }
@@ -128,12 +128,12 @@ impl Exchange {
 impl Drop for Exchange {
     fn drop(&mut self) {
         self.set_unread(false);
-        self.activity.note();
+        self.activity.record();
         self.activity.open_requests.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// A body of an answer. HTTP asks it for a frame only when the client has made room for one.
+/// The body of an answer. hyper polls it for a frame only when the client has room for one.
 struct WatchedBody {
     body: Body,
     exchange: Exchange,
@@ -147,7 +147,7 @@ impl hyper::body::Body for WatchedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        self.exchange.activity.note();
+        self.exchange.activity.record();
         self.exchange.set_unread(false);
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         self.exchange.set_unread(matches!(frame, Some(Ok(_))));

@@ -1,4 +1,4 @@
-//! One connection, from its first byte to its end.
+//! Serves one connection, by HTTP/1 or HTTP/2, with TLS or without.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -21,47 +21,47 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tower::ServiceExt as _;
 
-use super::activity::{Activity, Doing};
-use super::departure::Waiting;
+use super::activity::{Activity, ConnectionState};
+use super::departure::PendingRequest;
 use super::shared_stream::SharedStream;
 use super::stall_guard::StallGuard;
 use super::{Https, Shared, redirect};
 
-/// How long a client may take to agree on encryption.
+/// Time limit of a TLS handshake.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
-/// Memory for the head of a request and for parts of bodies on their way, in bytes for each
-/// connection.
+/// Buffer of each connection for the head of a request and for parts of bodies, in bytes.
 const HTTP1_BUFFER_MAX_BYTES: usize = 64 * 1024;
 
-/// Requests of one HTTP/2 connection that may be under way at a time.
+/// Maximum number of concurrent requests of an HTTP/2 connection.
 const STREAMS_MAX: u32 = 64;
 
-/// Unread bytes that an HTTP/2 client may have sent, for each connection.
+/// Receive window of an HTTP/2 connection and of each of its streams, in bytes.
 const HTTP2_WINDOW_BYTES: u32 = 1024 * 1024;
 
-/// Unsent bytes that one HTTP/2 answer may buffer, beside the piece of a file that was read last.
+/// Maximum number of unsent bytes of an HTTP/2 answer, in addition to the last chunk of a file.
 const HTTP2_SEND_MAX_BYTES: usize = 64 * 1024;
 
-/// Longest list of headers of an HTTP/2 request, in bytes as RFC 9113, section 6.5.2, counts them.
+/// Maximum size of the headers of an HTTP/2 request in bytes (RFC 9113, section 6.5.2).
 const HTTP2_HEADERS_MAX_BYTES: u32 = 32 * 1024;
 
 /// First byte of a TLS handshake (RFC 8446, section 5.1): no request begins with it.
 const TLS_HANDSHAKE: u8 = 22;
 
-/// Serves a connection until it ends, rests for too long, or the service stops.
+/// Serves a connection until it ends, is idle for too long, or the service stops.
 pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr, activity: Arc<Activity>) {
     let Some(acceptor) = shared.tls.clone() else {
         let stream = SharedStream::new(stream);
         let io = TokioIo::new(StallGuard::new(stream.clone(), shared.idle_max));
         return over_http1(&shared, io, &stream, Client { peer, is_encrypted: false, activity }).await;
     };
-    let begun = tokio::select! {
+    let handshake = handshake(acceptor, stream, shared.idle_max);
+    let outcome = tokio::select! {
         () = shared.stop.cancelled() => return,
-        begun = tokio::time::timeout(HANDSHAKE_WITHIN, begin(acceptor, stream, shared.idle_max)) => begun,
+        outcome = tokio::time::timeout(HANDSHAKE_WITHIN, handshake) => outcome,
     };
-    match begun {
-        Ok(Ok(Begun::Encrypted(encrypted, stream))) => {
+    match outcome {
+        Ok(Ok(Handshake::Encrypted(encrypted, stream))) => {
             let is_http2 = encrypted.get_ref().1.alpn_protocol() == Some(b"h2");
             let io = TokioIo::new(*encrypted);
             if is_http2 {
@@ -70,31 +70,35 @@ pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr, act
                 over_http1(&shared, io, &stream, Client { peer, is_encrypted: true, activity }).await;
             }
         }
-        Ok(Ok(Begun::Plain(stream))) => redirect::serve(stream, shared.idle_max).await,
-        // Scanners and browsers that distrust the certificate; nobody's fault here.
-        Ok(Err(error)) => tracing::debug!(%peer, %error, "a connection was not encrypted"),
-        Err(_) => tracing::debug!(%peer, "a client was too slow to agree on encryption"),
+        Ok(Ok(Handshake::Plain(stream))) => redirect::serve(stream, shared.idle_max).await,
+        // Scanners, and browsers that distrust the certificate.
+        Ok(Err(error)) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
+        Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
     }
 }
 
-/// A connection to a port of HTTPS.
-enum Begun {
+/// The result of a handshake on the HTTPS port.
+enum Handshake {
     Encrypted(Box<TlsStream<StallGuard<SharedStream>>>, SharedStream),
-    /// Somebody speaks HTTP, most likely for having typed `http://`.
+    /// The client speaks HTTP without TLS.
     Plain(TcpStream),
 }
 
-async fn begin(acceptor: TlsAcceptor, stream: TcpStream, idle_max: Duration) -> std::io::Result<Begun> {
+async fn handshake(
+    acceptor: TlsAcceptor,
+    stream: TcpStream,
+    idle_max: Duration,
+) -> std::io::Result<Handshake> {
     let mut first = [0];
     if stream.peek(&mut first).await? == 1 && first[0] != TLS_HANDSHAKE {
-        return Ok(Begun::Plain(stream));
+        return Ok(Handshake::Plain(stream));
     }
     let stream = SharedStream::new(stream);
     let encrypted = acceptor.accept(StallGuard::new(stream.clone(), idle_max)).await?;
-    Ok(Begun::Encrypted(Box::new(encrypted), stream))
+    Ok(Handshake::Encrypted(Box::new(encrypted), stream))
 }
 
-/// Who is at the other end of a connection by HTTP/1.
+/// The client of an HTTP/1 connection.
 struct Client {
     peer: SocketAddr,
     is_encrypted: bool,
@@ -106,20 +110,19 @@ where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let Client { peer, is_encrypted, activity } = client;
-    let (waiting, requests) = (Waiting::new(), AtomicU64::new(0));
+    let (pending, requests) = (PendingRequest::new(), AtomicU64::new(0));
     let service = service_fn(|request| {
         let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
         let (request, exchange) = activity.begin(received(request, peer, is_encrypted));
-        let request = waiting.watch(request, number);
+        let request = pending.watch(request, number);
         async {
             let answer = answer(shared, request).await;
-            waiting.end();
+            pending.end();
             answer.map(|answer| exchange.watch(answer))
         }
     });
     let mut builder = http1::Builder::new();
-    // The time-out of a head also counts while none is on its way, so resting connections end by it
-    // too.
+    // The time-out of heads also applies between requests, so it ends idle connections too.
     builder.timer(TokioTimer::new()).header_read_timeout(shared.idle_max);
     builder.max_buf_size(HTTP1_BUFFER_MAX_BYTES);
     let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
@@ -133,8 +136,8 @@ where
         }
     };
     tokio::select! {
-        outcome = serving => note(peer, outcome),
-        () = waiting.client_left(stream) => tracing::debug!(%peer, "a client left, or sent more than is read"),
+        outcome = serving => log_outcome(peer, outcome),
+        () = pending.client_left(stream) => tracing::debug!(%peer, "a client disconnected, or sent more than is read"),
     }
 }
 
@@ -155,48 +158,54 @@ where
         .initial_connection_window_size(HTTP2_WINDOW_BYTES)
         .max_send_buf_size(HTTP2_SEND_MAX_BYTES)
         .max_header_list_size(HTTP2_HEADERS_MAX_BYTES)
-        // A peer that is gone without a word does not answer these.
+        // Ends connections whose peer has vanished.
         .keep_alive_interval(shared.idle_max)
         .keep_alive_timeout(shared.idle_max);
     let mut connection = pin!(builder.serve_connection(io, service));
     let mut is_ending = false;
     let outcome = loop {
-        let left = shared.idle_max.saturating_sub(activity.quiet());
+        let remaining = shared.idle_max.saturating_sub(activity.idle_time());
         tokio::select! {
             outcome = connection.as_mut() => break outcome,
             () = shared.stop.cancelled(), if !is_ending => {}
-            () = tokio::time::sleep(left) => {
-                if activity.quiet() < shared.idle_max {
+            () = tokio::time::sleep(remaining) => {
+                if activity.idle_time() < shared.idle_max {
                     continue;
                 }
-                match activity.doing() {
-                    Doing::Stalled => return tracing::debug!(%peer, "a client stopped reading an answer"),
-                    Doing::Unused => return tracing::debug!(%peer, "a connection without a request was closed"),
-                    Doing::Idle if is_ending => return tracing::debug!(%peer, "an idle connection was closed"),
-                    Doing::Idle | Doing::Working => activity.note(),
+                match activity.state() {
+                    ConnectionState::Stalled => {
+                        return tracing::debug!(%peer, "a client stopped reading an answer");
+                    }
+                    ConnectionState::Unused => {
+                        return tracing::debug!(%peer, "a connection without a request was closed");
+                    }
+                    ConnectionState::Idle if is_ending => {
+                        return tracing::debug!(%peer, "an idle connection was closed");
+                    }
+                    ConnectionState::Idle | ConnectionState::Working => activity.record(),
                 }
             }
         }
         if !is_ending {
             is_ending = true;
-            // Answers that are under way go on to their end.
+            // Active requests are served to their end.
             connection.as_mut().graceful_shutdown();
         }
     };
-    note(peer, outcome);
+    log_outcome(peer, outcome);
 }
 
-/// A connection that breaks off is no fault of the service.
-fn note(peer: SocketAddr, outcome: hyper::Result<()>) {
+/// Logs a broken connection for debugging only: it is not a fault of the service.
+fn log_outcome(peer: SocketAddr, outcome: hyper::Result<()>) {
     if let Err(error) = outcome {
         tracing::debug!(%peer, %error, "a connection ended early");
     }
 }
 
-/// A request with what the router wants to know of the connection.
+/// The request with the extensions and headers that the router expects.
 fn received(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: bool) -> Request {
     let mut request: Request = request.map(Body::new);
-    name_host(&mut request);
+    set_host(&mut request);
     request.extensions_mut().insert(ConnectInfo(peer));
     if is_encrypted {
         request.extensions_mut().insert(Https);
@@ -209,9 +218,8 @@ async fn answer(shared: &Shared, request: Request) -> Result<Response, Infallibl
     shared.router.clone().oneshot(request).await
 }
 
-/// HTTP/2 has the host in `:authority` (RFC 9113, section 8.3.1); whoever checks it looks at
-/// `Host`.
-fn name_host(request: &mut Request) {
+/// Sets `Host` to the `:authority` of HTTP/2 (RFC 9113, section 8.3.1), as the router reads `Host`.
+fn set_host(request: &mut Request) {
     if request.headers().contains_key(header::HOST) {
         return;
     }

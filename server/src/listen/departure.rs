@@ -1,9 +1,9 @@
-//! Notices that a client has left while its request waits for an answer.
+//! Detects that a client has disconnected while its request waits for an answer.
 //!
-//! hyper reads no further while it works on a request and has bytes of another one, so it does not
-//! see that the client has closed the connection. The request would keep its place in line, and the
-//! connection its place among those of its address. So clients may not send more than hyper reads
-//! while a whole request waits.
+//! While hyper works on a request and has buffered bytes of another one, it does not read. So it
+//! does not notice that the client has closed the connection. The request would keep waiting, and
+//! the connection would count for its address. So clients must not send more than hyper reads while
+//! a complete request waits.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -16,51 +16,51 @@ use tokio::sync::watch;
 
 use super::shared_stream::SharedStream;
 
-/// Time until the connection is looked at for the first time, and longest time between two looks.
-/// It has to be found unread twice, since hyper may be about to read.
-const FIRST_LOOK_AFTER: Duration = Duration::from_millis(20);
-const LOOK_EVERY: Duration = Duration::from_millis(250);
+/// Time until the first check of the connection, and the longest interval of checks. Two checks in
+/// a row must find unread bytes, since hyper may be about to read.
+const FIRST_CHECK_AFTER: Duration = Duration::from_millis(20);
+const CHECK_EVERY: Duration = Duration::from_millis(250);
 
-/// The number of the request that has come as a whole and waits for its answer; 0: none does.
+/// The number of the complete request that waits for its answer; 0: none.
 #[derive(Debug, Clone)]
-pub(super) struct Waiting(watch::Sender<u64>);
+pub(super) struct PendingRequest(watch::Sender<u64>);
 
-impl Waiting {
+impl PendingRequest {
     pub(super) fn new() -> Self {
         Self(watch::Sender::new(0))
     }
 
-    /// The request with a body that says when it has come as a whole. `number` tells it apart.
+    /// The request with a body that reports when it is complete. `number` identifies the request.
     pub(super) fn watch(&self, request: Request, number: u64) -> Request {
         request.map(|body| {
-            let watched = WatchedBody { body, number, waiting: self.clone() };
-            watched.note_end();
+            let watched = WatchedBody { body, number, pending: self.clone() };
+            watched.report_end();
             Body::new(watched)
         })
     }
 
-    /// Notes that there is an answer.
+    /// Records that the request has its answer.
     pub(super) fn end(&self) {
         self.0.send_replace(0);
     }
 
-    /// Ends when the client has left.
+    /// Completes when the client has disconnected.
     pub(super) async fn client_left(&self, stream: &SharedStream) {
-        let mut waiting = self.0.subscribe();
+        let mut pending = self.0.subscribe();
         loop {
-            // `self` sends as long as this runs.
-            let number = waiting.wait_for(|number| *number > 0).await.map_or(0, |number| *number);
-            let (mut look_after, mut was_unread) = (FIRST_LOOK_AFTER, false);
+            // The sender is `self`, which exists as long as this runs.
+            let number = pending.wait_for(|number| *number > 0).await.map_or(0, |number| *number);
+            let (mut check_after, mut was_unread) = (FIRST_CHECK_AFTER, false);
             loop {
-                tokio::time::sleep(look_after).await;
+                tokio::time::sleep(check_after).await;
                 let is_unread = stream.has_end_or_unread_bytes();
-                if *waiting.borrow() != number {
+                if *pending.borrow() != number {
                     break;
                 }
                 if is_unread && was_unread {
                     return;
                 }
-                (look_after, was_unread) = ((2 * look_after).min(LOOK_EVERY), is_unread);
+                (check_after, was_unread) = ((2 * check_after).min(CHECK_EVERY), is_unread);
             }
         }
     }
@@ -69,13 +69,13 @@ impl Waiting {
 struct WatchedBody {
     body: Body,
     number: u64,
-    waiting: Waiting,
+    pending: PendingRequest,
 }
 
 impl WatchedBody {
-    fn note_end(&self) {
+    fn report_end(&self) {
         if self.body.is_end_stream() {
-            self.waiting.0.send_replace(self.number);
+            self.pending.0.send_replace(self.number);
         }
     }
 }
@@ -90,9 +90,9 @@ impl hyper::body::Body for WatchedBody {
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
         let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
         if frame.is_none() {
-            self.waiting.0.send_replace(self.number);
+            self.pending.0.send_replace(self.number);
         }
-        self.note_end();
+        self.report_end();
         Poll::Ready(frame)
     }
 

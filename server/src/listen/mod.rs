@@ -1,7 +1,7 @@
-//! Taking connections: with HTTPS or without, with an end for those that say nothing.
+//! Accepts connections, with HTTPS or without, and closes idle ones.
 //!
-//! The router sees every request with its peer's address, with [`Https`] if it came encrypted, and
-//! with a `Host` header whatever the version of HTTP.
+//! The router gets each request with its peer's address, with [`Https`] if it was encrypted, and
+//! with a `Host` header in all versions of HTTP.
 
 mod activity;
 mod connection;
@@ -26,15 +26,14 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::NetworkConfig;
 
-/// Wait after the system could not hand over a connection, most likely for want of file
-/// descriptors.
+/// Wait after a failure to accept a connection, most likely for lack of file descriptors.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
-/// Marks a request that came encrypted to this process; among the request's extensions.
+/// Extension of requests that reached this process encrypted.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Https;
 
-/// What every connection needs.
+/// State that all connections share.
 #[derive(Clone)]
 struct Shared {
     router: Router,
@@ -43,7 +42,7 @@ struct Shared {
     stop: CancellationToken,
 }
 
-/// Serves until `stop`; then takes nobody any more and ends when the last connection has.
+/// Serves until `stop`, then accepts no more connections and waits for the open ones to end.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -63,23 +62,22 @@ pub(crate) async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let Some(counted) = open.admit(peer.ip()) else { continue };
-                // Answers are small and wanted at once; without this some would wait for an
-                // acknowledgement.
+                // Sends small answers without waiting for an acknowledgement.
                 if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(%error, "a connection was gone before it began");
+                    tracing::debug!(%error, "a connection was closed before it was served");
                     continue;
                 }
                 let running = connection::run(shared.clone(), stream, peer, Arc::clone(&counted.activity));
                 connections.spawn(async move {
                     tokio::select! {
                         () = running => {}
-                        () = counted.evicted.cancelled() => tracing::debug!(%peer, "an idle connection gave way"),
+                        () = counted.evicted.cancelled() => tracing::debug!(%peer, "an idle connection was evicted"),
                     }
                 });
             }
             Err(error) if concerns_one_connection(&error) => {}
             Err(error) => {
-                tracing::error!(%error, "cannot take connections");
+                tracing::error!(%error, "cannot accept connections");
                 tokio::time::sleep(ACCEPT_AGAIN_AFTER).await;
             }
         }
@@ -94,7 +92,7 @@ fn concerns_one_connection(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// The address as somebody on this machine would type it.
+/// The URL of an address for a browser on this machine.
 pub(crate) fn url(scheme: &str, bound: SocketAddr) -> String {
     use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
     let ip = match bound.ip() {

@@ -1,4 +1,4 @@
-//! How many connections are open: in all, and from each address.
+//! Limits open connections, in total and by address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use super::activity::Activity;
 use crate::client_address::network_of;
 use crate::config::ConnectionLimits;
 
-/// Shortest time between two log lines about refused connections.
+/// Shortest interval of log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
 /// Counts open connections.
@@ -41,15 +41,15 @@ struct Counted {
     evicted: CancellationToken,
 }
 
-/// One open connection. Dropped, it no longer counts.
+/// Counts an open connection until it is dropped.
 #[derive(Debug)]
 pub(super) struct OpenConnection {
     counts: Arc<Mutex<Counts>>,
     id: u64,
-    /// `None`: a proxy's.
+    /// `None` for a proxy.
     network: Option<String>,
     pub(super) activity: Arc<Activity>,
-    /// Cancelled when the connection must give way to another one.
+    /// Cancelled when a newer connection evicts this one.
     pub(super) evicted: CancellationToken,
 }
 
@@ -64,10 +64,9 @@ impl OpenConnections {
         Self { max, max_per_address: limits.max_per_address, proxies: proxies.into(), counts: Arc::default() }
     }
 
-    /// Counts a connection from `peer`; `None` if there are too many. An address that has
-    /// connections may have a quarter as many as are free in all, so that several addresses leave
-    /// room for others. If it has as many as it may, its connection that has been idle for longest
-    /// gives way.
+    /// Counts a connection from `peer`; `None` if there are too many. An address may have at most a
+    /// quarter of the number of free connections, so that several addresses leave room for others.
+    /// A full address evicts its connection with the oldest activity among the idle ones.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<OpenConnection> {
         let peer = peer.to_canonical();
         let network = (!self.proxies.contains(&peer)).then(|| network_of(peer));
@@ -80,12 +79,11 @@ impl OpenConnections {
             );
             return None;
         }
-        let of_network = network.as_ref().and_then(|name| counts.by_network.get(name));
-        let of_network = of_network.map_or(0, HashMap::len);
-        let is_full =
-            of_network >= self.max_per_address || of_network > 0 && 4 * of_network >= self.max - counts.total;
+        let connections = network.as_ref().and_then(|name| counts.by_network.get(name));
+        let count = connections.map_or(0, HashMap::len);
+        let is_full = count >= self.max_per_address || count > 0 && 4 * count >= self.max - counts.total;
         if is_full && !network.as_ref().is_some_and(|name| counts.evict(name)) {
-            counts.refuse(peer, of_network, "connections of its address (SF_CONNECTIONS_PER_ADDRESS)");
+            counts.refuse(peer, count, "connections of its address (SF_CONNECTIONS_PER_ADDRESS)");
             return None;
         }
         counts.total += 1;
@@ -100,7 +98,7 @@ impl OpenConnections {
 }
 
 impl Counts {
-    /// Ends the connection of an address that has been idle for longest. False if none is idle.
+    /// Ends the idle connection of an address with the oldest activity. False if none is idle.
     fn evict(&mut self, network: &str) -> bool {
         let connections = self.by_network.get(network).into_iter().flatten();
         let idle = connections.filter(|(_, counted)| counted.activity.is_idle());
@@ -112,7 +110,7 @@ impl Counts {
         true
     }
 
-    /// Counts a connection of an address no longer.
+    /// Removes a connection of an address from the counts.
     fn remove(&mut self, network: &str, id: u64) -> Option<Counted> {
         let connections = self.by_network.get_mut(network)?;
         let counted = connections.remove(&id)?;
@@ -137,7 +135,7 @@ impl Drop for OpenConnection {
     fn drop(&mut self) {
         let mut counts = lock(&self.counts);
         match &self.network {
-            // One that gave way counts no longer.
+            // An evicted connection has been removed already.
             Some(network) => _ = counts.remove(network, self.id),
             None => counts.total -= 1,
         }
@@ -165,7 +163,7 @@ mod tests {
         OpenConnections::new(&limits, &[[192, 0, 2, 1].into()])
     }
 
-    /// A connection with an open request, which gives way to no other.
+    /// A connection with an open request, which cannot be evicted.
     fn in_use(open: &OpenConnections, peer: IpAddr) -> Option<(OpenConnection, Exchange)> {
         let connection = open.admit(peer)?;
         let (_, exchange) = connection.activity.begin(Request::default());
@@ -177,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn each_address_and_all_together_are_limited() {
+    fn connections_are_limited_by_address_and_in_total() {
         let open = connections(100, 2);
         let first = in_use(&open, address(1)).expect("the first");
         let _second = in_use(&open, address(1)).expect("the second");
@@ -191,12 +189,12 @@ mod tests {
     }
 
     #[test]
-    fn the_connection_that_is_idle_for_longest_gives_way() {
+    fn the_idle_connection_with_the_oldest_activity_is_evicted() {
         let open = connections(100, 3);
         let (busy, _exchange) = in_use(&open, address(1)).expect("the first");
         let idle = open.admit(address(1)).expect("the second");
         let later = open.admit(address(1)).expect("the third");
-        let _fourth = open.admit(address(1)).expect("the second gives way");
+        let _fourth = open.admit(address(1)).expect("the second is evicted");
         assert!(!busy.evicted.is_cancelled() && idle.evicted.is_cancelled() && !later.evicted.is_cancelled());
         drop(idle);
         assert_eq!(lock(&open.counts).total, 3);
@@ -218,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn a_customer_of_ipv6_is_one_address_and_a_proxy_is_many() {
+    fn an_ipv6_network_counts_as_one_address_and_a_proxy_has_no_limit() {
         let open = connections(9, 1);
         let _one = in_use(&open, "2001:db8::1".parse().unwrap()).expect("the first");
         assert!(open.admit("2001:db8::2".parse().unwrap()).is_none(), "the same /64");

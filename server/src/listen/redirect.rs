@@ -1,4 +1,4 @@
-//! Whoever speaks HTTP to the port of HTTPS is sent to the same address with `https://`.
+//! Redirects HTTP requests on the HTTPS port to the same address with `https://`.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -17,7 +17,7 @@ pub(super) async fn serve(stream: TcpStream, idle_max: Duration) {
     builder.timer(TokioTimer::new()).header_read_timeout(idle_max).keep_alive(false);
     let service = service_fn(async |request: Request<Incoming>| Ok::<_, Infallible>(answer(&request)));
     let serving = builder.serve_connection(TokioIo::new(stream), service);
-    // A body that nobody reads must not keep the connection.
+    // An unread body must not keep the connection open.
     if let Ok(Err(error)) = tokio::time::timeout(idle_max, serving).await {
         tracing::debug!(%error, "a connection ended before it was redirected");
     }
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_rest_of_the_address_stays() {
+    fn the_redirect_keeps_host_path_and_query() {
         let request = Request::get("/songs?v=1").header("host", "studio.example:8600").body(()).unwrap();
         let response = answer(&request);
         assert_eq!(response.status(), 308);

@@ -1,4 +1,4 @@
-//! A connection that others may look at while it is read and written.
+//! A connection that can be inspected while it is read and written.
 
 use std::io;
 use std::net::Shutdown;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// One of the handles of a connection; it closes with the last of them.
+/// A handle of a connection, which closes with its last handle.
 #[derive(Debug, Clone)]
 pub(super) struct SharedStream(Arc<TcpStream>);
 
@@ -18,10 +18,10 @@ impl SharedStream {
         Self(Arc::new(stream))
     }
 
-    /// Whether the client has closed its side, or has sent bytes that nobody reads.
+    /// Whether the client has closed its side, or has sent unread bytes.
     pub(super) fn has_end_or_unread_bytes(&self) -> bool {
         let mut byte = [std::mem::MaybeUninit::uninit()];
-        // Nothing is there yet, if this would block.
+        // Fails with `WouldBlock` if there is neither.
         socket2::SockRef::from(&*self.0).peek(&mut byte).is_ok()
     }
 }
@@ -80,7 +80,7 @@ impl AsyncWrite for SharedStream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The system sends what it has taken by itself.
+        // The system sends written bytes by itself.
         Poll::Ready(Ok(()))
     }
 

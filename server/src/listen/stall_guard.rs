@@ -1,4 +1,4 @@
-//! Ends connections whose peer stops reading.
+//! Ends connections whose peer does not read.
 
 use std::io;
 use std::pin::Pin;
@@ -8,19 +8,18 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A connection on which a write may wait at most `longest` for the peer; then it fails with
-/// `TimedOut`.
+/// A connection whose writes fail with `TimedOut` if they wait longer than `wait_max` for the peer.
 #[derive(Debug)]
 pub(super) struct StallGuard<Io> {
     io: Io,
-    longest: Duration,
+    wait_max: Duration,
     /// Runs while a write waits.
     timer: Option<Pin<Box<Sleep>>>,
 }
 
 impl<Io> StallGuard<Io> {
-    pub(super) fn new(io: Io, longest: Duration) -> Self {
-        Self { io, longest, timer: None }
+    pub(super) fn new(io: Io, wait_max: Duration) -> Self {
+        Self { io, wait_max, timer: None }
     }
 
     fn watch<T>(&mut self, context: &mut Context<'_>, written: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
@@ -28,8 +27,8 @@ impl<Io> StallGuard<Io> {
             self.timer = None;
             return written;
         }
-        let longest = self.longest;
-        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(longest)));
+        let wait_max = self.wait_max;
+        let timer = self.timer.get_or_insert_with(|| Box::pin(tokio::time::sleep(wait_max)));
         ready!(timer.as_mut().poll(context));
         Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the client stopped reading")))
     }

@@ -1,4 +1,4 @@
-//! The certificate of HTTPS: read at start, checked, and read again when its files change.
+//! The certificate of HTTPS: loads and checks it, and reloads it when its files change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,37 +17,37 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::TlsFiles;
 
-/// How often it is looked whether the files have changed.
-const LOOK_EVERY: Duration = Duration::from_secs(5);
+/// Interval of checks whether the files have changed.
+const CHECK_EVERY: Duration = Duration::from_secs(5);
 
-/// How often a certificate that ends is spoken of.
-const REMIND_EVERY: Duration = Duration::from_secs(86_400);
+/// Interval of warnings about the certificate's expiry.
+const WARN_EVERY: Duration = Duration::from_secs(86_400);
 
-/// How long before its end a certificate is spoken of.
-const REMIND_BEFORE: Duration = Duration::from_secs(14 * 86_400);
+/// Time before the certificate's expiry from which on to warn.
+const WARN_BEFORE: Duration = Duration::from_secs(14 * 86_400);
 
-/// Why a certificate cannot be used.
+/// The reason why a certificate cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TlsError {
     /// A file cannot be read.
     #[error("cannot read {} ({setting}): {source}", path.display())]
     Unreadable { setting: &'static str, path: PathBuf, source: std::io::Error },
-    /// A file is not what it should be.
-    #[error("{} ({setting}) {what}", path.display())]
-    Malformed { setting: &'static str, path: PathBuf, what: String },
-    /// The key is another certificate's.
+    /// A file has no usable certificate or key.
+    #[error("{} ({setting}) {fault}", path.display())]
+    Malformed { setting: &'static str, path: PathBuf, fault: String },
+    /// The key belongs to another certificate.
     #[error("the key {} (SF_TLS_KEY) does not belong to the certificate {} (SF_TLS_CERT)", key.display(), certificate.display())]
-    OtherKey { certificate: PathBuf, key: PathBuf },
+    KeyMismatch { certificate: PathBuf, key: PathBuf },
 }
 
-/// Whether a certificate is good at a time.
+/// Validity of a certificate at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Validity {
-    /// It is.
-    Good,
-    /// Not yet.
-    TooEarly,
-    /// Not any more.
+    /// It is valid, or its dates cannot be read.
+    Valid,
+    /// It is not valid yet.
+    NotYet,
+    /// It has expired.
     Expired,
 }
 
@@ -63,19 +63,19 @@ impl Certificate {
     /// Reads the certificate and its key.
     ///
     /// # Errors
-    /// When either cannot be read or used, by name.
+    /// If either cannot be read or used; the error names it.
     pub(crate) fn open(files: &TlsFiles) -> Result<Arc<Self>, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let current = RwLock::new(Arc::new(read(files, &provider)?));
         let this = Self { files: files.clone(), provider, current };
-        this.warn_of_its_end();
+        this.warn_of_expiry();
         Ok(Arc::new(this))
     }
 
-    /// What encrypts connections with this certificate, whichever it is at the time.
+    /// Encrypts connections with the current certificate.
     ///
     /// # Errors
-    /// When the library of cryptography refuses; it never does with its own defaults.
+    /// If the library does not support its default protocol versions; it always does.
     pub(crate) fn acceptor(self: &Arc<Self>) -> anyhow::Result<TlsAcceptor> {
         let resolver: Arc<dyn ResolvesServerCert> = Arc::<Self>::clone(self);
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
@@ -86,14 +86,14 @@ impl Certificate {
         Ok(TlsAcceptor::from(Arc::new(config)))
     }
 
-    /// Reads the files again. If they cannot be used, what was read before stays.
+    /// Reads the files again. If they cannot be used, the current certificate stays.
     ///
     /// # Errors
     /// As [`Self::open`].
     pub(crate) fn reload(&self) -> Result<(), TlsError> {
         let read = Arc::new(read(&self.files, &self.provider)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
-        self.warn_of_its_end();
+        self.warn_of_expiry();
         Ok(())
     }
 
@@ -101,15 +101,15 @@ impl Certificate {
         Arc::clone(&self.current.read().unwrap_or_else(PoisonError::into_inner))
     }
 
-    fn warn_of_its_end(&self) {
+    fn warn_of_expiry(&self) {
         let (path, now) = (self.files.certificate.display(), UnixTime::now());
-        let soon = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + REMIND_BEFORE);
+        let soon = UnixTime::since_unix_epoch(Duration::from_secs(now.as_secs()) + WARN_BEFORE);
         let certified = self.current();
         match (validity(&certified, now), validity(&certified, soon)) {
             (Validity::Expired, _) => {
                 tracing::warn!("the certificate {path} has expired; browsers refuse it");
             }
-            (Validity::TooEarly, _) => {
+            (Validity::NotYet, _) => {
                 tracing::warn!("the certificate {path} is not valid yet; browsers refuse it");
             }
             (_, Validity::Expired) => tracing::warn!("the certificate {path} expires within two weeks"),
@@ -119,39 +119,41 @@ impl Certificate {
 
     /// Reads the files again when they change or on SIGHUP, until `stop`.
     pub(crate) async fn keep_fresh(self: Arc<Self>, mut hangups: Hangups, stop: CancellationToken) {
-        let (mut seen, mut since_reminder) = (self.marks(), Duration::ZERO);
+        let (mut loaded_stamps, mut since_warning) = (self.file_stamps(), Duration::ZERO);
         loop {
-            let is_asked = tokio::select! {
+            let is_hangup = tokio::select! {
                 () = stop.cancelled() => return,
                 () = hangups.next() => true,
-                () = tokio::time::sleep(LOOK_EVERY) => false,
+                () = tokio::time::sleep(CHECK_EVERY) => false,
             };
-            let marks = self.marks();
-            if is_asked || marks != seen {
-                seen = marks;
+            let stamps = self.file_stamps();
+            if is_hangup || stamps != loaded_stamps {
+                loaded_stamps = stamps;
                 match self.reload() {
-                    Ok(()) => tracing::info!("read the certificate again"),
-                    Err(error) => tracing::error!("the certificate stays as it was: {error}"),
+                    Ok(()) => tracing::info!("reloaded the certificate"),
+                    Err(error) => {
+                        tracing::error!("cannot reload the certificate; the old one stays in use: {error}");
+                    }
                 }
             }
-            since_reminder += LOOK_EVERY;
-            if since_reminder >= REMIND_EVERY {
-                since_reminder = Duration::ZERO;
-                self.warn_of_its_end();
+            since_warning += CHECK_EVERY;
+            if since_warning >= WARN_EVERY {
+                since_warning = Duration::ZERO;
+                self.warn_of_expiry();
             }
         }
     }
 
-    /// What differs when a file was replaced.
-    fn marks(&self) -> [Option<(SystemTime, u64)>; 2] {
+    /// Modification time and size of both files, which change when a file is replaced.
+    fn file_stamps(&self) -> [Option<(SystemTime, u64)>; 2] {
         [&self.files.certificate, &self.files.key].map(|path| {
-            let facts = fs::metadata(path).ok()?;
-            Some((facts.modified().ok()?, facts.len()))
+            let metadata = fs::metadata(path).ok()?;
+            Some((metadata.modified().ok()?, metadata.len()))
         })
     }
 }
 
-/// Hears SIGHUP from its making on; before, that signal would end the process.
+/// Receives SIGHUP from its creation on; without it, the signal would end the process.
 #[derive(Debug)]
 pub(crate) struct Hangups {
     #[cfg(unix)]
@@ -162,7 +164,7 @@ impl Hangups {
     /// Begins to listen.
     ///
     /// # Errors
-    /// When the system refuses.
+    /// If the signal handler cannot be installed.
     pub(crate) fn listen() -> std::io::Result<Self> {
         Ok(Self {
             #[cfg(unix)]
@@ -196,27 +198,27 @@ fn read(files: &TlsFiles, provider: &CryptoProvider) -> Result<CertifiedKey, Tls
         .collect::<Result<_, _>>()
         .map_err(|error| malformed(setting, path, format!("is not PEM: {error}")))?;
     if chain.is_empty() {
-        return Err(malformed(setting, path, "holds no certificate in PEM".to_owned()));
+        return Err(malformed(setting, path, "contains no certificate in PEM".to_owned()));
     }
     let key = read_key("SF_TLS_KEY", &files.key)?;
     CertifiedKey::from_der(chain, key, provider).map_err(|error| match error {
         rustls::Error::InconsistentKeys(InconsistentKeys::KeyMismatch) => {
-            TlsError::OtherKey { certificate: files.certificate.clone(), key: files.key.clone() }
+            TlsError::KeyMismatch { certificate: files.certificate.clone(), key: files.key.clone() }
         }
-        rustls::Error::InvalidCertificate(why) => {
-            malformed(setting, path, format!("holds a certificate that cannot be used: {why:?}"))
+        rustls::Error::InvalidCertificate(reason) => {
+            malformed(setting, path, format!("contains a certificate that cannot be used: {reason:?}"))
         }
-        other => malformed("SF_TLS_KEY", &files.key, format!("holds a key that cannot be used: {other}")),
+        error => malformed("SF_TLS_KEY", &files.key, format!("contains a key that cannot be used: {error}")),
     })
 }
 
 fn read_key(setting: &'static str, path: &Path) -> Result<PrivateKeyDer<'static>, TlsError> {
     PrivateKeyDer::from_pem_slice(&bytes(setting, path)?).map_err(|error| {
-        let what = match error {
-            pem::Error::NoItemsFound => "holds no private key in PEM, or one with a passphrase".to_owned(),
-            other => format!("is not PEM: {other}"),
+        let fault = match error {
+            pem::Error::NoItemsFound => "contains no private key in PEM, or one with a passphrase".to_owned(),
+            error => format!("is not PEM: {error}"),
         };
-        malformed(setting, path, what)
+        malformed(setting, path, fault)
     })
 }
 
@@ -224,23 +226,23 @@ fn bytes(setting: &'static str, path: &Path) -> Result<Vec<u8>, TlsError> {
     fs::read(path).map_err(|source| TlsError::Unreadable { setting, path: path.to_owned(), source })
 }
 
-fn malformed(setting: &'static str, path: &Path, what: String) -> TlsError {
-    TlsError::Malformed { setting, path: path.to_owned(), what }
+fn malformed(setting: &'static str, path: &Path, fault: String) -> TlsError {
+    TlsError::Malformed { setting, path: path.to_owned(), fault }
 }
 
-/// Whether a certificate is good at `time`. Who signed it is the browsers' business: the verifier,
-/// which trusts nobody here, looks at the dates before anything else.
+/// The validity of a certificate at `time`, whoever has signed it. The verifier trusts no issuer
+/// here, but checks the dates first.
 fn validity(certified: &CertifiedKey, time: UnixTime) -> Validity {
-    let Some(certificate) = certified.cert.first() else { return Validity::Good };
-    let Ok(parsed) = ParsedCertificate::try_from(certificate) else { return Validity::Good };
+    let Some(certificate) = certified.cert.first() else { return Validity::Valid };
+    let Ok(parsed) = ParsedCertificate::try_from(certificate) else { return Validity::Valid };
     match verify_server_cert_signed_by_trust_anchor(&parsed, &RootCertStore::empty(), &[], time, &[]) {
         Err(rustls::Error::InvalidCertificate(
             CertificateError::Expired | CertificateError::ExpiredContext { .. },
         )) => Validity::Expired,
         Err(rustls::Error::InvalidCertificate(
             CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. },
-        )) => Validity::TooEarly,
-        _ => Validity::Good,
+        )) => Validity::NotYet,
+        _ => Validity::Valid,
     }
 }
 

@@ -1,5 +1,4 @@
-//! Counts what this process does, for `/metrics` (`monitoring/`). No number names a user, a project
-//! or a file.
+//! Metrics of this process for `/metrics` (`monitoring/`). They name no users, projects or files.
 
 mod numbers;
 
@@ -14,10 +13,10 @@ use numbers::RequestLabels;
 
 use crate::state::AppState;
 
-/// What stands for a path that no route took: files of the page, and what is not there.
+/// Label of paths without a route: files of the page, and unknown paths.
 const NO_ROUTE: &str = "(page)";
 
-/// Middleware: counts requests by route, and how long it takes until an answer begins.
+/// Middleware: counts requests by route and measures the time until the answer begins.
 pub(crate) async fn observe(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let begun = Instant::now();
     let method = match request.method().as_str() {

@@ -1,5 +1,4 @@
-//! What is counted, by name. Names and labels are for others to rely on: they are listed in
-//! `docs/operations.md`.
+//! The metrics. Their names and labels are a public interface, listed in `docs/operations.md`.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -15,14 +14,14 @@ use prometheus_client::registry::Registry;
 use crate::clock;
 use crate::error::{ApiError, ApiResult};
 
-/// Upper bounds of the times of requests, in seconds: from a cached list to a long export.
+/// Histogram buckets of request times in seconds, from a cached list to a long export.
 const REQUEST_BOUNDS_SECS: [f64; 12] =
     [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 5.0, 30.0, 120.0];
 
-/// Upper bounds of the times of tasks, in seconds.
+/// Histogram buckets of task times in seconds.
 const TASK_BOUNDS_SECS: [f64; 9] = [0.1, 0.5, 1.0, 5.0, 15.0, 60.0, 300.0, 900.0, 3_600.0];
 
-/// A kind of request and its answer.
+/// Labels of a request and its answer.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(super) struct RequestLabels {
     pub(super) method: String,
@@ -55,7 +54,7 @@ struct StateLabel {
 
 type Seconds = Counter<f64, AtomicU64>;
 
-/// All numbers of this process.
+/// All metrics of this process.
 #[derive(Debug)]
 pub struct Metrics {
     registry: Registry,
@@ -149,22 +148,22 @@ impl Metrics {
         self.task_secs.get_or_create(&KindLabel { kind: kind.to_owned() }).observe(took.as_secs_f64());
     }
 
-    /// Counts a render of a kind, such as `project`: how long it took, and how long the sound is.
+    /// Counts a render of a kind, such as `project`, with its duration and the length of its sound.
     pub(crate) fn rendered(&self, kind: &'static str, took: Duration, sound_secs: f64) {
         let labels = KindLabel { kind: kind.to_owned() };
         self.render_secs.get_or_create(&labels).inc_by(took.as_secs_f64());
         self.rendered_secs.get_or_create(&labels).inc_by(sound_secs);
     }
 
-    /// Counts a stored file that belonged to nothing and was removed.
+    /// Counts a stored file that nothing referred to and that was set aside.
     pub(crate) fn orphan_removed(&self, folder: &'static str, size_bytes: u64) {
         self.orphans.get_or_create(&KindLabel { kind: folder.to_owned() }).inc();
         self.orphans_bytes.inc_by(size_bytes);
     }
 
-    /// How many tasks wait or run, by kind and state.
+    /// Sets the numbers of waiting and running tasks, by kind and state.
     pub(crate) fn set_tasks(&self, counts: Vec<(String, &'static str, i64)>) {
-        // What is not there any more would stay as it was.
+        // Kinds without tasks would otherwise keep their last count.
         self.tasks.clear();
         for (kind, state, count) in counts {
             let labels = TaskLabels { kind, state: state.to_owned() };
@@ -172,17 +171,17 @@ impl Metrics {
         }
     }
 
-    /// How much is stored of a kind.
+    /// Sets the stored bytes of a kind.
     pub(crate) fn set_storage(&self, kind: &'static str, size_bytes: u64) {
         self.storage_bytes.get_or_create(&KindLabel { kind: kind.to_owned() }).set(signed(size_bytes));
     }
 
-    /// How much of the disk is free.
+    /// Sets the free bytes of the disk.
     pub(crate) fn set_disk_free(&self, free_bytes: u64) {
         self.disk_free_bytes.set(signed(free_bytes));
     }
 
-    /// How the pool of connections stands.
+    /// Sets the numbers of connections of the pool.
     pub(crate) fn set_connections(&self, idle: u64, used: u64, max: u64) {
         for (state, count) in [("idle", idle), ("used", used)] {
             self.connections.get_or_create(&StateLabel { state: state.to_owned() }).set(signed(count));
@@ -190,7 +189,7 @@ impl Metrics {
         self.connections_max.set(signed(max));
     }
 
-    /// Everything as text.
+    /// All metrics as text.
     pub(crate) fn text(&self) -> ApiResult<String> {
         let mut text = String::new();
         text::encode(&mut text, &self.registry).map_err(ApiError::internal)?;

@@ -1,4 +1,4 @@
-//! What is looked up when somebody asks for the numbers.
+//! Gauges that are measured when metrics are read.
 
 use std::sync::Mutex;
 use std::sync::PoisonError;
@@ -9,27 +9,27 @@ use crate::exports::{STEM_FILES, render_files};
 use crate::state::AppState;
 use crate::{audio, db, disk, soundfonts};
 
-/// How long sums of stored files are believed: with object storage each is a long list.
-const SUMS_FRESH: Duration = Duration::from_secs(60);
+/// How long sizes of stored files stay valid. With object storage, each needs a long listing.
+const SUMS_VALID_FOR: Duration = Duration::from_secs(60);
 
-/// When the sums were last made, in this process.
+/// Time of the last measurement of stored files in this process.
 #[derive(Debug, Default)]
-pub(crate) struct SumsMade(Mutex<Option<Instant>>);
+pub(crate) struct StorageSums(Mutex<Option<Instant>>);
 
-impl SumsMade {
-    /// Whether it is time to make them again; if so, that is taken as done.
-    fn are_due(&self) -> bool {
-        let mut made = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let due = made.is_none_or(|at| at.elapsed() >= SUMS_FRESH);
-        if due {
-            *made = Some(Instant::now());
+impl StorageSums {
+    /// Whether a new measurement is due; if so, records it as done now.
+    fn claim_if_due(&self) -> bool {
+        let mut measured_at = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_due = measured_at.is_none_or(|at| at.elapsed() >= SUMS_VALID_FOR);
+        if is_due {
+            *measured_at = Some(Instant::now());
         }
-        due
+        is_due
     }
 }
 
-/// Brings the numbers up to date that nobody counts along.
-pub(super) async fn look(state: &AppState) -> ApiResult<()> {
+/// Measures all gauges.
+pub(super) async fn update(state: &AppState) -> ApiResult<()> {
     let metrics = &state.metrics;
     let unfinished = state.tasks.unfinished_by_kind().await?;
     metrics.set_tasks(
@@ -41,7 +41,7 @@ pub(super) async fn look(state: &AppState) -> ApiResult<()> {
     if let Some(free_bytes) = disk::free_bytes(&state.config.storage.dir)? {
         metrics.set_disk_free(free_bytes);
     }
-    if !state.sums_made.are_due() {
+    if !state.storage_sums.claim_if_due() {
         return Ok(());
     }
     let blobs = state.blobs.clone();

@@ -1,7 +1,7 @@
 //! `/metrics`: numbers for Prometheus, in the OpenMetrics text format.
 //!
-//! Counters and histograms are this process's own, from its start; sums of the database and the
-//! disk are looked up for each answer. `SF_METRICS` says who may read.
+//! Counters and histograms cover this process since its start. Gauges of the database and the disk
+//! are measured for each answer. `SF_METRICS` defines who may read them.
 
 mod gauges;
 
@@ -11,14 +11,14 @@ use axum::http::header;
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::get;
 
-pub(crate) use gauges::SumsMade;
+pub(crate) use gauges::StorageSums;
 
 use crate::auth::Admin;
 use crate::config::MetricsAccess;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Kind of the text that Prometheus reads.
+/// Media type of the text for Prometheus.
 const OPENMETRICS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 /// The route, outside the API's prefix.
@@ -38,7 +38,7 @@ async fn read(State(state): State<AppState>, request: Request) -> ApiResult<Resp
             Admin::from_request_parts(&mut parts, &state).await?;
         }
     }
-    gauges::look(&state).await?;
+    gauges::update(&state).await?;
     let text = state.metrics.text()?;
     Ok(([(header::CONTENT_TYPE, OPENMETRICS), (header::CACHE_CONTROL, "no-store")], text).into_response())
 }

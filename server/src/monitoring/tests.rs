@@ -1,4 +1,4 @@
-//! What is counted, and who may read it.
+//! Values of the metrics, and access to them.
 
 use std::time::Duration;
 
@@ -15,11 +15,11 @@ fn text(answer: &Answer) -> String {
     text
 }
 
-/// The value of the line that begins so.
+/// The value of the metric with this name and labels.
 #[track_caller]
-fn value(text: &str, line: &str) -> f64 {
-    let found = text.lines().find_map(|one| one.strip_prefix(line)?.trim().parse().ok());
-    found.unwrap_or_else(|| panic!("no line `{line}` in\n{text}"))
+fn value(text: &str, prefix: &str) -> f64 {
+    let found = text.lines().find_map(|line| line.strip_prefix(prefix)?.trim().parse().ok());
+    found.unwrap_or_else(|| panic!("no line `{prefix}` in\n{text}"))
 }
 
 #[tokio::test]
@@ -34,19 +34,19 @@ async fn requests_are_counted_by_route() {
     app.local(Method::GET, "/api/v1/projects/none").send().await.problem(404, "not_found");
     app.local(Method::GET, "/nowhere/secret-path").send().await.expect(404);
     let text = text(&app.local(Method::GET, "/metrics").send().await);
-    let line = |method: &str, route: &str, status: u16| {
+    let metric = |method: &str, route: &str, status: u16| {
         format!(
             "songfoundry_http_requests_total{{method=\"{method}\",route=\"{route}\",status=\"{status}\"}} "
         )
     };
-    assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 200)), 3.0);
-    assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 404)), 1.0);
-    assert_eq!(value(&text, &line("GET", "/api/v1/projects/{id}", 400)), 1.0);
-    assert_eq!(value(&text, &line("POST", "/api/v1/projects", 201)), 1.0);
-    assert_eq!(value(&text, &line("GET", "(page)", 404)), 1.0);
+    assert_eq!(value(&text, &metric("GET", "/api/v1/projects/{id}", 200)), 3.0);
+    assert_eq!(value(&text, &metric("GET", "/api/v1/projects/{id}", 404)), 1.0);
+    assert_eq!(value(&text, &metric("GET", "/api/v1/projects/{id}", 400)), 1.0);
+    assert_eq!(value(&text, &metric("POST", "/api/v1/projects", 201)), 1.0);
+    assert_eq!(value(&text, &metric("GET", "(page)", 404)), 1.0);
     let count = "songfoundry_http_request_seconds_count{method=\"GET\",route=\"/api/v1/projects/{id}\"} ";
     assert_eq!(value(&text, count), 5.0);
-    // No number names what people have.
+    // Metrics contain no ids, paths or queries.
     assert!(!text.contains("secret") && !text.contains("hidden"), "{text}");
 }
 
@@ -70,7 +70,7 @@ async fn tasks_and_renders_are_counted() {
 }
 
 #[tokio::test]
-async fn storage_and_connections_are_looked_up() {
+async fn storage_and_connections_are_measured() {
     let app = TestApp::start().await;
     let text = text(&app.local(Method::GET, "/metrics").send().await);
     assert!(value(&text, "songfoundry_storage_bytes{kind=\"database\"} ") > 10_000.0);
@@ -85,7 +85,7 @@ async fn storage_and_connections_are_looked_up() {
 }
 
 #[tokio::test]
-async fn administrators_read_it_and_others_only_where_it_is_open() {
+async fn only_administrators_read_metrics_unless_they_are_open() {
     let app = TestApp::start().await;
     app.remote(Method::GET, "/metrics").send().await.problem(401, "token_missing");
     let ada = app.token_of_new_user("ada").await;

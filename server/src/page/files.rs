@@ -1,5 +1,4 @@
-//! Reading a file of the page: safely, with its type and entity tag. All who are sent a file share
-//! one copy of it.
+//! Reads files of the page from its folder, with media type and entity tag, and caches them.
 
 use std::collections::HashMap;
 use std::fs::Metadata;
@@ -14,13 +13,13 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::ApiError;
 
-/// Largest file of the page, in bytes: far above what a build makes.
+/// Maximum size of a file of the page in bytes, far above those of a build.
 const FILE_MAX_BYTES: u64 = 32 * 1024 * 1024;
 
-/// Most that is kept of the page's files, in bytes.
-const KEPT_MAX_BYTES: usize = 64 * 1024 * 1024;
+/// Maximum size of the cache, in bytes.
+const CACHE_MAX_BYTES: usize = 64 * 1024 * 1024;
 
-/// Files of the page that were read before.
+/// The cache of files of the page.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct PageFiles(Arc<Mutex<HashMap<PathBuf, Arc<PageFile>>>>);
 
@@ -28,14 +27,14 @@ pub(crate) struct PageFiles(Arc<Mutex<HashMap<PathBuf, Arc<PageFile>>>>);
 #[derive(Debug)]
 pub(super) struct PageFile {
     pub(super) bytes: Bytes,
-    /// The same by Brotli, where the build has put a copy beside it.
+    /// The compressed copy, if the build has made one.
     pub(super) brotli: Option<Bytes>,
     pub(super) etag: String,
     pub(super) media_type: &'static str,
     version: [Option<Version>; 2],
 }
 
-/// Size and time of a file.
+/// Size and modification time of a file.
 type Version = (u64, Option<SystemTime>);
 
 impl PageFiles {
@@ -54,31 +53,31 @@ impl PageFiles {
 
     fn read_blocking(&self, folder: &Path, file: &Path) -> io::Result<Option<Arc<PageFile>>> {
         let real = file.canonicalize()?;
-        let facts = real.metadata()?;
-        let is_ours = |facts: &Metadata| facts.is_file() && facts.len() <= FILE_MAX_BYTES;
-        if !real.starts_with(folder.canonicalize()?) || !is_ours(&facts) {
+        let metadata = real.metadata()?;
+        let is_valid = |metadata: &Metadata| metadata.is_file() && metadata.len() <= FILE_MAX_BYTES;
+        if !real.starts_with(folder.canonicalize()?) || !is_valid(&metadata) {
             return Ok(None);
         }
         let copy = PathBuf::from(format!("{}.br", real.display()));
-        // A copy that is older than its file is of an earlier build.
-        let copy_facts = copy
+        // A copy that is older than its file belongs to an earlier build.
+        let copy_metadata = copy
             .symlink_metadata()
             .ok()
-            .filter(|copy| is_ours(copy) && copy.modified().ok() >= facts.modified().ok());
-        let version = |facts: &Metadata| (facts.len(), facts.modified().ok());
-        let version = [Some(version(&facts)), copy_facts.as_ref().map(version)];
-        let kept = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&real).cloned();
-        if let Some(kept) = kept.filter(|kept| kept.version == version) {
-            return Ok(Some(kept));
+            .filter(|copy| is_valid(copy) && copy.modified().ok() >= metadata.modified().ok());
+        let version = |metadata: &Metadata| (metadata.len(), metadata.modified().ok());
+        let version = [Some(version(&metadata)), copy_metadata.as_ref().map(version)];
+        let cached = self.0.lock().unwrap_or_else(PoisonError::into_inner).get(&real).cloned();
+        if let Some(cached) = cached.filter(|cached| cached.version == version) {
+            return Ok(Some(cached));
         }
         let bytes = Bytes::from(std::fs::read(&real)?);
-        let brotli = copy_facts.map(|_| std::fs::read(&copy).map(Bytes::from)).transpose()?;
+        let brotli = copy_metadata.map(|_| std::fs::read(&copy).map(Bytes::from)).transpose()?;
         let etag = format!("\"{:x}\"", Sha256::digest(&bytes));
         let file = Arc::new(PageFile { bytes, brotli, etag, media_type: media_type(file), version });
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        all.insert(real, Arc::clone(&file));
-        if all.values().map(|one| one.size_bytes()).sum::<usize>() > KEPT_MAX_BYTES {
-            all.clear();
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        cache.insert(real, Arc::clone(&file));
+        if cache.values().map(|file| file.size_bytes()).sum::<usize>() > CACHE_MAX_BYTES {
+            cache.clear();
         }
         Ok(Some(file))
     }
@@ -90,12 +89,12 @@ impl PageFile {
     }
 }
 
-/// The path in the folder that a URL's path names, if it consists of plain names only.
+/// The path in the folder for a URL's path; `None` unless it consists of plain names.
 fn below(folder: &Path, path: &str) -> Option<PathBuf> {
     let decoded = percent_decode_str(path).decode_utf8().ok()?;
     let relative = Path::new(decoded.strip_prefix('/')?);
     let plain = relative.components().all(|part| match part {
-        // Names that start with a dot are nobody's business.
+        // Hidden files are not served.
         Component::Normal(name) => !name.to_string_lossy().starts_with('.'),
         _ => false,
     });
@@ -123,7 +122,7 @@ fn media_type(file: &Path) -> &'static str {
     }
 }
 
-/// Whether an error says that there is no such file; a name may be too long for one.
+/// Whether an error means that there is no such file; names may also be too long.
 fn is_no_file(error: io::ErrorKind) -> bool {
     use io::ErrorKind::{InvalidFilename, NotADirectory, NotFound};
     matches!(error, NotFound | NotADirectory | InvalidFilename)
@@ -152,7 +151,7 @@ mod tests {
             assert_eq!(below(folder, path), None, "{path}");
         }
         assert_eq!(below(folder, "/assets/a%20b.js"), Some(PathBuf::from("/srv/page/assets/a b.js")));
-        // What escapes nothing stands for itself (URL Standard, "percent-decode").
+        // An invalid escape is not decoded (URL Standard, "percent-decode").
         assert_eq!(below(folder, "/%zz%"), Some(PathBuf::from("/srv/page/%zz%")));
     }
 

@@ -15,22 +15,19 @@ use crate::state::AppState;
 
 pub(crate) use files::PageFiles;
 
-/// What the page may load and run: only what this service sends, wasm, and workers and worklets
-/// made from blobs.
+/// Limits the page to files of this service, wasm, and workers and worklets from blobs.
 const CONTENT_SECURITY_POLICY: &str = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval' blob:; \
      worker-src 'self' blob:; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; \
      media-src 'self' blob:; font-src 'self' data:; connect-src 'self' blob:; object-src 'none'; \
      base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// Said by the page where the page's folder is missing.
+/// The answer if the folder of the page is missing.
 const NO_PAGE: &str = include_str!("no-page.html");
 
-/// For half a year browsers come by HTTPS only (RFC 6797), once they did. They heed it for names,
-/// not for addresses.
+/// Makes browsers use HTTPS only for half a year (RFC 6797). They ignore it for IP addresses.
 const STRICT_TRANSPORT_SECURITY: &str = "max-age=15552000";
 
-/// Middleware: the headers that make the page cross-origin isolated and keep others from framing
-/// it.
+/// Middleware: sets the headers that make the page cross-origin isolated and forbid framing.
 pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
     let is_encrypted = request.extensions().get::<Https>().is_some();
     let mut response = next.run(request).await;
@@ -52,7 +49,7 @@ pub(crate) async fn security_headers(request: Request, next: Next) -> Response {
     response
 }
 
-/// Everything that no route took: a file of the page, or 404.
+/// Answers paths without a route: a file of the page, or 404.
 pub(crate) async fn fallback(State(state): State<AppState>, request: Request) -> Response {
     let path = request.uri().path();
     let under_api = path == "/api" || path.starts_with("/api/");
@@ -100,7 +97,7 @@ async fn serve(
         return Ok((StatusCode::NOT_MODIFIED, common).into_response());
     }
     let kind = [(header::CONTENT_TYPE, HeaderValue::from_static(file.media_type))];
-    if let Some(brotli) = file.brotli.clone().filter(|_| takes_brotli(headers)) {
+    if let Some(brotli) = file.brotli.clone().filter(|_| accepts_brotli(headers)) {
         let encoding = [(header::CONTENT_ENCODING, HeaderValue::from_static("br"))];
         return Ok((common, kind, encoding, Body::from(brotli)).into_response());
     }
@@ -108,7 +105,7 @@ async fn serve(
 }
 
 /// Whether `Accept-Encoding` names Brotli with a weight above 0 (RFC 9110, section 12.5.3).
-fn takes_brotli(headers: &HeaderMap) -> bool {
+fn accepts_brotli(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::ACCEPT_ENCODING).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|coding| {
         let mut parts = coding.split(';').map(str::trim);

@@ -39,7 +39,7 @@ async fn the_page_is_isolated_and_may_run_wasm() {
 }
 
 #[tokio::test]
-async fn what_carries_its_version_is_kept_for_ever() {
+async fn paths_with_a_version_are_cached_forever() {
     let (dir, app) = with_page().await;
     let versioned = app.remote(Method::GET, "/assets/app.js?v=1a2b").send().await;
     assert!(versioned.header("cache-control").contains("immutable"));
@@ -55,34 +55,34 @@ async fn what_carries_its_version_is_kept_for_ever() {
 }
 
 #[tokio::test]
-async fn scripts_are_compressed_for_those_who_ask() {
+async fn scripts_are_compressed_if_the_client_accepts_it() {
     let (dir, app) = with_page().await;
     let plain = app.remote(Method::GET, "/assets/app.js").send().await;
-    let ask = |accepted: &'static str| {
+    let get = |accepted: &'static str| {
         app.remote(Method::GET, "/assets/app.js").header("accept-encoding", accepted).send()
     };
-    let packed = ask("gzip, br").await;
-    assert_eq!(packed.header("content-encoding"), "gzip", "the build has made no other copy");
-    assert!(packed.bytes.len() < plain.bytes.len() / 4);
+    let compressed = get("gzip, br").await;
+    assert_eq!(compressed.header("content-encoding"), "gzip", "the build has made no other copy");
+    assert!(compressed.bytes.len() < plain.bytes.len() / 4);
 
     std::fs::write(dir.path().join("assets/app.js.br"), "as made by the build").expect("writes");
     for (accepted, encoding) in
         [("gzip, br", "br"), ("br;q=0.5", "br"), ("gzip, br;q=0", "gzip"), ("gzip", "gzip"), ("x", "")]
     {
-        let packed = ask(accepted).await;
-        assert_eq!(packed.header("content-encoding"), encoding, "{accepted}");
-        assert_eq!(packed.bytes == b"as made by the build", encoding == "br");
-        assert_eq!(packed.header("vary"), "accept-encoding");
+        let compressed = get(accepted).await;
+        assert_eq!(compressed.header("content-encoding"), encoding, "{accepted}");
+        assert_eq!(compressed.bytes == b"as made by the build", encoding == "br");
+        assert_eq!(compressed.header("vary"), "accept-encoding");
     }
-    // A copy of an earlier build is of no use.
+    // A copy of an earlier build is ignored.
     let later = std::time::SystemTime::now() + std::time::Duration::from_secs(60);
     let file = std::fs::File::options().write(true).open(dir.path().join("assets/app.js")).expect("opens");
     file.set_modified(later).expect("sets");
-    assert_eq!(ask("gzip, br").await.header("content-encoding"), "gzip");
+    assert_eq!(get("gzip, br").await.header("content-encoding"), "gzip");
 }
 
 #[tokio::test]
-async fn what_is_not_there_is_a_problem() {
+async fn unknown_paths_are_problems() {
     let (_dir, app) = with_page().await;
     for (method, path) in [
         (Method::GET, "/nowhere"),
@@ -101,7 +101,7 @@ async fn what_is_not_there_is_a_problem() {
 }
 
 #[tokio::test]
-async fn a_missing_page_says_what_to_do() {
+async fn a_missing_page_explains_how_to_build_it() {
     let dir = tempfile::tempdir().expect("a folder");
     let app = TestApp::with(&[("SF_WEB_DIR", &dir.path().to_string_lossy())]).await;
     let answer = app.remote(Method::GET, "/").send().await;

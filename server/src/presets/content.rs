@@ -1,8 +1,8 @@
-//! What a preset may hold.
+//! Checks the contents of presets.
 //!
-//! It is checked as the track that it would become: by the project's schema, and then strictly by
-//! the parameter tables of the engine. A project keeps effects, parameters and values of other
-//! versions; a preset with such would be no sound.
+//! A content is checked as a track of a project: by the schema, and then strictly by the engine's
+//! parameter tables. Projects may keep effects, parameters and values of other versions, but a
+//! preset with such values could not be played.
 
 use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 use schemas::json::JsonText;
@@ -12,13 +12,13 @@ use serde_json::{Map, Value, json};
 use super::PresetKind;
 use crate::error::{FieldError, pointer_part};
 
-/// Fields of an effect that mean something in one project only.
-const OF_ONE_PROJECT: [&str; 2] = ["id", "side_chain"];
+/// Fields of an effect that are valid in one project only.
+const PROJECT_FIELDS: [&str; 2] = ["id", "side_chain"];
 
-/// A content that a preset of this kind can have, as it is stored.
+/// The content of a preset of this kind, as it is stored.
 ///
 /// # Errors
-/// Every place that is wrong; `/content` is the content itself.
+/// All invalid values; `/content` is the pointer of the content.
 pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<FieldError>> {
     let Some(fields) = content.as_object() else { return Err(vec![fault("", "expected an object")]) };
     let allowed: &[&str] = match kind {
@@ -29,12 +29,15 @@ pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<Fi
         .keys()
         .filter(|key| !allowed.contains(&key.as_str()))
         .map(|key| {
-            fault(&format!("/{}", pointer_part(key)), &format!("only {} belong here", allowed.join(" and ")))
+            fault(
+                &format!("/{}", pointer_part(key)),
+                &format!("only {} are allowed here", allowed.join(" and ")),
+            )
         })
         .collect();
-    for needed in allowed.iter().filter(|key| kind == PresetKind::EffectChain || **key == "synth_engine") {
-        if !fields.contains_key(*needed) {
-            errors.push(fault("", &format!("`{needed}` is missing")));
+    for required in allowed.iter().filter(|key| kind == PresetKind::EffectChain || **key == "synth_engine") {
+        if !fields.contains_key(*required) {
+            errors.push(fault("", &format!("`{required}` is missing")));
         }
     }
     if !errors.is_empty() {
@@ -42,7 +45,7 @@ pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<Fi
     }
     let mut kept = fields.clone();
     for effect in kept.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten() {
-        for field in OF_ONE_PROJECT {
+        for field in PROJECT_FIELDS {
             effect.as_object_mut().map(|effect| effect.shift_remove(field));
         }
     }
@@ -53,27 +56,30 @@ pub(super) fn checked(kind: PresetKind, content: &Value) -> Result<Value, Vec<Fi
 fn faults(kind: PresetKind, fields: &Map<String, Value>) -> Vec<FieldError> {
     const TRACK: &str = "/tracks/0";
     if let Err(violations) = validate(&JsonText::of_value(&project(fields))) {
-        let place = |pointer: &str| pointer.strip_prefix(TRACK).unwrap_or_default().to_owned();
-        return violations.iter().map(|one| fault(&place(&one.pointer), &one.detail)).collect();
+        let in_content = |pointer: &str| pointer.strip_prefix(TRACK).unwrap_or_default().to_owned();
+        return violations
+            .iter()
+            .map(|violation| fault(&in_content(&violation.pointer), &violation.detail))
+            .collect();
     }
     let effects = fields.get("effects").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     if effects.is_empty() && kind == PresetKind::EffectChain {
-        return vec![fault("/effects", "a chain has one effect at least")];
+        return vec![fault("/effects", "a chain must have at least one effect")];
     }
-    let checked = |(place, effect): (usize, &Value)| effect_faults(effect, &format!("/effects/{place}"));
+    let checked = |(index, effect): (usize, &Value)| effect_faults(effect, &format!("/effects/{index}"));
     effects.iter().enumerate().flat_map(checked).collect()
 }
 
-/// The smallest project that has this as a track.
+/// The smallest project with this content as a track.
 fn project(fields: &Map<String, Value>) -> Value {
     let mut track = fields.clone();
     track.insert("id".to_owned(), "preset".into());
     track.insert("kind".to_owned(), "instrument".into());
-    for (place, effect) in
+    for (index, effect) in
         track.get_mut("effects").and_then(Value::as_array_mut).into_iter().flatten().enumerate()
     {
         if let Some(effect) = effect.as_object_mut() {
-            effect.insert("id".to_owned(), format!("effect-{place}").into());
+            effect.insert("id".to_owned(), format!("effect-{index}").into());
         }
     }
     json!({ "schema_version": 1, "project_id": "preset", "tracks": [track] })
@@ -92,24 +98,24 @@ fn effect_faults(effect: &Value, pointer: &str) -> Vec<FieldError> {
     let params = effect["params"].as_object().into_iter().flatten();
     params
         .filter_map(|(id, value)| {
-            let why = parameter_fault(kind, id, value)?;
-            Some(fault(&format!("{pointer}/params/{}", pointer_part(id)), &why))
+            let detail = parameter_fault(kind, id, value)?;
+            Some(fault(&format!("{pointer}/params/{}", pointer_part(id)), &detail))
         })
         .collect()
 }
 
 fn parameter_fault(kind: &EffectKind, id: &str, value: &Value) -> Option<String> {
-    let Some(place) = kind.parameter_index(id) else {
-        return Some(format!("`{}` has no parameter of this name", kind.id));
+    let Some(index) = kind.parameter_index(id) else {
+        return Some(format!("the effect `{}` has no parameter `{id}`", kind.id));
     };
-    let parameter = &kind.parameters[place];
-    let fits = match (value, parameter.scale) {
+    let parameter = &kind.parameters[index];
+    let is_valid = match (value, parameter.scale) {
         (Value::Number(number), _) => number.as_f64().is_some_and(|number| parameter.clamp(number) == number),
         (Value::Bool(_), Scale::Switch) => true,
         (Value::String(name), Scale::Choice(choices)) => choices.contains(&name.as_str()),
         _ => false,
     };
-    (!fits).then(|| format!("{value} is not {}", expected(parameter)))
+    (!is_valid).then(|| format!("{value} is not {}", expected(parameter)))
 }
 
 fn expected(parameter: &Parameter) -> String {
@@ -131,14 +137,14 @@ mod tests {
     use super::*;
 
     #[track_caller]
-    fn check_refused(kind: PresetKind, content: Value, places: &[&str]) {
+    fn check_refused(kind: PresetKind, content: Value, pointers: &[&str]) {
         let errors = checked(kind, &content).expect_err("not a content");
-        let found: Vec<&str> = errors.iter().map(|one| one.pointer.as_str()).collect();
-        assert_eq!(found, places, "{errors:?}");
+        let found: Vec<&str> = errors.iter().map(|error| error.pointer.as_str()).collect();
+        assert_eq!(found, pointers, "{errors:?}");
     }
 
     #[test]
-    fn what_belongs_to_one_project_is_left_out() {
+    fn ids_and_side_chains_are_removed() {
         let chain = json!({ "effects": [
             { "id": "e7", "type": "builtin", "name": "compressor", "side_chain": "kick",
               "params": { "detector": "RMS", "auto_makeup": true, "ratio": 4 } },
@@ -151,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn every_wrong_place_of_a_chain_is_named() {
+    fn all_invalid_values_of_a_chain_are_reported() {
         let effect = |name: &str, params: Value| json!({ "type": "builtin", "name": name, "params": params });
         check_refused(PresetKind::EffectChain, json!([]), &["/content"]);
         check_refused(PresetKind::EffectChain, json!({}), &["/content"]);

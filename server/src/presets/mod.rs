@@ -1,8 +1,7 @@
-//! Presets: instruments and chains of effects under a name, made by users or by the factory.
+//! Presets: named instruments and chains of effects, stored by users or part of the program.
 //!
-//! What a preset holds is checked against the project's schema and the parameter tables of the
-//! engine (`content.rs`), so that whoever loads one gets a sound that this version can make.
-//! Presets of the factory are part of the program and pass the same check in a test.
+//! `content.rs` checks each preset against the project's schema and the engine's parameter tables,
+//! so that this version can play it. A test applies the same check to the factory presets.
 
 mod content;
 mod factory;
@@ -20,7 +19,7 @@ use utoipa_axum::routes;
 use crate::raw_json;
 use crate::state::AppState;
 
-/// Most presets that a user may store.
+/// Maximum number of presets of a user.
 const PRESETS_MAX: i64 = 2_000;
 
 /// The routes of this slice, relative to `/api/v1`.
@@ -32,13 +31,13 @@ pub fn routes() -> OpenApiRouter<AppState> {
     ))
 }
 
-/// What a preset is for.
+/// The purpose of a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PresetKind {
     /// An instrument, with effects if it needs some.
     Instrument,
-    /// Effects in a row.
+    /// A chain of effects.
     EffectChain,
 }
 
@@ -51,7 +50,7 @@ impl PresetKind {
     }
 }
 
-/// Who made a preset.
+/// The origin of a preset.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PresetSource {
@@ -66,13 +65,13 @@ pub enum PresetSource {
 pub struct PresetSummary {
     /// Id: a UUID, or a name that begins with `factory-`.
     pub id: String,
-    /// What it is for.
+    /// Its purpose.
     pub kind: PresetKind,
-    /// Who made it.
+    /// Its origin.
     pub source: PresetSource,
     /// Its name.
     pub name: String,
-    /// Where people look for it, such as `Vocals`; may be empty.
+    /// Its category, such as `Vocals`; may be empty.
     pub category: String,
     /// What it does and how to use it; may be empty.
     pub description: String,
@@ -85,7 +84,7 @@ pub struct PresetSummary {
 /// A preset.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct StoredPreset {
-    /// All but the content.
+    /// All fields but the content.
     #[serde(flatten)]
     pub summary: PresetSummary,
     /// `effects` as on a track of a project, without ids; for an instrument also its

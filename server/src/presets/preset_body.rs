@@ -1,4 +1,4 @@
-//! Presets as requests bring them.
+//! Presets in the bodies of requests.
 
 use schemas::json::JsonText;
 use serde::Deserialize;
@@ -8,7 +8,7 @@ use super::{PresetKind, content};
 use crate::error::{ApiError, ApiResult, FieldError};
 use crate::extract::{LongFields, check_count};
 
-/// Longest texts, in characters.
+/// Maximum lengths of texts, in characters.
 const NAME_MAX_CHARS: usize = 200;
 const CATEGORY_MAX_CHARS: usize = 64;
 const DESCRIPTION_MAX_CHARS: usize = 2_000;
@@ -17,11 +17,11 @@ const DESCRIPTION_MAX_CHARS: usize = 2_000;
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PresetBody {
-    /// What it is for.
+    /// Its purpose.
     pub(super) kind: PresetKind,
     /// Its name: 1 to 200 characters.
     pub(super) name: String,
-    /// Where to look for it: at most 64 characters; empty by default.
+    /// Its category: at most 64 characters; empty by default.
     #[serde(default)]
     pub(super) category: String,
     /// What it does: at most 2000 characters; empty by default.
@@ -42,7 +42,7 @@ impl PresetBody {
     /// The preset as it is stored.
     ///
     /// # Errors
-    /// 400 `invalid_preset` with every place that is wrong.
+    /// 400 `invalid_preset` with all invalid values.
     pub(super) fn checked(mut self) -> ApiResult<Self> {
         let mut errors = Vec::new();
         for (pointer, text, min, max) in [
@@ -53,11 +53,11 @@ impl PresetBody {
             *text = text.trim().to_owned();
             let chars = text.chars().count();
             if !(min..=max).contains(&chars) || text.chars().any(char::is_control) {
-                let detail = format!("expected {min} to {max} printable characters, and it has {chars}");
+                let detail = format!("expected {min} to {max} printable characters; it has {chars}");
                 errors.push(FieldError { pointer: pointer.to_owned(), detail });
             }
         }
-        // A tree of it is only made for as long as it is checked.
+        // The tree of values exists only during the check.
         check_count(self.content.as_str().as_bytes())?;
         match content::checked(self.kind, &self.content.view().to_value()) {
             Ok(kept) => self.content = JsonText::of_value(&kept),

@@ -1,4 +1,4 @@
-//! What may stand in the queries of this slice's addresses.
+//! Query parameters of this slice.
 
 use serde::Deserialize;
 use utoipa::IntoParams;
@@ -22,19 +22,19 @@ pub(super) struct PresetQuery {
 }
 
 impl PresetQuery {
-    /// What is searched for in lower case, if anything is.
+    /// The search text in lower case, if there is one.
     pub(super) fn search_key(&self) -> Option<String> {
         lower(self.search.as_deref())
     }
 
-    /// The category in lower case, if one is wanted.
+    /// The category in lower case, if there is one.
     pub(super) fn category_key(&self) -> Option<String> {
         lower(self.category.as_deref())
     }
 
-    /// Whether presets of this source are wanted.
-    pub(super) fn wants(&self, source: PresetSource) -> bool {
-        self.source.is_none_or(|wanted| wanted == source)
+    /// Whether the list includes presets of this source.
+    pub(super) fn includes(&self, source: PresetSource) -> bool {
+        self.source.is_none_or(|selected| selected == source)
     }
 }
 

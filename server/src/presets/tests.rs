@@ -22,7 +22,7 @@ async fn list(app: &TestApp, token: &str, query: &str) -> Value {
 }
 
 fn names(list: &Value) -> Vec<&str> {
-    list["items"].as_array().expect("a list").iter().filter_map(|one| one["name"].as_str()).collect()
+    list["items"].as_array().expect("a list").iter().filter_map(|preset| preset["name"].as_str()).collect()
 }
 
 #[tokio::test]
@@ -39,20 +39,20 @@ async fn a_preset_is_stored_read_replaced_and_deleted() {
     assert_eq!(read(path.clone()).await.expect(200), stored);
 
     let engine = json!({ "type": "soundfont", "bank": 0, "program": 4 });
-    let other = json!({ "kind": "instrument", "name": "Keys", "content": { "synth_engine": engine } });
-    let replaced = app.remote(Method::PUT, &path).token(&token).json(&other).send().await.expect(200);
+    let instrument = json!({ "kind": "instrument", "name": "Keys", "content": { "synth_engine": engine } });
+    let replaced = app.remote(Method::PUT, &path).token(&token).json(&instrument).send().await.expect(200);
     assert_eq!((&replaced["kind"], &replaced["category"]), (&json!("instrument"), &json!("")));
     assert_eq!((&replaced["created_at"], &replaced["id"]), (&stored["created_at"], &stored["id"]));
     assert_eq!(read(path.clone()).await.expect(200), replaced);
 
     app.remote(Method::DELETE, &path).token(&token).send().await.expect(204);
     app.remote(Method::DELETE, &path).token(&token).send().await.problem(404, "not_found");
-    app.remote(Method::PUT, &path).token(&token).json(&other).send().await.problem(404, "not_found");
+    app.remote(Method::PUT, &path).token(&token).json(&instrument).send().await.problem(404, "not_found");
     read(path).await.problem(404, "not_found");
 }
 
 #[tokio::test]
-async fn a_preset_that_is_wrong_is_refused_with_its_places() {
+async fn an_invalid_preset_is_refused_with_all_its_errors() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let mut wrong = chain("");
@@ -63,7 +63,7 @@ async fn a_preset_that_is_wrong_is_refused_with_its_places() {
     assert!(detail.contains("/name") && detail.contains("1 to 200"), "{detail}");
     let errors = answer.json()["errors"].clone();
     let pointers: Vec<&str> =
-        errors.as_array().expect("a list").iter().filter_map(|one| one["pointer"].as_str()).collect();
+        errors.as_array().expect("a list").iter().filter_map(|error| error["pointer"].as_str()).collect();
     assert_eq!(pointers, ["/name", "/category", "/content/effects/0/params/feedback"]);
     assert!(errors[2]["detail"].as_str().is_some_and(|text| text.contains("0 to 0.98")), "{errors}");
 
@@ -77,7 +77,7 @@ async fn a_preset_that_is_wrong_is_refused_with_its_places() {
 }
 
 #[tokio::test]
-async fn the_list_has_the_users_first_then_the_factorys_in_pages() {
+async fn user_presets_are_listed_before_factory_presets() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     for name in ["First", "Second", "Third"] {
@@ -114,13 +114,13 @@ async fn lists_can_be_searched() {
     assert!(names(&found).starts_with(&["Vocal 50% wet", "Lead vocal"]), "{found}");
     let instruments = list(&app, &token, "?kind=instrument&limit=200").await;
     assert!(instruments["items"].as_array().is_some_and(|items| items.len() > 10
-        && items.iter().all(|one| one["kind"] == "instrument" && one["source"] == "factory")));
+        && items.iter().all(|preset| preset["kind"] == "instrument" && preset["source"] == "factory")));
     let call = app.remote(Method::GET, &format!("{PATH}?kind=drum")).token(&token);
     call.send().await.problem(400, "bad_query");
 }
 
 #[tokio::test]
-async fn the_factorys_presets_are_everybodys_and_stay_as_they_are() {
+async fn factory_presets_can_be_read_and_not_changed() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let path = format!("{PATH}/factory-lead-vocal");
@@ -134,13 +134,13 @@ async fn the_factorys_presets_are_everybodys_and_stay_as_they_are() {
         let call = app.remote(method, &format!("{PATH}/factory-none")).token(&token);
         call.send().await.problem(404, "not_found");
     }
-    // A copy is the user's own.
+    // A copy belongs to the user.
     let copy = json!({ "kind": preset["kind"], "name": "Mine", "content": preset["content"] });
     assert_eq!(create(&app, &token, &copy).await.expect(201)["content"], preset["content"]);
 }
 
 #[tokio::test]
-async fn nobody_sees_the_presets_of_others() {
+async fn users_cannot_reach_the_presets_of_others() {
     let app = TestApp::start().await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
     let stored = create(&app, &ada, &chain("Hers")).await.expect(201);

@@ -24,20 +24,20 @@ pub(super) async fn list(
 ) -> ApiResult<Json<Page<PresetSummary>>> {
     let limit = page.limit()?;
     let after = page.position()?;
-    let wanted = limit + 1;
+    let count = limit + 1;
     let mut found = Vec::new();
     let in_factory = after.as_ref().is_some_and(|position| factory::is_id(&position.id));
-    if query.wants(PresetSource::User) && !in_factory {
-        found = store::page(&state.db, &user.id, &query, after.as_ref(), wanted).await?;
+    if query.includes(PresetSource::User) && !in_factory {
+        found = store::page(&state.db, &user.id, &query, after.as_ref(), count).await?;
     }
-    if query.wants(PresetSource::Factory) {
+    if query.includes(PresetSource::Factory) {
         let after = after.filter(|_| in_factory);
-        let rest = factory::matching(&query, after.as_ref().map(|position| position.id.as_str()));
-        found.extend(rest.take(wanted as usize - found.len()));
+        let matching = factory::matching(&query, after.as_ref().map(|position| position.id.as_str()));
+        found.extend(matching.take(count as usize - found.len()));
     }
-    let position = |one: &PresetSummary| Position {
-        time: one.created_at.clone().unwrap_or_default(),
-        id: one.id.clone(),
+    let position = |preset: &PresetSummary| Position {
+        time: preset.created_at.clone().unwrap_or_default(),
+        id: preset.id.clone(),
     };
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
@@ -55,7 +55,7 @@ pub(super) async fn create(
     let stored = store::insert(&state.db, &user.id, &body.checked()?).await?;
     let stored = stored.ok_or_else(|| ApiError::Conflict {
         code: "too_many_presets",
-        detail: format!("You have {PRESETS_MAX} presets, and nobody may have more; delete one first."),
+        detail: format!("You have {PRESETS_MAX} presets, which is the maximum; delete one first."),
     })?;
     let location = format!("/api/v1/presets/{}", stored.summary.id);
     let location = HeaderValue::from_str(&location).map_err(ApiError::internal)?;
@@ -107,7 +107,7 @@ pub(super) async fn delete(
     }
 }
 
-/// 403 for a preset of the factory, 404 for one that there is not.
+/// 403 for a factory preset, 404 for an unknown id of the factory.
 fn refuse_factory(id: &str) -> ApiResult<()> {
     match factory::by_id(id) {
         Some(preset) => Err(ApiError::Forbidden {

@@ -34,7 +34,7 @@ use crate::config::Config;
 use crate::db::{Db, Locked, begin_locked};
 use crate::error::ApiError;
 use crate::extract::BodyLimit;
-use crate::fair_bytes::{FairBytes, Share};
+use crate::fair_bytes::{FairBytes, ReservedBytes};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::DocumentQuota;
@@ -207,10 +207,10 @@ pub(crate) fn storing_budget() -> FairBytes {
 ///
 /// # Errors
 /// 503 `busy` when too many documents are being stored.
-fn reserve_storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<Share, ApiError> {
-    let mut share = state.storing.share(owner_id);
-    share.grow(bytes as u64)?;
-    Ok(share)
+fn reserve_storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<ReservedBytes, ApiError> {
+    let mut reserved = state.storing.reservation(owner_id);
+    reserved.grow(bytes as u64)?;
+    Ok(reserved)
 }
 
 /// Begins a transaction during which the user cannot save, for slices that delete files which songs

@@ -205,12 +205,13 @@ impl Drop for Reservation {
 }
 
 fn too_much(need: &MemoryNeed, limit_bytes: u64) -> RenderError {
-    let largest = need.shares().first();
+    let largest = need.components().first();
     RenderError::TooMuchMemory {
         needed_mib: mib(need.bytes()),
         limit_mib: mib(limit_bytes),
-        largest: largest.map_or_else(String::new, |share| format!("{} {}", share.count, share.what)),
-        largest_mib: largest.map_or(0, |share| mib(share.bytes)),
+        largest: largest
+            .map_or_else(String::new, |component| format!("{} {}", component.count, component.what)),
+        largest_mib: largest.map_or(0, |component| mib(component.bytes)),
     }
 }
 

@@ -5,7 +5,7 @@ use dsp_core::session::{Audio, AudioSlot, Session};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::project::{Item, SynthEngine, Track};
-use schemas::session::{AudioPlace, LeftOut, Sounds, compile, files_used, presets_used};
+use schemas::session::{LeftOut, MediaResolver, ResolvedAudio, compile, files_used, presets_used};
 
 use super::budget::{self, BudgetShare, RenderBudget, Reservation};
 use super::error::RenderError;
@@ -250,15 +250,15 @@ struct OpenedSounds {
     recordings: Vec<(String, Recording)>,
 }
 
-impl Sounds for OpenedSounds {
+impl MediaResolver for OpenedSounds {
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32> {
         let mut opened = self.banks.iter().filter(|(_, bank)| bank.is_some());
         opened.position(|(id, _)| id.as_deref() == soundfont_id).map(|index| index as u32)
     }
 
-    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+    fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {
         let slot = self.recordings.iter().position(|(id, _)| id == server_file_id)?;
         let Recording { audio, file_rate_hz } = &self.recordings[slot].1;
-        Some(AudioPlace { slot: slot as u32, frames: audio.frames(), file_rate_hz: *file_rate_hz })
+        Some(ResolvedAudio { slot: slot as u32, frames: audio.frames(), file_rate_hz: *file_rate_hz })
     }
 }

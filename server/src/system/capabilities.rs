@@ -21,26 +21,26 @@ const AUTOSAVE_SECS: u64 = 30;
 /// How often the page asks whether another window has saved, in seconds.
 const REVISION_POLL_SECS: u64 = 3;
 
-/// What this installation is and can do.
+/// Properties and capabilities of this installation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Capabilities {
     /// Version of the service.
     pub version: &'static str,
     /// The kind of deployment.
     pub environment: Environment,
-    /// What renders plugins: always `bridge`.
+    /// The renderer of plugins: always `bridge`.
     pub render_engine: &'static str,
-    /// Where SoundFont tracks sound.
+    /// Where SoundFont tracks are rendered.
     pub instrument_sound: InstrumentSound,
     /// Whether notes can be rendered with a SoundFont here.
     pub soundfont_render: bool,
-    /// The SoundFont that stands in for a missing one; null when none is installed.
+    /// The SoundFont that replaces missing ones; null if none is installed.
     pub default_soundfont_id: Option<String>,
     /// Plugin formats that the helper can load.
     pub plugin_formats: Vec<String>,
-    /// Kinds of audio files that are taken.
+    /// Accepted formats of audio files.
     pub audio_formats: &'static [&'static str],
-    /// What an export may be.
+    /// Options of exports.
     pub export: ExportCapabilities,
     /// Whether language models can be asked through `/ai_proxy`.
     pub ai: bool,
@@ -48,12 +48,12 @@ pub struct Capabilities {
     pub limits: Limits,
     /// Who may make an account.
     pub registration: Registration,
-    /// Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it
-    /// there is no sound.
+    /// Whether the page was loaded in a secure context: by loopback or HTTPS. Otherwise it has no
+    /// sound.
     pub secure: bool,
 }
 
-/// What an export may be.
+/// Options of exports.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct ExportCapabilities {
     /// File formats.
@@ -85,12 +85,12 @@ pub struct Limits {
     pub audio_max_secs: u64,
     /// Most channels of an audio file.
     pub audio_max_channels: u64,
-    /// What one user may store in audio, decoded copies included, and in SoundFonts, in bytes,
-    /// unless an administrator says otherwise.
+    /// Quota of one user for audio, with decoded copies, and SoundFonts, in bytes, unless an
+    /// administrator has set another one.
     pub audio_quota_bytes: u64,
-    /// What the kept revisions of one user's projects may take, in bytes.
+    /// Quota of the kept revisions of one user's projects, in bytes.
     pub projects_quota_bytes: u64,
-    /// What one user's finished renders may take, in bytes; older ones make room.
+    /// Quota of one user's finished renders, in bytes; the oldest are deleted first.
     pub renders_quota_bytes: u64,
     /// Tasks of one user that may wait or run.
     pub tasks_unfinished: i64,
@@ -132,7 +132,7 @@ impl From<&Config> for Limits {
     }
 }
 
-/// Says what this installation is and can do.
+/// Returns the properties and capabilities of this installation.
 #[utoipa::path(get, path = "/system/capabilities", tag = "system", security(()),
     responses((status = 200, body = Capabilities)))]
 pub(super) async fn read(
@@ -153,7 +153,7 @@ pub(super) async fn read(
         render_engine: "bridge",
         instrument_sound: sound.instrument_sound,
         soundfont_render: sound.soundfont_render && default_soundfont.is_some(),
-        default_soundfont_id: default_soundfont.map(|one| one.summary.soundfont_id.clone()),
+        default_soundfont_id: default_soundfont.map(|soundfont| soundfont.summary.soundfont_id.clone()),
         plugin_formats: Vec::new(),
         audio_formats: crate::audio::FORMATS,
         export: ExportCapabilities {
@@ -186,12 +186,12 @@ mod tests {
 
     const PATH: &str = "/api/v1/system/capabilities";
 
-    fn by(call: Call<'_>) -> Call<'_> {
+    fn through_https_proxy(call: Call<'_>) -> Call<'_> {
         call.header("host", "studio.example").header("x-forwarded-proto", "https")
     }
 
     #[tokio::test]
-    async fn anybody_may_ask_and_the_environments_differ() {
+    async fn capabilities_are_public_and_depend_on_the_environment() {
         let desktop = TestApp::start().await.remote(Method::GET, PATH).send().await.expect(200);
         assert_eq!(desktop["environment"], "standalone");
         assert_eq!(desktop["instrument_sound"], "server");
@@ -220,8 +220,10 @@ mod tests {
             let answer = app.local(Method::GET, PATH).header("host", host).send().await;
             assert_eq!(answer.expect(200)["secure"], secure, "{host}");
         }
-        assert_eq!(by(app.remote(Method::GET, PATH)).send().await.expect(200)["secure"], true);
-        // Only a proxy that is named in the settings is believed.
-        assert_eq!(by(app.local(Method::GET, PATH)).send().await.expect(200)["secure"], false);
+        let proxied = through_https_proxy(app.remote(Method::GET, PATH)).send().await;
+        assert_eq!(proxied.expect(200)["secure"], true);
+        // Only proxies of the settings are trusted.
+        let untrusted = through_https_proxy(app.local(Method::GET, PATH)).send().await;
+        assert_eq!(untrusted.expect(200)["secure"], false);
     }
 }

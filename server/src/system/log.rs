@@ -10,17 +10,17 @@ use crate::error::{ApiError, ApiResult, CommonErrors};
 use crate::extract::{Json, Query};
 use crate::log_tail::LogTail;
 
-/// Lines where the request does not say.
+/// Default number of lines.
 const LIMIT_DEFAULT: usize = 200;
 
-/// Most lines of an answer: all that are kept.
+/// Maximum number of lines: all that are kept.
 const LIMIT_MAX: usize = 1_000;
 
 /// The end of the log.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct LogLines {
-    /// The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged.
-    /// Tokens, keys and passwords do not stand in them.
+    /// The lines, the newest last: `timestamp`, `level`, `message` and other fields. They contain
+    /// no tokens, keys or passwords.
     #[schema(value_type = Vec<Object>)]
     pub lines: Vec<Value>,
 }
@@ -34,9 +34,9 @@ pub(super) async fn read(_: Admin, Query(query): Query<LogQuery>) -> ApiResult<J
         let detail = format!("`limit` is {limit}; expected 1 to {LIMIT_MAX}");
         return Err(ApiError::bad_request("bad_query", detail));
     }
-    let least = query.level.unwrap_or(Level::Trace);
-    let is_grave = |line: &Value| level_of(line).is_none_or(|level| level >= least);
-    Ok(Json(LogLines { lines: LogTail::of_process().newest(limit, is_grave) }))
+    let min_level = query.level.unwrap_or(Level::Trace);
+    let is_included = |line: &Value| level_of(line).is_none_or(|level| level >= min_level);
+    Ok(Json(LogLines { lines: LogTail::of_process().newest(limit, is_included) }))
 }
 
 fn level_of(line: &Value) -> Option<Level> {

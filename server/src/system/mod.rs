@@ -1,4 +1,4 @@
-//! What this installation is, runs on and can do, and the end of its log.
+//! Version, runtime and capabilities of this installation, and the last lines of its log.
 
 mod capabilities;
 mod log;

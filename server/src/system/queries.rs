@@ -7,26 +7,26 @@ use utoipa::{IntoParams, ToSchema};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Level {
-    /// For whoever follows the program's steps.
+    /// Single steps of the program.
     Trace,
-    /// For whoever looks for a fault.
+    /// Details for debugging.
     Debug,
-    /// What happens.
+    /// Normal events.
     Info,
     /// Warnings.
     Warn,
-    /// What went wrong.
+    /// Errors.
     Error,
 }
 
-/// Which lines.
+/// Selects lines of the log.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LogQuery {
-    /// The newest so many lines: 1 to 1000, 200 by default.
+    /// Maximum number of lines, the newest: 1 to 1000, 200 by default.
     #[param(minimum = 1, maximum = 1000)]
     pub(super) limit: Option<usize>,
-    /// Only lines that are as grave as this or graver.
+    /// Only lines of this level or a higher one.
     #[param(inline)]
     pub(super) level: Option<Level>,
 }

@@ -12,7 +12,7 @@ use crate::extract::Json;
 use crate::rendering::ENGINE_VERSION;
 use crate::state::AppState;
 
-/// Which versions are at work.
+/// Versions of this installation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Version {
     /// Of the service.
@@ -25,7 +25,7 @@ pub struct Version {
     pub schema_version: u64,
 }
 
-/// Says which versions are at work.
+/// Returns the versions of this installation.
 #[utoipa::path(get, path = "/system/version", tag = "system", security(()),
     responses((status = 200, body = Version)))]
 pub(super) async fn version() -> Json<Version> {
@@ -37,7 +37,7 @@ pub(super) async fn version() -> Json<Version> {
     })
 }
 
-/// What this process runs on.
+/// The environment of this process.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Runtime {
     /// The kind of deployment.
@@ -64,7 +64,7 @@ pub struct Runtime {
     pub task_workers: usize,
 }
 
-/// Says what this process runs on.
+/// Describes the environment of this process.
 #[utoipa::path(get, path = "/system/runtime", tag = "system",
     responses((status = 200, body = Runtime), CommonErrors))]
 pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<Runtime>> {

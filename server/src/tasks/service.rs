@@ -161,8 +161,8 @@ impl Tasks {
         size_bytes: usize,
         input: impl Serialize + Send + 'static,
     ) -> Result<String, ApiError> {
-        let mut share = self.0.inputs.share(owner_id);
-        share.grow(size_bytes as u64)?;
+        let mut reserved = self.0.inputs.reservation(owner_id);
+        reserved.grow(size_bytes as u64)?;
         let write = move || serde_json::to_string(&input).map_err(ApiError::internal);
         let input = with_document(size_bytes, write).await?;
         self.store(owner_id, kind, &input, Some(self.0.quota)).await

@@ -29,7 +29,7 @@ test('an export names its missing parts and their locations', async ({ page, ser
   const named = page.getByRole('status').filter({ hasText: 'Missing from this export' }).getByRole('listitem');
   await expect(named).toHaveText([
     'Flute, fuzz: there is no built-in effect "fuzz"',
-    'Flute, Compressor, threshold_db: -300.0 counts as -60: the range is -60 to 0',
+    'Flute, Compressor, threshold_db: -300.0 is outside the range -60 to 0; -60 is used instead',
   ]);
   const warnings = page.getByRole('status', { name: 'Warnings' }).getByRole('listitem');
   await expect(warnings.filter({ hasText: 'The SoundFont `grand-of-ada` is missing' })).toContainText('played instead');

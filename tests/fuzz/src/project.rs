@@ -11,7 +11,7 @@ use dsp_core::session::{Audio, AudioSlot};
 use dsp_core::soundfont::Bank;
 use schemas::Project;
 use schemas::json::JsonText;
-use schemas::session::{AudioPlace, Compiled, Sounds, compile, files_used, presets_used};
+use schemas::session::{Compiled, MediaResolver, ResolvedAudio, compile, files_used, presets_used};
 use schemas::upgrade::upgrade;
 use schemas::validate::{MAX_VIOLATIONS, validate};
 use serde_json::{Value, json};
@@ -73,14 +73,14 @@ struct AllMedia {
     files: Vec<String>,
 }
 
-impl Sounds for AllMedia {
+impl MediaResolver for AllMedia {
     fn bank_slot(&mut self, _: Option<&str>) -> Option<u32> {
         Some(0)
     }
 
-    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+    fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {
         let slot = self.files.iter().position(|id| id == server_file_id)? as u32;
-        Some(AudioPlace { slot, frames: AUDIO_FRAMES, file_rate_hz: AUDIO_RATE_HZ })
+        Some(ResolvedAudio { slot, frames: AUDIO_FRAMES, file_rate_hz: AUDIO_RATE_HZ })
     }
 }
 

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use dsp_core::session::{Audio, AudioSlot};
-use schemas::session::{AudioPlace, Sounds};
+use schemas::session::{MediaResolver, ResolvedAudio};
 
 /// A recording at a session's rate, and its delivery to the engine.
 pub(super) struct Sound {
@@ -65,15 +65,15 @@ impl Library {
     }
 }
 
-impl Sounds for &Library {
+impl MediaResolver for &Library {
     fn bank_slot(&mut self, _soundfont_id: Option<&str>) -> Option<u32> {
         Some(0)
     }
 
-    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+    fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {
         let slot = *self.slots.get(server_file_id)?;
         let Sound { left, file_rate_hz, .. } = &self.sounds[slot];
-        Some(AudioPlace { slot: slot as u32, frames: left.len() as u64, file_rate_hz: *file_rate_hz })
+        Some(ResolvedAudio { slot: slot as u32, frames: left.len() as u64, file_rate_hz: *file_rate_hz })
     }
 }
 

@@ -63,7 +63,7 @@ parameters! {
         /// Gain of the wet signal.
         LevelDb = linear("level_db", "Level", Unit::Decibels, [-36.0, 12.0], 0.0),
         /// Proportion of the wet signal; the remainder is the input.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.25),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.25),
     }
 }
 

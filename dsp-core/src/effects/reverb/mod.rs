@@ -63,23 +63,23 @@ parameters! {
         /// Delay of the wet signal.
         PreDelayMs = linear("pre_delay_ms", "Pre-delay", Unit::Milliseconds, [0.0, MAX_PRE_DELAY_MS], 12.0),
         /// Size of the room, relative to the largest.
-        Size = linear("size", "Size", Unit::Share, [0.1, 1.0], 0.6),
+        Size = linear("size", "Size", Unit::Proportion, [0.1, 1.0], 0.6),
         /// Time in which the late sound decays by 60 dB (RT60).
         DecaySecs = logarithmic("decay_secs", "Decay", Unit::Seconds, [0.1, 20.0], 1.8),
         /// Decay well below the low crossover, as a proportion of the decay.
-        LowDecay = logarithmic("low_decay", "Low decay", Unit::Share, [0.25, 2.0], 1.0),
+        LowDecay = logarithmic("low_decay", "Low decay", Unit::Proportion, [0.25, 2.0], 1.0),
         /// Crossover between bass and middle.
         LowHz = logarithmic("low_hz", "Low below", Unit::Hertz, [50.0, 1_000.0], 250.0),
         /// Decay well above the high crossover, as a proportion of the decay.
-        HighDecay = logarithmic("high_decay", "High decay", Unit::Share, [0.1, 1.0], 0.5),
+        HighDecay = logarithmic("high_decay", "High decay", Unit::Proportion, [0.1, 1.0], 0.5),
         /// Crossover between middle and treble.
         HighHz = logarithmic("high_hz", "High above", Unit::Hertz, [1_000.0, 16_000.0], 5_000.0),
         /// Coefficient of the diffusers, relative to its maximum.
-        Diffusion = linear("diffusion", "Diffusion", Unit::Share, [0.0, 1.0], 0.8),
+        Diffusion = linear("diffusion", "Diffusion", Unit::Proportion, [0.0, 1.0], 0.8),
         /// Gain of the early reflections.
-        Early = linear("early", "Early reflections", Unit::Share, [0.0, 1.0], 0.5),
+        Early = linear("early", "Early reflections", Unit::Proportion, [0.0, 1.0], 0.5),
         /// Largest angle of the network's modulation, relative to its maximum.
-        Modulation = linear("modulation", "Modulation", Unit::Share, [0.0, 1.0], 0.5),
+        Modulation = linear("modulation", "Modulation", Unit::Proportion, [0.0, 1.0], 0.5),
         /// Frequency of the network's modulation.
         ModulationHz = logarithmic("modulation_hz", "Modulation rate", Unit::Hertz, [0.05, 5.0], 1.3),
         /// Cut-off of a high-pass filter of 6 dB per octave before the room.
@@ -87,9 +87,9 @@ parameters! {
         /// Cut-off of a low-pass filter of 6 dB per octave before the room.
         HighCutHz = logarithmic("high_cut_hz", "High cut", Unit::Hertz, [500.0, 20_000.0], 14_000.0),
         /// Gain of the wet side signal: 0 is mono.
-        Width = linear("width", "Width", Unit::Share, [0.0, 1.0], 1.0),
+        Width = linear("width", "Width", Unit::Proportion, [0.0, 1.0], 1.0),
         /// Mix of input and room, with equal power.
-        Mix = linear("mix", "Mix", Unit::Share, [0.0, 1.0], 0.25),
+        Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.25),
     }
 }
 

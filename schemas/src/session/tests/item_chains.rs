@@ -12,15 +12,15 @@ const TEMPI: [f64; 6] = [120.0, 97.3, 140.0, 61.7, 33.333, 287.9];
 /// in hertz.
 struct Files(u32, u32);
 
-impl Sounds for Files {
+impl MediaResolver for Files {
     fn bank_slot(&mut self, _soundfont_id: Option<&str>) -> Option<u32> {
         None
     }
 
-    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+    fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {
         let Self(rate_hz, file_rate_hz) = *self;
         let slot = u32::from(server_file_id != "f");
-        Some(AudioPlace { slot, frames: 600 * u64::from(rate_hz), file_rate_hz })
+        Some(ResolvedAudio { slot, frames: 600 * u64::from(rate_hz), file_rate_hz })
     }
 }
 
@@ -51,14 +51,14 @@ fn rates_hz() -> impl Iterator<Item = (u32, u32)> {
 
 /// Checks that clips play like a single one: each starts at the end of the one before, in the
 /// session and in the source.
-fn assert_play_as(clips: &[Clip], whole: Clip, label: &str) {
-    let mut end = Clip { length_frames: 0, ..whole };
+fn assert_play_as(clips: &[Clip], uncut: Clip, label: &str) {
+    let mut end = Clip { length_frames: 0, ..uncut };
     for clip in clips {
         let start = (end.frame + end.length_frames, end.offset_frames + end.length_frames);
         assert_eq!((clip.frame, clip.offset_frames), start, "{label}");
         end = *clip;
     }
-    assert_eq!(end.frame + end.length_frames, whole.frame + whole.length_frames, "{label}");
+    assert_eq!(end.frame + end.length_frames, uncut.frame + uncut.length_frames, "{label}");
 }
 
 #[test]
@@ -66,13 +66,13 @@ fn the_halves_of_a_split_item_play_like_the_whole() {
     for (bpm, rates_hz) in TEMPI.into_iter().flat_map(|bpm| rates_hz().map(move |rates| (bpm, rates))) {
         let at = |tick| file_frame(bpm, rates_hz.1, tick);
         let (start, offset, length) = (317, 1_001, at(2_000));
-        let whole = clips(bpm, rates_hz, &[item(start, offset, length)])[0];
+        let uncut = clips(bpm, rates_hz, &[item(start, offset, length)])[0];
         for tick in start + 1..start + 1_000 {
             let cut = at(tick) - at(start);
             let (first, second) = (item(start, offset, cut), item(tick, offset + cut, length - cut));
             // Items need not be in the order of the song.
             let [second, first] = clips(bpm, rates_hz, &[second, first])[..] else { panic!("two clips") };
-            assert_play_as(&[first, second], whole, &format!("{bpm} bpm, {rates_hz:?} Hz, tick {tick}"));
+            assert_play_as(&[first, second], uncut, &format!("{bpm} bpm, {rates_hz:?} Hz, tick {tick}"));
         }
     }
 }
@@ -87,9 +87,9 @@ fn pieces_play_like_the_whole_after_any_move() {
                 .windows(2)
                 .map(|cut| item(cut[0] + moved, at(cut[0]), at(cut[1]) - at(cut[0])))
                 .collect();
-            let whole = clips(bpm, rates_hz, &[item(moved, 0, at(9_600))])[0];
+            let uncut = clips(bpm, rates_hz, &[item(moved, 0, at(9_600))])[0];
             let label = format!("{bpm} bpm, {rates_hz:?} Hz, moved by {moved} ticks");
-            assert_play_as(&clips(bpm, rates_hz, &pieces), whole, &label);
+            assert_play_as(&clips(bpm, rates_hz, &pieces), uncut, &label);
         }
     }
 }

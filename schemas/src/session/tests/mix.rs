@@ -10,28 +10,28 @@ use super::*;
 /// a minute` and `longer` are in slots 5 and 6; the latter is a frame longer.
 struct Files;
 
-impl Sounds for Files {
+impl MediaResolver for Files {
     fn bank_slot(&mut self, _soundfont_id: Option<&str>) -> Option<u32> {
         None
     }
 
-    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace> {
+    fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio> {
         let (slot, frames) = match server_file_id {
             "f" => (4, 96_000),
             "half a minute" => (5, 1_440_000),
             "longer" => (6, 1_440_001),
             _ => return None,
         };
-        Some(AudioPlace { slot, frames, file_rate_hz: 24_000 })
+        Some(ResolvedAudio { slot, frames, file_rate_hz: 24_000 })
     }
 }
 
 fn compiled(document: Value) -> (Session, Vec<(String, String)>) {
-    let mut whole = json!({"schema_version": 1, "project_id": "p", "tracks": []});
-    whole.as_object_mut().expect("an object").extend(document.as_object().expect("an object").clone());
-    let project: Project = serde_json::from_value(whole).expect("a project");
+    let mut complete = json!({"schema_version": 1, "project_id": "p", "tracks": []});
+    complete.as_object_mut().expect("an object").extend(document.as_object().expect("an object").clone());
+    let project: Project = serde_json::from_value(complete).expect("a project");
     let Compiled { session, left_out } = compile(&project, 48_000, &mut Files).expect("a session");
-    (session, left_out.into_iter().map(|one| (one.pointer, one.reason.to_string())).collect())
+    (session, left_out.into_iter().map(|part| (part.pointer, part.reason.to_string())).collect())
 }
 
 fn utility(id: &str, params: Value) -> Value {
@@ -69,12 +69,15 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
     assert_eq!((last.bypass, last.side_chain, last.impulse), (true, Some(1), Some(4)));
     assert_eq!(session.master_effects[0].values[index("channels")], 2.0);
     let expected = [
-        ("/tracks/0/effects/0", "plugins are not part of what the engine plays"),
+        ("/tracks/0/effects/0", "the engine cannot run plugins"),
         ("/tracks/0/effects/1", "there is no built-in effect \"no such effect\""),
-        ("/tracks/0/effects/2/params/balance", "the parameter has no such value"),
+        ("/tracks/0/effects/2/params/balance", "the parameter does not accept a value of this type or name"),
         ("/tracks/0/effects/2/params/gone~1by", "the effect has no parameter \"gone/by\""),
-        ("/tracks/0/effects/3/params/channels", "the parameter has no such value"),
-        ("/tracks/0/effects/3/params/gain_db", "1000000000.0 counts as 36: the range is -144 to 36"),
+        ("/tracks/0/effects/3/params/channels", "the parameter does not accept a value of this type or name"),
+        (
+            "/tracks/0/effects/3/params/gain_db",
+            "1000000000.0 is outside the range -144 to 36; 36 is used instead",
+        ),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
 }
@@ -89,11 +92,8 @@ fn invalid_impulse_responses_are_reported() {
     let impulses: Vec<_> = session.tracks[0].effects.iter().map(|effect| effect.impulse).collect();
     assert_eq!(impulses, [Some(5), None, None, Some(6)]);
     let expected = [
-        (
-            "/tracks/0/effects/1/impulse",
-            "it lasts 30.00 s, longer than the 30 s that an impulse response may last",
-        ),
-        ("/tracks/0/effects/2/impulse", "its audio is not there"),
+        ("/tracks/0/effects/1/impulse", "the impulse response lasts 30.00 s; the limit is 30 s"),
+        ("/tracks/0/effects/2/impulse", "its audio file is missing"),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
 }
@@ -158,14 +158,20 @@ fn values_out_of_range_are_clamped_and_reported() {
     let values = |lane: &session::AutomationLane| -> Vec<f64> {
         lane.points.iter().map(|point| point.value).collect()
     };
-    let held: Vec<Vec<f64>> = session.tracks[0].automation.iter().map(values).collect();
-    assert_eq!(held, [vec![-144.0, 24.0], vec![1.0, -1.0, 1.0], vec![-144.0], vec![36.0]]);
+    let lane_values: Vec<Vec<f64>> = session.tracks[0].automation.iter().map(values).collect();
+    assert_eq!(lane_values, [vec![-144.0, 24.0], vec![1.0, -1.0, 1.0], vec![-144.0], vec![36.0]]);
     assert_eq!(values(&session.master_automation[0]), [24.0]);
     let expected = [
-        ("/tracks/0/automation/1/points/1/value", "-7.0 counts as -1: the range is -1 to 1"),
-        ("/tracks/0/automation/2/points/0/value", "-145.0 counts as -144: the range is -144 to 24"),
-        ("/tracks/0/automation/3/points/0/value", "1e300 counts as 36: the range is -144 to 36"),
-        ("/master/automation/0/points/0/value", "24.5 counts as 24: the range is -144 to 24"),
+        ("/tracks/0/automation/1/points/1/value", "-7.0 is outside the range -1 to 1; -1 is used instead"),
+        (
+            "/tracks/0/automation/2/points/0/value",
+            "-145.0 is outside the range -144 to 24; -144 is used instead",
+        ),
+        (
+            "/tracks/0/automation/3/points/0/value",
+            "1e300 is outside the range -144 to 36; 36 is used instead",
+        ),
+        ("/master/automation/0/points/0/value", "24.5 is outside the range -144 to 24; 24 is used instead"),
     ];
     assert_eq!(left_out, expected.map(|(pointer, reason)| (pointer.to_owned(), reason.to_owned())));
 }
@@ -182,7 +188,7 @@ fn a_second_effect_of_one_id_is_left_out() {
         chains.map(|chain| chain.iter().map(|effect| effect.values[0]).collect::<Vec<_>>()),
         [[-6.0], [-6.0], [-6.0]]
     );
-    let reason = "an effect before it has the id \"u\" already";
+    let reason = "an earlier effect has the same id \"u\"; ids must be unique";
     let expected = ["/tracks/0/effects/1", "/master/effects/1"];
     assert_eq!(left_out, expected.map(|pointer| (pointer.to_owned(), reason.to_owned())));
 }
@@ -204,7 +210,7 @@ fn the_session_ends_where_audio_does() {
         let (session, left_out) =
             with(json!({"length_frames": 100, "offset_frames": 48_000, "loop": looped}));
         assert_eq!((session.length_frames, session.tracks[0].clips.len()), (0, 0));
-        let reason = "it begins behind the end of its audio".to_owned();
+        let reason = "the item starts after the end of its audio file".to_owned();
         assert_eq!(left_out, [("/tracks/0/items/0".to_owned(), reason)]);
     }
 }
@@ -243,7 +249,7 @@ fn audio_items_become_clips_at_the_rate_of_the_session() {
     };
     assert_eq!(session.tracks[0].clips, [clip, looped]);
     assert_eq!(session.length_frames, 224_000);
-    assert_eq!(left_out, [("/tracks/0/items/2".to_owned(), "its audio is not there".to_owned())]);
+    assert_eq!(left_out, [("/tracks/0/items/2".to_owned(), "its audio file is missing".to_owned())]);
 }
 
 #[test]

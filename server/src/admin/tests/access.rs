@@ -1,4 +1,4 @@
-//! Who may do what an administrator does.
+//! Access to the administrators' operations.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -6,8 +6,7 @@ use serde_json::{Value, json};
 use super::{admin, id_of};
 use crate::test_app::TestApp;
 
-/// Every operation of the slice, with a body that would be taken, and whether it is refused to API
-/// keys.
+/// Every operation of the slice, with a valid body, and whether API keys are refused.
 fn operations() -> Vec<(Method, &'static str, Value, bool)> {
     vec![
         (Method::GET, "/api/v1/admin/users", Value::Null, false),
@@ -30,7 +29,7 @@ fn operations() -> Vec<(Method, &'static str, Value, bool)> {
 }
 
 #[tokio::test]
-async fn nobody_but_administrators_gets_in() {
+async fn users_without_the_role_are_refused() {
     let app = TestApp::with(&[("SF_REGISTRATION", "invite")]).await;
     let user = app.token_of_new_user("ada").await;
     let key = app.api_key(&user).await;
@@ -51,14 +50,14 @@ async fn nobody_but_administrators_gets_in() {
 }
 
 #[tokio::test]
-async fn administrators_and_local_callers_get_in() {
+async fn administrators_and_local_callers_are_admitted() {
     let app = TestApp::with(&[("SF_REGISTRATION", "invite")]).await;
     let token = app.admin_token().await;
     for (method, path, body, _) in operations() {
         for call in [app.remote(method.clone(), path).token(&token), app.local(method.clone(), path)] {
             let call = if body.is_null() { call } else { call.json(&body) };
             let status = call.send().await.status.as_u16();
-            // The second `eve` is a conflict; `any` is nobody.
+            // The second `eve` is a conflict, and there is no `any`.
             let expected: &[u16] = if path.contains("any") { &[404] } else { &[200, 201, 409] };
             assert!(expected.contains(&status), "{method} {path}: {status}");
         }
@@ -82,7 +81,7 @@ async fn an_administrators_key_reads_but_changes_no_accounts() {
 }
 
 #[tokio::test]
-async fn who_must_change_the_password_administers_nothing() {
+async fn an_administrator_who_must_change_the_password_is_refused() {
     let app = TestApp::container().await;
     let printed = app.printed_password.clone().expect("a password");
     let body = json!({ "username": "admin", "password": printed });
@@ -96,7 +95,7 @@ async fn who_must_change_the_password_administers_nothing() {
 }
 
 #[tokio::test]
-async fn a_role_counts_from_the_next_request_on() {
+async fn a_new_role_applies_from_the_next_request_on() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let path = format!("/api/v1/admin/users/{}", id_of(&app, "ada").await);

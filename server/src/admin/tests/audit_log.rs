@@ -1,4 +1,4 @@
-//! The audit log: that it says what happened, and how it is read.
+//! The entries of the audit log, and reading them.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn actions(page: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn log_ins_say_who_when_and_from_where() {
+async fn log_ins_are_recorded_with_account_time_and_address() {
     let app = TestApp::start().await;
     app.token_of_new_user("ada").await;
     let fail = |name: &'static str| {
@@ -33,13 +33,13 @@ async fn log_ins_say_who_when_and_from_where() {
     assert!(entries[2]["at"].as_str().is_some_and(|at| at.ends_with('Z')));
     assert_eq!((&entries[1]["target"], &entries[1]["via"]), (&json!("ada"), &json!("nobody")));
     assert_eq!(entries[1]["actor_id"], Value::Null);
-    // What was typed as a name may have been a password.
+    // A user may have typed the password as the name.
     assert_eq!(entries[0]["target"], "an unknown name");
     assert!(!log.to_string().contains("secret") && !log.to_string().contains("hunter2"), "{log}");
 }
 
 #[tokio::test]
-async fn a_proxy_that_is_named_says_where_from() {
+async fn a_trusted_proxy_reports_the_address() {
     let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.77"), ("SF_TRUST_LOCAL", "on")]).await;
     crate::auth::add_test_user(&app.state, "ada", STRONG).await;
     let body = json!({ "username": "ada", "password": STRONG });
@@ -49,7 +49,7 @@ async fn a_proxy_that_is_named_says_where_from() {
 }
 
 #[tokio::test]
-async fn every_change_of_an_account_is_there() {
+async fn every_change_of_an_account_is_recorded() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
     let token = app.token_of_new_user("ada").await;
     let call = |method: Method, path: &str| app.remote(method, path).token(&token);
@@ -112,7 +112,7 @@ async fn every_change_of_an_account_is_there() {
 }
 
 #[tokio::test]
-async fn deletions_are_there() {
+async fn deletions_are_recorded() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let key = app.api_key(&token).await;
@@ -126,7 +126,7 @@ async fn deletions_are_there() {
     let entry = &log["items"][0];
     assert_eq!((&entry["actor"], &entry["via"]), (&json!("ada"), &json!("api_key")));
     assert_eq!((&entry["target"], &entry["detail"]), (&json!("Étude"), &json!(id)));
-    // Nothing was deleted, nothing is said.
+    // A failed deletion is not recorded.
     app.remote(Method::DELETE, &path).token(&token).send().await.problem(404, "not_found");
     assert_eq!(
         get(&app, &format!("{AUDIT}?action=project_deleted")).await["items"].as_array().unwrap().len(),
@@ -135,7 +135,7 @@ async fn deletions_are_there() {
 }
 
 #[tokio::test]
-async fn it_is_read_in_pages_and_by_action_and_user() {
+async fn entries_are_listed_in_pages_and_by_action_and_user() {
     let app = TestApp::start().await;
     for name in ["ada", "bob", "cyd"] {
         app.token_of_new_user(name).await;
@@ -151,7 +151,7 @@ async fn it_is_read_in_pages_and_by_action_and_user() {
     assert_eq!(actors(&get(&app, &format!("{AUDIT}?user=BOB")).await), ["bob"]);
     let path = format!("/api/v1/admin/users/{}", id_of(&app, "bob").await);
     admin(&app, Method::PATCH, &path, json!({ "disabled": true })).await.expect(200);
-    // What was done to somebody is found by their name too.
+    // Entries with the user as their target match too.
     assert_eq!(actions(&get(&app, &format!("{AUDIT}?user=bob")).await), ["log_in", "user_disabled"]);
     assert_eq!(actors(&get(&app, &format!("{AUDIT}?action=user_disabled")).await), ["admin"]);
     let answer = admin(&app, Method::GET, &format!("{AUDIT}?action=nonsense"), Value::Null).await;

@@ -25,6 +25,6 @@ async fn get(app: &TestApp, path: &str) -> Value {
 async fn id_of(app: &TestApp, username: &str) -> String {
     let found = get(app, &format!("/api/v1/admin/users?search={username}")).await;
     let items = found["items"].as_array().expect("accounts");
-    let one = items.iter().find(|one| one["username"] == username).expect("the account");
-    one["id"].as_str().expect("an id").to_owned()
+    let account = items.iter().find(|account| account["username"] == username).expect("the account");
+    account["id"].as_str().expect("an id").to_owned()
 }

@@ -13,18 +13,18 @@ const STORAGE: &str = "/api/v1/admin/storage";
 
 fn of<'s>(storage: &'s Value, username: &str) -> &'s Value {
     let users = storage["users"].as_array().expect("users");
-    users.iter().find(|one| one["username"] == username).expect("the user")
+    users.iter().find(|user| user["username"] == username).expect("the user")
 }
 
 /// Bytes in a folder of the store.
 fn on_disk(app: &TestApp, folder: &str) -> u64 {
     let folder = app.state.config.storage.dir.join("blobs").join(folder);
     let files = std::fs::read_dir(folder).expect("the folder");
-    files.map(|file| file.expect("a file").metadata().expect("facts").len()).sum()
+    files.map(|file| file.expect("a file").metadata().expect("metadata").len()).sum()
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn it_counts_what_is_on_the_disk_decoded_copies_included() {
+async fn storage_counts_files_on_the_disk_with_decoded_copies() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "100000000")]).await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
     let empty = get(&app, STORAGE).await;
@@ -42,10 +42,10 @@ async fn it_counts_what_is_on_the_disk_decoded_copies_included() {
 
     let storage = get(&app, STORAGE).await;
     let (ada, bob) = (of(&storage, "ada"), of(&storage, "bob"));
-    let bytes = |one: &Value, key: &str| one[key].as_u64().expect("a number");
+    let bytes = |object: &Value, field: &str| object[field].as_u64().expect("a number");
     assert_eq!((&ada["audio_files"], &ada["projects"]), (&json!(2), &json!(1)));
     assert_eq!((&bob["audio_files"], &bob["projects"]), (&json!(1), &json!(0)));
-    // Ada has everything that lies there; what Bob has is the same bytes again.
+    // Ada has all files on the disk; Bob shares one of them.
     let disk = on_disk(&app, audio::FOLDER);
     assert_eq!((bytes(ada, "audio_bytes"), bytes(&storage, "audio_disk_bytes")), (disk, disk));
     assert!(disk > 2 * (first.len() + second.len()) as u64, "{disk}");
@@ -53,7 +53,7 @@ async fn it_counts_what_is_on_the_disk_decoded_copies_included() {
     assert!(bytes(ada, "project_bytes") > 20, "{ada}");
     assert_eq!(bytes(ada, "total_bytes"), bytes(ada, "audio_bytes") + bytes(ada, "project_bytes"));
     assert_eq!(ada["audio_quota_bytes"], 100_000_000);
-    // Whoever stores most comes first.
+    // The user with the most bytes comes first.
     assert_eq!(storage["users"][0]["username"], "ada");
     assert!(bytes(&storage, "free_bytes") > 0);
 }
@@ -77,14 +77,14 @@ async fn exports_and_autosaves_count_for_their_owner() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_scan_names_what_cannot_be_played() {
+async fn a_scan_names_unusable_banks() {
     const SCANS: &str = "/api/v1/admin/scans";
     let folder = tempfile::tempdir().expect("a folder");
     let app = TestApp::with(&[("SF_SOUNDFONT_DIRS", folder.path().to_str().expect("text"))]).await;
     let before = get(&app, SCANS).await;
     assert_eq!((&before["soundfonts"]["found"], &before["soundfonts"]["problems"]), (&json!(0), &json!([])));
     std::fs::write(folder.path().join("Broken.sf2"), b"RIFF").expect("writes");
-    // Nothing is looked for by reading.
+    // Reading does not start a scan.
     assert_eq!(get(&app, SCANS).await["soundfonts"]["found"], 0);
     let after = admin(&app, Method::POST, SCANS, Value::Null).await.expect(200);
     let scan = &after["soundfonts"];

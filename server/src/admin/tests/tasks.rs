@@ -30,7 +30,7 @@ async fn start_endless(app: &TestApp, owner_id: &str) -> String {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn tasks_of_an_account_that_is_switched_off_are_cancelled() {
+async fn disabling_an_account_cancels_its_tasks() {
     let app = TestApp::start().await;
     app.token_of_new_user("ada").await;
     app.token_of_new_user("bob").await;

@@ -38,7 +38,7 @@ async fn an_account_begins_with_a_generated_password_that_must_be_changed() {
     let call = app.remote(Method::POST, "/api/v1/auth/password").token(token);
     call.json(&body).send().await.expect(200);
     let listed = get(&app, &format!("{USERS}?search=AD")).await;
-    let ada = listed["items"].as_array().unwrap().iter().find(|one| one["username"] == "ada").expect("ada");
+    let ada = listed["items"].as_array().unwrap().iter().find(|user| user["username"] == "ada").expect("ada");
     assert_eq!(ada["must_change_password"], false);
     assert!(ada["last_login_at"].is_string(), "{ada}");
     assert!(!listed.to_string().contains("argon2"), "{listed}");
@@ -55,7 +55,7 @@ async fn an_account_may_begin_with_a_given_password_and_role() {
 }
 
 #[tokio::test]
-async fn what_cannot_be_an_account_is_refused() {
+async fn invalid_accounts_are_refused() {
     let app = TestApp::start().await;
     let make = |body: Value| admin(&app, Method::POST, USERS, body);
     make(json!({ "username": "admin" })).await.problem(409, "username_taken");
@@ -64,7 +64,7 @@ async fn what_cannot_be_an_account_is_refused() {
     make(json!({ "username": "ada", "role": "owner" })).await.problem(400, "unexpected_json");
     make(json!({ "username": "ada", "quota": 1 })).await.problem(400, "unexpected_json");
     make(json!({})).await.problem(400, "unexpected_json");
-    // A reader that goes by the order of the fields would make an account of it.
+    // A derived deserializer would accept a list as the fields in their order.
     make(json!(["ada", "admin", null])).await.problem(400, "unexpected_json");
     assert_eq!(get(&app, USERS).await["items"].as_array().expect("accounts").len(), 1);
 }
@@ -80,7 +80,7 @@ async fn accounts_are_listed_in_pages() {
     let second = get(&app, &format!("{USERS}?limit=2&cursor={cursor}")).await;
     let names = |page: &Value| -> Vec<String> {
         let items = page["items"].as_array().expect("accounts").iter();
-        items.map(|one| one["username"].as_str().unwrap_or_default().to_owned()).collect()
+        items.map(|user| user["username"].as_str().unwrap_or_default().to_owned()).collect()
     };
     assert_eq!([names(&first), names(&second)].concat(), ["cyd", "bob", "ada", "admin"]);
     assert_eq!(second["next_cursor"], Value::Null);
@@ -90,7 +90,7 @@ async fn accounts_are_listed_in_pages() {
 }
 
 #[tokio::test]
-async fn an_account_that_is_switched_off_is_out_at_once() {
+async fn disabling_an_account_ends_its_tokens_immediately() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let id = id_of(&app, "ada").await;
@@ -99,7 +99,7 @@ async fn an_account_that_is_switched_off_is_out_at_once() {
     me().await.problem(401, "token_ended");
     log_in(&app, "ada", STRONG).await.problem(401, "bad_credentials");
     assert_eq!(change(&app, &id, json!({ "disabled": false })).await.expect(200)["disabled"], false);
-    // What ended stays ended; a new log-in is needed.
+    // Enabling the account does not revive the token.
     me().await.problem(401, "token_ended");
     log_in(&app, "ada", STRONG).await.expect(200);
     assert_eq!(get(&app, &format!("{USERS}/{id}")).await["username"], "ada");
@@ -130,18 +130,18 @@ async fn two_administrators_cannot_remove_each_other_at_once() {
     let (first, second) = (id_of(&app, "admin").await, id_of(&app, "ada").await);
     change(&app, &second, json!({ "role": "admin" })).await.expect(200);
     let off = json!({ "role": "user" });
-    // By a token, since the local caller is one of the two.
+    // With a token, since the local caller is one of the two.
     let token = app.admin_token().await;
     let call = |id: &str| app.remote(Method::PATCH, &format!("{USERS}/{id}")).token(&token).json(&off).send();
-    let (one, two) = tokio::join!(call(&first), call(&second));
-    let mut statuses = [one.status.as_u16(), two.status.as_u16()];
+    let (first, second) = tokio::join!(call(&first), call(&second));
+    let mut statuses = [first.status.as_u16(), second.status.as_u16()];
     statuses.sort_unstable();
     // The second may come after the first has lost its role.
     assert!(matches!(statuses, [200, 403 | 409]), "{statuses:?}");
 }
 
 #[tokio::test]
-async fn a_new_password_ends_everything_older() {
+async fn a_password_reset_ends_tokens_and_the_old_password() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let path = format!("{USERS}/{}/reset-password", id_of(&app, "ada").await);
@@ -167,7 +167,7 @@ async fn quotas_are_the_users_own_or_the_settings() {
     assert_eq!(quota(&read().await), (json!(1000), json!(false)));
     change(&app, &id, json!({ "audio_quota_bytes": 5000 })).await.expect(200);
     assert_eq!(quota(&read().await), (json!(5000), json!(true)));
-    // What is left out stays.
+    // A missing field changes nothing.
     change(&app, &id, json!({ "disabled": false })).await.expect(200);
     assert_eq!(quota(&read().await), (json!(5000), json!(true)));
     change(&app, &id, json!({ "audio_quota_bytes": null })).await.expect(200);

@@ -87,7 +87,7 @@ async fn the_receipt_names_a_missing_file() {
     assert_eq!(answer["receipt"]["silent_tracks"], json!(["t"]));
     assert_eq!(
         answer["receipt"]["left_out"],
-        json!([{"pointer": "/tracks/0/items/0", "reason": "its audio is not there"}])
+        json!([{"pointer": "/tracks/0/items/0", "reason": "its audio file is missing"}])
     );
 }
 
@@ -102,7 +102,7 @@ async fn an_impulse_response_lasts_at_most_30_seconds() {
             "impulse": file["id"], "params": {"response": "Own", "mix": 1}}]);
         let (answer, samples) = export(&app, &project, 48_000).await;
         assert_eq!(samples.iter().any(|sample| *sample != 0.0), is_accepted, "{secs} s");
-        let reason = "it lasts 31.00 s, longer than the 30 s that an impulse response may last";
+        let reason = "the impulse response lasts 31.00 s; the limit is 30 s";
         let left_out = json!([{"pointer": "/tracks/0/effects/0/impulse", "reason": reason}]);
         assert_eq!(answer["receipt"]["left_out"], if is_accepted { json!([]) } else { left_out }, "{secs} s");
     }

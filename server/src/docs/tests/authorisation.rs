@@ -1,4 +1,4 @@
-//! Every operation of the description is asked for by everybody, and lets pass whom it says.
+//! Calls every operation as every kind of caller, and compares the outcome with the description.
 
 use std::collections::HashMap;
 
@@ -10,12 +10,12 @@ use crate::audio::tests::{UPLOAD, with_form};
 use crate::docs::document::WHO;
 use crate::test_app::{Answer, Call, TestApp};
 
-/// Who is asking.
+/// Kinds of callers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Caller {
-    /// From elsewhere, without credentials.
+    /// On another machine, without credentials.
     Nobody,
-    /// A user, whose things the paths name.
+    /// The user who owns the resources in the paths.
     Owner,
     /// An API key of that user.
     OwnersKey,
@@ -23,15 +23,15 @@ enum Caller {
     Stranger,
     /// A user who must change the password first.
     Unsettled,
-    /// An administrator from elsewhere.
+    /// An administrator on another machine.
     Admin,
     /// An API key of an administrator.
     AdminsKey,
-    /// From this machine, without credentials.
+    /// On this machine, without credentials.
     Local,
 }
 
-/// Owners come last: what they delete is gone.
+/// Owners come last, since they delete the resources.
 const CALLERS: [Caller; 8] = [
     Caller::Nobody,
     Caller::Stranger,
@@ -70,7 +70,7 @@ impl Operation {
         }
     }
 
-    /// What refuses `caller`, by its description: a status and a code.
+    /// The status and code for `caller`, by the description; `None` if it is admitted.
     fn refusal(&self, caller: Caller) -> Option<(u16, &'static str)> {
         use Caller::{Admin, AdminsKey, Local, Nobody, Owner, OwnersKey, Stranger, Unsettled};
         let says = |words: &str| self.who.contains(words);
@@ -85,16 +85,16 @@ impl Operation {
         }
     }
 
-    /// Whether it ends the log-in of whoever asks, so that it must be the last.
+    /// Whether it ends the caller's log-in, so that it must be the last.
     fn ends_the_log_in(&self) -> bool {
         self.path.ends_with("/auth/logout")
     }
 }
 
-/// Somebody's things, by the beginning of the paths that name them.
-pub(super) struct Things(HashMap<&'static str, String>);
+/// Ids of a user's resources, by the prefixes of their paths.
+pub(super) struct Resources(HashMap<&'static str, String>);
 
-impl Things {
+impl Resources {
     pub(super) async fn of(app: &TestApp, token: &str) -> Self {
         let post = |path: &str| app.remote(Method::POST, path).token(token);
         let project = json!({ "schema_version": 1, "project_id": "song", "tracks": [] });
@@ -119,11 +119,13 @@ impl Things {
         ]))
     }
 
-    /// The path with an id in place of each parameter, and whether it names one of these things.
+    /// The path with an id for each parameter, and whether it names one of these resources.
     pub(super) fn path(&self, template: &str) -> (String, bool) {
-        let Some((before, rest)) = template.split_once('{') else { return (template.to_owned(), false) };
+        let Some((before, remainder)) = template.split_once('{') else {
+            return (template.to_owned(), false);
+        };
         let id = self.0.get(before);
-        let after = rest.split_once('}').expect("a parameter").1.replace("{n}", "1");
+        let after = remainder.split_once('}').expect("a parameter").1.replace("{n}", "1");
         assert!(!after.contains('{'), "{template} has a parameter that this test does not know");
         (format!("{before}{}{after}", id.map_or("nobodys-id", String::as_str)), id.is_some())
     }
@@ -143,7 +145,7 @@ fn call<'a>(
         _ => remote().token(&tokens[format!("{caller:?}").as_str()]),
     };
     match operation.body.as_deref() {
-        // No body that would be taken: who may ask is found out first.
+        // An invalid body: access is checked first.
         Some("multipart/form-data") => call.raw("multipart/form-data; boundary=b", "--b--\r\n"),
         Some(kind) => call.raw(kind, "{}"),
         None => call,
@@ -152,8 +154,8 @@ fn call<'a>(
 
 fn check(operation: &Operation, caller: Caller, answer: &Answer, named: bool) {
     let status = answer.status.as_u16();
-    let said = String::from_utf8_lossy(&answer.bytes);
-    let about = format!("{} {} by {caller:?}: {status} {said}", operation.method, operation.path);
+    let body = String::from_utf8_lossy(&answer.bytes);
+    let about = format!("{} {} by {caller:?}: {status} {body}", operation.method, operation.path);
     assert!(operation.statuses.contains(&status), "not described: {about}");
     let code =
         serde_json::from_slice::<Value>(&answer.bytes).map_or(Value::Null, |body| body["code"].clone());
@@ -162,18 +164,18 @@ fn check(operation: &Operation, caller: Caller, answer: &Answer, named: bool) {
         assert!(operation.method == Method::HEAD || code == expected_code, "{about}");
         return;
     }
-    // A log-in with a wrong name or password is a 401 of its own.
+    // A log-in with a wrong name or password has a separate code.
     assert!(status != 401 || code == "wrong_credentials", "{about}");
     let of_authorisation = ["admin_only", "api_key_not_allowed", "must_change_password", "not_local"];
     assert!(!of_authorisation.iter().any(|refused| code == *refused), "{about}");
-    // What is somebody's is there for nobody else, whatever else may be wrong with the request.
+    // Resources of another account never give a success.
     if named && !matches!(caller, Caller::Owner | Caller::OwnersKey) {
         assert!((400..500).contains(&status), "{about}");
     }
 }
 
 #[tokio::test]
-async fn every_operation_lets_pass_whom_it_says() {
+async fn every_operation_admits_the_described_callers() {
     let app = TestApp::start().await;
     let owner = app.token_of_new_user("ada").await;
     let admin = app.admin_token().await;
@@ -190,18 +192,18 @@ async fn every_operation_lets_pass_whom_it_says() {
         ("Owner", owner.clone()),
         ("Admin", admin),
     ]);
-    let things = Things::of(&app, &owner).await;
+    let resources = Resources::of(&app, &owner).await;
 
     let document = document_of(&app).await;
     let mut all: Vec<Operation> = operations(&document)
         .map(|(path, method, described)| Operation::of(path, method, described))
         .collect();
     assert!(all.len() > 70, "{}", all.len());
-    // What is deleted or logged out comes last.
+    // Operations that delete or log out come last.
     all.sort_by_key(|operation| (operation.ends_the_log_in(), operation.method == Method::DELETE));
     for caller in CALLERS {
         for operation in &all {
-            let (path, named) = things.path(&operation.path);
+            let (path, named) = resources.path(&operation.path);
             let answer = call(&app, &tokens, caller, operation, &path).send().await;
             check(operation, caller, &answer, named);
         }
@@ -209,25 +211,25 @@ async fn every_operation_lets_pass_whom_it_says() {
 }
 
 #[tokio::test]
-async fn what_is_somebodys_is_found_by_them_alone() {
+async fn only_the_owner_can_read_a_resource() {
     let app = TestApp::start().await;
     let (owner, stranger) = (app.token_of_new_user("ada").await, app.token_of_new_user("grace").await);
-    let things = Things::of(&app, &owner).await;
+    let resources = Resources::of(&app, &owner).await;
     let document = document_of(&app).await;
     let mut found = 0;
     for (path, method, _) in
         operations(&document).filter(|(_, method, _)| *method == "get" || *method == "delete")
     {
-        let (path, named) = things.path(path);
+        let (path, named) = resources.path(path);
         if !named || path.ends_with("/events") {
             continue;
         }
         let method: Method = method.to_uppercase().parse().expect("a method");
-        let ask =
+        let send =
             |token| app.remote(method.clone(), &path).header("tus-resumable", "1.0.0").token(token).send();
-        assert_eq!(ask(&stranger).await.status.as_u16(), 404, "{method} {path}");
+        assert_eq!(send(&stranger).await.status.as_u16(), 404, "{method} {path}");
         if method == Method::GET {
-            assert_eq!(ask(&owner).await.status.as_u16(), 200, "{method} {path}");
+            assert_eq!(send(&owner).await.status.as_u16(), 200, "{method} {path}");
             found += 1;
         }
     }

@@ -1,4 +1,4 @@
-//! How much of a body is read before the service knows who sends it.
+//! Limits on bodies that are read before the caller is known.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,21 +11,21 @@ use super::{document_of, operations};
 use crate::docs::document::WHO;
 use crate::test_app::{Call, TestApp};
 
-/// Most bytes that anybody's body may have where nobody needs to log in.
+/// Maximum size of a body of public operations, in bytes.
 const OPEN_BODY_MAX_BYTES: usize = 16 * 1024;
 
-const PIECE: &[u8] = &[b' '; 1024];
-const PIECES: usize = 2048;
+const CHUNK: &[u8] = &[b' '; 1024];
+const CHUNKS: usize = 2048;
 
-/// A call with a body of 2 MiB, and how many bytes of it are read.
+/// A call with a body of 2 MiB, and the number of its bytes that were read.
 fn with_counted_body(call: Call<'_>) -> (Call<'_>, Arc<AtomicUsize>) {
     let read_bytes = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&read_bytes);
-    let pieces = stream::iter(0..PIECES).map(move |_| {
-        counter.fetch_add(PIECE.len(), Ordering::Relaxed);
-        Ok::<_, std::io::Error>(PIECE)
+    let chunks = stream::iter(0..CHUNKS).map(move |_| {
+        counter.fetch_add(CHUNK.len(), Ordering::Relaxed);
+        Ok::<_, std::io::Error>(CHUNK)
     });
-    (call.raw("application/json", Body::from_stream(pieces)), read_bytes)
+    (call.raw("application/json", Body::from_stream(chunks)), read_bytes)
 }
 
 fn path_of(template: &str) -> String {
@@ -34,10 +34,10 @@ fn path_of(template: &str) -> String {
 }
 
 #[tokio::test]
-async fn no_body_is_read_of_who_must_log_in_and_has_not() {
+async fn bodies_of_callers_without_a_log_in_are_not_read() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
-    let mut asked = 0;
+    let mut checked = 0;
     for (path, method, operation) in operations(&document) {
         let who = operation[WHO].as_str().expect("who may");
         if !operation["requestBody"].is_object() || who == "everybody" {
@@ -51,16 +51,16 @@ async fn no_body_is_read_of_who_must_log_in_and_has_not() {
             assert!(matches!(answer.status.as_u16(), 401 | 403), "{about}");
             assert_eq!(read_bytes.load(Ordering::Relaxed), 0, "{about}");
         }
-        asked += 1;
+        checked += 1;
     }
-    assert!(asked > 30, "{asked}");
+    assert!(checked > 30, "{checked}");
 }
 
 #[tokio::test]
-async fn little_is_read_where_nobody_needs_to_log_in() {
+async fn bodies_of_public_operations_are_small() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
-    let mut asked = 0;
+    let mut checked = 0;
     for (path, method, operation) in operations(&document) {
         let who = operation[WHO].as_str().expect("who may");
         if who != "everybody" && who != "local callers" {
@@ -72,10 +72,10 @@ async fn little_is_read_where_nobody_needs_to_log_in() {
         let about = format!("{method} {path}: {}", String::from_utf8_lossy(&answer.bytes));
         if operation["requestBody"].is_object() {
             assert_eq!(answer.status.as_u16(), 413, "{about}");
-            asked += 1;
+            checked += 1;
         }
         let read_bytes = read_bytes.load(Ordering::Relaxed);
-        assert!(read_bytes <= OPEN_BODY_MAX_BYTES + PIECE.len(), "{about}: {read_bytes} bytes");
+        assert!(read_bytes <= OPEN_BODY_MAX_BYTES + CHUNK.len(), "{about}: {read_bytes} bytes");
     }
-    assert!(asked >= 3, "{asked}");
+    assert!(checked >= 3, "{checked}");
 }

@@ -1,17 +1,17 @@
-//! Every operation has an example that is valid and can be sent.
+//! Every operation has a valid example, which can be sent.
 
 use axum::http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Value, json};
 
-use super::authorisation::Things;
+use super::authorisation::Resources;
 use super::{document_of, operations};
 use crate::test_app::TestApp;
 
-/// Bodies of other kinds have no example.
+/// The media type with examples.
 const JSON: &str = "application/json";
 
-/// Operations that only say that they are not there.
+/// Whether an operation has only error answers.
 fn is_absent(operation: &Value) -> bool {
     let answers = operation["responses"].as_object().expect("answers");
     answers.keys().all(|status| status.as_str() >= "400")
@@ -19,8 +19,8 @@ fn is_absent(operation: &Value) -> bool {
 
 /// The fault of `example`, if it does not follow the schema in the document.
 fn fault(document: &Value, schema: &Value, example: &Value) -> Option<String> {
-    let whole = json!({ "allOf": [schema], "components": { "schemas": document["components"]["schemas"] } });
-    let validator = jsonschema::draft202012::new(&whole).expect("a schema");
+    let root = json!({ "allOf": [schema], "components": { "schemas": document["components"]["schemas"] } });
+    let validator = jsonschema::draft202012::new(&root).expect("a schema");
     let faults: Vec<String> = validator
         .iter_errors(example)
         .take(3)
@@ -58,8 +58,8 @@ async fn every_operation_has_a_valid_example() {
             check(format!("{name}: the body"), schema, Some(example).filter(|example| !example.is_null()));
         }
         let answers = operation["responses"].as_object().expect("answers").iter();
-        let done = answers.filter(|(status, _)| status.as_str() < "300");
-        if let Some((schema, example)) = done.filter_map(|(_, answer)| json_of(answer)).next() {
+        let successes = answers.filter(|(status, _)| status.as_str() < "300");
+        if let Some((schema, example)) = successes.filter_map(|(_, answer)| json_of(answer)).next() {
             check(format!("{name}: the answer"), schema, Some(example).filter(|example| !example.is_null()));
         }
     }
@@ -70,9 +70,9 @@ async fn every_operation_has_a_valid_example() {
 async fn every_example_can_be_sent() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
-    // Whom the example of a log-in names.
+    // The user in the example of a log-in.
     app.token_of_new_user("ada").await;
-    let things = Things::of(&app, &app.admin_token().await).await;
+    let resources = Resources::of(&app, &app.admin_token().await).await;
     let mut faults = Vec::new();
     let mut all: Vec<_> = operations(&document).filter(|(.., operation)| !is_absent(operation)).collect();
     // Operations that delete or log out come last.
@@ -85,8 +85,8 @@ async fn every_example_can_be_sent() {
             continue;
         }
         let method: Method = method.to_uppercase().parse().expect("a method");
-        let (mut address, is_of_things) = things.path(path);
-        if !is_of_things {
+        let (mut address, is_resource) = resources.path(path);
+        if !is_resource {
             address.clone_from(path);
         }
         let mut headers = Vec::new();
@@ -118,11 +118,11 @@ async fn every_example_can_be_sent() {
         }
         let answer = call.send().await;
         let status = answer.status.as_u16();
-        let said = String::from_utf8_lossy(&answer.bytes[..answer.bytes.len().min(300)]).into_owned();
+        let body = String::from_utf8_lossy(&answer.bytes[..answer.bytes.len().min(300)]).into_owned();
         let described = operation["responses"].get(status.to_string());
-        // Ids of examples may name nothing here; what they ask for must still be well-formed.
+        // Ids of examples may not exist here, but the requests must be well-formed.
         if described.is_none() || matches!(status, 400 | 401 | 413 | 415 | 428 | 500) {
-            faults.push(format!("{method} {address}: {status} {said}"));
+            faults.push(format!("{method} {address}: {status} {body}"));
         } else if status < 300
             && let Some((schema, _)) = described.and_then(json_of)
         {

@@ -1,4 +1,4 @@
-//! Lists in pages, and what has not changed.
+//! Lists in pages, and unchanged answers.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -21,15 +21,15 @@ async fn paged(app: &TestApp, path: &str, field: &str) -> Vec<Value> {
         let Some(cursor) = page["next_cursor"].as_str() else { break };
         address = format!("{path}?limit=2&cursor={cursor}");
     }
-    let mut whole = get(app, path).await.expect(200);
-    for entry in found.iter_mut().chain(whole[field].as_array_mut().expect("entries")) {
-        // Other programs write to the disk meanwhile.
+    let mut list = get(app, path).await.expect(200);
+    for entry in found.iter_mut().chain(list[field].as_array_mut().expect("entries")) {
+        // Other programs change the free space.
         if let Some(entry) = entry.as_object_mut() {
             entry.shift_remove("free_bytes");
         }
     }
-    assert_eq!(&json!(found), &whole[field], "{path}");
-    assert_eq!(whole["next_cursor"], Value::Null, "{path}");
+    assert_eq!(&json!(found), &list[field], "{path}");
+    assert_eq!(list["next_cursor"], Value::Null, "{path}");
     get(app, &format!("{path}?limit=0")).await.problem(400, "bad_query");
     get(app, &format!("{path}?cursor=nonsense")).await.problem(400, "bad_cursor");
     found
@@ -64,7 +64,7 @@ async fn every_list_comes_in_pages() {
     }
     let revisions = paged(&app, "/api/v1/projects/song/revisions", "items").await;
     assert_eq!(
-        revisions.iter().map(|one| one["revision"].as_i64()).collect::<Vec<_>>(),
+        revisions.iter().map(|entry| entry["revision"].as_i64()).collect::<Vec<_>>(),
         [Some(3), Some(2), Some(1)]
     );
     assert_eq!(paged(&app, "/api/v1/auth/api-keys", "items").await.len(), 3);
@@ -73,7 +73,7 @@ async fn every_list_comes_in_pages() {
 }
 
 #[tokio::test]
-async fn what_has_not_changed_is_304() {
+async fn unchanged_answers_are_304() {
     let app = TestApp::start().await;
     let mut song = json!({ "schema_version": 1, "project_id": "song", "name": "One", "tracks": [] });
     app.local(Method::POST, "/api/v1/projects").json(&song).send().await.expect(201);

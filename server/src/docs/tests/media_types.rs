@@ -1,4 +1,4 @@
-//! Kinds of bodies that uploads take, and formats in any case.
+//! Media types of uploads, and names of formats in any case.
 
 use axum::http::Method;
 use serde_json::json;
@@ -21,7 +21,7 @@ async fn an_upload_of_another_kind_is_415() {
         }
         let answer = app.local(Method::POST, path).send().await;
         assert!(answer.problem(415, "unsupported_media_type").contains("no Content-Type"), "{path}");
-        // A form, but one that cannot be read.
+        // A form without a boundary.
         app.local(Method::POST, path).raw("Multipart/Form-Data", "b").send().await.problem(400, "bad_form");
     }
     for path in ["/api/v1/audio/reference", "/api/v1/multitrack/midi/import", "/api/v1/projects/import"] {
@@ -43,7 +43,7 @@ async fn an_upload_of_another_kind_is_415() {
 }
 
 #[tokio::test]
-async fn a_file_is_saved_from_a_body_that_is_the_file() {
+async fn saving_a_file_requires_a_binary_body() {
     let folder = tempfile::tempdir().expect("a folder");
     let documents = folder.path().join("Documents");
     let app = TestApp::with(&[("SF_DOCUMENTS_DIR", documents.to_str().expect("text"))]).await;
@@ -67,7 +67,7 @@ async fn a_file_is_saved_from_a_body_that_is_the_file() {
 }
 
 #[tokio::test]
-async fn a_body_in_a_coding_is_415_wherever_files_are_sent() {
+async fn uploads_with_a_content_coding_are_415() {
     let app = TestApp::start().await;
     for (path, kind) in [
         (UPLOAD, "multipart/form-data; boundary=b"),

@@ -1,4 +1,4 @@
-//! The description is whole, and the service does as it says.
+//! The description is complete, and the service matches it.
 
 mod authorisation;
 mod bodies;
@@ -41,7 +41,7 @@ async fn document_of(app: &TestApp) -> Value {
 }
 
 #[tokio::test]
-async fn answers_say_null_rather_than_leave_a_field_out() {
+async fn answers_require_nullable_fields() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
     let required = |name: &str| {
@@ -50,14 +50,13 @@ async fn answers_say_null_rather_than_leave_a_field_out() {
     };
     assert!(required("Task").contains(&"result".into()), "{:?}", required("Task"));
     assert!(required("Page_Task").contains(&"next_cursor".into()));
-    // What is asked may leave out what has a default, and a problem lists places only where it has
-    // some.
+    // Requests may omit fields with a default, and a problem has `errors` only if there are some.
     assert_eq!(required("RenderRequest"), Vec::<Value>::new());
     assert!(!required("Problem").contains(&"errors".into()));
 }
 
 #[tokio::test]
-async fn the_description_is_whole() {
+async fn the_description_is_complete() {
     let app = TestApp::start().await;
     let answer = app.remote(Method::GET, "/api/v1/openapi.json").send().await;
     let document = answer.expect(200);
@@ -106,7 +105,7 @@ async fn the_table_has_every_operation() {
 }
 
 #[tokio::test]
-async fn it_can_be_browsed() {
+async fn the_description_can_be_browsed() {
     let app = TestApp::start().await;
     let page = app.remote(Method::GET, "/api/docs/").send().await;
     assert_eq!(page.status, 200);

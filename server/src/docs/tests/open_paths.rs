@@ -32,7 +32,7 @@ fn listed() -> BTreeSet<String> {
 }
 
 #[tokio::test]
-async fn the_documentation_lists_what_needs_no_log_in() {
+async fn the_documentation_lists_all_public_requests() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
     let mut open = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! Certificates that can be used, and what is said of the others.
+//! Valid certificates, and the errors of invalid ones.
 
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
@@ -15,8 +15,8 @@ impl Folder {
         TlsFiles { certificate: self.0.path().join("cert.pem"), key: self.0.path().join("key.pem") }
     }
 
-    /// Writes a certificate that is good until the end of a year, and its key.
-    fn make(&self, until_year: i32) {
+    /// Writes a certificate that is valid until the end of a year, and its key.
+    fn write(&self, until_year: i32) {
         let mut params = CertificateParams::new(vec!["studio.example".to_owned()]).expect("a name");
         params.not_before = date_time_ymd(2020, 1, 1);
         params.not_after = date_time_ymd(until_year, 12, 31);
@@ -27,63 +27,63 @@ impl Folder {
     }
 
     #[track_caller]
-    fn refused(&self, expected: &[&str]) {
+    fn check_refused(&self, expected: &[&str]) {
         let text = Certificate::open(&self.files()).expect_err("must be refused").to_string();
         for part in expected {
-            assert!(text.contains(part), "`{text}` does not say `{part}`");
+            assert!(text.contains(part), "`{text}` does not contain `{part}`");
         }
     }
 }
 
 #[test]
-fn what_cannot_be_used_is_named() {
+fn errors_name_the_unusable_file() {
     let folder = Folder::new();
-    folder.refused(&["cert.pem (SF_TLS_CERT)", "No such file"]);
-    folder.make(2090);
+    folder.check_refused(&["cert.pem (SF_TLS_CERT)", "No such file"]);
+    folder.write(2090);
     Certificate::open(&folder.files()).expect("a fitting pair");
 
     let key = fs::read(folder.files().key).expect("reads");
     fs::remove_file(folder.files().key).expect("removes");
-    folder.refused(&["key.pem (SF_TLS_KEY)", "No such file"]);
+    folder.check_refused(&["key.pem (SF_TLS_KEY)", "No such file"]);
     fs::write(folder.files().key, "no key").expect("writes");
-    folder.refused(&["key.pem (SF_TLS_KEY)", "no private key"]);
+    folder.check_refused(&["key.pem (SF_TLS_KEY)", "no private key"]);
 
-    let other = Folder::new();
-    other.make(2090);
-    fs::copy(other.files().key, folder.files().key).expect("copies");
-    folder.refused(&["key.pem (SF_TLS_KEY)", "does not belong to", "cert.pem (SF_TLS_CERT)"]);
+    let other_folder = Folder::new();
+    other_folder.write(2090);
+    fs::copy(other_folder.files().key, folder.files().key).expect("copies");
+    folder.check_refused(&["key.pem (SF_TLS_KEY)", "does not belong to", "cert.pem (SF_TLS_CERT)"]);
 
     fs::write(folder.files().key, key).expect("writes");
     fs::write(folder.files().certificate, "no certificate").expect("writes");
-    folder.refused(&["cert.pem (SF_TLS_CERT)", "no certificate"]);
+    folder.check_refused(&["cert.pem (SF_TLS_CERT)", "no certificate"]);
     let nonsense = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
     fs::write(folder.files().certificate, nonsense).expect("writes");
-    folder.refused(&["cert.pem (SF_TLS_CERT)", "cannot be used"]);
+    folder.check_refused(&["cert.pem (SF_TLS_CERT)", "cannot be used"]);
 }
 
 #[test]
-fn its_dates_are_read() {
+fn validity_follows_from_the_dates() {
     let folder = Folder::new();
-    folder.make(2021);
-    // An expired certificate is the owner's to use.
+    folder.write(2021);
+    // The service uses an expired certificate and only warns.
     let certified = Certificate::open(&folder.files()).expect("opens").current();
     let at = |secs| validity(&certified, UnixTime::since_unix_epoch(Duration::from_secs(secs)));
-    assert_eq!(at(1_500_000_000), Validity::TooEarly);
-    assert_eq!(at(1_600_000_000), Validity::Good);
+    assert_eq!(at(1_500_000_000), Validity::NotYet);
+    assert_eq!(at(1_600_000_000), Validity::Valid);
     assert_eq!(at(1_700_000_000), Validity::Expired);
 }
 
 #[test]
-fn a_new_pair_takes_the_place_of_the_old_and_half_a_pair_does_not() {
+fn a_reload_replaces_the_certificate_only_by_a_matching_pair() {
     let folder = Folder::new();
-    folder.make(2090);
+    folder.write(2090);
     let certificate = Certificate::open(&folder.files()).expect("opens");
     let first = certificate.current().cert.clone();
     let old_key = fs::read(folder.files().key).expect("reads");
-    folder.make(2091);
+    folder.write(2091);
     let new_key = fs::read(folder.files().key).expect("reads");
     fs::write(folder.files().key, old_key).expect("writes");
-    certificate.reload().expect_err("the key is another's");
+    certificate.reload().expect_err("the key does not match");
     assert_eq!(certificate.current().cert, first);
     fs::write(folder.files().key, new_key).expect("writes");
     certificate.reload().expect("fits");

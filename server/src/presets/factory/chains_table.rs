@@ -1,7 +1,7 @@
 //! The factory's chains of effects: settings of our own, made for levels around -18 dBFS.
 
 use super::FactoryChain;
-use super::Set::{Choice, On, To};
+use super::Setting::{Choice, On, To};
 
 pub(super) const CHAINS: &[FactoryChain] = &[
     FactoryChain {

@@ -1,7 +1,7 @@
 //! The factory's instruments. Programs are numbered as in the sound set of General MIDI, level 1,
 //! counted from 0.
 
-use super::Set::{Choice, On, To};
+use super::Setting::{Choice, On, To};
 use super::{FactoryChain, FactoryInstrument};
 
 pub(super) const INSTRUMENTS: &[FactoryInstrument] = &[

@@ -12,12 +12,12 @@ use serde_json::{Map, Value, json};
 use super::queries::PresetQuery;
 use super::{PresetKind, PresetSource, PresetSummary, StoredPreset};
 
-/// How ids of the factory's presets begin; no UUID begins like this.
+/// Prefix of factory ids, which no UUID has.
 const ID_PREFIX: &str = "factory-";
 
 /// The value of a parameter in a table.
 #[derive(Debug, Clone, Copy)]
-enum Set {
+enum Setting {
     /// A number in the parameter's unit.
     To(f64),
     /// A choice by its name.
@@ -26,8 +26,8 @@ enum Set {
     On,
 }
 
-/// An effect in a table: its kind, and what is not at its default.
-type FactoryEffect = (&'static str, &'static [(&'static str, Set)]);
+/// An effect in a table: its kind, and the parameters that differ from their defaults.
+type FactoryEffect = (&'static str, &'static [(&'static str, Setting)]);
 
 /// A chain in a table.
 #[derive(Debug)]
@@ -47,7 +47,7 @@ struct FactoryInstrument {
     bank: u16,
     /// Program of General MIDI, counted from 0.
     program: u16,
-    /// Everything else.
+    /// Names, description and effects.
     chain: FactoryChain,
 }
 
@@ -78,55 +78,55 @@ fn preset(kind: PresetKind, chain: &FactoryChain, content: &Value) -> StoredPres
 }
 
 fn effects(chain: &FactoryChain) -> Vec<Value> {
-    let effect = |&(name, set): &FactoryEffect| {
+    let effect = |&(name, settings): &FactoryEffect| {
         let params: Map<String, Value> =
-            set.iter().map(|&(id, value)| (id.to_owned(), number(name, id, value))).collect();
+            settings.iter().map(|&(id, setting)| (id.to_owned(), value(name, id, setting))).collect();
         json!({ "type": "builtin", "name": name, "params": params })
     };
     chain.effects.iter().map(effect).collect()
 }
 
-/// A value as pages write it: choices by their number.
-fn number(kind: &str, id: &str, value: Set) -> Value {
-    match value {
-        Set::To(number) => json!(number),
-        Set::On => json!(1),
-        Set::Choice(name) => {
+/// A parameter's value as the page writes it: choices by their index.
+fn value(kind: &str, id: &str, setting: Setting) -> Value {
+    match setting {
+        Setting::To(number) => json!(number),
+        Setting::On => json!(1),
+        Setting::Choice(name) => {
             let kind = effect_kind(kind);
             let parameter = kind.and_then(|kind| Some(&kind.parameters[kind.parameter_index(id)?]));
             let choices = match parameter.map(|parameter| parameter.scale) {
                 Some(Scale::Choice(choices)) => choices,
                 _ => &[],
             };
-            // A name that is none stays, and a test finds it.
-            choices.iter().position(|choice| *choice == name).map_or(json!(name), |place| json!(place))
+            // An unknown name stays, and a test fails.
+            choices.iter().position(|choice| *choice == name).map_or(json!(name), |index| json!(index))
         }
     }
 }
 
-/// Whether an id is one of the factory's.
+/// Whether an id has the form of factory ids.
 pub(super) fn is_id(id: &str) -> bool {
     id.starts_with(ID_PREFIX)
 }
 
-/// The preset of this id.
+/// The preset with this id.
 pub(super) fn by_id(id: &str) -> Option<&'static StoredPreset> {
     PRESETS.iter().find(|preset| preset.summary.id == id)
 }
 
-/// Presets that a list asks for, behind the one with the id `after`.
+/// Presets that match a query, after the one with the id `after`.
 pub(super) fn matching(query: &PresetQuery, after: Option<&str>) -> impl Iterator<Item = PresetSummary> {
-    let known = |id: &str| PRESETS.iter().position(|preset| preset.summary.id == id);
-    let start = after.map_or(0, |id| known(id).map_or(PRESETS.len(), |place| place + 1));
+    let index_of = |id: &str| PRESETS.iter().position(|preset| preset.summary.id == id);
+    let start = after.map_or(0, |id| index_of(id).map_or(PRESETS.len(), |index| index + 1));
     let (kind, search, category) = (query.kind, query.search_key(), query.category_key());
     PRESETS[start..]
         .iter()
         .map(|preset| &preset.summary)
-        .filter(move |one| {
-            let text = format!("{}\n{}\n{}", one.name, one.category, one.description).to_lowercase();
-            kind.is_none_or(|kind| kind == one.kind)
+        .filter(move |preset| {
+            let text = format!("{}\n{}\n{}", preset.name, preset.category, preset.description).to_lowercase();
+            kind.is_none_or(|kind| kind == preset.kind)
                 && search.as_ref().is_none_or(|search| text.contains(search))
-                && category.as_ref().is_none_or(|category| one.category.to_lowercase() == *category)
+                && category.as_ref().is_none_or(|category| preset.category.to_lowercase() == *category)
         })
         .cloned()
 }

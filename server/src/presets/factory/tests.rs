@@ -1,4 +1,4 @@
-//! Presets of the factory hold what users' presets may hold, and make sound.
+//! Factory presets are valid user presets, and make sound.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::presets::content;
 
 const RATE_HZ: u32 = 48_000;
 
-/// What goes through a chain: noise and a tone, at -18 dBFS or so.
+/// The input of a chain: noise and a tone, at about -18 dBFS.
 fn test_sound(frames: usize) -> Vec<f32> {
     let mut seed = 1_u32;
     let tone = std::f64::consts::TAU * 220.0 / f64::from(RATE_HZ);
@@ -33,9 +33,9 @@ fn chain_of(preset: &StoredPreset) -> EffectChain {
     let mut chain = EffectChain::new(RATE_HZ);
     let config = EffectConfig { sample_rate_hz: RATE_HZ, seed: 1, impulse: None };
     let content = preset.content.view().to_value();
-    for (place, effect) in content["effects"].as_array().expect("effects").iter().enumerate() {
+    for (index, effect) in content["effects"].as_array().expect("effects").iter().enumerate() {
         let kind = effect_kind(effect["name"].as_str().expect("a name")).expect("a kind");
-        let mut slot = EffectSlot::new(&place.to_string(), kind, &config);
+        let mut slot = EffectSlot::new(&index.to_string(), kind, &config);
         for (id, value) in effect["params"].as_object().expect("parameters") {
             let parameter = kind.parameter_index(id).expect("a parameter");
             slot.set(parameter, value.as_f64().expect("a number"), 0);
@@ -48,9 +48,9 @@ fn chain_of(preset: &StoredPreset) -> EffectChain {
 }
 
 #[test]
-fn every_preset_is_one_that_a_user_could_store() {
+fn every_preset_is_a_valid_user_preset() {
     let ids: BTreeSet<&str> = PRESETS.iter().map(|preset| preset.summary.id.as_str()).collect();
-    assert_eq!(ids.len(), PRESETS.len(), "an id comes twice");
+    assert_eq!(ids.len(), PRESETS.len(), "an id occurs twice");
     assert!(PRESETS.len() >= 40, "{}", PRESETS.len());
     for preset in PRESETS.iter() {
         let content = preset.content.view().to_value();
@@ -61,12 +61,12 @@ fn every_preset_is_one_that_a_user_could_store() {
 }
 
 #[test]
-fn every_kind_of_effect_is_shown_in_use() {
+fn every_kind_of_effect_is_used() {
     let used = |id: &str| {
         PRESETS
             .iter()
             .flat_map(|preset| preset.content.view().list("effects"))
-            .any(|one| one.text("name").as_deref() == Some(id))
+            .any(|effect| effect.text("name").as_deref() == Some(id))
     };
     for kind in EFFECTS {
         assert!(used(kind.id), "{}", kind.id);
@@ -76,21 +76,21 @@ fn every_kind_of_effect_is_shown_in_use() {
 #[test]
 fn every_chain_changes_the_sound_and_keeps_its_level_usable() {
     let input = test_sound(2 * RATE_HZ as usize);
-    // The second second: what has a latency or fades in has done so.
-    let heard = RATE_HZ as usize..input.len();
-    let input_db = rms_db(&input[heard.clone()]);
+    // The second half, after latencies and fade-ins.
+    let measured = RATE_HZ as usize..input.len();
+    let input_db = rms_db(&input[measured.clone()]);
     let mut unusable = Vec::new();
     for preset in PRESETS.iter() {
         let mut chain = chain_of(preset);
         let (mut left, mut right) =
             (input.clone(), input.iter().map(|sample| sample * 0.8).collect::<Vec<_>>());
-        let sides = vec![None; chain.slots().len()];
+        let side_chains = vec![None; chain.slots().len()];
         for (left, right) in left.chunks_mut(512).zip(right.chunks_mut(512)) {
-            chain.process(left, right, &sides);
+            chain.process(left, right, &side_chains);
         }
         assert!(left.iter().chain(&right).all(|sample| sample.is_finite()), "{}", preset.summary.id);
         assert_ne!(left, input, "{} does nothing", preset.summary.id);
-        let change_db = rms_db(&left[heard.clone()]) - input_db;
+        let change_db = rms_db(&left[measured.clone()]) - input_db;
         let peak = left.iter().chain(&right).fold(0.0_f32, |peak, sample| peak.max(sample.abs()));
         if !(-15.0..=9.0).contains(&change_db) || peak > 1.5 {
             let id = &preset.summary.id;

@@ -64,10 +64,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what the last scans found. */
+        /** Returns the results of the last scans. */
         get: operations["get_admin_scans"];
         put?: never;
-        /** Scans for SoundFonts now, and says what was found. Only new and changed files are looked into. */
+        /** Scans for SoundFonts now and returns the results. Reads only new and changed files. */
         post: operations["post_admin_scans"];
         delete?: never;
         options?: never;
@@ -82,7 +82,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what every user stores, decoded copies included. */
+        /** Returns the stored bytes of every user, with decoded copies. */
         get: operations["get_admin_storage"];
         put?: never;
         post?: never;
@@ -311,7 +311,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the language models that users may ask. */
+        /** Lists the language models that users may use. */
         get: operations["get_ai_proxy_v1_models"];
         put?: never;
         post?: never;
@@ -1516,7 +1516,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what this installation is and can do. */
+        /** Returns the properties and capabilities of this installation. */
         get: operations["get_system_capabilities"];
         put?: never;
         post?: never;
@@ -1550,7 +1550,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says what this process runs on. */
+        /** Describes the environment of this process. */
         get: operations["get_system_runtime"];
         put?: never;
         post?: never;
@@ -1567,7 +1567,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says which versions are at work. */
+        /** Returns the versions of this installation. */
         get: operations["get_system_version"];
         put?: never;
         post?: never;
@@ -1700,14 +1700,14 @@ export interface components {
             has_password: boolean;
             /** @description When it was made, RFC 3339. */
             created_at: string;
-            /** @description When somebody last logged in with the password, RFC 3339; null if never. */
+            /** @description Time of the last log-in with the password, RFC 3339; null if never. */
             last_login_at: string | null;
             /**
              * Format: int64
              * @description What the user may store in audio, in bytes.
              */
             audio_quota_bytes: number;
-            /** @description Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`. */
+            /** @description Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies. */
             has_own_quota: boolean;
         };
         /** @description An API key, without the key itself. */
@@ -1895,25 +1895,25 @@ export interface components {
             /** @description Its parameters, in display order. */
             parameters: components["schemas"]["EffectParameter"][];
         };
-        /** @description What this installation is and can do. */
+        /** @description Properties and capabilities of this installation. */
         Capabilities: {
             /** @description Version of the service. */
             version: string;
             /** @description The kind of deployment. */
             environment: components["schemas"]["Environment"];
-            /** @description What renders plugins: always `bridge`. */
+            /** @description The renderer of plugins: always `bridge`. */
             render_engine: string;
-            /** @description Where SoundFont tracks sound. */
+            /** @description Where SoundFont tracks are rendered. */
             instrument_sound: components["schemas"]["InstrumentSound"];
             /** @description Whether notes can be rendered with a SoundFont here. */
             soundfont_render: boolean;
-            /** @description The SoundFont that stands in for a missing one; null when none is installed. */
+            /** @description The SoundFont that replaces missing ones; null if none is installed. */
             default_soundfont_id: string | null;
             /** @description Plugin formats that the helper can load. */
             plugin_formats: string[];
-            /** @description Kinds of audio files that are taken. */
+            /** @description Accepted formats of audio files. */
             audio_formats: string[];
-            /** @description What an export may be. */
+            /** @description Options of exports. */
             export: components["schemas"]["ExportCapabilities"];
             /** @description Whether language models can be asked through `/ai_proxy`. */
             ai: boolean;
@@ -1922,8 +1922,8 @@ export interface components {
             /** @description Who may make an account. */
             registration: components["schemas"]["Registration"];
             /**
-             * @description Whether the page came by a way that browsers call secure: loopback or HTTPS. Without it
-             *     there is no sound.
+             * @description Whether the page was loaded in a secure context: by loopback or HTTPS. Otherwise it has no
+             *     sound.
              */
             secure: boolean;
         };
@@ -2021,19 +2021,19 @@ export interface components {
             id: string;
             /** @description When, RFC 3339. */
             at: string;
-            /** @description What was done. */
+            /** @description The action. */
             action: string;
-            /** @description Id of the account that did it; null where nobody was logged in. */
+            /** @description Id of the account that acted; null without a log-in. */
             actor_id: string | null;
             /** @description Name of that account at the time. */
             actor: string;
             /** @description How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`. */
             via: components["schemas"]["Via"];
-            /** @description Address that the request came from; null on the command line. */
+            /** @description Address of the client; null on the command line. */
             address: string | null;
-            /** @description What it was done to: an account, a project, a file. */
+            /** @description The target of the action: an account, a project, a file. */
             target: string;
-            /** @description More about it; may be empty. */
+            /** @description Details; may be empty. */
             detail: string;
         };
         /**
@@ -2041,7 +2041,7 @@ export interface components {
          * @enum {string}
          */
         Environment: "standalone" | "container";
-        /** @description What an export may be. */
+        /** @description Options of exports. */
         ExportCapabilities: {
             /** @description File formats. */
             formats: string[];
@@ -2056,16 +2056,16 @@ export interface components {
             project_id?: string | null;
             project?: components["schemas"]["Project"] | null;
         };
-        /** @description Whether a template is to be at hand. */
+        /** @description Whether a template is a favourite. */
         Favourite: {
-            /** @description Whether it is. */
+            /** @description Whether it is a favourite. */
             favourite: boolean;
         };
-        /** @description One place in a document that is wrong. */
+        /** @description A value in a document that is not valid. */
         FieldError: {
             /** @description JSON pointer (RFC 6901) to the offending value. */
             pointer: string;
-            /** @description What is wrong with it. */
+            /** @description Reason why it is not valid. */
             detail: string;
         };
         /** @description A folder. */
@@ -2096,11 +2096,11 @@ export interface components {
              * @description Id within this service; never given to another helper.
              */
             id: number;
-            /** @description What it does: `decoder`, `plugin scan` or `folder dialog`. */
+            /** @description Its kind: `decoder`, `plugin scan` or `folder dialog`. */
             kind: string;
             /**
              * Format: int32
-             * @description Number of the process in the system.
+             * @description Process id.
              */
             pid: number;
             /** @description When it was started, RFC 3339. */
@@ -2167,7 +2167,7 @@ export interface components {
             state: components["schemas"]["InviteState"];
             /** @description What the account that it makes may do. */
             role: components["schemas"]["Role"];
-            /** @description What it is for; may be empty. */
+            /** @description A note for administrators; may be empty. */
             note: string;
             /** @description Name of the administrator who made it. */
             created_by: string;
@@ -2181,7 +2181,7 @@ export interface components {
             used_by: string | null;
         };
         /**
-         * @description Where an invitation stands.
+         * @description State of an invitation.
          * @enum {string}
          */
         InviteState: "open" | "used" | "expired";
@@ -2278,18 +2278,18 @@ export interface components {
             audio_max_channels: number;
             /**
              * Format: int64
-             * @description What one user may store in audio, decoded copies included, and in SoundFonts, in bytes,
-             *     unless an administrator says otherwise.
+             * @description Quota of one user for audio, with decoded copies, and SoundFonts, in bytes, unless an
+             *     administrator has set another one.
              */
             audio_quota_bytes: number;
             /**
              * Format: int64
-             * @description What the kept revisions of one user's projects may take, in bytes.
+             * @description Quota of the kept revisions of one user's projects, in bytes.
              */
             projects_quota_bytes: number;
             /**
              * Format: int64
-             * @description What one user's finished renders may take, in bytes; older ones make room.
+             * @description Quota of one user's finished renders, in bytes; the oldest are deleted first.
              */
             renders_quota_bytes: number;
             /**
@@ -2326,8 +2326,8 @@ export interface components {
         /** @description The end of the log. */
         LogLines: {
             /**
-             * @description The lines, the newest last: `timestamp`, `level`, `message`, and what else was logged.
-             *     Tokens, keys and passwords do not stand in them.
+             * @description The lines, the newest last: `timestamp`, `level`, `message` and other fields. They contain
+             *     no tokens, keys or passwords.
              */
             lines: Record<string, unknown>[];
         };
@@ -2398,7 +2398,7 @@ export interface components {
             /** @description Name of the audio file; by default the project's. */
             name?: string | null;
         };
-        /** @description The language models that users may ask. */
+        /** @description The language models that users may use. */
         ModelList: {
             /** @description Always `list`. */
             object: string;
@@ -2441,23 +2441,23 @@ export interface components {
         };
         /** @description An invitation to make. */
         NewInvite: {
-            /** @description What the account may do; `user` by default. */
+            /** @description Role of the new account; `user` by default. */
             role?: components["schemas"]["Role"];
-            /** @description What it is for: at most 200 characters, for administrators only. */
+            /** @description A note for administrators: at most 200 characters. */
             note?: string;
             /**
              * Format: int32
-             * @description How long it is good, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
+             * @description How long it is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
              */
             expires_in_secs?: number;
         };
         /** @description An invitation that was just made. */
         NewInviteAnswer: components["schemas"]["Invite"] & {
-            /** @description The code to hand to whoever is invited. It is never shown again. */
+            /** @description The code for the invited person. It is never shown again. */
             code: string;
             /**
-             * @description The page's path with the code, where whoever is invited registers. The code stands behind
-             *     `#`, which no browser sends, so that no log has it.
+             * @description The page's path with the code, for registering. The code follows `#`, which browsers do not
+             *     send, so that no log contains it.
              */
             register_path: string;
         };
@@ -2507,14 +2507,14 @@ export interface components {
                 has_password: boolean;
                 /** @description When it was made, RFC 3339. */
                 created_at: string;
-                /** @description When somebody last logged in with the password, RFC 3339; null if never. */
+                /** @description Time of the last log-in with the password, RFC 3339; null if never. */
                 last_login_at: string | null;
                 /**
                  * Format: int64
                  * @description What the user may store in audio, in bytes.
                  */
                 audio_quota_bytes: number;
-                /** @description Whether that is a quota of the user's own, not the setting `SF_AUDIO_QUOTA_BYTES`. */
+                /** @description Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies. */
                 has_own_quota: boolean;
             }[];
             /** @description Where the next page starts; null on the last one. */
@@ -2591,19 +2591,19 @@ export interface components {
                 id: string;
                 /** @description When, RFC 3339. */
                 at: string;
-                /** @description What was done. */
+                /** @description The action. */
                 action: string;
-                /** @description Id of the account that did it; null where nobody was logged in. */
+                /** @description Id of the account that acted; null without a log-in. */
                 actor_id: string | null;
                 /** @description Name of that account at the time. */
                 actor: string;
                 /** @description How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`. */
                 via: components["schemas"]["Via"];
-                /** @description Address that the request came from; null on the command line. */
+                /** @description Address of the client; null on the command line. */
                 address: string | null;
-                /** @description What it was done to: an account, a project, a file. */
+                /** @description The target of the action: an account, a project, a file. */
                 target: string;
-                /** @description More about it; may be empty. */
+                /** @description Details; may be empty. */
                 detail: string;
             }[];
             /** @description Where the next page starts; null on the last one. */
@@ -2619,7 +2619,7 @@ export interface components {
                 state: components["schemas"]["InviteState"];
                 /** @description What the account that it makes may do. */
                 role: components["schemas"]["Role"];
-                /** @description What it is for; may be empty. */
+                /** @description A note for administrators; may be empty. */
                 note: string;
                 /** @description Name of the administrator who made it. */
                 created_by: string;
@@ -2694,13 +2694,13 @@ export interface components {
             items: {
                 /** @description Id: a UUID, or a name that begins with `factory-`. */
                 id: string;
-                /** @description What it is for. */
+                /** @description Its purpose. */
                 kind: components["schemas"]["PresetKind"];
-                /** @description Who made it. */
+                /** @description Its origin. */
                 source: components["schemas"]["PresetSource"];
                 /** @description Its name. */
                 name: string;
-                /** @description Where people look for it, such as `Vocals`; may be empty. */
+                /** @description Its category, such as `Vocals`; may be empty. */
                 category: string;
                 /** @description What it does and how to use it; may be empty. */
                 description: string;
@@ -2742,15 +2742,15 @@ export interface components {
             items: {
                 /** @description Id, a UUID. */
                 id: string;
-                /** @description What its owner calls it. */
+                /** @description Its title. */
                 title: string;
                 /** @description The text, with `{{name}}` where a variable goes. */
                 body: string;
-                /** @description What it is found by. */
+                /** @description Keywords for searches. */
                 keywords: string[];
-                /** @description Whether its owner wants it at hand. */
+                /** @description Whether it is a favourite. */
                 favourite: boolean;
-                /** @description Names of its variables, in the order in which they first come. */
+                /** @description Names of its variables, in the order of their first use. */
                 variables: string[];
                 /** @description When it was stored, RFC 3339. */
                 created_at: string;
@@ -2968,14 +2968,14 @@ export interface components {
              */
             next_cursor: string | null;
         };
-        /** @description Something that a scan for plugins could not make out. */
+        /** @description A problem of a scan for plugins. */
         PluginProblem: {
             /** @description Where it is. */
             path: string;
             /** @description What is wrong with it. */
             problem: string;
         };
-        /** @description What a scan for a user's plugins found. */
+        /** @description Result of a scan for a user's plugins. */
         PluginScan: {
             /** @description Id of the user. */
             user_id: string;
@@ -2987,10 +2987,7 @@ export interface components {
             instruments: number;
             /** @description Plugins that change sound. */
             effects: number;
-            /**
-             * @description Plugins and modules of which it is not known what they are for, and folders that could not
-             *     be read.
-             */
+            /** @description Plugins and modules of unknown purpose, and folders that could not be read. */
             problems: components["schemas"]["PluginProblem"][];
         };
         /** @description A preset of a SoundFont. */
@@ -3010,11 +3007,11 @@ export interface components {
         };
         /** @description A preset to store. */
         PresetBody: {
-            /** @description What it is for. */
+            /** @description Its purpose. */
             kind: components["schemas"]["PresetKind"];
             /** @description Its name: 1 to 200 characters. */
             name: string;
-            /** @description Where to look for it: at most 64 characters; empty by default. */
+            /** @description Its category: at most 64 characters; empty by default. */
             category?: string;
             /** @description What it does: at most 2000 characters; empty by default. */
             description?: string;
@@ -3026,7 +3023,7 @@ export interface components {
             content: Record<string, unknown>;
         };
         /**
-         * @description What a preset is for.
+         * @description The purpose of a preset.
          * @enum {string}
          */
         PresetKind: "instrument" | "effect_chain";
@@ -3044,7 +3041,7 @@ export interface components {
             program: number;
         };
         /**
-         * @description Who made a preset.
+         * @description The origin of a preset.
          * @enum {string}
          */
         PresetSource: "factory" | "user";
@@ -3052,13 +3049,13 @@ export interface components {
         PresetSummary: {
             /** @description Id: a UUID, or a name that begins with `factory-`. */
             id: string;
-            /** @description What it is for. */
+            /** @description Its purpose. */
             kind: components["schemas"]["PresetKind"];
-            /** @description Who made it. */
+            /** @description Its origin. */
             source: components["schemas"]["PresetSource"];
             /** @description Its name. */
             name: string;
-            /** @description Where people look for it, such as `Vocals`; may be empty. */
+            /** @description Its category, such as `Vocals`; may be empty. */
             category: string;
             /** @description What it does and how to use it; may be empty. */
             description: string;
@@ -3078,11 +3075,11 @@ export interface components {
              * @description HTTP status.
              */
             status: number;
-            /** @description What happened to this request, for a person. */
+            /** @description Explanation for people. */
             detail: string;
-            /** @description Stable name of the problem, for a program. */
+            /** @description Stable name of the problem for programs. */
             code: string;
-            /** @description The offending places of a document that failed validation. */
+            /** @description The invalid values of a document that failed validation. */
             errors?: components["schemas"]["FieldError"][];
         };
         /** @description A project in a list. */
@@ -3108,15 +3105,15 @@ export interface components {
         PromptTemplate: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description What its owner calls it. */
+            /** @description Its title. */
             title: string;
             /** @description The text, with `{{name}}` where a variable goes. */
             body: string;
-            /** @description What it is found by. */
+            /** @description Keywords for searches. */
             keywords: string[];
-            /** @description Whether its owner wants it at hand. */
+            /** @description Whether it is a favourite. */
             favourite: boolean;
-            /** @description Names of its variables, in the order in which they first come. */
+            /** @description Names of its variables, in the order of their first use. */
             variables: string[];
             /** @description When it was stored, RFC 3339. */
             created_at: string;
@@ -3333,9 +3330,9 @@ export interface components {
             format?: components["schemas"]["Format"] | null;
             metadata?: components["schemas"]["RenderMetadata"] | null;
         };
-        /** @description What to fill in. */
+        /** @description Values of a template's variables. */
         RenderTemplate: {
-            /** @description Texts by the names of variables. What the template does not use is passed over. */
+            /** @description Texts by the names of variables; unused ones are ignored. */
             variables?: {
                 [key: string]: string;
             };
@@ -3365,7 +3362,7 @@ export interface components {
          * @enum {string}
          */
         Role: "admin" | "user";
-        /** @description What this process runs on. */
+        /** @description The environment of this process. */
         Runtime: {
             /** @description The kind of deployment. */
             environment: components["schemas"]["Environment"];
@@ -3474,7 +3471,7 @@ export interface components {
             soundfont_id: string;
             /** @description Its file. */
             path: string;
-            /** @description Whether it is played nevertheless, without what is skipped. */
+            /** @description Whether it is played without the skipped parts. */
             usable: boolean;
             /** @description What is wrong with it. */
             problem: string;
@@ -3501,7 +3498,7 @@ export interface components {
             /** @description The caller's folder that contains it; null if it was uploaded. */
             directory: string | null;
         };
-        /** @description What the scans found. */
+        /** @description Results of the scans. */
         Scans: {
             /** @description The scan for SoundFonts. */
             soundfonts: components["schemas"]["SoundFontScan"];
@@ -3605,7 +3602,7 @@ export interface components {
              */
             sends?: boolean;
         };
-        /** @description What the last scan for SoundFonts found. */
+        /** @description Result of the last scan for SoundFonts. */
         SoundFontScan: {
             /** @description When it ended, RFC 3339. */
             scanned_at: string;
@@ -3617,10 +3614,7 @@ export interface components {
             usable: number;
             /** @description The bank that stands in for a missing one; null where there is none. */
             default_soundfont_id: string | null;
-            /**
-             * @description Banks that cannot be played, or not wholly, and files that are not played because another of
-             *     their id is.
-             */
+            /** @description Banks that cannot be played, or only in part, and files with the id of another bank. */
             problems: components["schemas"]["ScanProblem"][];
         };
         /**
@@ -3676,13 +3670,13 @@ export interface components {
             /** @description Ids of the tracks; by default all that play something and are not muted. */
             tracks?: string[] | null;
         };
-        /** @description What lies on the disk. */
+        /** @description Stored bytes of all users, and on the disk. */
         Storage: {
-            /** @description By user, whoever stores most first. Audio that several users have counts for each of them. */
+            /** @description By user, the largest total first. Audio that several users have counts for each of them. */
             users: components["schemas"]["UserStorage"][];
             /**
              * Format: int64
-             * @description All audio as it lies on the disk, each content once, in bytes.
+             * @description All audio on the disk, each content once, in bytes.
              */
             audio_disk_bytes: number;
             /**
@@ -3697,7 +3691,7 @@ export interface components {
             render_disk_bytes: number;
             /**
              * Format: int64
-             * @description Free space of that disk in bytes; null where the system does not say.
+             * @description Free space of the disk in bytes; null if the system does not report it.
              */
             free_bytes: number | null;
         };
@@ -3782,7 +3776,7 @@ export interface components {
         };
         /** @description A template to store. */
         TemplateBody: {
-            /** @description What to call it: 1 to 200 characters. */
+            /** @description The title: 1 to 200 characters. */
             title: string;
             /** @description The text: 1 to 20000 characters, with `{{name}}` where a variable goes. */
             body: string;
@@ -3791,7 +3785,7 @@ export interface components {
              *     default.
              */
             keywords?: string[];
-            /** @description Whether it is to be at hand; not by default. */
+            /** @description Whether it is a favourite; false by default. */
             favourite?: boolean;
         };
         /**
@@ -3947,17 +3941,17 @@ export interface components {
             /** @description Whether it took the place of another file of the caller with this id and format. */
             replaced: boolean;
         };
-        /** @description What to change of an account; what is left out stays. */
+        /** @description Changes of an account; missing fields stay unchanged. */
         UserChange: {
             role?: components["schemas"]["Role"] | null;
             /**
-             * @description Whether the account is switched off. Switched off, its tokens end, its API keys rest, and
-             *     its tasks are cancelled.
+             * @description Whether the account is disabled. Disabling ends its tokens, suspends its API keys and
+             *     cancels its tasks.
              */
             disabled?: boolean | null;
             /**
              * Format: int64
-             * @description What the user may store in audio, in bytes, 0 to 2^50; null: what the setting says.
+             * @description Quota of audio in bytes, 0 to 2^50; null: that of the setting.
              */
             audio_quota_bytes?: number | null;
         };
@@ -3970,7 +3964,7 @@ export interface components {
             /** @description When one of these was last set, RFC 3339; null if none is. */
             updated_at: string | null;
         };
-        /** @description What one user stores. */
+        /** @description Stored bytes of one user. */
         UserStorage: {
             /** @description Id of the account. */
             user_id: string;
@@ -3983,8 +3977,8 @@ export interface components {
             audio_files: number;
             /**
              * Format: int64
-             * @description What they take with decoded copies, peaks and uploads under way, in bytes. This counts of
-             *     the quota.
+             * @description Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts for the
+             *     quota.
              */
             audio_bytes: number;
             /**
@@ -3994,12 +3988,12 @@ export interface components {
             soundfonts: number;
             /**
              * Format: int64
-             * @description What they take, in bytes. This counts of the same quota.
+             * @description Their size in bytes. It counts for the same quota.
              */
             soundfont_bytes: number;
             /**
              * Format: int64
-             * @description What the user may store in audio and SoundFonts, in bytes.
+             * @description Quota of audio and SoundFonts, in bytes.
              */
             audio_quota_bytes: number;
             /**
@@ -4041,7 +4035,7 @@ export interface components {
             /** @description Whether the account has a password; the desktop's administrator begins without one. */
             has_password: boolean;
         };
-        /** @description Which versions are at work. */
+        /** @description Versions of this installation. */
         Version: {
             /** @description Of the service. */
             version: string;
@@ -4103,7 +4097,7 @@ export interface operations {
                 cursor?: string;
                 /** @description Only this action. */
                 action?: "log_in" | "log_in_failed" | "log_out" | "log_out_everywhere" | "password_changed" | "password_change_failed" | "account_registered" | "api_key_created" | "api_key_deleted" | "user_created" | "role_changed" | "user_disabled" | "user_enabled" | "quota_changed" | "password_reset" | "throttling_lifted" | "invite_created" | "invite_deleted" | "task_cancelled" | "scan_started" | "helper_ended" | "project_deleted" | "audio_deleted" | "soundfont_deleted" | "plugin_dir_added" | "plugin_dir_removed";
-                /** @description Only what this account did or what was done to it, by its name. */
+                /** @description Only entries with this account as actor or target, by name. */
                 user?: string;
             };
             header?: never;
@@ -4112,7 +4106,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4137,7 +4131,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4161,7 +4155,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4202,7 +4196,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4222,7 +4216,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4242,7 +4236,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4260,7 +4254,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first one. */
                 cursor?: string;
-                /** @description Only tasks that stand so. */
+                /** @description Only tasks in this state. */
                 state?: "queued" | "running" | "succeeded" | "failed" | "cancelled";
             };
             header?: never;
@@ -4269,7 +4263,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4317,7 +4311,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4342,7 +4336,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4369,7 +4363,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4393,7 +4387,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4416,7 +4410,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4443,7 +4437,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4466,7 +4460,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4497,7 +4491,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4521,7 +4515,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     Location?: string;
@@ -4545,7 +4539,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4572,7 +4566,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4620,7 +4614,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4647,7 +4641,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4692,7 +4686,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4721,7 +4715,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4746,7 +4740,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4776,7 +4770,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -4785,7 +4779,7 @@ export interface operations {
                     "application/json": components["schemas"]["UploadAnswer"];
                 };
             };
-            /** @description Begun; the body names the task that goes on with it. */
+            /** @description Started; the body names the task that continues the work. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -4810,7 +4804,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4881,7 +4875,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -4989,7 +4983,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5036,7 +5030,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5045,7 +5039,7 @@ export interface operations {
                     "application/json": components["schemas"]["AudioAnalysis"];
                 };
             };
-            /** @description Begun; the body names the task that goes on with it. */
+            /** @description Started; the body names the task that continues the work. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5156,7 +5150,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5181,7 +5175,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5205,7 +5199,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5246,7 +5240,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5270,7 +5264,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5314,7 +5308,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5338,7 +5332,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5362,7 +5356,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5382,7 +5376,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5406,7 +5400,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5426,7 +5420,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5463,7 +5457,7 @@ export interface operations {
     post_files_save: {
         parameters: {
             query: {
-                /** @description Name of the file with its ending. What could be a folder or a device in it becomes `_`. */
+                /** @description Name of the file with its extension. Characters that are not safe in names become `_`. */
                 name: string;
             };
             header?: never;
@@ -5477,7 +5471,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5502,7 +5496,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5529,7 +5523,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5553,7 +5547,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -5578,7 +5572,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5656,7 +5650,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5755,7 +5749,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5781,7 +5775,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5805,7 +5799,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5828,7 +5822,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5848,7 +5842,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -5869,7 +5863,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5896,7 +5890,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -5905,7 +5899,7 @@ export interface operations {
                     "application/json": components["schemas"]["RenderAnswer"];
                 };
             };
-            /** @description Begun; the body names the task that goes on with it. */
+            /** @description Started; the body names the task that continues the work. */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5977,7 +5971,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6027,7 +6021,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6095,7 +6089,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -6191,7 +6185,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6215,7 +6209,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     Location?: string;
@@ -6239,7 +6233,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6266,7 +6260,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6312,7 +6306,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6336,7 +6330,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6363,7 +6357,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6385,7 +6379,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6409,7 +6403,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6467,7 +6461,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6514,7 +6508,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     /** @description The revision */
@@ -6546,7 +6540,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6622,7 +6616,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Made; the body says what. */
+            /** @description Created; the body describes it. */
             201: {
                 headers: {
                     ETag?: string;
@@ -6677,7 +6671,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6732,7 +6726,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     ETag?: string;
@@ -6753,7 +6747,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6767,9 +6761,9 @@ export interface operations {
     get_system_log: {
         parameters: {
             query?: {
-                /** @description The newest so many lines: 1 to 1000, 200 by default. */
+                /** @description Maximum number of lines, the newest: 1 to 1000, 200 by default. */
                 limit?: number;
-                /** @description Only lines that are as grave as this or graver. */
+                /** @description Only lines of this level or a higher one. */
                 level?: "trace" | "debug" | "info" | "warn" | "error";
             };
             header?: never;
@@ -6778,7 +6772,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6798,7 +6792,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6818,7 +6812,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6843,7 +6837,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6866,7 +6860,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6938,7 +6932,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6963,7 +6957,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6983,7 +6977,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7008,7 +7002,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -7028,7 +7022,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Done; the body is the answer. */
+            /** @description Succeeded; the body has the result. */
             200: {
                 headers: {
                     [name: string]: unknown;

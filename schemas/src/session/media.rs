@@ -1,8 +1,8 @@
-//! Slots of the media that a project refers to, and the parts of a project that are left out.
+//! Slots of a project's banks and audio files, and reports of omitted parts.
 
 /// Audio in a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct AudioPlace {
+pub struct ResolvedAudio {
     /// Audio slot of the session.
     pub slot: u32,
     /// Length in frames at the session's sample rate.
@@ -12,24 +12,24 @@ pub struct AudioPlace {
 }
 
 /// Resolves the banks and audio files of a project to slots.
-pub trait Sounds {
+pub trait MediaResolver {
     /// Slot of the bank of a soundfont id (`None` is the default bank). Tracks for which it returns
     /// `None` play no notes.
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32>;
 
     /// The audio of a file of the service. Items for which it returns `None` are silent.
-    fn audio(&mut self, server_file_id: &str) -> Option<AudioPlace>;
+    fn audio(&mut self, server_file_id: &str) -> Option<ResolvedAudio>;
 }
 
 /// Banks only.
 pub(super) struct Banks<F>(pub(super) F);
 
-impl<F: FnMut(Option<&str>) -> Option<u32>> Sounds for Banks<F> {
+impl<F: FnMut(Option<&str>) -> Option<u32>> MediaResolver for Banks<F> {
     fn bank_slot(&mut self, soundfont_id: Option<&str>) -> Option<u32> {
         self.0(soundfont_id)
     }
 
-    fn audio(&mut self, _server_file_id: &str) -> Option<AudioPlace> {
+    fn audio(&mut self, _server_file_id: &str) -> Option<ResolvedAudio> {
         None
     }
 }
@@ -47,7 +47,7 @@ pub struct LeftOut {
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LeftOutReason {
     /// A plugin, which the engine cannot run.
-    #[error("plugins are not part of what the engine plays")]
+    #[error("the engine cannot run plugins")]
     Plugin,
     /// A built-in effect that this version does not have.
     #[error("there is no built-in effect \"{name}\"")]
@@ -62,26 +62,26 @@ pub enum LeftOutReason {
         id: String,
     },
     /// A value of the wrong type for its parameter, such as an unknown name of a choice.
-    #[error("the parameter has no such value")]
-    Value,
+    #[error("the parameter does not accept a value of this type or name")]
+    InvalidValue,
     /// A number out of range, which is clamped.
-    #[error("{value:?} counts as {counts_as}: the range is {} to {}", .range[0], .range[1])]
+    #[error("{value:?} is outside the range {} to {}; {clamped} is used instead", .range[0], .range[1])]
     OutOfRange {
         /// The number.
         value: f64,
         /// The clamped value.
-        counts_as: f64,
+        clamped: f64,
         /// Both ends.
         range: [f64; 2],
     },
-    /// An effect with the id of an earlier one, between which automation could not distinguish.
-    #[error("an effect before it has the id \"{id}\" already")]
-    SecondOfId {
+    /// An effect with the id of an earlier one; automation could not distinguish them.
+    #[error("an earlier effect has the same id \"{id}\"; ids must be unique")]
+    DuplicateId {
         /// The id.
         id: String,
     },
     /// Automation of an unknown target.
-    #[error("there is nothing that goes by \"{target}\"")]
+    #[error("the automation target \"{target}\" does not exist")]
     UnknownTarget {
         /// Target in the project.
         target: String,
@@ -93,10 +93,10 @@ pub enum LeftOutReason {
         id: String,
     },
     /// Audio that is missing.
-    #[error("its audio is not there")]
-    Audio,
+    #[error("its audio file is missing")]
+    MissingAudio,
     /// An impulse response that is longer than its effect allows.
-    #[error("it lasts {secs:.2} s, longer than the {max_secs} s that an impulse response may last")]
+    #[error("the impulse response lasts {secs:.2} s; the limit is {max_secs} s")]
     LongImpulse {
         /// Its length in seconds.
         secs: f64,
@@ -104,14 +104,14 @@ pub enum LeftOutReason {
         max_secs: f64,
     },
     /// An audio item that starts after the end of its audio.
-    #[error("it begins behind the end of its audio")]
-    BehindAudio,
+    #[error("the item starts after the end of its audio file")]
+    StartsAfterAudio,
 }
 
 impl LeftOutReason {
     /// The report for a number that is clamped to a range; `None` inside the range.
     pub(super) fn of_range(value: f64, range: [f64; 2]) -> Option<Self> {
-        let counts_as = value.clamp(range[0], range[1]);
-        (counts_as != value).then_some(Self::OutOfRange { value, counts_as, range })
+        let clamped = value.clamp(range[0], range[1]);
+        (clamped != value).then_some(Self::OutOfRange { value, clamped, range })
     }
 }
