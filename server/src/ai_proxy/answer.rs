@@ -11,6 +11,9 @@ use tokio_util::sync::CancellationToken;
 use super::refusal::unanswered;
 use crate::error::{ApiError, ApiResult};
 use crate::event_stream::{HEARTBEAT, HEARTBEAT_EVERY, unbuffered};
+use crate::fair_bytes::ReservedBytes;
+use crate::large_answer;
+use crate::state::AppState;
 
 /// Maximum length of the end of an event in bytes: `\r\n\r\n`.
 const EVENT_END_MAX_BYTES: usize = 4;
@@ -37,21 +40,32 @@ impl Kind {
     }
 }
 
-/// Passes an answer on: JSON once it is complete, events as they arrive.
+/// Passes an answer on to a user: JSON once it is complete, events as they arrive.
 pub(super) async fn pass_on(
+    state: &AppState,
+    user_id: &str,
     response: reqwest::Response,
-    max_bytes: u64,
-    stop: CancellationToken,
 ) -> ApiResult<Response> {
+    let upstream = state.ai_proxy.upstream()?;
+    let (name, no_store) = no_store();
     match Kind::of(&response)? {
         Kind::Json => {
-            let kind = (header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-            Ok(([kind, no_store()], read_all(response, max_bytes).await?).into_response())
+            let mut reserved = upstream.reading.reservation(user_id);
+            let bytes = read_all(response, upstream.answer_max_bytes, &mut reserved).await?;
+            let (state, user_id) = (state.clone(), user_id.to_owned());
+            let writing = move || {
+                let answer = large_answer::answer(&state, &user_id, "application/json", bytes);
+                drop(reserved);
+                answer
+            };
+            let mut answer = tokio::task::spawn_blocking(writing).await??;
+            answer.headers_mut().insert(name, no_store);
+            Ok(answer)
         }
         Kind::Events => {
             let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-            let body = events(response, max_bytes, HEARTBEAT_EVERY, stop);
-            Ok(([kind, no_store(), unbuffered()], body).into_response())
+            let body = events(response, upstream.answer_max_bytes, HEARTBEAT_EVERY, state.stop.clone());
+            Ok(([kind, (name, no_store), unbuffered()], body).into_response())
         }
     }
 }
@@ -60,14 +74,27 @@ fn no_store() -> (header::HeaderName, HeaderValue) {
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
-/// Reads all bytes of an answer.
-pub(super) async fn read_all(response: reqwest::Response, max_bytes: u64) -> ApiResult<Vec<u8>> {
+/// Reads all bytes of an answer. Their memory is added to `reserved`.
+///
+/// # Errors
+/// 502 `ai_answer_too_large`; 503 `busy` if the answers that are being read leave no memory.
+pub(super) async fn read_all(
+    response: reqwest::Response,
+    max_bytes: u64,
+    reserved: &mut ReservedBytes,
+) -> ApiResult<Vec<u8>> {
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();
     while let Some(chunk) = chunks.next().await {
         let chunk = chunk.map_err(|error| unanswered(&error))?;
-        if (bytes.len() + chunk.len()) as u64 > max_bytes {
+        let length = bytes.len() + chunk.len();
+        if length as u64 > max_bytes {
             return Err(too_large(max_bytes));
+        }
+        if length > bytes.capacity() {
+            let capacity = length.max(2 * bytes.capacity());
+            reserved.grow((capacity - bytes.capacity()) as u64)?;
+            bytes.reserve_exact(capacity - bytes.len());
         }
         bytes.extend_from_slice(&chunk);
     }

@@ -78,6 +78,7 @@ async fn chat(State(seen): State<Received>, request: Request) -> Response {
             events(Body::from_stream(first.chain(stream::pending())))
         }
         "silent" => std::future::pending().await,
+        "huge" => axum::Json(json!({ "text": "x".repeat(200_000) })).into_response(),
         "large" => axum::Json(json!({ "text": "x".repeat(5_000) })).into_response(),
         "large-events" => events(Body::from_stream(stream::iter(
             (0..10).map(|number| Ok::<_, std::io::Error>(format!("data: {number}{}\n\n", "x".repeat(500)))),
@@ -144,8 +145,7 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
     let question = json!({ "model": "stalls" });
     let service = app.state.ai_proxy.upstream().expect("a service");
     let response = service.call("chat/completions", Some(question.to_string())).await.expect("an answer");
-    let stop = tokio_util::sync::CancellationToken::new();
-    let passed = super::answer::pass_on(response, 1_000, stop).await.expect("passes");
+    let passed = super::answer::pass_on(&app.state, "ada", response).await.expect("passes");
     let (sender, mut pieces) = mpsc::channel(8);
     tokio::spawn(async move {
         let mut body = passed.into_body().into_data_stream();
@@ -228,6 +228,25 @@ async fn failures_of_the_service_have_a_status_and_hide_the_key() {
     let app = TestApp::with(&[("SF_AI_UPSTREAM_URL", &format!("http://{closed}"))]).await;
     chat_with(&app, "echo").await.problem(502, "ai_unreachable");
     app.local(Method::GET, MODELS).send().await.problem(502, "ai_unreachable");
+}
+
+#[tokio::test]
+async fn answers_that_are_being_read_have_bounded_memory() {
+    let upstream = Upstream::start().await;
+    let app = upstream.app(&[]).await;
+    let reading = &app.state.ai_proxy.upstream().expect("a service").reading;
+    let mut unread = reading.reservation("bob");
+    unread.grow(128 * 1024 * 1024 - 100_000).expect("the first");
+    let detail = chat_with(&app, "huge").await.problem(503, "busy");
+    assert!(detail.contains("answers of language models"), "{detail}");
+    drop(unread);
+    let answer = chat_with(&app, "huge").await;
+    assert_eq!(
+        (answer.header("content-type"), answer.header("cache-control")),
+        ("application/json", "no-store")
+    );
+    assert_eq!(answer.expect(200)["text"].as_str().map(str::len), Some(200_000));
+    reading.reservation("bob").grow(128 * 1024 * 1024).expect("all memory is free again");
 }
 
 #[tokio::test]

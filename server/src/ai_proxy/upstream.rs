@@ -8,6 +8,10 @@ use reqwest::{Client, Method, Response, Url, redirect};
 use super::refusal;
 use crate::config::{AiUpstream, Secret};
 use crate::error::{ApiError, ApiResult};
+use crate::fair_bytes::FairBytes;
+
+/// Memory for answers that are read completely before they are passed on.
+const READING_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// Time limit for connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
@@ -24,6 +28,8 @@ pub(super) struct Upstream {
     key: Option<Secret>,
     models: Vec<String>,
     pub(super) answer_max_bytes: u64,
+    /// Memory for answers that are being read.
+    pub(super) reading: FairBytes,
 }
 
 impl AiProxy {
@@ -62,7 +68,8 @@ impl Upstream {
             .user_agent(concat!("songfoundry/", env!("CARGO_PKG_VERSION")))
             .build()?;
         let AiUpstream { base, key, models, answer_max_bytes, .. } = settings.clone();
-        Ok(Self { client, base, key, models, answer_max_bytes })
+        let reading = FairBytes::new("answers of language models", READING_MAX_BYTES);
+        Ok(Self { client, base, key, models, answer_max_bytes, reading })
     }
 
     /// Whether users may use this model.

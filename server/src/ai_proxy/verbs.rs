@@ -12,6 +12,12 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{Json, JsonObject};
 use crate::state::AppState;
 
+/// Maximum length of the list of models, in bytes.
+const MODELS_MAX_BYTES: u64 = 1024 * 1024;
+
+/// Memory that a byte of JSON needs when it is parsed, in bytes, in the worst case.
+const PARSED_BYTES_PER_BYTE: u64 = 64;
+
 /// The language models that users may use.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ModelList {
@@ -38,7 +44,7 @@ pub(super) struct ModelList {
         CommonErrors))]
 pub(super) async fn chat_completions(
     State(state): State<AppState>,
-    _: CurrentUser,
+    user: CurrentUser,
     JsonObject(body): JsonObject,
 ) -> ApiResult<Response> {
     let upstream = state.ai_proxy.upstream()?;
@@ -52,7 +58,7 @@ pub(super) async fn chat_completions(
     // Removes further fields `model`, which the service would use instead of the checked one.
     let body = body.with_text("model", &model).into_string();
     let response = upstream.call("chat/completions", Some(body)).await?;
-    answer::pass_on(response, upstream.answer_max_bytes, state.stop.clone()).await
+    answer::pass_on(&state, &user.id, response).await
 }
 
 /// Lists the language models that users may use.
@@ -64,10 +70,13 @@ pub(super) async fn chat_completions(
             content_type = "application/problem+json"),
         (status = 504, description = "`ai_timeout`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
-pub(super) async fn models(State(state): State<AppState>, _: CurrentUser) -> ApiResult<Json<ModelList>> {
+pub(super) async fn models(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<ModelList>> {
     let upstream = state.ai_proxy.upstream()?;
     let response = upstream.call("models", None).await?;
-    let bytes = answer::read_all(response, upstream.answer_max_bytes).await?;
+    let mut reserved = upstream.reading.reservation(&user.id);
+    let max_bytes = upstream.answer_max_bytes.min(MODELS_MAX_BYTES);
+    let bytes = answer::read_all(response, max_bytes, &mut reserved).await?;
+    reserved.grow(PARSED_BYTES_PER_BYTE * bytes.len() as u64)?;
     let mut list: Value = serde_json::from_slice(&bytes).unwrap_or_default();
     let Some(Value::Array(mut data)) = list.get_mut("data").map(Value::take) else {
         return Err(ApiError::BadGateway {
