@@ -6,6 +6,7 @@ use axum::body::{Body, Bytes};
 use axum::http::{HeaderValue, header};
 use axum::response::{IntoResponse as _, Response};
 use futures_util::StreamExt as _;
+use http_body_util::BodyExt as _;
 use tokio_util::sync::CancellationToken;
 
 use super::refusal::unanswered;
@@ -17,6 +18,9 @@ use crate::state::AppState;
 
 /// Maximum length of the end of an event in bytes: `\r\n\r\n`.
 const EVENT_END_MAX_BYTES: usize = 4;
+
+/// Memory of an event stream whose client does not read: the buffers of both connections.
+const EVENT_STREAM_BYTES: u64 = 512 * 1024;
 
 /// Media types of answers that are passed on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,9 +52,9 @@ pub(super) async fn pass_on(
 ) -> ApiResult<Response> {
     let upstream = state.ai_proxy.upstream()?;
     let (name, no_store) = no_store();
+    let mut reserved = upstream.reading.reservation(user_id);
     match Kind::of(&response)? {
         Kind::Json => {
-            let mut reserved = upstream.reading.reservation(user_id);
             let bytes = read_all(response, upstream.answer_max_bytes, &mut reserved).await?;
             let (state, user_id) = (state.clone(), user_id.to_owned());
             let writing = move || {
@@ -64,7 +68,13 @@ pub(super) async fn pass_on(
         }
         Kind::Events => {
             let kind = (header::CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
-            let body = events(response, upstream.answer_max_bytes, HEARTBEAT_EVERY, state.stop.clone());
+            reserved.grow(EVENT_STREAM_BYTES)?;
+            let body = events(response, upstream.answer_max_bytes, HEARTBEAT_EVERY, state.stop.clone())
+                .map_frame(move |frame| {
+                    let _held = &reserved;
+                    frame
+                });
+            let body = Body::new(body);
             Ok(([kind, (name, no_store), unbuffered()], body).into_response())
         }
     }

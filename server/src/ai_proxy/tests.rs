@@ -236,9 +236,10 @@ async fn answers_that_are_being_read_have_bounded_memory() {
     let app = upstream.app(&[]).await;
     let reading = &app.state.ai_proxy.upstream().expect("a service").reading;
     let mut unread = reading.reservation("bob");
-    unread.grow(128 * 1024 * 1024 - 100_000).expect("the first");
+    unread.grow(256 * 1024 * 1024 - 100_000).expect("the first");
     let detail = chat_with(&app, "huge").await.problem(503, "busy");
     assert!(detail.contains("answers of language models"), "{detail}");
+    chat_with(&app, "events").await.problem(503, "busy");
     drop(unread);
     let answer = chat_with(&app, "huge").await;
     assert_eq!(
@@ -246,7 +247,7 @@ async fn answers_that_are_being_read_have_bounded_memory() {
         ("application/json", "no-store")
     );
     assert_eq!(answer.expect(200)["text"].as_str().map(str::len), Some(200_000));
-    reading.reservation("bob").grow(128 * 1024 * 1024).expect("all memory is free again");
+    reading.reservation("bob").grow(256 * 1024 * 1024).expect("all memory is free again");
 }
 
 #[tokio::test]

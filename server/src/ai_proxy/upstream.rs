@@ -10,8 +10,8 @@ use crate::config::{AiUpstream, Secret};
 use crate::error::{ApiError, ApiResult};
 use crate::fair_bytes::FairBytes;
 
-/// Memory for answers that are read completely before they are passed on.
-const READING_MAX_BYTES: u64 = 128 * 1024 * 1024;
+/// Memory for answers that are being read.
+const READING_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Time limit for connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);

@@ -2,6 +2,7 @@
 
 use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -138,14 +139,17 @@ fn unfinished_bodies_hold_a_bounded_amount_of_memory() {
     }
 }
 
-/// A language model service that accepts questions and answers none.
-fn silent_language_models(questions: usize) -> (String, impl FnOnce() -> Vec<TcpStream>) {
+/// A language model service that begins an answer to each of some questions and never ends it. Returns
+/// its address, and a function that waits for all questions.
+fn language_models(questions: usize, begun_answer: Vec<u8>) -> (String, impl FnOnce() -> Vec<TcpStream>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
     let (sender, asked) = channel();
+    let begun_answer: Arc<[u8]> = begun_answer.into();
     std::thread::spawn(move || {
         for stream in listener.incoming().take(questions) {
             let (mut stream, sender) = (stream.expect("a question"), sender.clone());
+            let begun_answer = Arc::clone(&begun_answer);
             std::thread::spawn(move || {
                 let mut question = Vec::new();
                 while !question.ends_with(b"}") {
@@ -153,7 +157,8 @@ fn silent_language_models(questions: usize) -> (String, impl FnOnce() -> Vec<Tcp
                     let count = stream.read(&mut piece).expect("reads");
                     question.extend_from_slice(&piece[..count]);
                 }
-                // The test may have failed already.
+                // The service may close the connection, and the test may have failed already.
+                let _ = stream.write_all(&begun_answer);
                 let _ = sender.send(stream);
             });
         }
@@ -161,25 +166,63 @@ fn silent_language_models(questions: usize) -> (String, impl FnOnce() -> Vec<Tcp
     (url, move || asked.iter().take(questions).collect())
 }
 
+/// Asks language models.
+fn ask(service: &Service, body: &str) -> TcpStream {
+    let head = format!(
+        "POST /api/v1/ai_proxy/v1/chat/completions HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
+        body.len()
+    );
+    send(service, &head, body.as_bytes())
+}
+
 #[test]
 fn questions_to_language_models_hold_no_more_than_their_text() {
     const QUESTIONS: usize = 40;
     const ALLOWED_KIB: u64 = 48 * 1024;
     let folder = tempfile::tempdir().expect("a folder");
-    let (url, all_asked) = silent_language_models(QUESTIONS);
+    let (url, all_asked) = language_models(QUESTIONS, Vec::new());
     let settings = [("SF_AI_UPSTREAM_URL", url.as_str()), ("SF_AI_UPSTREAM_KEY", "a key")];
     let service = Service::start(&folder.path().join("storage"), &settings);
     let lists = vec![format!("{}{}", "[".repeat(100), "]".repeat(100)); 190].join(",");
     let body = format!(r#"{{"model":"m","messages":[{lists}]}}"#);
-    let head = format!(
-        "POST /api/v1/ai_proxy/v1/chat/completions HTTP/1.1\r\nContent-Type: application/json\r\nContent-Length: {}\r\n",
-        body.len()
-    );
     let before_kib = status_kib(&service, "VmRSS");
-    let unanswered: Vec<TcpStream> = (0..QUESTIONS).map(|_| send(&service, &head, body.as_bytes())).collect();
+    let unanswered: Vec<TcpStream> = (0..QUESTIONS).map(|_| ask(&service, &body)).collect();
     let held = all_asked();
     let taken_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
     println!("{} questions of {} KB hold {taken_kib} KiB", held.len(), body.len() / 1000);
     assert_eq!(held.len(), unanswered.len());
     assert!(taken_kib <= ALLOWED_KIB, "{taken_kib} KiB");
+}
+
+#[test]
+fn unfinished_answers_of_language_models_hold_a_bounded_amount_of_memory() {
+    const QUESTIONS: usize = 40;
+    const REFUSED: usize = 20;
+    const ANSWER_BYTES: usize = 12 * MIB;
+    // Half of the memory for answers belongs to one account; and the work of the service.
+    const ALLOWED_KIB: u64 = (128 + 64) * 1024;
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut begun =
+        b"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: 16000000\r\n\r\n".to_vec();
+    begun.resize(begun.len() + ANSWER_BYTES, b' ');
+    let (url, _all_asked) = language_models(QUESTIONS, begun);
+    let settings = [("SF_AI_UPSTREAM_URL", url.as_str()), ("SF_AI_UPSTREAM_KEY", "a key")];
+    let service = Service::start(&folder.path().join("storage"), &settings);
+    let before_kib = status_kib(&service, "VmRSS");
+    let (sender, statuses) = channel();
+    for _ in 0..QUESTIONS {
+        let (mut stream, sender) = (ask(&service, r#"{"model":"m","messages":[]}"#), sender.clone());
+        std::thread::spawn(move || {
+            let mut start = [0; 12];
+            // Some answers never come.
+            if stream.read_exact(&mut start).is_ok() {
+                let _ = sender.send(String::from_utf8_lossy(&start[9..]).into_owned());
+            }
+        });
+    }
+    let refused: Vec<String> = statuses.iter().take(REFUSED).collect();
+    assert!(refused.iter().all(|status| status == "503"), "{refused:?}");
+    let held_kib = status_kib(&service, "VmHWM").saturating_sub(before_kib);
+    println!("{QUESTIONS} unfinished answers hold {held_kib} KiB");
+    assert!(held_kib <= ALLOWED_KIB, "{held_kib} KiB");
 }
