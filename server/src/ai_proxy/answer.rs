@@ -31,6 +31,12 @@ enum Kind {
 
 impl Kind {
     fn of(response: &reqwest::Response) -> ApiResult<Self> {
+        if response.headers().contains_key(header::CONTENT_ENCODING) {
+            return Err(ApiError::BadGateway {
+                code: "ai_failed",
+                detail: "The service with the language models sent a compressed answer.".to_owned(),
+            });
+        }
         let kind = response.headers().get(header::CONTENT_TYPE);
         let kind = kind.and_then(|value| value.to_str().ok()).unwrap_or_default();
         match kind.split(';').next().unwrap_or_default().trim().to_ascii_lowercase().as_str() {
