@@ -301,7 +301,10 @@ mod tests {
              by transactions, which end with their request",
         ),
         ("permits.rs", "the limits themselves"),
-        ("plugins/modules/kept.rs", "held by a separate task, which continues if its caller disconnects"),
+        (
+            "plugins/modules/scan_cache.rs",
+            "held by a separate task, which continues if its caller disconnects",
+        ),
         ("plugins/pick_dir/picker.rs", "the dialog is closed if its caller disconnects"),
         ("plugins/pick_dir/picker_tests.rs", "tests of the dialog"),
     ];

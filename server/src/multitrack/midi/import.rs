@@ -201,7 +201,7 @@ fn read_song_events(
         [] => {}
         [value] => warnings.push(format!("{value} is out of range")),
         [first, rest @ ..] => {
-            warnings.push(format!("{first} is out of range, and so are {} more", rest.len()));
+            warnings.push(format!("{first} is out of range; {} more of this kind too", rest.len()));
         }
     }
     Ok(())

@@ -210,7 +210,7 @@ fn tempo_signatures_and_markers_are_kept() {
     assert_eq!(project.markers, [Marker { tick: 960, name: "Chorus".into(), extra: Extra::default() }]);
     assert_eq!(
         imported.warnings,
-        ["a tempo of 0 microseconds for a quarter note is out of range, and 1 more like it"]
+        ["a tempo of 0 microseconds for a quarter note is out of range; 1 more of this kind too"]
     );
 }
 
@@ -275,8 +275,8 @@ fn hostile_sizes_are_refused() {
 
     assert_eq!(
         refused(&one_track(&[0x90, 1, 0], &[0, 60, 1, 0, 60, 0].repeat(362_501))),
-        "the first 362501 notes and 0 controllers of the file take 29000080 bytes in a project, and it has at most \
-         29000000 for them"
+        "the first 362501 notes and 0 controllers of the file need 29000080 bytes of memory; a project may \
+         use 29000000 for them"
     );
     assert_eq!(
         refused(&one_track(&[0xb0, 11, 0], &[0, 11, 1].repeat(483_333))),
