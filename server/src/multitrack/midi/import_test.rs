@@ -280,8 +280,8 @@ fn hostile_sizes_are_refused() {
     );
     assert_eq!(
         refused(&one_track(&[0xb0, 11, 0], &[0, 11, 1].repeat(483_333))),
-        "the first 0 notes and 483334 controllers of the file take 29000040 bytes in a project, and it has at most \
-         29000000 for them"
+        "the first 0 notes and 483334 controllers of the file need 29000040 bytes of memory; a project may \
+         use 29000000 for them"
     );
 }
 
