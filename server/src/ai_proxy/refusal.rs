@@ -13,8 +13,9 @@ const REFUSAL_MAX_BYTES: usize = 64 * 1024;
 /// Maximum length of a refusal's message that is passed on, in characters.
 const MESSAGE_MAX_CHARS: usize = 500;
 
-/// Default for `Retry-After`, in seconds.
+/// Default and maximum of `Retry-After`, in seconds.
 const RETRY_AFTER_SECS: u64 = 10;
+const RETRY_AFTER_MAX_SECS: u64 = 3_600;
 
 /// The error if there is no answer, or only a part of one. Only the log has the address.
 pub(super) fn unanswered(error: &reqwest::Error) -> ApiError {
@@ -48,14 +49,15 @@ fn chain(error: &reqwest::Error) -> String {
 pub(super) async fn refused(response: Response, key: Option<&Secret>) -> ApiError {
     let status = response.status();
     let retry_after = response.headers().get(reqwest::header::RETRY_AFTER);
-    let retry_after_secs = retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let retry_after_secs: Option<u64> =
+        retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let message = message(response, key).await;
     tracing::warn!(%status, message_of_service = message, "the service with the language models refuses");
     let quote = if message.is_empty() { String::new() } else { format!(" Its message: {message}") };
     match status {
         StatusCode::TOO_MANY_REQUESTS => ApiError::TooManyRequests {
             detail: format!("The service with the language models gets too many requests.{quote}"),
-            retry_after_secs: retry_after_secs.unwrap_or(RETRY_AFTER_SECS),
+            retry_after_secs: retry_after_secs.unwrap_or(RETRY_AFTER_SECS).min(RETRY_AFTER_MAX_SECS),
         },
         // Its message may contain the key.
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ApiError::BadGateway {

@@ -36,7 +36,7 @@ pub(super) fn import(
     state: &AppState,
     runtime: &Handle,
     owner_id: &str,
-    received: Received,
+    mut received: Received,
     observer: Observer<'_>,
 ) -> ApiResult<Imported> {
     let (name, sha256) = (received.name.clone(), received.sha256.clone());
@@ -59,9 +59,11 @@ pub(super) fn import(
     let decoded = match is_whole {
         true => None,
         false => {
-            let decoded = decode(state, runtime, &allowance, &received, observer)?;
-            // Hashes before taking the lock, because all uploads and deletions wait for it.
-            Some((decoded.content(&received)?, decoded))
+            let mut decoded = decode(state, runtime, &allowance, &received, observer)?;
+            // Hashes and uploads before taking the lock: all uploads and deletions wait for it.
+            let content = decoded.content(&received)?;
+            decoded.upload(&mut received)?;
+            Some((content, decoded))
         }
     };
     let is_new = {
@@ -188,6 +190,15 @@ impl Decoded {
             peaks_bytes: Shape { channels, frames }.file_bytes(),
             report: self.report.clone(),
         })
+    }
+
+    /// Stores the three files in object storage, if there is any and it does not have them.
+    fn upload(&mut self, received: &mut Received) -> ApiResult<()> {
+        let keys = ContentKeys::new(&received.sha256)?;
+        received.writer.upload_as(&keys.original)?;
+        self.samples.upload_as(&keys.samples)?;
+        self.peaks.upload_as(&keys.peaks)?;
+        Ok(())
     }
 
     /// Stores the three files under their keys.

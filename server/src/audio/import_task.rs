@@ -64,14 +64,19 @@ pub(super) async fn start_form(
 ) -> ApiResult<String> {
     let (state, owner_id, runtime) = (state.clone(), owner_id.to_owned(), Handle::current());
     let begin = move || -> ApiResult<String> {
-        // Without this lock a clean-up could take the files for orphans before the task exists.
-        let _contents = lock_contents(&state, &runtime)?;
         let mut waiting = Vec::new();
-        for Received { name, writer, sha256, size_bytes } in received {
+        let mut writers = Vec::new();
+        for Received { name, mut writer, sha256, size_bytes } in received {
             let id = uuid::Uuid::new_v4().to_string();
             let file = WaitingFile { id, name, sha256, size_bytes };
-            writer.finish_as(&file.key()?)?;
+            writer.upload_as(&file.key()?)?;
+            writers.push(writer);
             waiting.push(file);
+        }
+        // Without this lock a clean-up could take the files for orphans before the task exists.
+        let _contents = lock_contents(&state, &runtime)?;
+        for (writer, file) in writers.into_iter().zip(&waiting) {
+            writer.finish_as(&file.key()?)?;
         }
         let started = runtime.block_on(start(&state, &owner_id, &Input::Form(waiting.clone())));
         if started.is_err() {

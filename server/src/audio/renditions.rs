@@ -89,8 +89,9 @@ fn convert_and_store(
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
     convert(source, wav, resampler, report.channels as usize, caller)?;
     writer.flush()?;
-    // Hashes before taking the lock, because all uploads and deletions wait for it.
+    // Hashes and uploads before taking the lock: all uploads and deletions wait for it.
     let file_sha256 = file_sha256(writer.temporary())?;
+    writer.upload_as(key)?;
     let _contents = lock_contents(state, runtime)?;
     // The content may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {

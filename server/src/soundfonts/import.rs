@@ -88,9 +88,11 @@ pub(super) fn import(
     runtime: &Handle,
     owner_id: &str,
     name: FileName,
-    received: Received,
+    mut received: Received,
 ) -> ApiResult<Imported> {
     let uploaded = examine(name, &received)?;
+    // Before taking the lock: all uploads and deletions wait for it.
+    received.writer.upload_as(&uploaded.key()?)?;
     let _contents = lock_contents(state, runtime)?;
     let uploads = runtime.block_on(store::of_owner(&state.db, owner_id))?;
     let has_same_id_and_format = |upload: &&Uploaded| {

@@ -1,6 +1,10 @@
 //! Servers and workers that share only PostgreSQL and a bucket.
 
+use std::io::{Read as _, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -57,6 +61,66 @@ fn soundfonts_in_a_bucket_are_playable_on_all() {
     let (first, second) = (cluster.process(Service::start), cluster.process(Service::start));
     let _worker = cluster.process(Worker::start);
     soundfonts_are_shared(&first, &second);
+}
+
+/// A proxy before the S3 service that holds up uploads of audio. Returns its address, a receiver of a
+/// message for each upload that it holds up, and a sender that lets one continue.
+fn proxy_that_holds_up_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<()>) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    let target = endpoint.trim_start_matches("http://").to_owned();
+    let ((held, is_held), (go_on, may_go_on)) = (channel(), channel());
+    let may_go_on = Arc::new(Mutex::new(may_go_on));
+    std::thread::spawn(move || {
+        for client in listener.incoming() {
+            let (mut client, mut server) =
+                (client.expect("a client"), TcpStream::connect(&target).expect("S3"));
+            let (mut answers, mut to_client) =
+                (server.try_clone().expect("a stream"), client.try_clone().expect("a stream"));
+            std::thread::spawn(move || {
+                let _ = std::io::copy(&mut answers, &mut to_client);
+                let _ = to_client.shutdown(Shutdown::Both);
+            });
+            let (held, may_go_on) = (held.clone(), Arc::clone(&may_go_on));
+            std::thread::spawn(move || {
+                let mut piece = vec![0; 64 * 1024];
+                while let Ok(count @ 1..) = client.read(&mut piece) {
+                    let line = String::from_utf8_lossy(&piece[..count.min(200)]).into_owned();
+                    if line.starts_with("PUT ") && line.contains("/audio/") {
+                        let _ = held.send(());
+                        let _ = may_go_on.lock().expect("not poisoned").recv();
+                    }
+                    if server.write_all(&piece[..count]).is_err() {
+                        break;
+                    }
+                }
+                let _ = server.shutdown(Shutdown::Both);
+            });
+        }
+    });
+    (url, is_held, go_on)
+}
+
+#[test]
+fn a_slow_upload_to_a_bucket_does_not_delay_other_users() {
+    let mut cluster = cluster("slow-upload", 1 << 30);
+    let direct = cluster.settings.clone();
+    let (url, held, go_on) = proxy_that_holds_up_uploads(&direct[1].1);
+    cluster.settings[1].1 = url;
+    let slow = cluster.process(Service::start);
+    cluster.settings = direct;
+    let fast = cluster.process(Service::start);
+    std::thread::scope(|scope| {
+        let uploading = scope.spawn(|| upload(&slow, "", &wav(440.0, 20_000)));
+        held.recv().expect("an upload to the bucket");
+        let file = upload(&fast, "", &wav(550.0, 20_000))["files"][0].take();
+        let path = format!("{AUDIO}/{}", file["id"].as_str().expect("an id"));
+        fast.expect(204, "DELETE", &path, &[], &Value::Null);
+        drop(go_on);
+        let file = uploading.join().expect("uploads")["files"][0].take();
+        let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
+        assert_eq!(get(&fast, &path).status, 200);
+    });
 }
 
 fn get(server: &Service, path: &str) -> Answer {

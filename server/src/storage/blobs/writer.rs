@@ -17,6 +17,8 @@ pub struct BlobWriter {
     is_finished: bool,
     /// Object storage that gets the file too, and its folder there.
     remote: Option<(Remote, &'static str)>,
+    /// Name of the object if this writer has stored it already.
+    uploaded_as: Option<String>,
 }
 
 impl BlobWriter {
@@ -30,6 +32,7 @@ impl BlobWriter {
             destination,
             is_finished: false,
             remote: None,
+            uploaded_as: None,
         })
     }
 
@@ -51,6 +54,22 @@ impl BlobWriter {
         &self.temporary
     }
 
+    /// Stores the file in object storage as `key`, of the same folder, unless it has such an object.
+    /// [`Self::finish_as`] then has little left to do: callers hold locks meanwhile.
+    ///
+    /// # Errors
+    /// When the file or the object cannot be written.
+    pub fn upload_as(&mut self, key: &BlobKey) -> io::Result<()> {
+        let Some((remote, folder)) = &self.remote else { return Ok(()) };
+        let name = key.file_name();
+        if !remote.has(folder, &name)? {
+            self.file.flush()?;
+            remote.put(folder, &name, &self.temporary)?;
+            self.uploaded_as = Some(name);
+        }
+        Ok(())
+    }
+
     /// Names the file after `key`, of the same folder, and finishes it.
     ///
     /// # Errors
@@ -69,7 +88,11 @@ impl BlobWriter {
         self.file.flush()?;
         self.file.get_ref().sync_all()?;
         if let (Some((remote, folder)), Some(name)) = (&self.remote, self.destination.file_name()) {
-            remote.put(folder, &name.to_string_lossy(), &self.temporary)?;
+            let name = name.to_string_lossy();
+            // A deletion may have removed the object since.
+            if self.uploaded_as.as_deref() != Some(&*name) || !remote.has(folder, &name)? {
+                remote.put(folder, &name, &self.temporary)?;
+            }
         }
         fs::rename(&self.temporary, &self.destination)?;
         self.is_finished = true;
