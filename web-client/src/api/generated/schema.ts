@@ -773,7 +773,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the audio files of a folder by name, with properties from their headers. Administrators only. */
+        /**
+         * Lists the audio files of a folder by name, with properties from their headers. Administrators
+         *     only.
+         */
         get: operations["get_media_files"];
         put?: never;
         post?: never;
@@ -2429,9 +2432,7 @@ export interface components {
             username: string;
             /** @description Password: a score of 3 or more, at most 1024 bytes. */
             password: string;
-            /**
-             * @description Code of an invitation. Required where registration needs one; elsewhere it may set the role.
-             */
+            /** @description Code of an invitation. Required where registration needs one; elsewhere it may set the role. */
             invite?: string | null;
         };
         /** @description A key to make. */
@@ -2941,9 +2942,7 @@ export interface components {
              * @description Pixels.
              */
             length: number;
-            /**
-             * @description Minimum and maximum of each channel in turn, pixel by pixel. Full scale is 127 or 32767.
-             */
+            /** @description Minimum and maximum of each channel in turn, pixel by pixel. Full scale is 127 or 32767. */
             data: number[];
         };
         /** @description Result of a folder dialog. */
@@ -4050,7 +4049,7 @@ export interface components {
             schema_version: number;
         };
         /**
-         * @description How a caller proved who they are.
+         * @description How a caller was authenticated.
          * @enum {string}
          */
         Via: "local" | "token" | "api_key" | "command_line" | "nobody";
