@@ -263,7 +263,7 @@ fn only_a_file_is_replaced() {
     std::fs::create_dir(folder.join("folder")).expect("a folder");
     let _socket = std::os::unix::net::UnixListener::bind(folder.join("socket")).expect("a socket");
     for output in ["folder", "socket"] {
-        check_refused(folder, &["good.json", "--soundfont", BANK, "-o", output], "is no file");
+        check_refused(folder, &["good.json", "--soundfont", BANK, "-o", output], "not a plain file");
         let kind = std::fs::metadata(folder.join(output)).expect("still there").file_type();
         assert!(!kind.is_file(), "{output}");
     }
