@@ -40,9 +40,9 @@ enum InviteState {
 pub(super) struct Invite {
     /// Id, a UUID.
     id: String,
-    /// Where it stands.
+    /// State.
     state: InviteState,
-    /// What the account that it makes may do.
+    /// Role of the created account.
     role: Role,
     /// A note for administrators; may be empty.
     note: String,
@@ -50,7 +50,7 @@ pub(super) struct Invite {
     created_by: String,
     /// When it was made, RFC 3339.
     created_at: String,
-    /// Until when it is good, RFC 3339.
+    /// Expiry time, RFC 3339.
     expires_at: String,
     /// When it was used, RFC 3339; null if it was not.
     used_at: Option<String>,

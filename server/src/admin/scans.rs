@@ -43,7 +43,7 @@ pub(super) struct PluginScan {
 pub(super) struct PluginProblem {
     /// Where it is.
     path: String,
-    /// What is wrong with it.
+    /// The problem.
     problem: String,
 }
 
@@ -94,7 +94,7 @@ pub(super) struct ScanProblem {
     path: String,
     /// Whether it is played without the skipped parts.
     usable: bool,
-    /// What is wrong with it.
+    /// The problem.
     problem: String,
 }
 

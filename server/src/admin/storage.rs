@@ -24,7 +24,7 @@ pub(super) struct UserStorage {
     /// Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts for the
     /// quota.
     audio_bytes: u64,
-    /// SoundFonts that the user has uploaded, each content once.
+    /// Number of SoundFonts that the user uploaded; identical files count once.
     soundfonts: u64,
     /// Their size in bytes. It counts for the same quota.
     soundfont_bytes: u64,
@@ -47,9 +47,9 @@ pub(super) struct UserStorage {
 pub(super) struct Storage {
     /// By user, the largest total first. Audio that several users have counts for each of them.
     users: Vec<UserStorage>,
-    /// All audio on the disk, each content once, in bytes.
+    /// Size of all stored audio in bytes; identical files count once.
     audio_disk_bytes: u64,
-    /// All uploaded SoundFonts, each content once, in bytes.
+    /// Size of all uploaded SoundFonts in bytes; identical files count once.
     soundfont_disk_bytes: u64,
     /// All finished exports and stems, in bytes.
     render_disk_bytes: u64,

@@ -27,7 +27,7 @@ pub(super) struct Account {
     pub(super) id: String,
     /// Name to log in with.
     pub(super) username: String,
-    /// What the user may do.
+    /// Role of the user.
     role: Role,
     /// Whether the account is switched off.
     disabled: bool,
@@ -39,7 +39,7 @@ pub(super) struct Account {
     created_at: String,
     /// Time of the last log-in with the password, RFC 3339; null if never.
     last_login_at: Option<String>,
-    /// What the user may store in audio, in bytes.
+    /// Audio quota in bytes.
     audio_quota_bytes: u64,
     /// Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies.
     has_own_quota: bool,
@@ -112,7 +112,7 @@ pub(super) struct NewUser {
     /// matter.
     #[schema(pattern = r"^\s*[A-Za-z0-9._+@-]{2,64}\s*$")]
     username: String,
-    /// What the user may do; `user` by default.
+    /// Role of the user; `user` by default.
     #[serde(default = "ordinary")]
     role: Role,
     /// First password, which must be changed at the first log-in; generated if left out.

@@ -23,8 +23,8 @@ pub(super) struct TemplateBody {
     pub(super) title: String,
     /// The text: 1 to 20000 characters, with `{{name}}` where a variable goes.
     pub(super) body: String,
-    /// What it is found by: at most 20 of 1 to 64 characters, in any case different; none by
-    /// default.
+    /// Keywords for searches: at most 20 of 1 to 64 characters, different without regard to case;
+    /// none by default.
     #[serde(default)]
     pub(super) keywords: Vec<String>,
     /// Whether it is a favourite; false by default.

@@ -1,4 +1,4 @@
-//! Errors for users when the service with the language models fails or refuses.
+//! Errors for users when the service with the language models fails or refuses a request.
 
 use futures_util::StreamExt as _;
 use reqwest::{Response, StatusCode};

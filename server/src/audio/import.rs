@@ -143,7 +143,7 @@ pub(crate) fn import_content(
 /// Deletes a file that was just imported, unless a song already names it. Blocks.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub(crate) fn undo_import(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
     match deleted::delete(state, runtime, owner_id, id, id) {
         // The user has deleted it already, or a project uses it.

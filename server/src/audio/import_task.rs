@@ -142,7 +142,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
 /// Every file that waits for a task which has not ended.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn waiting(db: &Db) -> ApiResult<Vec<Expected>> {
     let mut waiting = Vec::new();
     for input in tasks::unfinished_inputs(db, IMPORT.name).await? {

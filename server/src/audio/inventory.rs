@@ -17,7 +17,7 @@ pub(crate) const PARTS: FileKind = FileKind { folder: resumable::FOLDER, extensi
 /// Every file that the database refers to.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     let mut expected = Vec::new();
     for content in store::contents(db).await? {

@@ -28,7 +28,7 @@ pub(crate) struct Findings<'f> {
 /// another rate that are faulty or have no hash; the next request makes them again. Blocks.
 ///
 /// # Errors
-/// When the database or the storage refuses. Files that can no longer be decoded stay unchanged.
+/// If a query or the storage fails. Files that can no longer be decoded stay unchanged.
 pub(crate) fn mend(
     db: &Db,
     runtime: &Handle,

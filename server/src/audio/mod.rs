@@ -152,7 +152,7 @@ impl Audio {
 /// first request.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub async fn resume(state: &AppState) -> anyhow::Result<()> {
     resumable::resume_decoding(state).await?;
     remove_expired(state).await?;
@@ -162,7 +162,7 @@ pub async fn resume(state: &AppState) -> anyhow::Result<()> {
 /// Deletes contents whose owners were deleted.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn forget_unowned(db: &Db) -> ApiResult<()> {
     Ok(store::delete_unowned(db).await?)
 }

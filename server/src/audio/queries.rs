@@ -76,8 +76,8 @@ pub(super) struct PeaksQuery {
     pub(super) samples_per_pixel: Option<u64>,
     /// First pixel, 0 by default.
     pub(super) start: Option<u64>,
-    /// Number of pixels; by default all from `start`. At most 1048576, below 256 frames per pixel
-    /// 65536.
+    /// Number of pixels; by default all from `start`. At most 1048576; at fewer than 256 frames per
+    /// pixel, at most 65536.
     pub(super) pixels: Option<u64>,
 }
 

@@ -26,7 +26,7 @@ const NAME_MAX_CHARS: usize = 64;
 pub(super) struct ApiKey {
     /// Id, a UUID.
     id: String,
-    /// What its owner calls it.
+    /// Name given by the owner.
     name: String,
     /// Its first characters.
     hint: String,
@@ -68,7 +68,7 @@ pub(super) struct NewApiKey {
 pub(super) struct MadeApiKey {
     /// The key: send it as `Authorization: Bearer <key>`. It is never shown again.
     key: String,
-    /// What is kept of it.
+    /// Stored part of the key.
     #[serde(flatten)]
     about: ApiKey,
 }

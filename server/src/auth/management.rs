@@ -102,7 +102,7 @@ pub async fn user_named(db: &Db, username: &str) -> ApiResult<UserRow> {
 /// Accounts whose name contains `search` (empty: all), the newest first.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub async fn users(db: &Db, search: &str, after: Option<&Position>, count: u32) -> ApiResult<Vec<UserRow>> {
     Ok(users::page(db, search, after, count).await?)
 }
@@ -110,7 +110,7 @@ pub async fn users(db: &Db, search: &str, after: Option<&Position>, count: u32) 
 /// Ids and names of all accounts, by name.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub async fn user_names(db: &Db) -> ApiResult<Vec<(String, String)>> {
     Ok(users::names(db).await?)
 }
@@ -170,7 +170,7 @@ pub async fn create_invite(
 /// Invitations, the newest first.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub async fn invites(db: &Db, after: Option<&Position>, count: u32) -> ApiResult<Vec<InviteRow>> {
     Ok(invites::page(db, after, count).await?)
 }

@@ -38,7 +38,7 @@ pub struct UserView {
     pub id: String,
     /// Name to log in with.
     pub username: String,
-    /// What the user may do.
+    /// Role of the user.
     pub role: Role,
     /// Whether nothing else is allowed until the password is changed.
     pub must_change_password: bool,
@@ -91,7 +91,7 @@ pub struct CurrentUser {
     pub id: String,
     /// Name to log in with.
     pub username: String,
-    /// What the user may do.
+    /// Role of the user.
     pub role: Role,
     /// How the caller authenticated.
     pub via: Via,

@@ -14,10 +14,10 @@ pub(super) const MANIFEST: &str = "bundle.json";
 pub(super) const PROJECT: &str = "project.json";
 pub(super) const AUDIO_FOLDER: &str = "audio/";
 
-/// Most bytes that are read to list an archive: about 100,000 entries.
+/// Maximum number of bytes that are read to list an archive: about 100,000 entries.
 const DIRECTORY_MAX_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Most entries of an archive.
+/// Maximum number of entries of an archive.
 pub(super) const ENTRIES_MAX: usize = 20_000;
 
 /// Why an archive cannot be imported.
@@ -29,7 +29,7 @@ pub(super) enum BundleError {
     /// An entry is larger than it may be.
     #[error("{what} may have at most {limit_bytes} bytes")]
     TooLarge {
-        /// What the entry is, with its article.
+        /// Name of the entry, with its article.
         what: &'static str,
         /// Its limit in bytes.
         limit_bytes: u64,

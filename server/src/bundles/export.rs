@@ -54,7 +54,7 @@ pub(super) async fn export(
     answer.respond_counted(&headers, reserved)
 }
 
-/// Most audio files in a bundle: as many as an import accepts.
+/// Maximum number of audio files in a bundle: as many as an import accepts.
 const AUDIO_MAX: usize = ENTRIES_MAX - 2;
 
 fn cancelled() -> ApiError {

@@ -30,7 +30,7 @@ use crate::storage::{BlobWriter, ensure_room};
 /// Media types of an archive in the body.
 const MEDIA_TYPES: &[&str] = &["application/zip", "application/x-zip-compressed", "application/octet-stream"];
 
-/// What an import brought.
+/// Result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Imported {
     /// Id of the project: the one that it had, or a new one if that is taken.

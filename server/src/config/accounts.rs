@@ -3,7 +3,7 @@
 use super::source::{Source, invalid};
 use super::{ConfigError, Environment, Secret};
 
-/// Who may make an account.
+/// Access to registration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Registration {
@@ -37,9 +37,9 @@ pub struct AccountsConfig {
     pub token_lifetime_secs: u64,
     /// Failed log-ins and registrations before throttling.
     pub login_limits: LoginLimits,
-    /// Who may make an account.
+    /// Access to registration.
     pub registration: Registration,
-    /// Most API keys of an account.
+    /// Maximum number of API keys of an account.
     pub api_keys_max: u64,
     /// How long entries of the audit log are kept, in days.
     pub audit_retention_days: u64,

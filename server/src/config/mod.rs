@@ -189,7 +189,7 @@ pub struct RequestLimits {
 pub struct AudioLimits {
     /// Longest decoded audio in seconds.
     pub max_secs: u64,
-    /// Most channels of a file.
+    /// Maximum number of channels of a file.
     pub max_channels: u64,
     /// Quota for a user's audio, decoded copies and SoundFonts, in bytes.
     pub quota_bytes: u64,
@@ -221,7 +221,7 @@ pub struct TasksConfig {
     pub workers: usize,
     /// Whether `songfoundry serve` runs tasks even if worker processes can.
     pub serve: bool,
-    /// Most attempts at a task.
+    /// Maximum number of attempts at a task.
     pub attempts_max: i64,
     /// Wait before the second attempt in seconds; it doubles with each further one.
     pub retry_secs: u64,
@@ -235,7 +235,7 @@ pub struct TasksConfig {
     pub kept_days: i64,
 }
 
-/// Who may read `/metrics`.
+/// Access to `/metrics`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MetricsAccess {
     /// Local callers and administrators.
@@ -246,7 +246,7 @@ pub enum MetricsAccess {
     Off,
 }
 
-/// Who may read the description of the API.
+/// Access to the API description.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ApiDocsAccess {
     /// Anybody.
@@ -290,9 +290,9 @@ pub struct Config {
     pub limits: LimitsConfig,
     /// Orphaned files.
     pub orphans: OrphansConfig,
-    /// Who may read `/metrics`.
+    /// Access to `/metrics`.
     pub metrics: MetricsAccess,
-    /// Who may read the description of the API.
+    /// Access to the API description.
     pub api_docs: ApiDocsAccess,
     /// Logs.
     pub log: LogConfig,

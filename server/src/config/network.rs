@@ -37,11 +37,11 @@ pub struct ConnectionLimits {
     /// Longest time without activity, for the head of a request, and without the client reading an
     /// answer.
     pub idle_max: Duration,
-    /// Most connections at a time.
+    /// Maximum number of connections at a time.
     pub max: usize,
-    /// Most connections of one address, or one /64 of IPv6, at a time.
+    /// Maximum number of connections of one address, or one /64 of IPv6, at a time.
     pub max_per_address: usize,
-    /// Most active requests of one account at a time.
+    /// Maximum number of active requests of one account at a time.
     pub max_requests_per_account: usize,
 }
 

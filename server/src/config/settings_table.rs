@@ -100,7 +100,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "4096",
         unit: "connections",
         range: Range::Integer(1, 1_000_000),
-        description: "Most open connections of one process; further ones are closed at once. The system's limit on open files may lower it.",
+        description: "Maximum number of open connections of one process; further ones are closed at once. The system's limit on open files may lower it.",
         ..BLANK
     },
     Setting {
@@ -108,7 +108,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "512",
         unit: "connections",
         range: Range::Integer(1, 1_000_000),
-        description: "Most open connections from one address; further ones are closed at once. SF_TRUSTED_PROXIES are exempt.",
+        description: "Maximum number of open connections from one address; further ones are closed at once. SF_TRUSTED_PROXIES are exempt.",
         ..BLANK
     },
     Setting {
@@ -116,7 +116,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "128",
         unit: "requests",
         range: Range::Integer(1, 1_000_000),
-        description: "Most active requests of one account, event streams included; further ones get 503 `busy`.",
+        description: "Maximum number of active requests of one account, event streams included; further ones get 503 `busy`.",
         ..BLANK
     },
     Setting {
@@ -198,7 +198,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "8",
         unit: "connections",
         range: Range::Integer(4, 200),
-        description: "Most database connections of one process.",
+        description: "Maximum number of database connections of one process.",
         ..BLANK
     },
     Setting {
@@ -320,7 +320,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "20",
         unit: "keys",
         range: Range::Integer(0, 1000),
-        description: "Most API keys that one account may have; 0 allows none.",
+        description: "Maximum number of API keys that one account may have; 0 allows none.",
         ..BLANK
     },
     Setting {
@@ -387,7 +387,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "512",
         unit: "requests",
         range: Range::Integer(1, 1 << 20),
-        description: "Most requests that wait for each kind of heavy work, such as renders or decoding; further ones get 503.",
+        description: "Maximum number of requests that wait for each kind of heavy work, such as renders or decoding; further ones get 503.",
         ..BLANK
     },
     Setting {
@@ -434,7 +434,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "3",
         unit: "attempts",
         range: Range::Integer(1, 100),
-        description: "Most attempts at a task that fails because of the service or is lost with its process.",
+        description: "Maximum number of attempts at a task that fails because of the service or is lost with its process.",
         ..BLANK
     },
     Setting {
@@ -458,7 +458,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "256",
         unit: "tasks",
         range: Range::Integer(1, 1_000_000),
-        description: "Most tasks of one user that wait or run; further ones are refused.",
+        description: "Maximum number of tasks of one user that wait or run; further ones are refused.",
         ..BLANK
     },
     Setting {
@@ -466,7 +466,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "tasks",
         range: Range::Integer(0, 10_000),
-        description: "Most tasks of one user that run in a process at a time; further ones wait. 0 means a quarter of SF_TASK_WORKERS, at least one.",
+        description: "Maximum number of tasks of one user that run in a process at a time; further ones wait. 0 means a quarter of SF_TASK_WORKERS, at least one.",
         ..BLANK
     },
     Setting {
@@ -546,7 +546,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "8",
         unit: "channels",
         range: Range::Integer(1, 8),
-        description: "Most channels of an audio file.",
+        description: "Maximum number of channels of an audio file.",
         ..BLANK
     },
     Setting {

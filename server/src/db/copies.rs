@@ -7,7 +7,7 @@ use sqlx::any::AnyPoolOptions;
 
 use super::{Db, Kind, kind};
 
-/// Most faults that are reported.
+/// Maximum number of faults that are reported.
 const FAULTS_MAX: usize = 100;
 
 /// Copies a consistent state of an SQLite database to a new file.

@@ -27,7 +27,7 @@ impl Snapshot {
     /// Takes a snapshot of the database at `address`.
     ///
     /// # Errors
-    /// As [`super::open_existing`], and when the database refuses.
+    /// As [`super::open_existing`]; and if the query fails.
     pub(crate) async fn take(address: &DatabaseAddress) -> anyhow::Result<Self> {
         let db = super::open_existing(address, super::PoolLimits::of(1)).await?;
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(&db).await?;

@@ -11,7 +11,7 @@ use crate::clock;
 /// done twice.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn take_lease(
     db: &Db,
     name: &str,

@@ -60,7 +60,7 @@ const ACQUIRE_EXTRA: Duration = Duration::from_secs(5);
 /// Size of a process's connection pool, and the longest waits.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolLimits {
-    /// Most connections.
+    /// Maximum number of connections.
     pub connections_max: u32,
     /// Longest wait for a lock of another connection, after which the answer is 503. The wait for a
     /// connection is 5 s longer.
@@ -168,7 +168,7 @@ pub fn newest_form() -> i64 {
 /// Number of the form of a database: its newest migration.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub async fn form<'c>(db: impl sqlx::Executor<'c, Database = sqlx::Any>) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT CAST(COALESCE(MAX(version), 0) AS BIGINT) FROM _sqlx_migrations")
         .fetch_one(db)
@@ -218,7 +218,7 @@ pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
 /// Size of the database on its disk, in bytes.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn size_bytes(db: &Db) -> Result<u64, sqlx::Error> {
     let statement = match kind(db) {
         Kind::Sqlite => {

@@ -19,7 +19,7 @@ pub(super) enum Stage {
     AfterFader,
 }
 
-/// Most bytes of unknown fields in a frozen track.
+/// Maximum size of the unknown fields in a frozen track, in bytes.
 pub(super) const UNKNOWN_MAX_BYTES: usize = 64 * 1024;
 
 /// Builds the audio track that plays `file_id` from the start of the song and replaces `track`.

@@ -81,7 +81,7 @@ impl Exports {
 /// memory.
 const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
 
-/// Most renders that run at once, if their projects are small.
+/// Maximum number of renders that run at once, if their projects are small.
 const RENDERS_AT_ONCE: u32 = 16;
 
 /// Total request size of the renders that may wait, in KiB.

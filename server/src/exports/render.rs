@@ -27,7 +27,7 @@ use crate::tasks::{Kind, StartedTask};
 /// The task that renders a project.
 pub(crate) const RENDER: Kind = Kind { name: Render::KIND, run: run_task::<Render>, discard: None };
 
-/// What to render, and how.
+/// Project and options of a render.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct RenderRequest {
     /// The project, and how.

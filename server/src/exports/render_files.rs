@@ -22,7 +22,7 @@ use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan};
 /// Folder of renders in the blob storage.
 pub(crate) const FOLDER: &str = "renders";
 
-/// Most finished renders of a user; the oldest are deleted.
+/// Maximum number of finished renders of a user; the oldest are deleted.
 const RENDERS_KEPT: usize = 50;
 
 /// Extension of the file with the description.
@@ -169,7 +169,7 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
 /// `owner_ids`. Blocks.
 ///
 /// # Errors
-/// When the storage refuses.
+/// If the storage fails.
 pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration) -> ApiResult<Vec<Orphan>> {
     let entries = blobs.entries(FILES.folder)?;
     let mut file_counts: HashMap<&str, usize> = HashMap::new();

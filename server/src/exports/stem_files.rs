@@ -20,7 +20,7 @@ pub(crate) const FOLDER: &str = "stems";
 /// Files of stems.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["zip"] };
 
-/// Most finished archives of a user; the oldest are deleted.
+/// Maximum number of finished archives of a user; the oldest are deleted.
 const ARCHIVES_KEPT: usize = 10;
 
 /// The file of an archive. Its name begins with the owner's id, so no other user can find it.

@@ -85,7 +85,7 @@ pub(crate) async fn refuse_missing_database(config: &StorageConfig, blobs: &Blob
 /// Removes the id of the installation from the stored files; the next start marks them. Blocks.
 ///
 /// # Errors
-/// When the storage refuses.
+/// If the storage fails.
 pub(crate) fn unmark(blobs: &Blobs) -> std::io::Result<()> {
     for id in ids(blobs)? {
         if let Some(key) = FILES.key(&format!("{id}.id")) {

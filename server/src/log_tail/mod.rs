@@ -1,5 +1,4 @@
-//! The last lines of the log, kept in memory for administrators, and what must not stand in any
-//! line.
+//! The last lines of the log, without secrets, kept in memory for administrators.
 
 mod redact;
 
@@ -15,7 +14,7 @@ use tracing_subscriber::fmt::MakeWriter;
 /// Lines that are kept.
 const LINES_MAX: usize = 1_000;
 
-/// Longest line that is kept, in bytes; of a longer one only its length is.
+/// Maximum length of a kept line in bytes. Longer lines are replaced by their length.
 const LINE_MAX_BYTES: usize = 8_192;
 
 /// The last lines, each a JSON object. Copies share them.
@@ -23,13 +22,13 @@ const LINE_MAX_BYTES: usize = 8_192;
 pub(crate) struct LogTail(Arc<Mutex<VecDeque<String>>>);
 
 impl LogTail {
-    /// The lines of this process: there is one log of it.
+    /// The log lines of this process, which has one log.
     pub(crate) fn of_process() -> Self {
         static TAIL: std::sync::LazyLock<LogTail> = std::sync::LazyLock::new(LogTail::default);
         TAIL.clone()
     }
 
-    /// The newest lines that `wanted` picks, at most so many, the oldest of them first.
+    /// The newest lines that `wanted` accepts, at most `limit`, oldest first.
     pub(crate) fn newest(&self, count: usize, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let parsed = lines.iter().rev().filter_map(|line| serde_json::from_str(line).ok());

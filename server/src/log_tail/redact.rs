@@ -1,18 +1,18 @@
-//! What must not stand in a log: a second fence, for nothing here writes it in the first place.
+//! Removes secrets from log lines. No code logs secrets; this is a second safeguard.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
 
-/// What stands in place of a secret.
+/// Replacement for a secret.
 const HIDDEN: &str = "(hidden)";
 
-/// What a secret follows. All that could be part of one after it is hidden.
+/// Texts that precede a secret; the characters after them that may belong to it are hidden.
 const BEFORE_A_SECRET: [&str; 6] = ["Bearer ", "bearer ", "bearer.", "token=", "password=", "secret="];
 
 /// How secrets begin: API keys, and tokens (a JSON object in base64).
 const BEGIN_OF_A_SECRET: [&str; 2] = ["sfk_", "eyJ"];
 
-/// Shortest of what is hidden for how it begins, so that no word is.
+/// Minimum length of a hidden token, so that ordinary words are not hidden.
 const SECRET_MIN_CHARS: usize = 12;
 
 /// `text` without tokens, API keys, and passwords in addresses.
@@ -31,8 +31,8 @@ pub(super) fn redacted(text: &str) -> Cow<'_, str> {
     out
 }
 
-/// Hides what `secret` finds at each place of `mark`: how far behind the place it begins, and its
-/// length. It is given what follows the mark.
+/// Hides the secret after each occurrence of `mark`. `secret` gets the text after the mark and
+/// returns the offset from the mark and the length of the secret.
 fn replace(text: &mut Cow<'_, str>, mark: &str, secret: impl Fn(&str) -> (usize, usize)) {
     let mut from = 0;
     while let Some(found) = text[from..].find(mark) {
@@ -48,7 +48,7 @@ fn replace(text: &mut Cow<'_, str>, mark: &str, secret: impl Fn(&str) -> (usize,
     }
 }
 
-/// Length of what could be a token at the start of `text`.
+/// Length of a possible token at the start of `text`.
 fn secret_length(text: &str) -> usize {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/=%".contains(byte);
     text.bytes().take_while(|byte| is_part(byte)).count()
@@ -60,7 +60,7 @@ fn credentials_length(text: &str) -> usize {
     text[..end].rfind('@').unwrap_or(0)
 }
 
-/// A log to somewhere, without secrets. The log writes a line at once.
+/// A writer that removes secrets from log lines. Each write is one line.
 #[derive(Debug)]
 pub(crate) struct Redacting<W>(pub(crate) W);
 

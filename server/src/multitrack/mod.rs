@@ -13,7 +13,7 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// Most bytes of a multipart body besides its file.
+/// Maximum size of a multipart body without its file, in bytes.
 const MULTIPART_OVERHEAD_MAX_BYTES: u64 = 64 * 1024;
 
 /// The routes of this slice, relative to `/api/v1`.

@@ -27,7 +27,7 @@ const LEASE: &str = "orphans";
 /// All orphans that are at least `age` old. Blocks.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub(crate) fn find(
     database: &Db,
     runtime: &Handle,
@@ -111,7 +111,7 @@ fn set_aside_unneeded(state: &AppState, runtime: &Handle, age: Duration, now_ms:
 /// the others. Blocks.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) fn due<'f>(
     database: &Db,
     runtime: &Handle,
@@ -136,7 +136,7 @@ pub(crate) fn due<'f>(
 /// starts again. Blocks.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) fn forget(database: &Db, runtime: &Handle, orphan: &Orphan) -> ApiResult<()> {
     Ok(runtime.block_on(store::forget(database, &folder_and_name(orphan)))?)
 }
@@ -195,7 +195,7 @@ async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
 /// Brings needed files back from the quarantine when the service starts.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub(crate) async fn bring_back_needed(state: &AppState) -> ApiResult<()> {
     let (state, runtime) = (state.clone(), Handle::current());
     let bringing = move || {

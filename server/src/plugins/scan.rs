@@ -50,7 +50,7 @@ pub(super) struct ScanAnswer {
 struct UnclassifiedPlugin {
     /// Name in the module, or of the module.
     name: String,
-    /// What it is made for.
+    /// Plugin format: VST 2.4 or VST 3.
     format: VstFormat,
     /// Path of its module.
     path: String,
@@ -74,7 +74,7 @@ struct ScannedSoundFont {
     soundfont_id: String,
     /// Its name.
     name: String,
-    /// Who it belongs to.
+    /// Owner.
     source: SoundFontSource,
     /// Whether it can be played.
     usable: bool,

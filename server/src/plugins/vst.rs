@@ -6,7 +6,7 @@ use utoipa::ToSchema;
 
 use super::modules::FoundPlugin;
 
-/// What a plugin is made for.
+/// Format of a plugin.
 #[derive(Debug, Clone, Copy, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum VstFormat {
@@ -33,7 +33,7 @@ pub(super) struct VstPlugin {
     plugin_id: String,
     /// Name in the module.
     name: String,
-    /// What it is made for.
+    /// Plugin format: VST 2.4 or VST 3.
     format: VstFormat,
     /// Its vendor; empty if the module names none.
     vendor: String,

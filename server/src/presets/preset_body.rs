@@ -24,7 +24,7 @@ pub(super) struct PresetBody {
     /// Its category: at most 64 characters; empty by default.
     #[serde(default)]
     pub(super) category: String,
-    /// What it does: at most 2000 characters; empty by default.
+    /// Description: at most 2000 characters; empty by default.
     #[serde(default)]
     pub(super) description: String,
     /// `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it

@@ -14,7 +14,7 @@ use crate::extract::{read_text, with_document};
 use crate::large_answer;
 use crate::state::AppState;
 
-/// Most violations in one answer.
+/// Maximum number of violations in one answer.
 const VIOLATIONS_MAX: usize = 100;
 
 /// Ids that would collide with paths of the API.

@@ -42,7 +42,7 @@ use crate::storage::DocumentQuota;
 /// Number of revisions that are kept of a project.
 pub const REVISIONS_KEPT: u32 = 50;
 
-/// Most bytes of documents that are being stored at the same time.
+/// Maximum size of the documents that are being stored at the same time.
 const STORING_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
 /// Name of a document without a name.
@@ -71,7 +71,7 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     with_body_limit(routes, BodyLimit::of(config.limits.project_max_bytes, "A project"))
 }
 
-/// What a save answers.
+/// Answer of a save.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct Saved {
     /// Id of the project.
@@ -120,7 +120,7 @@ pub struct ProjectUsage {
 /// Storage that projects use, by user id.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub async fn usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiError> {
     Ok(store::usage(db).await?.into_iter().collect())
 }
@@ -128,7 +128,7 @@ pub async fn usage_of_all(db: &Db) -> Result<HashMap<String, ProjectUsage>, ApiE
 /// Projects whose current document is missing or not JSON, as sentences.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, ApiError> {
     const PAGE_SIZE: u32 = 20;
     let (mut faults, mut owner_id, mut id) = (Vec::new(), String::new(), String::new());
@@ -193,7 +193,7 @@ pub(crate) fn stored_document(id: &str, text: &str) -> Result<JsonText, ApiError
 /// Length of the current document of a user's project, in bytes; 0 if the user has no such project.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn stored_bytes(state: &AppState, owner_id: &str, id: &str) -> Result<u64, ApiError> {
     Ok(store::current_size(&state.db, owner_id, id).await?.map_or(0, |(_, bytes)| bytes as u64))
 }
@@ -217,7 +217,7 @@ fn reserve_storing(state: &AppState, owner_id: &str, bytes: usize) -> Result<Res
 /// may need. Its first statement must write.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn lock_saves(db: &Db, owner_id: &str) -> Result<Locked, ApiError> {
     Ok(begin_locked(db, &DocumentQuota::lock_name(owner_id)).await?)
 }
@@ -235,7 +235,7 @@ pub fn checked_document(document: &JsonText) -> Result<JsonText, ApiError> {
 /// stays deleted.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub async fn seed_demo(state: &AppState) -> anyhow::Result<()> {
     let admin = auth::admin_id(state).await?;
     let song = JsonText::read(DEMO_SONG.as_bytes())?;

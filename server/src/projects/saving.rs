@@ -15,7 +15,7 @@ pub(crate) type OnSaved = for<'a> fn(&'a AppState, &'a str, &'a str) -> BoxFutur
 /// Stores a new project; `None` if its id is taken.
 ///
 /// # Errors
-/// 507 beyond the quota; when the database refuses.
+/// 507 beyond the quota; an error if the query fails.
 pub(crate) async fn insert(
     state: &AppState,
     owner_id: &str,

@@ -14,7 +14,7 @@ use crate::storage::{BlobKey, Blobs};
 /// Largest bank file in bytes; 32-bit RIFF allows twice as much.
 pub const BANK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 
-/// Most cached banks; each keeps its file mapped.
+/// Maximum number of cached banks; each keeps its file mapped.
 const BANKS_MAX: usize = 256;
 
 /// How often a caller that waits for a bank checks whether it was cancelled.

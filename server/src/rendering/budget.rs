@@ -29,7 +29,7 @@ const TRIM_MIN_BYTES: u64 = 16 * 1024 * 1024;
 #[derive(Debug)]
 pub struct RenderBudget {
     limit_bytes: u64,
-    /// Most memory of one user's renders together, and so of one song.
+    /// Maximum memory of one user's renders together, and so of one song, in bytes.
     user_bytes: u64,
     max_duration: Option<Duration>,
     queue: Mutex<Queue>,

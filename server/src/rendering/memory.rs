@@ -18,8 +18,8 @@ use memmap2::{Mmap, UncheckedAdvice};
 /// Bytes of a bank's file.
 pub(crate) type Bytes = Arc<dyn AsRef<[u8]> + Send + Sync>;
 
-/// Most resident pages of mapped files, in bytes. Pages above that stay in the system's cache
-/// without counting as memory of this process.
+/// Maximum size of the resident pages of mapped files, in bytes. Pages above that stay in the
+/// system's cache without counting as memory of this process.
 const RESIDENT_MAX_BYTES: u64 = 256 << 20;
 
 /// Least time between two checks.

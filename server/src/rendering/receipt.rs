@@ -51,7 +51,7 @@ pub struct ReceiptSettings {
     pub bit_depth: BitDepth,
     /// Longest tail that was allowed, in seconds.
     pub tail_secs: f64,
-    /// Most voices of one track.
+    /// Maximum number of voices of one track.
     pub polyphony: u16,
     /// How voices read between the values of a sample: `linear`, `four_point` or `sinc`.
     #[schema(value_type = String)]

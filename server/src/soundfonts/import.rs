@@ -14,7 +14,7 @@ use crate::storage::{Allowance, Received, lock_contents, quarantine_deleted};
 /// Longest id in characters, as in the project schema.
 const ID_MAX_CHARS: usize = 128;
 
-/// Most presets of all SoundFonts of a user, since every catalogue lists them all.
+/// Maximum number of presets of all SoundFonts of a user, since every catalogue lists them all.
 const PRESETS_MAX: usize = 1 << 16;
 
 /// The id and the name that a SoundFont gets from its file name.
@@ -153,7 +153,7 @@ fn examine(name: FileName, received: &Received) -> ApiResult<Uploaded> {
 /// Deletes a user's uploads with an id, SF2 and SF3; false if there are none.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<bool> {
     let _contents = lock_contents(state, runtime)?;
     let deleted = runtime.block_on(store::delete(&state.db, owner_id, id))?;

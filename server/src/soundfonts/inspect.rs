@@ -9,7 +9,7 @@ use super::{Preset, SkippedParts, SoundFontFormat};
 use crate::rendering::banks::BANK_MAX_BYTES;
 use crate::rendering::memory::{self, Bytes};
 
-/// Most reasons for skipped parts that are reported for a bank.
+/// Maximum number of reasons for skipped parts that are reported for a bank.
 const REASONS_MAX: usize = 20;
 
 /// The contents of a file.

@@ -8,7 +8,7 @@ use crate::storage::Expected;
 /// All files of SoundFonts that the database refers to.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     let mut expected = Vec::new();
     for (content, format) in store::contents(db).await? {

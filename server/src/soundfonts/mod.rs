@@ -88,7 +88,7 @@ impl SoundFonts {
     }
 }
 
-/// Who a SoundFont belongs to.
+/// Owner of a SoundFont.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SoundFontSource {
@@ -99,7 +99,7 @@ pub enum SoundFontSource {
     Upload,
 }
 
-/// What kind of samples a SoundFont has.
+/// Sample format of a SoundFont.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SoundFontFormat {
@@ -132,9 +132,9 @@ pub struct SoundFontSummary {
     pub soundfont_id: String,
     /// Name in the file; the stem of the file where it gives none.
     pub name: String,
-    /// Who it belongs to.
+    /// Owner.
     pub source: SoundFontSource,
-    /// What kind of samples it has.
+    /// Sample format.
     pub format: SoundFontFormat,
     /// Size of the file in bytes.
     pub size_bytes: u64,
@@ -146,7 +146,7 @@ pub struct SoundFontSummary {
     pub usable: bool,
     /// Why it cannot be played; null if it can.
     pub problem: Option<String>,
-    /// What it is played without.
+    /// Skipped parts.
     pub skipped: SkippedParts,
     /// Other SoundFonts of this id, which are not played as long as this one is there.
     pub others: Vec<OtherSoundFont>,
@@ -155,9 +155,9 @@ pub struct SoundFontSummary {
 /// A SoundFont that is not played, because another of its id is.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct OtherSoundFont {
-    /// Who it belongs to.
+    /// Owner.
     pub source: SoundFontSource,
-    /// What kind of samples it has.
+    /// Sample format.
     pub format: SoundFontFormat,
     /// Why the other one is played.
     pub reason: String,

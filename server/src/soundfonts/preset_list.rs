@@ -7,13 +7,13 @@ use utoipa::IntoParams;
 
 use crate::error::{ApiError, ApiResult};
 
-/// Most presets in one request. Their list still fits into an address.
+/// Maximum number of presets in one request. Their list still fits into an address.
 const PRESETS_MAX: usize = 4_096;
 
 /// Greatest program number of MIDI.
 const PROGRAM_MAX: u8 = 127;
 
-/// What of a SoundFont is wanted.
+/// The requested part of a SoundFont.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DownloadQuery {

@@ -16,7 +16,7 @@ const DEPTH_MAX: usize = 4;
 /// Default banks if the settings name none; the first that is found is used.
 const USUAL_DEFAULTS: [&str; 2] = ["timgm6mb", "fluidr3gm"];
 
-/// Most files in the catalogue; others are left out, with a warning in the log.
+/// Maximum number of files in the catalogue; others are left out, with a warning in the log.
 const FILES_MAX: usize = 2_000;
 
 /// Searches the folders, and caches the inspections of their files.

@@ -29,7 +29,7 @@ pub struct ShadowedSoundFont {
     pub soundfont_id: String,
     /// The file.
     pub path: PathBuf,
-    /// What kind of samples it has.
+    /// Sample format.
     pub format: SoundFontFormat,
     /// Why the other file is played.
     pub reason: &'static str,

@@ -172,7 +172,7 @@ pub(super) async fn contents(db: &Db) -> Result<Vec<(Content, SoundFontFormat)>,
 /// Size of a user's SoundFonts in bytes, each content once.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(
         "SELECT CAST(COALESCE(SUM(size_bytes), 0) AS BIGINT) AS used \
@@ -187,7 +187,7 @@ pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Err
 /// Storage that SoundFonts use, by user id. Content of several users counts for each of them.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn usage_of_all(db: &Db) -> ApiResult<HashMap<String, SoundFontUsage>> {
     let rows = sqlx::query(
         "SELECT owner_id, CAST(COUNT(*) AS BIGINT) AS files, CAST(SUM(size_bytes) AS BIGINT) AS used \

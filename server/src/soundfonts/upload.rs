@@ -44,17 +44,17 @@ pub(crate) struct SoundFontUpload {
 /// A file that was sent.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UploadedSoundFont {
-    /// What kind of samples it has.
+    /// Sample format.
     format: SoundFontFormat,
     /// Its size in bytes, which counts of the quota.
     size_bytes: u64,
     /// Its SHA-256 in hexadecimal.
     content_hash: String,
-    /// What it is played without.
+    /// Skipped parts.
     skipped: SkippedParts,
     /// Whether the caller had this very file under this id before.
     already_there: bool,
-    /// Whether it took the place of another file of the caller with this id and format.
+    /// Whether it replaced another file of the caller with this id and format.
     replaced: bool,
 }
 

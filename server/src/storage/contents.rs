@@ -16,7 +16,7 @@ pub(super) struct ContentsLock(Mutex<()>);
 /// stores or deletes them. For threads that may block.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) fn lock_contents<'a>(state: &'a AppState, runtime: &Handle) -> ApiResult<ContentsGuard<'a>> {
     let process_guard = state.storage.contents.0.lock().unwrap_or_else(PoisonError::into_inner);
     let database_lock = runtime.block_on(db::lock(&state.db, "audio contents"))?;

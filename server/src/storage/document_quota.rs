@@ -27,7 +27,7 @@ impl DocumentQuota {
     /// Size of a user's documents, in bytes.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// If the query fails.
     pub(crate) async fn used_bytes(
         &self,
         connection: &mut AnyConnection,

@@ -16,10 +16,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::extract::is_length_limit;
 use crate::state::AppState;
 
-/// Most bytes of a form besides its files.
+/// Maximum size of a form without its files, in bytes.
 pub(crate) const FORM_EXTRA_BYTES: u64 = 256 * 1024;
 
-/// Most chunks of a body that wait to be written.
+/// Maximum number of chunks of a body that wait to be written.
 const PENDING_CHUNKS_MAX: usize = 64;
 
 /// Bytes that are collected before they are written.

@@ -21,7 +21,7 @@ const ROOM_MIN_BYTES: u64 = 8 * 1024 * 1024;
 /// settings keep no deleted files.
 ///
 /// # Errors
-/// When the storage refuses.
+/// If the storage fails.
 pub(crate) fn quarantine_deleted(state: &AppState, blobs: &Blobs, keys: &[BlobKey]) -> ApiResult<()> {
     let is_kept = state.config.orphans.deleted_kept_secs > 0 && !is_disk_full(state, blobs)?;
     for key in keys {
@@ -49,7 +49,7 @@ pub(crate) fn is_disk_full(state: &AppState, blobs: &Blobs) -> ApiResult<bool> {
 /// Files in the quarantine that users deleted.
 ///
 /// # Errors
-/// When the storage refuses.
+/// If the storage fails.
 pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
     let mut found = blobs.quarantined()?;
     found.retain(|file| file.reason == Reason::Deleted);
@@ -60,7 +60,7 @@ pub(crate) fn deleted_in_quarantine(blobs: &Blobs) -> ApiResult<Vec<Quarantined>
 /// and runs it once more. Blocks; the caller must not hold the lock of contents.
 ///
 /// # Errors
-/// Those of `operation`; when the database or the storage refuses.
+/// Those of `operation`; an error if a query or the storage fails.
 pub(crate) fn with_room<T>(
     state: &AppState,
     runtime: &Handle,

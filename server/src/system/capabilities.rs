@@ -46,7 +46,7 @@ pub struct Capabilities {
     pub ai: bool,
     /// Limits.
     pub limits: Limits,
-    /// Who may make an account.
+    /// Access to registration.
     pub registration: Registration,
     /// Whether the page was loaded in a secure context: by loopback or HTTPS. Otherwise it has no
     /// sound.
@@ -83,7 +83,7 @@ pub struct Limits {
     pub tail_max_secs: u64,
     /// Longest audio file in seconds.
     pub audio_max_secs: u64,
-    /// Most channels of an audio file.
+    /// Maximum number of channels of an audio file.
     pub audio_max_channels: u64,
     /// Quota of one user for audio, with decoded copies, and SoundFonts, in bytes, unless an
     /// administrator has set another one.

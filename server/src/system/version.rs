@@ -54,7 +54,7 @@ pub struct Runtime {
     pub uptime_secs: u64,
     /// `sqlite` or `postgresql`.
     pub database: &'static str,
-    /// Number of the form that the database is in.
+    /// Schema version of the database.
     pub database_form: i64,
     /// Where files are stored: `folder`, `shared_folder` or `s3`.
     pub blob_store: &'static str,

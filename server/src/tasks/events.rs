@@ -24,7 +24,7 @@ const QUERY_AFTER_MAX: Duration = Duration::from_secs(2);
 #[derive(utoipa::ToSchema)]
 #[expect(dead_code, reason = "only its description is used")]
 pub(super) struct TaskEvent {
-    /// What it tells: `task`.
+    /// Name of the event: `task`.
     #[schema(pattern = "^task$")]
     event: String,
     /// The task as it is now, as JSON.

@@ -51,7 +51,7 @@ pub fn routes() -> OpenApiRouter<AppState> {
 /// Bytes of the inputs and results of tasks, by user id. They count towards the quota of projects.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn stored_bytes_of_all(db: &Db) -> Result<HashMap<String, u64>, ApiError> {
     Ok(store::stored_bytes_of_all(db).await?.into_iter().collect())
 }

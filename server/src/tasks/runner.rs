@@ -30,7 +30,7 @@ impl Runner {
     /// Offers a task after `delay`.
     ///
     /// # Errors
-    /// 503 when the queue does not take it.
+    /// 503 if the queue does not accept the task.
     pub(super) async fn offer(
         &self,
         tasks: &impl Deliver,

@@ -76,7 +76,7 @@ impl Tasks {
     /// failed, unless they have files. With PostgreSQL, it opens the queue.
     ///
     /// # Errors
-    /// When the database or the system refuses.
+    /// If a query fails or a thread cannot be started.
     pub(crate) async fn open(
         db: Db,
         storage: &StorageConfig,
@@ -284,7 +284,7 @@ impl Tasks {
     /// Tasks of all users with their owners' ids, the newest first; for administrators.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// If the query fails.
     pub async fn page_of_all(
         &self,
         state: Option<TaskState>,
@@ -324,7 +324,7 @@ impl Tasks {
     /// Cancels all tasks of a user and returns their number.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// If the query fails.
     pub async fn cancel_all_of(&self, owner_id: &str) -> Result<u64, ApiError> {
         let (count, abandoned) = store::cancel(&self.0.db, &self.0.kinds_with_files, owner_id, None).await?;
         for live in self.live().values().filter(|live| live.owner_id == owner_id) {

@@ -7,7 +7,7 @@ use utoipa::ToSchema;
 
 use crate::raw_json;
 
-/// Where a task stands.
+/// State of a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskState {
@@ -56,21 +56,21 @@ impl TaskState {
 pub struct Task {
     /// Id, a UUID.
     pub id: String,
-    /// What kind of work it is, such as `render`.
+    /// Kind of task, such as `render`.
     pub kind: String,
-    /// Where it stands.
+    /// State.
     pub state: TaskState,
-    /// Share that is done, 0 to 1.
+    /// Progress, 0 to 1.
     pub progress: f64,
-    /// What it is doing, for a person; may be empty.
+    /// Current step, for people; may be empty.
     pub message: String,
     /// When it was started, RFC 3339.
     pub created_at: String,
-    /// When a thread first took it up, RFC 3339.
+    /// When its first attempt began, RFC 3339.
     pub started_at: Option<String>,
     /// When it ended, RFC 3339.
     pub finished_at: Option<String>,
-    /// What came out of it: what the same request would have answered directly.
+    /// Result: the body that the direct request would answer.
     #[serde(serialize_with = "raw_json::serialize_optional")]
     #[schema(value_type = Option<Value>)]
     pub result: Option<JsonText>,

@@ -9,11 +9,11 @@ use super::value::{DefaultValue, Kind};
 pub(super) struct UserSetting {
     /// Its name in the API; never changes.
     pub(super) key: &'static str,
-    /// Which values it takes.
+    /// Accepted values.
     pub(super) kind: Kind,
-    /// Its value for whoever has not set it.
+    /// Default value.
     pub(super) default: DefaultValue,
-    /// What it does, in one sentence.
+    /// Description in one sentence.
     pub(super) about: &'static str,
 }
 

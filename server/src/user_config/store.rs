@@ -1,4 +1,4 @@
-//! What users have set, in the database.
+//! User settings in the database.
 
 use sqlx::Row as _;
 

@@ -30,14 +30,14 @@ async fn settings_begin_with_defaults_and_keep_what_is_set() {
     assert_eq!(answer["set"], json!(["export_artist", "metronome", "snap_ticks"]));
     assert!(answer["updated_at"].as_str().is_some_and(|time| time.ends_with('Z')), "{answer}");
 
-    // Null forgets, and what is not named stays.
+    // Null resets a setting; settings that the body omits stay.
     let answer = send(&app, &token, Method::PATCH, &json!({ "metronome": null })).await.expect(200);
     assert_eq!(
         (&answer["settings"]["metronome"], &answer["settings"]["snap_ticks"]),
         (&json!(false), &json!(0))
     );
 
-    // What a replacement does not name has its default.
+    // Settings that a replacement omits get their defaults.
     let answer = send(&app, &token, Method::PUT, &json!({ "theme": "dark" })).await.expect(200);
     assert_eq!((&answer["set"], &answer["settings"]["snap_ticks"]), (&json!(["theme"]), &json!(240)));
 

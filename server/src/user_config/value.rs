@@ -1,8 +1,8 @@
-//! Which values a setting takes.
+//! Accepted values of a setting.
 
 use serde_json::{Value, json};
 
-/// Which values a setting takes.
+/// Accepted values of a setting.
 #[derive(Debug)]
 pub(super) enum Kind {
     /// One of these words.
@@ -13,11 +13,11 @@ pub(super) enum Kind {
     Whole { min: i64, max: i64 },
     /// A number between the two, both included.
     Number { min: f64, max: f64 },
-    /// Text of so many characters at most, without control characters; null for none.
+    /// Text of at most `max_chars` characters, without control characters; null for none.
     OptionalText { max_chars: usize },
 }
 
-/// A value that stands in the program.
+/// A value in the source code.
 #[derive(Debug)]
 pub(super) enum DefaultValue {
     Text(&'static str),
@@ -51,7 +51,7 @@ impl Kind {
         }
     }
 
-    /// Says what a value is wrong with, if it is none of these.
+    /// Returns the expected values if the value is invalid.
     pub(super) fn check(&self, value: &Value) -> Result<(), String> {
         let fits = match (self, value) {
             (Self::Choice(words), Value::String(text)) => words.contains(&text.as_str()),

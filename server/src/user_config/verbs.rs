@@ -13,13 +13,13 @@ use crate::error::{ApiError, ApiResult, CommonErrors, FieldError, pointer_part};
 use crate::extract::Json;
 use crate::state::AppState;
 
-/// Most faults that one answer lists.
+/// Maximum number of errors that one answer lists.
 const FAULTS_MAX: usize = 100;
 
 /// A user's settings.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UserConfig {
-    /// The value of every setting, by name: what the user has set, otherwise its default.
+    /// The value of every setting, by name: the user's, or the default.
     #[schema(value_type = Object)]
     settings: Map<String, Value>,
     /// Names of the settings that the user has set.
@@ -28,7 +28,7 @@ pub(super) struct UserConfig {
     updated_at: Option<String>,
 }
 
-/// What a setting takes.
+/// Accepted values of a setting.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SettingDescription {
     /// Its name.
@@ -38,15 +38,15 @@ pub(super) struct SettingDescription {
     kind: &'static str,
     /// The words of a choice; empty for other kinds.
     choices: &'static [&'static str],
-    /// Lowest number; null where it is none.
+    /// Lowest number; null for other kinds.
     min: Option<f64>,
-    /// Highest number; null where it is none.
+    /// Highest number; null for other kinds.
     max: Option<f64>,
-    /// Most characters of a text; null where it is none.
+    /// Maximum number of characters of a text; null for other kinds.
     max_chars: Option<usize>,
-    /// Value for whoever has not set it.
+    /// Default value.
     default: Value,
-    /// What it does.
+    /// Description.
     about: &'static str,
 }
 
@@ -64,14 +64,14 @@ impl SettingDescription {
     }
 }
 
-/// The settings that there are.
+/// All settings.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SettingList {
     /// One entry each.
     items: Vec<SettingDescription>,
 }
 
-/// Lists the settings that there are, with what they take and their defaults.
+/// Lists all settings, with their accepted values and defaults.
 #[utoipa::path(get, path = "/user_config/settings", tag = "user_config",
     responses((status = 200, body = SettingList), CommonErrors))]
 pub(super) async fn list_settings(_: CurrentUser) -> Json<SettingList> {
@@ -85,7 +85,7 @@ pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> Ap
     view(&state, &user.id).await
 }
 
-/// Replaces the caller's settings: what the body leaves out has its default afterwards.
+/// Replaces the caller's settings: settings that the body omits get their defaults.
 #[utoipa::path(put, path = "/user_config", tag = "user_config",
     request_body(content = Object, description = "Values by the names of settings"),
     responses((status = 200, body = UserConfig), CommonErrors))]
@@ -98,8 +98,8 @@ pub(super) async fn replace(
     view(&state, &user.id).await
 }
 
-/// Changes some of the caller's settings; null gives one its default back. Either all changes hold
-/// or none.
+/// Changes some of the caller's settings; null resets one to its default. Applies all changes or
+/// none.
 #[utoipa::path(patch, path = "/user_config", tag = "user_config",
     request_body(content = Object, description = "Values by the names of settings"),
     responses((status = 200, body = UserConfig), CommonErrors))]
@@ -112,7 +112,7 @@ pub(super) async fn change(
     view(&state, &user.id).await
 }
 
-/// Gives all of the caller's settings their defaults back.
+/// Resets all of the caller's settings to their defaults.
 #[utoipa::path(delete, path = "/user_config", tag = "user_config",
     responses((status = 200, body = UserConfig), CommonErrors))]
 pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> ApiResult<Json<UserConfig>> {
@@ -120,14 +120,14 @@ pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> A
     view(&state, &user.id).await
 }
 
-/// What null means in a body.
+/// Effect of null in a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum WhereNull {
     IsAValue,
     Forgets,
 }
 
-/// The changes that a body asks for, or every place that is wrong with it.
+/// The changes in a body, or all invalid values.
 fn checked(body: &Map<String, Value>, null: WhereNull) -> ApiResult<Vec<Change<'_>>> {
     let mut changes = Vec::with_capacity(body.len());
     let mut errors = Vec::new();
@@ -155,7 +155,7 @@ async fn view(state: &AppState, owner_id: &str) -> ApiResult<Json<UserConfig>> {
         USER_SETTINGS.iter().map(|setting| (setting.key.to_owned(), setting.default.to_json())).collect();
     let (mut set, mut updated_at) = (Vec::new(), None::<String>);
     for stored in store::all(&state.db, owner_id).await? {
-        // What another version took and this one does not is passed over.
+        // Ignores stored values that this version does not accept.
         let Some(setting) = user_setting(&stored.key) else { continue };
         let Ok(value) = serde_json::from_str(&stored.text) else { continue };
         if setting.kind.check(&value).is_err() {

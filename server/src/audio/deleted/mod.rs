@@ -145,7 +145,7 @@ fn restore(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiRes
 /// Purges files whose retention has ended; restores those that a song names after all.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub(crate) async fn forget_old(state: &AppState, now_ms: i64) -> ApiResult<()> {
     let kept_ms =
         i64::try_from(state.config.orphans.deleted_kept_secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
@@ -209,7 +209,7 @@ fn purge(
 /// with object storage, because that frees nothing on this disk. Blocks.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
     if state.blobs.is_remote() {
         return Ok(false);
@@ -227,7 +227,7 @@ pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
 /// Purges a user's oldest deleted files until the others fit into the free quota. Blocks.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub(super) fn fit_quota(state: &AppState, runtime: &Handle, owner_id: &str) -> ApiResult<()> {
     let deleted = runtime.block_on(store::sizes(&state.db, owner_id))?;
     let mut bytes: u64 = deleted.iter().map(|(_, bytes)| bytes).sum();

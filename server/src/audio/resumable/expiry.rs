@@ -17,7 +17,7 @@ pub(super) fn expires_secs(state: &AppState) -> i64 {
 /// stay; they go to the quarantine as orphans.
 ///
 /// # Errors
-/// When the database or the storage refuses.
+/// If a query or the storage fails.
 pub(crate) async fn remove_expired(state: &AppState) -> ApiResult<()> {
     let ids = store::delete_expired(&state.db, clock::now_unix_secs()).await?;
     if ids.is_empty() {

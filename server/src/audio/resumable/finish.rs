@@ -27,7 +27,7 @@ pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiR
 /// logs the error; the client may retry.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(in crate::audio) async fn resume_decoding(state: &AppState) -> ApiResult<()> {
     for upload in store::to_decode(&state.db).await? {
         let is_running = match &upload.task_id {

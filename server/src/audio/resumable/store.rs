@@ -122,7 +122,7 @@ pub(super) async fn by_id_even_expired(
 /// Incomplete uploads of a user, those that expire last first.
 ///
 /// # Errors
-/// 400 `bad_cursor` for a position of another list; when the database refuses.
+/// 400 `bad_cursor` for a position of another list; an error if the query fails.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,

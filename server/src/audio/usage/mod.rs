@@ -21,7 +21,7 @@ pub struct AudioUsage {
 /// The usage of every user, by id. Content that several users have counts for each of them.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub async fn usage_of_all(db: &Db) -> ApiResult<HashMap<String, AudioUsage>> {
     let mut usage: HashMap<String, AudioUsage> = store::stored_by_owner(db).await?.into_iter().collect();
     for (owner_id, bytes) in store::receiving_by_owner(db).await? {

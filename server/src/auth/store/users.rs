@@ -9,7 +9,7 @@ use crate::clock;
 use crate::db::Db;
 use crate::paging::{Position, contains_pattern};
 
-/// What a user may do.
+/// Role of a user.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {

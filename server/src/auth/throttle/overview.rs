@@ -73,7 +73,7 @@ impl Throttle {
     /// Lists the throttled accounts and addresses, the latest first.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// If the query fails.
     pub async fn overview(&self, db: &Db) -> ApiResult<Vec<Throttled>> {
         let now_secs = clock::now_unix_secs();
         let since_secs = now_secs - FORGET_SECS;
@@ -132,7 +132,7 @@ impl Lift {
     /// the number of deleted entries.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// If the query fails.
     pub async fn apply(&self, db: &Db) -> ApiResult<u64> {
         let account = self.username.as_deref().map(account_sha256).unwrap_or_default();
         let failures = failures::lift(db, self.network.as_deref().unwrap_or_default(), &account).await?;

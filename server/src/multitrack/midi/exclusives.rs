@@ -11,10 +11,11 @@ use serde_json::json;
 /// Field of a project that holds its messages.
 const FIELD: &str = "midi_exclusives";
 
-/// Most bytes of messages in a project. The largest known files have a few thousand.
+/// Maximum size of the messages in a project, in bytes. The largest known files have a few
+/// thousand.
 pub(super) const MAX_BYTES: usize = 256 * 1024;
 
-/// Most messages in a project.
+/// Maximum number of messages in a project.
 pub(super) const MAX_MESSAGES: usize = 10_000;
 
 /// Ports that the port meta event can name.

@@ -66,11 +66,11 @@ pub(super) enum EventKind {
 /// cut.
 const MAX_TEXT_CHARS: usize = 500;
 
-/// Most events of a file. A project can have half as many controls, or starts and ends of notes;
-/// the other half is for tempos, markers and so on.
+/// Maximum number of events of a file. A project can have half as many controls, or starts and ends
+/// of notes; the other half is for tempos, markers and so on.
 const MAX_EVENTS: usize = 2 * MAX_EVENT_BYTES / CONTROL_BYTES;
 
-/// Most warnings about one file.
+/// Maximum number of warnings about one file.
 const MAX_WARNINGS: usize = 20;
 
 impl MidiFile {

@@ -46,9 +46,9 @@ pub struct Imported {
 /// another song.
 const IMPORTED_TRACK_DB: f64 = -12.0;
 
-/// Most tempos, time signatures or markers in a project, as in its schema.
+/// Maximum number of tempos, time signatures or markers in a project, as in its schema.
 const MAX_SONG_EVENTS: usize = 100_000;
-/// Most tracks in a project, as in its schema.
+/// Maximum number of tracks in a project, as in its schema.
 const MAX_TRACKS: usize = 1_000;
 /// Tempos that a project can have, in quarter notes a minute, as in its schema.
 const BPM: core::ops::RangeInclusive<f64> = 1.0..=100_000.0;

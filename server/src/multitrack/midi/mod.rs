@@ -56,7 +56,7 @@ pub enum MidiError {
     /// More of something than a project can have.
     #[error("the file has more than {limit} {what}, the most that a project can have")]
     TooMany {
-        /// What the file has too many of.
+        /// Name of the exceeded quantity.
         what: &'static str,
         /// The limit.
         limit: usize,

@@ -18,7 +18,7 @@ use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// Most plugin folders of a user.
+/// Maximum number of plugin folders of a user.
 const DIRS_MAX: i64 = 32;
 
 /// Longest path in bytes, so that it fits into a key of PostgreSQL.

@@ -18,7 +18,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long a helper that has closed its output may take to exit.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Most bytes to read from a helper.
+/// Maximum number of bytes to read from a helper.
 const OUTPUT_MAX_BYTES: u64 = 4 << 20;
 
 /// Contents of a module.

@@ -17,7 +17,7 @@ use crate::config::Config;
 use crate::helper_processes::Helpers;
 use crate::plugins::dirs::FolderRules;
 
-/// Most modules that are scanned at once.
+/// Maximum number of modules that are scanned at once.
 const PARALLEL_SCANS_MAX: usize = 4;
 
 /// A plugin that was found.

@@ -13,11 +13,11 @@ use songfoundry_bridge_protocol::PluginFormat;
 /// Limits of a search.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Limits {
-    /// Most levels of folders, including the first.
+    /// Maximum number of levels of folders, including the first.
     pub(crate) depth: usize,
-    /// Most entries of folders.
+    /// Maximum number of entries of folders.
     pub(crate) entries: usize,
-    /// Most modules, and most SoundFonts.
+    /// Maximum number of modules, and of SoundFonts.
     pub(crate) files: usize,
 }
 

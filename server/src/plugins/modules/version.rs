@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::time::SystemTime;
 
-/// Most files and levels of a bundle that count.
+/// Maximum numbers of files and of folder levels of a bundle that count.
 const FILES_MAX: u64 = 5_000;
 const DEPTH_MAX: usize = 6;
 

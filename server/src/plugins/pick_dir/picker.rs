@@ -17,7 +17,7 @@ use crate::helper_processes::{Helpers, Registered};
 /// How often to check whether the dialog should end.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// Most bytes to read from a dialog.
+/// Maximum number of bytes to read from a dialog.
 const OUTPUT_MAX_BYTES: u64 = 64 * 1024;
 
 /// Shows folder dialogs on this machine.

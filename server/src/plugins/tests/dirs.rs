@@ -152,7 +152,8 @@ async fn only_administrators_change_their_list() {
     assert_eq!(call(Method::GET).send().await.expect(200)["plugin_dirs"], json!([]));
 }
 
-/// A user at the machine may run any program there, with any account.
+/// A local caller can run any program on this machine anyway, so their account need not be an
+/// administrator's.
 #[tokio::test]
 async fn a_local_user_changes_their_list_but_an_api_key_cannot() {
     let app = TestApp::start().await;

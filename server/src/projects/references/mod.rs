@@ -16,7 +16,7 @@ const ID_BYTES: usize = 36;
 const FIRST_HYPHEN: usize = 8;
 const OTHER_HYPHENS: [usize; 3] = [13, 18, 23];
 
-/// Most names in one sentence.
+/// Maximum number of names in one sentence.
 const LISTED_MAX: usize = 10;
 
 /// All substrings of a text that have the form of an id, in one pass.
@@ -56,7 +56,7 @@ impl IdReferences {
     /// meanwhile. Blocks.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// If the query fails.
     pub(crate) async fn search(db: &Db, owner_id: &str, ids: HashSet<String>) -> Result<Self, ApiError> {
         let mut references =
             Self { owner_id: owner_id.to_owned(), ids, projects: HashMap::new(), autosave: None };
@@ -68,7 +68,7 @@ impl IdReferences {
     /// result is complete. Blocks.
     ///
     /// # Errors
-    /// When the database refuses.
+    /// If the query fails.
     pub(crate) async fn search_changed(&mut self, connection: &mut AnyConnection) -> Result<(), ApiError> {
         let mut searched = std::mem::take(&mut self.projects);
         for (id, name, revision) in store::current_revisions(connection, &self.owner_id).await? {

@@ -23,11 +23,11 @@ const TIME_DIGITS: usize = 14;
 /// End of the name of a batch with files that users deleted.
 const DELETED_SUFFIX: &str = "-deleted";
 
-/// Most attempts to move a file while other threads remove its destination folder.
+/// Maximum number of attempts to move a file while other threads remove its destination folder.
 const MOVE_ATTEMPTS_MAX: u32 = 100;
 
-/// Most batches of object storage that are searched with one request each. With more batches, a
-/// list of all files takes fewer requests: one for 1,000 files.
+/// Maximum number of batches of object storage that are searched with one request each. With more
+/// batches, a list of all files takes fewer requests: one for 1,000 files.
 const BATCH_REQUESTS_MAX: usize = 10;
 
 /// Why a file was set aside.

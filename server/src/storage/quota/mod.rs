@@ -105,7 +105,7 @@ impl Allowance {
 /// Individual quotas in bytes, by user id.
 ///
 /// # Errors
-/// When the database refuses.
+/// If the query fails.
 pub(crate) async fn individual_quotas(db: &Db) -> ApiResult<HashMap<String, u64>> {
     Ok(store::quotas(db).await?.into_iter().collect())
 }

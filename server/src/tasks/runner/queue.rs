@@ -115,7 +115,7 @@ impl Queue {
     /// Removes answered offers and dead workers after [`KEPT_SECS`].
     ///
     /// # Errors
-    /// When the database refuses.
+    /// If the query fails.
     pub(crate) async fn tidy(&self) -> Result<(), sqlx::Error> {
         store::delete_old(&self.pool, NAME, KEPT_SECS).await
     }
