@@ -52,7 +52,7 @@ pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) ->
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
     let db = db::open_existing(&config.storage.database, config.storage.database_limits).await?;
     let made_at = clock::now_text();
-    let manifest = Manifest::new(made_at, db::form(&db).await?);
+    let manifest = Manifest::new(made_at, db::schema_version(&db).await?);
     let database = with_database.then(|| config.storage.database.clone());
     let (dir, target, runtime) = (config.storage.dir.clone(), folder.to_owned(), Handle::current());
     let copying = move || BackupJob { db, database, blobs, target, manifest }.run(&runtime, &dir);

@@ -16,19 +16,21 @@ use crate::db::Kind;
 const NAME: &str = "backup.json";
 
 /// Version of the backup format.
-const FORM: u32 = 1;
+const FORMAT: u32 = 1;
 
 /// The manifest of a backup.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     /// Version of the format.
-    form: u32,
+    #[serde(rename = "form")]
+    format: u32,
     /// Version of the program that made it.
     pub(super) made_by: String,
     /// When it was started, RFC 3339.
     pub(super) made_at: String,
     /// Schema version of the database.
-    pub(super) database_form: i64,
+    #[serde(rename = "database_form")]
+    pub(super) database_schema_version: i64,
     /// Size and SHA-256 of every file, by its path with `/`.
     pub(super) files: BTreeMap<String, Entry>,
 }
@@ -47,9 +49,9 @@ impl From<Content> for Entry {
 }
 
 impl Manifest {
-    pub(super) fn new(made_at: String, database_form: i64) -> Self {
+    pub(super) fn new(made_at: String, database_schema_version: i64) -> Self {
         let made_by = env!("CARGO_PKG_VERSION").to_owned();
-        Self { form: FORM, made_by, made_at, database_form, files: BTreeMap::new() }
+        Self { format: FORMAT, made_by, made_at, database_schema_version, files: BTreeMap::new() }
     }
 
     /// Kind of the included database, if there is one.
@@ -76,10 +78,10 @@ impl Manifest {
         let manifest: Self = serde_json::from_reader(BufReader::new(file))
             .with_context(|| format!("{} is not a valid manifest of a backup", path.display()))?;
         anyhow::ensure!(
-            manifest.form == FORM,
-            "{} is a backup of form {}; this version reads form {FORM}",
+            manifest.format == FORMAT,
+            "{} has backup format {}; this version reads format {FORMAT}",
             folder.display(),
-            manifest.form
+            manifest.format
         );
         Ok(manifest)
     }

@@ -35,11 +35,11 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
          to the other, a database cannot"
     );
     anyhow::ensure!(
-        manifest.database_form <= db::newest_form(),
-        "the backup is from Songfoundry {}, and its database in form {}; this version reads forms up to {}",
+        manifest.database_schema_version <= db::newest_schema_version(),
+        "the backup is from Songfoundry {}, with database schema version {}; this version supports up to {}",
         manifest.made_by,
-        manifest.database_form,
-        db::newest_form()
+        manifest.database_schema_version,
+        db::newest_schema_version()
     );
     manifest.verify(folder)?;
     make_private_dir(&config.storage.dir)?;

@@ -68,7 +68,7 @@ async fn a_backup_with_a_path_outside_its_folder_is_refused() {
 async fn a_backup_of_a_newer_version_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let config = elsewhere(&folder);
-    for (form, database_form, expected) in [(2, 1, "reads form 1"), (1, 9_999, "in form 9999")] {
+    for (form, database_form, expected) in [(2, 1, "reads format 1"), (1, 9_999, "schema version 9999")] {
         let manifest = json!({ "form": form, "made_by": "9.9", "made_at": "", "database_form": database_form, "files": {} });
         fs::write(folder.path().join("backup.json"), manifest.to_string()).expect("writes");
         let error = format!("{:#}", restore(&config, folder.path(), false).await.expect_err("refused"));

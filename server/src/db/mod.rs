@@ -92,10 +92,10 @@ pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Resu
     pool(address, &url, limits).await.with_context(cannot_open)
 }
 
-/// Opens the database without migrating it: it must exist in the form that this program knows.
+/// Opens the database without migrating it: it must exist with the schema version of this program.
 ///
 /// # Errors
-/// As [`open`]; and when it is missing or in another form, which the error names.
+/// As [`open`]; and if it is missing or has another schema version, which the error names.
 pub(crate) async fn open_existing(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
     install_default_drivers();
     let cannot_open = || cannot_open(address);
@@ -104,12 +104,13 @@ pub(crate) async fn open_existing(address: &DatabaseAddress, limits: PoolLimits)
     }
     // One connection first, as in `open`.
     let mut first = AnyConnection::connect(address.reveal()).await.with_context(cannot_open)?;
-    let (found, newest) = (form(&mut first).await.with_context(cannot_open)?, newest_form());
+    let (found, newest) =
+        (schema_version(&mut first).await.with_context(cannot_open)?, newest_schema_version());
     first.close().await.with_context(cannot_open)?;
     anyhow::ensure!(
         found == newest,
-        "the database {address} is in form {found}, but this program knows form {newest}: use the program that the \
-         service runs"
+        "the database {address} has schema version {found}, and this program needs {newest}: use the program version \
+         that the service runs"
     );
     pool(address, address.reveal(), limits).await.with_context(cannot_open)
 }
@@ -156,40 +157,43 @@ async fn pool(address: &DatabaseAddress, url: &str, limits: PoolLimits) -> Resul
         .await
 }
 
-/// The migrations, which bring a database to the current form.
+/// The migrations of the database.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
-/// Number of the newest form that this program knows.
+/// Newest schema version that this program supports.
 #[must_use]
-pub fn newest_form() -> i64 {
+pub fn newest_schema_version() -> i64 {
     MIGRATIONS.iter().map(|step| step.version).max().unwrap_or_default()
 }
 
-/// Number of the form of a database: its newest migration.
+/// Schema version of a database: the number of its newest migration.
 ///
 /// # Errors
 /// If the query fails.
-pub async fn form<'c>(db: impl sqlx::Executor<'c, Database = sqlx::Any>) -> Result<i64, sqlx::Error> {
+pub async fn schema_version<'c>(
+    db: impl sqlx::Executor<'c, Database = sqlx::Any>,
+) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT CAST(COALESCE(MAX(version), 0) AS BIGINT) FROM _sqlx_migrations")
         .fetch_one(db)
         .await
 }
 
-/// Migrates the database to the current form. If several processes start at once, one of them does
-/// it. There are no migrations back.
+/// Migrates the database to the newest schema version. If several processes start at once, one of
+/// them does it. There are no migrations back.
 async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     if let Err(error) = MIGRATIONS.run(&mut connection).await {
-        let newest = newest_form();
+        let newest = newest_schema_version();
         if matches!(error, MigrateError::VersionMissing(_)) {
-            let found = form(&mut connection).await.context("cannot read which form the database is in")?;
+            let found =
+                schema_version(&mut connection).await.context("cannot read the database's schema version")?;
             anyhow::ensure!(
                 found <= newest,
-                "the database is in form {found}, made by a newer Songfoundry than this {}, which knows forms up to \
-                 {newest}; start the newer one, or restore an older backup",
+                "the database has schema version {found}, written by a newer Songfoundry; this version ({}) supports up to \
+                 {newest}. Start the newer one, or restore an older backup",
                 env!("CARGO_PKG_VERSION")
             );
         }
-        return Err(error).context("cannot bring the database to the current form");
+        return Err(error).context("cannot migrate the database");
     }
     connection.close().await.context("cannot close a connection to the database")
 }

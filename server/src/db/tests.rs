@@ -62,7 +62,7 @@ async fn a_connection_with_an_open_transaction_is_not_used_again() {
     let mut connection = db.acquire().await.expect("a connection");
     // Unknown to the driver, as after SQLite has ended a transaction by itself.
     sqlx::query("BEGIN").execute(&mut *connection).await.expect("begins");
-    form(&mut *connection).await.expect("reads, which fixes the state that the transaction sees");
+    schema_version(&mut *connection).await.expect("reads, which fixes the state that the transaction sees");
     drop(connection);
     sqlx::query("BEGIN").execute(&db).await.expect("a connection without a transaction");
 }
@@ -137,15 +137,15 @@ async fn a_database_is_migrated_once() {
 async fn a_database_of_a_newer_version_is_refused() {
     let database = TestDatabase::make().await;
     let db = database.open().await;
-    let newest = newest_form();
-    assert_eq!(form(&db).await.expect("reads"), newest);
+    let newest = newest_schema_version();
+    assert_eq!(schema_version(&db).await.expect("reads"), newest);
     let copy_a_step = "INSERT INTO _sqlx_migrations (version, description, success, checksum, execution_time) \
         SELECT $1, description, success, checksum, execution_time FROM _sqlx_migrations WHERE version = 1";
     sqlx::query(copy_a_step).bind(newest + 7).execute(&db).await.expect("writes");
     db.close().await;
     let address = DatabaseAddress::parse(&database.url).expect("an address");
     let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("too new"));
-    for part in ["SF_DATABASE_URL", &format!("form {}", newest + 7), &format!("up to {newest}")] {
+    for part in ["SF_DATABASE_URL", &format!("schema version {}", newest + 7), &format!("up to {newest}")] {
         assert!(text.contains(part), "`{text}` does not contain `{part}`");
     }
 }

@@ -73,7 +73,7 @@ pub struct PresetSummary {
     pub name: String,
     /// Its category, such as `Vocals`; may be empty.
     pub category: String,
-    /// Description of the sound and its use; may be empty.
+    /// Description; may be empty.
     pub description: String,
     /// When it was stored, RFC 3339; null for the factory's.
     pub created_at: Option<String>,

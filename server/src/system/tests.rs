@@ -28,7 +28,7 @@ async fn the_runtime_is_for_users() {
     assert_eq!((&answer["environment"], &answer["blob_store"]), (&"standalone".into(), &"folder".into()));
     let expected = if answer["database"] == "sqlite" { "threads" } else { "queue" };
     assert_eq!(answer["tasks"], expected);
-    assert_eq!(answer["database_form"], crate::db::newest_form());
+    assert_eq!(answer["database_form"], crate::db::newest_schema_version());
     assert!(answer["uptime_secs"].as_u64().is_some_and(|secs| secs < 3600), "{answer}");
     assert!(answer["started_at"].as_str().is_some_and(|text| text.starts_with("20")), "{answer}");
     // It contains no paths.

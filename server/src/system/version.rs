@@ -81,7 +81,7 @@ pub(super) async fn runtime(State(state): State<AppState>, _: CurrentUser) -> Ap
             Kind::Sqlite => "sqlite",
             Kind::Postgres => "postgresql",
         },
-        database_form: db::form(&state.db).await?,
+        database_form: db::schema_version(&state.db).await?,
         blob_store: match state.config.storage.blobs {
             BlobStore::Local => "folder",
             BlobStore::SharedFolder(_) => "shared_folder",
