@@ -221,7 +221,7 @@ pub enum ApiError {
     StorageFull,
     /// 507: the user's quota is used up. Stored data is unchanged.
     #[error(
-        "this needs {least}{needed_bytes} bytes, and of your {quota_bytes} bytes of storage {used_bytes} are used; nothing was changed",
+        "the request needs {least}{needed_bytes} bytes; {used_bytes} of your {quota_bytes} bytes of storage are used. Nothing was changed",
         least = if *is_exact { "" } else { "at least " }
     )]
     QuotaExceeded {
@@ -269,7 +269,7 @@ impl ApiError {
     }
 
     fn storage_unreachable(error: &object_store::Error) -> Self {
-        tracing::error!(%error, "the object storage does not answer or refuses");
+        tracing::error!(%error, "the object storage did not answer, or refused the request");
         Self::Unavailable {
             code: "storage_unreachable",
             detail: "The storage of files does not answer; try again in a moment.".to_owned(),

@@ -64,7 +64,7 @@ impl ReservedBytes {
         if !is_alone && of_owner + total > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "There is no room for more {what} at the moment: they use {} of {max_bytes} bytes, yours {}. \
+                    "There is no room for more {what} at the moment: all users' use {} of {max_bytes} bytes, and yours use {}. \
                      Try again in {RETRY_AFTER_SECS} seconds.",
                     held.bytes,
                     of_owner - more

@@ -58,7 +58,7 @@ impl Default for LargeAnswers {
         Self {
             on_disk: FairBytes::new(what, ON_DISK_MAX_BYTES),
             in_memory: FairBytes::new(what, ON_FULL_DISK_MAX_BYTES),
-            temporary_files: FairBytes::new("sounds and bundles", TEMPORARY_FILES_MAX_BYTES),
+            temporary_files: FairBytes::new("audio and bundle downloads", TEMPORARY_FILES_MAX_BYTES),
         }
     }
 }

@@ -102,7 +102,7 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
     let problems = snapshot.soundfonts.iter().filter_map(|soundfont| {
         let summary = &soundfont.summary;
         let skipped = (summary.skipped.count > 0).then(|| {
-            format!("{} parts are skipped: {}", summary.skipped.count, summary.skipped.reasons.join("; "))
+            format!("skipped parts ({}): {}", summary.skipped.count, summary.skipped.reasons.join("; "))
         });
         Some(ScanProblem {
             soundfont_id: summary.soundfont_id.clone(),

@@ -51,7 +51,7 @@ pub(super) async fn chat_completions(
     let model = body.view().text("model").ok_or_else(|| {
         ApiError::bad_request(
             "model_missing",
-            "The body has no text `model`; GET /ai_proxy/v1/models lists the models.",
+            "The body has no string `model`; GET /ai_proxy/v1/models lists the models.",
         )
     })?;
     upstream.check_model(&model)?;

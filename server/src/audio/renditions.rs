@@ -126,7 +126,7 @@ fn convert<W: Write + std::io::Seek>(
             break;
         }
         if caller.has_gone() {
-            return Err(std::io::Error::new(std::io::ErrorKind::Interrupted, "the caller has hung up"));
+            return Err(std::io::Error::new(std::io::ErrorKind::Interrupted, "the client disconnected"));
         }
         for (number, channel) in input.iter_mut().enumerate() {
             channel.clear();

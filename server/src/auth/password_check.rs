@@ -43,7 +43,7 @@ pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> 
     let row = users::by_username(&state.db, &username).await?;
     let subject = Subject { username: &username, row: row.as_ref(), client: &client, has_session };
     let attempt = state.throttle.begin(&state.db, &subject).await?;
-    // A checked guess must count even if the caller hangs up.
+    // A checked guess must count even if the client disconnects.
     let checking = verify_and_count(state.clone(), attempt, row, password);
     tokio::spawn(checking.in_current_span()).await?
 }

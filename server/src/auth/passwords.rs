@@ -63,7 +63,7 @@ impl Passwords {
             unknown_accounts: permits("passwords", PARALLEL_HASHES, waiting_max),
             registrations: permits("registrations", PARALLEL_REGISTRATIONS, waiting_max),
             strength_checks: permits(
-                "passwords to judge",
+                "password strength checks",
                 PARALLEL_STRENGTH_CHECKS,
                 strength_checks_waiting_max,
             ),
@@ -142,8 +142,8 @@ fn hash(password: &str) -> anyhow::Result<String> {
 }
 
 fn verify(password: &str, stored: &str) -> anyhow::Result<bool> {
-    let parsed =
-        PasswordHash::new(stored).map_err(|error| anyhow::anyhow!("a stored password hash: {error}"))?;
+    let parsed = PasswordHash::new(stored)
+        .map_err(|error| anyhow::anyhow!("a stored password hash is invalid: {error}"))?;
     Ok(argon2()?.verify_password(password.as_bytes(), &parsed).is_ok())
 }
 

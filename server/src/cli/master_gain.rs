@@ -21,7 +21,7 @@ pub(super) fn add(project: &mut Project, gain_db: f64) -> anyhow::Result<()> {
         let changed_db = *level_db + gain_db;
         if changed_db.is_nan() || changed_db > max_db {
             bail!(
-                "--gain-db {gain_db} raises the master from {level_db} to {changed_db} dB; the most is {max_db} dB"
+                "--gain-db {gain_db} raises the master from {level_db} to {changed_db} dB; the maximum is {max_db} dB"
             );
         }
         *level_db = changed_db.max(silence_db);
@@ -56,7 +56,7 @@ mod tests {
         assert_eq!(values(1).collect::<Vec<_>>(), [0.5]);
         assert_eq!(changed(-1e6).expect("silence").volume_db, -144.0);
         let refused = changed(22.5).expect_err("too loud");
-        assert_eq!(refused, "--gain-db 22.5 raises the master from 2 to 24.5 dB; the most is 24 dB");
+        assert_eq!(refused, "--gain-db 22.5 raises the master from 2 to 24.5 dB; the maximum is 24 dB");
         assert!(changed(f64::NAN).is_err());
     }
 }

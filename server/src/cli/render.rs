@@ -99,7 +99,7 @@ fn format_of(output: &Path) -> anyhow::Result<AudioFormat> {
     let extension = extension.to_string_lossy();
     AudioFormat::of_extension(&extension).with_context(|| {
         format!(
-            "cannot write {}: the format `{extension}` is not supported; {} is",
+            "cannot write {}: the format `{extension}` is not supported; supported formats: {}",
             output.display(),
             in_words(&AudioFormat::EXTENSIONS)
         )

@@ -49,7 +49,7 @@ pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
         None if key.is_some() => {
             return Err(ConfigError::Missing {
                 key: "SF_AI_UPSTREAM_URL",
-                reason: "SF_AI_UPSTREAM_KEY is the key for that address; set both or none",
+                reason: "SF_AI_UPSTREAM_KEY is the key for that address; set both or neither",
             });
         }
         None => None,

@@ -161,11 +161,13 @@ fn tls(source: &Source) -> Result<Option<TlsFiles>, ConfigError> {
     match (path("SF_TLS_CERT"), path("SF_TLS_KEY")) {
         (Some(certificate), Some(key)) => Ok(Some(TlsFiles { certificate, key })),
         (None, None) => Ok(None),
-        (Some(_), None) => {
-            Err(ConfigError::Missing { key: "SF_TLS_KEY", reason: "SF_TLS_CERT needs it; set both or none" })
-        }
-        (None, Some(_)) => {
-            Err(ConfigError::Missing { key: "SF_TLS_CERT", reason: "SF_TLS_KEY needs it; set both or none" })
-        }
+        (Some(_), None) => Err(ConfigError::Missing {
+            key: "SF_TLS_KEY",
+            reason: "SF_TLS_CERT needs it; set both or neither",
+        }),
+        (None, Some(_)) => Err(ConfigError::Missing {
+            key: "SF_TLS_CERT",
+            reason: "SF_TLS_KEY needs it; set both or neither",
+        }),
     }
 }

@@ -113,10 +113,10 @@ fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigErr
         (Some(id), Some(secret)) => Some((id, Secret(secret))),
         (None, None) => None,
         (Some(_), None) => {
-            return missing("SF_S3_SECRET_ACCESS_KEY", "SF_S3_ACCESS_KEY_ID needs it; set both or none");
+            return missing("SF_S3_SECRET_ACCESS_KEY", "SF_S3_ACCESS_KEY_ID needs it; set both or neither");
         }
         (None, Some(_)) => {
-            return missing("SF_S3_ACCESS_KEY_ID", "SF_S3_SECRET_ACCESS_KEY needs it; set both or none");
+            return missing("SF_S3_ACCESS_KEY_ID", "SF_S3_SECRET_ACCESS_KEY needs it; set both or neither");
         }
     };
     Ok(S3Config {

@@ -44,7 +44,10 @@ impl Reserve {
         let _guard = self.file_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = self.path.as_ref().filter(|path| path.exists()) else { return Ok(false) };
         remove_if_there(path)?;
-        tracing::warn!(bytes = SIZE_BYTES, "the disk is full; the reserve for deleting was removed");
+        tracing::warn!(
+            bytes = SIZE_BYTES,
+            "the disk is full; removed the reserve file so that deletions can be written"
+        );
         Ok(true)
     }
 
@@ -57,7 +60,7 @@ impl Reserve {
             && has_room(path)
             && let Err(error) = fill(path)
         {
-            tracing::warn!(%error, "cannot create the reserve for deleting on a full disk");
+            tracing::warn!(%error, "cannot create the reserve file for deletions on a full disk");
             // An incomplete file is useless.
             let _ = remove_if_there(path);
         }
@@ -92,6 +95,6 @@ pub(crate) async fn truncate_log(db: &Db) {
     if kind(db) == Kind::Sqlite
         && let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(db).await
     {
-        tracing::info!(%error, "the database's log could not be emptied now");
+        tracing::info!(%error, "cannot truncate the write-ahead log now");
     }
 }

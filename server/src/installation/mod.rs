@@ -122,7 +122,7 @@ fn compare(database_id: Option<String>, survey: &Survey, unknown: impl Fn() -> S
     }
     match (database_id, survey.ids.as_slice()) {
         (Some(_), [_, ..]) => {
-            let reason = "the database is that of another installation than the stored files";
+            let reason = "the database and the stored files belong to different installations";
             Relation::Mismatch(format!("{reason}, and {}", unknown()))
         }
         _ if survey.known == 0 => Relation::Mismatch(unknown()),
@@ -209,8 +209,8 @@ fn files_location(config: &StorageConfig) -> String {
 
 fn refusal(config: &StorageConfig, reason: &str) -> String {
     format!(
-        "{reason}; nothing was changed. Name the database of these files, or restore a backup of it. If the database {} is \
-         meant, `songfoundry serve --adopt` starts with both: files that it does not need move to the quarantine after \
+        "{reason}; nothing was changed. Set SF_DATABASE_URL to the database of these files, or restore a backup of it. If \
+         {} is the right database, `songfoundry serve --adopt` starts with both: files that it does not need move to the quarantine after \
          SF_ORPHAN_AGE_SECS",
         config.database
     )

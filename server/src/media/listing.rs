@@ -109,7 +109,7 @@ pub(super) fn is_audio(name: &str) -> bool {
     !name.starts_with('.') && extension.is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }
 
-/// Adds the properties from the headers of the files. Stops if the caller hangs up.
+/// Adds the properties from the headers of the files. Stops if the client disconnects.
 fn add_header_info(state: &AppState, files: &mut [MediaFile], caller: &Caller) -> ApiResult<()> {
     let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(&file.path)).collect();
     for (file, header) in files.iter_mut().zip(state.audio.inspect(&paths, &mut || !caller.has_gone())?) {

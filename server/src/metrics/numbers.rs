@@ -104,7 +104,7 @@ impl Metrics {
         let registry = &mut self.registry;
         registry.register(
             "build",
-            "The version that runs",
+            "Version of the service",
             Info::new([("version", env!("CARGO_PKG_VERSION"))]),
         );
         let started: Gauge = Gauge::default();
@@ -113,25 +113,29 @@ impl Metrics {
         registry.register("http_requests", "Requests that were answered", self.requests.clone());
         let about = "Time until an answer began, in seconds";
         registry.register("http_request_seconds", about, self.request_secs.clone());
-        registry.register("tasks", "Tasks of everybody that wait or run", self.tasks.clone());
+        registry.register("tasks", "Waiting and running tasks of all users", self.tasks.clone());
         registry.register("tasks_ended", "Tasks that ended in this process", self.tasks_ended.clone());
         registry.register("task_seconds", "Time that tasks took here, in seconds", self.task_secs.clone());
         let about = "Time spent on renders, in seconds";
         registry.register("render_seconds", about, self.render_secs.clone());
-        let about = "Length of what was rendered, in seconds";
+        let about = "Duration of the rendered audio, in seconds";
         registry.register("rendered_audio_seconds", about, self.rendered_secs.clone());
-        registry.register("storage_bytes", "What is stored, in bytes", self.storage_bytes.clone());
+        registry.register("storage_bytes", "Size of the stored files, in bytes", self.storage_bytes.clone());
         let about = "Free space of the storage folder's disk, in bytes";
         registry.register("disk_free_bytes", about, self.disk_free_bytes.clone());
         registry.register("database_connections", "Connections of the pool", self.connections.clone());
-        let about = "Most connections that the pool may have";
+        let about = "Maximum number of connections in the pool";
         registry.register("database_connections_max", about, self.connections_max.clone());
         registry.register(
             "orphans_removed",
-            "Stored files set aside because nothing needed them",
+            "Files quarantined because nothing referred to them",
             self.orphans.clone(),
         );
-        registry.register("orphans_removed_bytes", "Their size in bytes", self.orphans_bytes.clone());
+        registry.register(
+            "orphans_removed_bytes",
+            "Size of the quarantined files, in bytes",
+            self.orphans_bytes.clone(),
+        );
     }
 
     /// Counts a request that was answered.
@@ -155,7 +159,7 @@ impl Metrics {
         self.rendered_secs.get_or_create(&labels).inc_by(sound_secs);
     }
 
-    /// Counts a stored file that nothing referred to and that was set aside.
+    /// Counts a quarantined file that nothing referred to.
     pub(crate) fn orphan_removed(&self, folder: &'static str, size_bytes: u64) {
         self.orphans.get_or_create(&KindLabel { kind: folder.to_owned() }).inc();
         self.orphans_bytes.inc_by(size_bytes);

@@ -2,7 +2,7 @@
 //!
 //! They are moved to the quarantine (`storage/blobs/quarantine.rs`) and logged, once this database
 //! has not needed them for `SF_ORPHAN_AGE_SECS`. The delay protects files from a wrong or restored
-//! database. A file that a row needs returns by itself; the others are deleted after
+//! database. A file that a row needs is restored automatically; the others are deleted after
 //! `SF_QUARANTINE_DAYS`. A lease in the database lets one process at a time do this.
 
 mod store;
@@ -64,7 +64,7 @@ pub(crate) async fn keep_collecting(state: AppState) {
         let local = collect_local_parts(&state, &state.blobs).await;
         let shared = collect_with_lease(&state, &holder, every, clock::now_unix_ms()).await;
         for error in [local, shared].into_iter().filter_map(Result::err) {
-            tracing::error!("cannot set aside stored files that nothing refers to: {error:#}");
+            tracing::error!("cannot quarantine stored files that nothing refers to: {error:#}");
         }
     }
 }
@@ -77,8 +77,8 @@ async fn collect_with_lease(state: &AppState, holder: &str, every: Duration, now
     Ok(())
 }
 
-/// Sets aside files that this database has not needed for `age`, brings back needed ones, and
-/// deletes those whose time in the quarantine is over.
+/// Quarantines files that this database has not needed for `age`, restores needed ones, and deletes
+/// those whose time in the quarantine is over.
 pub(crate) async fn collect(state: &AppState, age: Duration, now_ms: i64) -> ApiResult<()> {
     state.reserve.refill();
     audio::remove_expired(state).await?;
@@ -132,8 +132,8 @@ pub(crate) fn due<'f>(
     Ok(found.iter().filter(|orphan| due.contains(&folder_and_name(orphan))).collect())
 }
 
-/// Forgets since when a file was not needed, after it was set aside: if it comes back, its time
-/// starts again. Blocks.
+/// Deletes the record of the time since which a quarantined file was not needed. If the file is
+/// restored, its time starts again. Blocks.
 ///
 /// # Errors
 /// If the query fails.
@@ -146,13 +146,13 @@ fn folder_and_name(orphan: &Orphan) -> (String, String) {
     (orphan.key.folder().to_owned(), orphan.key.file_name())
 }
 
-/// Sets a file aside; false, with a line in the log, if it cannot be moved: S3 moves no file above
-/// 5 GB, which must not hold up other files.
+/// Quarantines a file. Returns false, and logs an error, if it cannot be moved: S3 moves no file
+/// above 5 GB, which must not delay other files.
 fn try_set_aside(blobs: &Blobs, orphan: &Orphan) -> bool {
     let outcome = set_aside(blobs, orphan);
     if let Err(error) = &outcome {
         let (file, bytes) = (orphan.key.path(), orphan.size_bytes);
-        tracing::error!(file, bytes, "a stored file that nothing needs cannot be set aside: {error:#}");
+        tracing::error!(file, bytes, "cannot quarantine a stored file that nothing refers to: {error:#}");
     }
     outcome.is_ok()
 }
@@ -167,13 +167,13 @@ pub(crate) fn set_aside(blobs: &Blobs, orphan: &Orphan) -> ApiResult<()> {
             file,
             bytes,
             quarantined_as,
-            "a stored file that no row of the database needs was set aside"
+            "quarantined a stored file that no database row refers to"
         );
     }
     Ok(())
 }
 
-/// Sets aside parts of uploads that the database does not list and that no upload can continue.
+/// Quarantines parts of uploads that the database does not list and that no upload can continue.
 /// With object storage, parts are on the machine that received them, so each process handles its
 /// own, and the quarantine of its machine.
 async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
@@ -192,7 +192,7 @@ async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
     tokio::task::spawn_blocking(collecting).await?
 }
 
-/// Brings needed files back from the quarantine when the service starts.
+/// Restores needed files from the quarantine when the service starts.
 ///
 /// # Errors
 /// If a query or the storage fails.
@@ -309,7 +309,7 @@ mod tests {
             app.state.blobs.quarantined().expect("lists").into_iter().map(|file| file.name).collect();
         let mut expected = [audio("a"), unpaired, unowned].map(|key| key.path());
         expected.sort();
-        assert_eq!(quarantined, expected, "set aside, not removed");
+        assert_eq!(quarantined, expected, "quarantined, not removed");
         let metrics = app.local(Method::GET, "/metrics").send().await;
         let metrics = String::from_utf8_lossy(&metrics.bytes).into_owned();
         assert!(metrics.contains("songfoundry_orphans_removed_total{kind=\"audio\"} 1"), "{metrics}");
@@ -445,7 +445,7 @@ mod tests {
         assert_eq!((answer.status.as_u16(), answer.bytes), (200, sound));
         // The others return at a start, before a request.
         assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
-        bring_back_needed(&app.state).await.expect("brings back");
+        bring_back_needed(&app.state).await.expect("restores");
         assert!(app.state.blobs.quarantined().expect("lists").is_empty());
     }
 

@@ -114,7 +114,7 @@ impl Tasks {
     async fn reoffer(&self, delivery: &Delivery, delay: Duration) {
         if let Err(error) = self.0.runner.offer(self, delivery.clone(), delay).await {
             // Upkeep offers it when it is overdue.
-            tracing::error!(task = delivery.task_id, %error, "cannot offer a task again");
+            tracing::error!(task = delivery.task_id, %error, "cannot requeue a task");
         }
     }
 

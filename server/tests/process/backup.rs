@@ -216,7 +216,7 @@ fn a_restore_replaces_nothing_without_permission() {
         return;
     }
     let said = done(&storage, &["restore", "--replace", path_text(&backup)]);
-    assert!(said.contains("What was there before is in"), "{said}");
+    assert!(said.contains("The replaced files are in"), "{said}");
     let aside = fs::read_dir(&storage).expect("reads").map(|entry| entry.expect("reads").path());
     let aside = aside.into_iter().find(|path| path_text(path).contains("replaced-")).expect("kept");
     assert!(aside.join("blobs/audio").is_dir());
@@ -264,7 +264,7 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
             .find(|path| path.extension().is_some_and(|extension| extension == kind))
             .expect("a file")
     };
-    assert!(done(&storage, &["check"]).contains("3 files looked at, 0 problems"));
+    assert!(done(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
     refused(&storage, &["check", "--repair"], "another Songfoundry is using the storage folder");
     service.kill();
 
@@ -283,11 +283,11 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
     // The database must have recorded for a while that the file is unneeded.
     for args in [&["check", "--repair"][..], &["check", "--repair", "--age-secs", "3600"]] {
         let said = refused(&storage, args, "the storage has 2 problems");
-        assert!(said.contains("9 bytes, belong to nothing") && said.contains("SF_ORPHAN_AGE_SECS"), "{said}");
+        assert!(said.contains("stored files (9 bytes)") && said.contains("SF_ORPHAN_AGE_SECS"), "{said}");
         assert!(left_over.exists());
     }
     let said = refused(&storage, &["check", "--repair", "--age-secs", "0"], "the storage has 2 problems");
-    assert!(said.contains("9 bytes, belong to nothing") && said.contains("1 of them are in"), "{said}");
+    assert!(said.contains("stored files (9 bytes)") && said.contains("1 of them are in"), "{said}");
     assert!(!left_over.exists());
     let quarantined =
         fs::read_dir(storage.join("quarantine")).expect("reads").next().expect("one").expect("reads");
@@ -368,7 +368,7 @@ fn a_check_finds_flipped_bits_and_recreates_derived_files() {
     }
     // Renders and stems cannot be recreated without their song; all other files are.
     let said = refused(&storage, &["check", "--repair"], "the storage has 2 problems");
-    assert!(said.contains("3 files were made again"), "{said}");
+    assert!(said.contains("3 files were recreated"), "{said}");
     let again = Service::start(&storage, &[]);
     assert_eq!([sound(&again, &id, "?format=wav32f"), sound(&again, &id, query)], before);
     assert_eq!(peaks(&again), waveform);
@@ -389,7 +389,7 @@ fn uploading_a_file_again_restores_its_missing_copies() {
     }
     assert_eq!(uploaded(&service, 4_800), id);
     assert_eq!([sound(&service, &id, ""), sound(&service, &id, "?format=wav32f")], before);
-    assert!(done(&storage, &["check"]).contains("3 files looked at, 0 problems"));
+    assert!(done(&storage, &["check"]).contains("Checked 3 files; found 0 problems"));
 }
 
 #[test]
@@ -408,7 +408,7 @@ fn a_damaged_original_is_replaced_by_another_upload() {
     assert_eq!(uploaded(&again, 4_800), id);
     assert_eq!([sound(&again, &id, ""), sound(&again, &id, "?format=wav32f")], before);
     assert!(again.stop().0.success());
-    assert!(done(&storage, &["check", "--repair"]).contains("3 files looked at, 0 problems"));
+    assert!(done(&storage, &["check", "--repair"]).contains("Checked 3 files; found 0 problems"));
 }
 
 #[test]
@@ -429,7 +429,7 @@ fn files_of_an_older_version_get_their_hashes() {
     flip(&samples);
     assert!(done(&storage, &["check"]).contains("5 files have no hash"));
     let said = done(&storage, &["check", "--repair"]);
-    assert!(said.contains("2 files were made again") && !said.contains("no hash"), "{said}");
+    assert!(said.contains("2 files were recreated") && !said.contains("no hash"), "{said}");
     let again = Service::start(&storage, &[]);
     assert_eq!([of(&again, &whole), of(&again, &damaged)], before);
     assert!(again.stop().0.success());

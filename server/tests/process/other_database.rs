@@ -93,7 +93,7 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
     assert_eq!(stored(&storage), before);
     // Back to the first database, which now belongs to another installation.
     let printed = refused(&storage, &database::address(&storage));
-    assert!(printed.contains("another installation"), "{printed}");
+    assert!(printed.contains("different installations"), "{printed}");
     let mut command = songfoundry(&storage);
     command.args(["serve", "--adopt"]).stderr(Stdio::null());
     assert!(Service::spawn(&mut command).stop().0.success());
@@ -157,7 +157,7 @@ fn a_database_of_another_installation_is_refused() {
     let file = installation(&second, 9_600);
     let before = stored(&second);
     let printed = refused(&second, &database::address(&first));
-    assert!(printed.contains("another installation"), "{printed}");
+    assert!(printed.contains("different installations"), "{printed}");
     assert_eq!(stored(&second), before);
     has_the_recording(&second, &file);
 }

@@ -53,7 +53,7 @@ fn decode(job: Job) -> anyhow::Result<()> {
             }
         })
     });
-    let crashed = |_| Err(Refusal::Malformed("is damaged so that the decoder fails".to_owned()));
+    let crashed = |_| Err(Refusal::Malformed("is damaged: the decoder failed on it".to_owned()));
     print(&match outcome.unwrap_or_else(crashed) {
         Ok(report) => Message::Done(report),
         Err(refusal) => Message::Refused(refusal),

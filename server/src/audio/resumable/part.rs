@@ -32,7 +32,7 @@ pub(super) struct Appended {
 }
 
 /// Appends the bytes from `chunks` to the file. Run as a separate task, so that it stores the
-/// offset even if the caller hangs up.
+/// offset even if the client disconnects.
 pub(super) async fn append(
     state: AppState,
     row: UploadRow,

@@ -379,7 +379,7 @@ async fn failures(app: &TestApp) -> i64 {
 async fn a_guess_counts_even_if_the_caller_hangs_up() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    // The caller hangs up at different times, some of them between the check and the answer.
+    // The client disconnects at different times, some of them between the check and the answer.
     for hangs_up_after_ms in (1..).flat_map(|ms| [ms; 3]) {
         let before = failures(&app).await;
         let guess = log_in(&app, "ada", "wrong");
@@ -391,7 +391,7 @@ async fn a_guess_counts_even_if_the_caller_hangs_up() {
         if failures(&app).await > before + 1 {
             return;
         }
-        assert!(hangs_up_after_ms < 2_000, "no guess of a caller that hung up was counted");
+        assert!(hangs_up_after_ms < 2_000, "no guess of a disconnected client was counted");
     }
 }
 

@@ -18,7 +18,7 @@
 //! checks attempts on one account from one known address one at a time, and likewise those from all
 //! unknown addresses ([`unknown_queue`]): parallel attempts cannot pass before the first is
 //! counted. A connection has one queued attempt, and known accounts do not wait for unknown ones.
-//! An attempt whose caller hangs up leaves the queue unchecked. Registrations count by address
+//! An attempt whose client disconnects leaves the queue unchecked. Registrations count by address
 //! alone ([`registration`]).
 
 mod overview;

@@ -149,7 +149,7 @@ impl Queue {
         attempt.stage = Stage::Checking;
         self.checked_accounts.insert(attempt.account.clone());
         if let Some(start) = attempt.start.take() {
-            // Fails if the caller hung up, who then drops the permit.
+            // Fails if the client disconnected; its request then drops the permit.
             start.send(()).ok();
         }
     }

@@ -31,7 +31,7 @@ With PostgreSQL, pg_restore must be there, and the database be empty.")]
 pub(super) struct Restore {
     /// Folder that `songfoundry admin backup` made.
     folder: PathBuf,
-    /// Move aside what is stored now, instead of refusing.
+    /// Move existing files to another folder, instead of refusing.
     #[arg(long)]
     replace: bool,
 }
@@ -42,13 +42,13 @@ pub(super) struct Check {
     /// Compare sizes only, without reading the files.
     #[arg(long)]
     quick: bool,
-    /// Make damaged or missing decoded copies and peaks again, compute unknown hashes, and move
-    /// stored files that nothing has needed for a while to the quarantine. A damaged original is
-    /// replaced when its user sends the file again. The service must not be running.
+    /// Recreate damaged or missing decoded copies and peaks, and compute unknown hashes. Quarantine
+    /// stored files that nothing has needed for a while. A damaged original is replaced when its
+    /// user sends the file again. The service must not be running.
     #[arg(long)]
     repair: bool,
-    /// How long nothing in the database must have needed a file before it moves to the quarantine,
-    /// in seconds; SF_ORPHAN_AGE_SECS if this is left out. 0: move all at once.
+    /// Seconds for which nothing in the database has needed a file before it is quarantined;
+    /// default: SF_ORPHAN_AGE_SECS. 0 quarantines all of them now.
     #[arg(long, requires = "repair", value_name = "SECONDS")]
     age_secs: Option<u64>,
     /// Print one JSON object.
@@ -67,9 +67,9 @@ pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()>
 
 pub(super) async fn restore(args: &Restore, config: &Config) -> anyhow::Result<()> {
     let restored = restore_backup(config, &args.folder, args.replace).await?;
-    print_line(&format!("Put back {} files from {}.", restored.files, args.folder.display()));
+    print_line(&format!("Restored {} files from {}.", restored.files, args.folder.display()));
     if let Some(replaced_dir) = restored.replaced_dir {
-        print_line(&format!("What was there before is in {}.", replaced_dir.display()));
+        print_line(&format!("The replaced files are in {}.", replaced_dir.display()));
     }
     Ok(())
 }
@@ -83,32 +83,32 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
     } else {
         report.problems.iter().for_each(|problem| print_line(problem));
         let (count, bytes) = (report.orphans.len(), report.orphan_bytes);
-        print_line(&format!("{} files looked at, {} problems.", report.files, report.problems.len()));
+        print_line(&format!("Checked {} files; found {} problems.", report.files, report.problems.len()));
         if report.without_hash > 0 {
             print_line(&format!(
-                "{} files have no hash to compare with, since an older version made them: --repair finds it out.",
+                "{} files have no hash to compare with, because an older version stored them; --repair computes the hashes.",
                 report.without_hash
             ));
         }
         if count > 0 {
-            print_line(&format!("{count} stored files, {bytes} bytes, belong to nothing:"));
+            print_line(&format!("Nothing in the database refers to {count} stored files ({bytes} bytes):"));
             report.orphans.iter().for_each(|name| print_line(&format!("  {name}")));
         }
         let moved = report.set_aside.len();
         if moved > 0 {
             print_line(&format!(
-                "{moved} of them are in the quarantine now; `songfoundry admin quarantine` lists them and brings them back."
+                "{moved} of them are in the quarantine now; `songfoundry admin quarantine` lists and restores them."
             ));
         }
         if moved < count {
             print_line(
-                "The service and --repair move to the quarantine what was not needed for SF_ORPHAN_AGE_SECS; --repair \
-                 --age-secs 0 moves all at once.",
+                "The service and --repair quarantine files that nothing needed for SF_ORPHAN_AGE_SECS; --repair --age-secs 0 \
+                 quarantines all of them now.",
             );
         }
         if !report.mended.is_empty() {
             print_line(&format!(
-                "{} files were made again, or came back from the quarantine:",
+                "{} files were recreated, or restored from the quarantine:",
                 report.mended.len()
             ));
             report.mended.iter().for_each(|name| print_line(&format!("  {name}")));

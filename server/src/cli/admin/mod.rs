@@ -30,7 +30,7 @@ use crate::storage::Sharing;
   songfoundry admin backup /backup/today         Everything, in a folder; the service may be running
   songfoundry admin restore /backup/today        Into an empty storage; the service must not be running
   songfoundry admin check                        Finds missing and damaged files
-  songfoundry admin quarantine list              Files that were set aside; restore brings them back
+  songfoundry admin quarantine list              Quarantined files; `quarantine restore` restores them
 
 The storage folder and the database come from the settings, as for the service.")]
 pub(super) struct Args {

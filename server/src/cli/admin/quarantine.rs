@@ -100,7 +100,7 @@ fn restore(stores: &[Blobs], names: &[String]) -> anyhow::Result<()> {
             is_restored,
             "`{name}` is not in the quarantine; `songfoundry admin quarantine list` lists its files"
         );
-        print_line(&format!("{name} is back."));
+        print_line(&format!("Restored {name}."));
     }
     Ok(())
 }

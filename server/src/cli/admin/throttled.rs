@@ -73,9 +73,6 @@ pub(super) async fn lift(lift: &Lift, db: &Db) -> anyhow::Result<()> {
         return Ok(());
     }
     audit::record(db, &Who::command_line(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
-    print_line(&format!(
-        "The failures of `{}` are forgotten; nobody has to wait for it any more.",
-        lift.target()
-    ));
+    print_line(&format!("Deleted the failed log-ins of `{}`; log-ins are no longer delayed.", lift.target()));
     Ok(())
 }

@@ -71,7 +71,11 @@ pub(super) async fn create(args: &CreateUser, db: &Db) -> anyhow::Result<()> {
     let account = management::create_user(db, &hasher, &args.username, args.role.into(), password).await?;
     let detail = format!("role {}", account.row.role.as_str());
     audit::record(db, &Who::command_line(), Action::UserCreated, &account.row.username, &detail).await;
-    print_line(&format!("Made the account `{}` (role {}).", account.row.username, account.row.role.as_str()));
+    print_line(&format!(
+        "Created the account `{}` (role {}).",
+        account.row.username,
+        account.row.role.as_str()
+    ));
     print_password(&account);
     Ok(())
 }

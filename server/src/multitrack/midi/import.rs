@@ -200,8 +200,9 @@ fn read_song_events(
     match out_of_range.as_slice() {
         [] => {}
         [value] => warnings.push(format!("{value} is out of range")),
-        [first, rest @ ..] => {
-            warnings.push(format!("{first} is out of range; {} more of this kind too", rest.len()));
+        [first, _] => warnings.push(format!("{first} is out of range, and so is 1 other value")),
+        [first, others @ ..] => {
+            warnings.push(format!("{first} is out of range, and so are {} other values", others.len()));
         }
     }
     Ok(())

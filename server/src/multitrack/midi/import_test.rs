@@ -210,7 +210,7 @@ fn tempo_signatures_and_markers_are_kept() {
     assert_eq!(project.markers, [Marker { tick: 960, name: "Chorus".into(), extra: Extra::default() }]);
     assert_eq!(
         imported.warnings,
-        ["a tempo of 0 microseconds for a quarter note is out of range; 1 more of this kind too"]
+        ["a tempo of 0 microseconds for a quarter note is out of range, and so is 1 other value"]
     );
 }
 

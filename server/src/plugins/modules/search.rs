@@ -147,7 +147,7 @@ impl Search<'_> {
                 }
                 Kind::Vst3 => self.descend(&entry.real, depth, true),
                 Kind::Vst2 if is_in_bundle => self.ignore(entry, "it is in a .vst3 folder"),
-                Kind::Vst2 if has_vst3 => self.ignore(entry, "its folder has a .vst3"),
+                Kind::Vst2 if has_vst3 => self.ignore(entry, "its folder contains a .vst3 module"),
                 Kind::Vst2 => self.module(entry, PluginFormat::Vst2),
                 _ if entry.is_dir => self.descend(&entry.real, depth, is_in_bundle),
                 Kind::SoundFont => self.soundfont(entry.real),

@@ -125,7 +125,7 @@ fn a_library_beside_a_vst3_is_not_a_module() {
         ["one/Foo.vst3", "one/below/Free.dll", "three/Alone.dll", "two/Bar.vst3"]
     );
     assert_eq!(tree.ignored(&found), ["one/Foo.dll", "one/Mac.vst", "one/Other.so", "two/Bar.so"]);
-    assert!(found.ignored.iter().all(|remark| remark.reason == "its folder has a .vst3"));
+    assert!(found.ignored.iter().all(|remark| remark.reason == "its folder contains a .vst3 module"));
 }
 
 #[test]

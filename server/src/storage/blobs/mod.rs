@@ -53,7 +53,7 @@ pub struct BlobKey {
 
 /// An id that cannot name a file.
 #[derive(Debug, thiserror::Error)]
-#[error("`{0}` cannot name a file: 1 to 128 letters, digits, `-` or `_` can")]
+#[error("`{0}` is not a valid file id; an id has 1 to 128 letters, digits, `-` or `_`")]
 pub struct BadBlobId(pub String);
 
 impl BlobKey {

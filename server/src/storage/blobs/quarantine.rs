@@ -1,9 +1,9 @@
-//! Files that were set aside instead of removed, until they are needed again or expire.
+//! Quarantined files: moved instead of removed, until they are needed again or expire.
 //!
 //! Their path is `quarantine/<time>/<folder>/<file>`, or `<time>-deleted` if a user deleted them.
 //! The quarantine is beside the storage folder of a single process, inside a shared folder, or in
-//! the bucket. Reading a missing file brings it back. An operator must bring back kinds that the
-//! database does not list, such as renders.
+//! the bucket. Reading a missing file restores it. An operator must restore kinds that the database
+//! does not list, such as renders.
 
 use std::fs;
 use std::io;
@@ -30,7 +30,7 @@ const MOVE_ATTEMPTS_MAX: u32 = 100;
 /// batches, a list of all files takes fewer requests: one for 1,000 files.
 const BATCH_REQUESTS_MAX: usize = 10;
 
-/// Why a file was set aside.
+/// Why a file was quarantined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Reason {
@@ -45,7 +45,7 @@ pub enum Reason {
 pub struct Quarantined {
     /// Its original folder and name, with `/` between.
     pub name: String,
-    /// When it was set aside, as digits from year to second, in UTC.
+    /// When it was quarantined, as digits from year to second, in UTC.
     pub since: String,
     /// Why.
     pub reason: Reason,
@@ -75,8 +75,8 @@ impl Quarantined {
         })
     }
 
-    /// Whether it was set aside more than `secs` seconds before `now_ms` (milliseconds since 1970).
-    /// Names hold whole seconds, so the second in which it was set aside does not count.
+    /// Whether it was quarantined more than `secs` seconds before `now_ms` (milliseconds since
+    /// 1970). Names hold whole seconds, so the second in which it was quarantined does not count.
     #[must_use]
     pub fn is_older(&self, secs: u64, now_ms: i64) -> bool {
         let kept_ms = i64::try_from(secs.saturating_mul(1_000)).unwrap_or(i64::MAX);
@@ -153,7 +153,7 @@ impl Blobs {
             tracing::info!(
                 file = name,
                 since = quarantined.since,
-                "a stored file returned from the quarantine"
+                "restored a stored file from the quarantine"
             );
         }
         Ok(is_back)
@@ -308,7 +308,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reading_a_file_brings_it_back_from_the_quarantine() {
+    fn reading_a_file_restores_it_from_the_quarantine() {
         let dir = tempfile::tempdir().expect("a folder");
         let exclusive = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
         let shared = Blobs::open(dir.path().join("shared"), Sharing::Shared).expect("opens");
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_may_set_a_file_aside_and_bring_it_back_at_once() {
+    fn threads_may_quarantine_and_restore_a_file_at_once() {
         let dir = tempfile::tempdir().expect("a folder");
         let blobs = Blobs::open(dir.path().join("blobs"), Sharing::Exclusive).expect("opens");
         let key = BlobKey::new("audio", "a1", "wav").expect("fits");

@@ -145,7 +145,7 @@ impl Remote {
             }
             if stored_sha256.is_some_and(|stored| *stored != format!("{:x}", hash.finalize())) {
                 let source =
-                    format!("the bytes of {location} do not have the SHA-256 of those stored").into();
+                    format!("the SHA-256 of {location} differs from that of the uploaded file").into();
                 return Err(object_store::Error::Generic { store: "S3", source }.into());
             }
             writer.flush()?;

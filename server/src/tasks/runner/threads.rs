@@ -41,7 +41,7 @@ impl Threads {
     pub(crate) fn push(&self, job: impl FnOnce() + Send + 'static) {
         // The receiver lives as long as the threads, which end only after `self`.
         if self.queue.send(Box::new(job)).is_err() {
-            tracing::error!("no thread is running that could take a task");
+            tracing::error!("no thread is left to run a task");
         }
     }
 }
