@@ -58,7 +58,7 @@ pub mod plugins;
 pub mod presets;
 pub mod projects;
 mod query_names;
-pub mod rates;
+pub mod rate_limits;
 mod raw_json;
 pub mod rendering;
 mod request_log;

@@ -30,7 +30,7 @@ use crate::page::PageFiles;
 use crate::permits::Permits;
 use crate::plugins::{self, Picker, Plugins};
 use crate::projects::{self, OnSaved};
-use crate::rates::Rates;
+use crate::rate_limits::RateLimits;
 use crate::soundfonts::{self, SoundFonts};
 use crate::storage::{Blobs, DocumentBytes, DocumentQuota, Remote, Sharing, Storage, UsedBytes};
 use crate::storage_lock::StorageLock;
@@ -77,7 +77,7 @@ pub struct Services {
     /// When this process started.
     pub started: Started,
     /// Rate limits.
-    pub rates: Rates,
+    pub rate_limits: RateLimits,
     /// Counts active requests.
     pub(crate) active_requests: ActiveRequests,
     /// Files of the page.
@@ -195,7 +195,7 @@ impl AppState {
             metrics: Metrics::default(),
             storage_sums: StorageSums::default(),
             started: Started::now(),
-            rates: Rates::new(config.limits.requests),
+            rate_limits: RateLimits::new(config.limits.requests),
             active_requests: ActiveRequests::new(&config.network.connections),
             page_files: PageFiles::default(),
             ai_proxy: AiProxy::new(config.ai.upstream.as_ref())

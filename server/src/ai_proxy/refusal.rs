@@ -19,7 +19,10 @@ const RETRY_AFTER_MAX_SECS: u64 = 3_600;
 
 /// The error if there is no answer, or only a part of one. Only the log has the address.
 pub(super) fn unanswered(error: &reqwest::Error) -> ApiError {
-    tracing::warn!(error = chain(error), "the service with the language models does not answer");
+    tracing::warn!(
+        error = describe_with_causes(error),
+        "the service with the language models does not answer"
+    );
     if error.is_timeout() {
         return ApiError::GatewayTimeout {
             code: "ai_timeout",
@@ -34,7 +37,7 @@ pub(super) fn unanswered(error: &reqwest::Error) -> ApiError {
     }
 }
 
-fn chain(error: &reqwest::Error) -> String {
+fn describe_with_causes(error: &reqwest::Error) -> String {
     let mut text = error.to_string();
     let mut cause = std::error::Error::source(error);
     while let Some(error) = cause {

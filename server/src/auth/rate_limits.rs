@@ -7,7 +7,7 @@ use axum::response::{IntoResponse as _, Response};
 use super::user::session;
 use crate::client_address::Client;
 use crate::peer::connection_of;
-use crate::rates::is_limited;
+use crate::rate_limits::is_limited;
 use crate::state::AppState;
 
 /// Middleware that refuses requests above the rate limit.
@@ -24,11 +24,11 @@ pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Requ
         let admitted = match session {
             Some(claims) => state.active_requests.begin_for_account(&claims.sub).and_then(|request| {
                 active = Some(request);
-                state.rates.admit_session(claims.session_id())
+                state.rate_limits.admit_session(claims.session_id())
             }),
             None => state.active_requests.begin_for_address(&client).and_then(|request| {
                 active = Some(request);
-                state.rates.admit_address(client.address, parts.uri.path())
+                state.rate_limits.admit_address(client.address, parts.uri.path())
             }),
         };
         if let Err(refusal) = admitted {

@@ -28,7 +28,7 @@ use crate::client_address::client_address;
 use crate::error::ApiError;
 use crate::held_body::Sender;
 use crate::peer::Peer;
-use crate::rates;
+use crate::rate_limits;
 use crate::state::AppState;
 
 /// A user as the API shows it.
@@ -176,8 +176,8 @@ impl FromRequestParts<AppState> for AnyUser {
                 detail: "Log in first and send the token as `Authorization: Bearer <token>`.".to_owned(),
             });
         };
-        if local.is_err() && rates::is_limited(parts.uri.path()) {
-            state.rates.admit_user(&row.id)?;
+        if local.is_err() && rate_limits::is_limited(parts.uri.path()) {
+            state.rate_limits.admit_user(&row.id)?;
         }
         parts.extensions.insert(Sender(row.id.clone()));
         // A local caller is the administrator even without a token, so the flag would protect

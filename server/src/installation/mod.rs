@@ -210,8 +210,8 @@ fn files_location(config: &StorageConfig) -> String {
 fn refusal(config: &StorageConfig, reason: &str) -> String {
     format!(
         "{reason}; nothing was changed. Set SF_DATABASE_URL to the database of these files, or restore a backup of it. If \
-         {} is the right database, `songfoundry serve --adopt` starts with both: files that it does not need move to the quarantine after \
-         SF_ORPHAN_AGE_SECS",
+         {} is the right database, `songfoundry serve --adopt` starts with both: files that it does not need move to the \
+         quarantine after SF_ORPHAN_AGE_SECS",
         config.database
     )
 }

@@ -29,10 +29,10 @@ impl LogTail {
     }
 
     /// The newest lines that `wanted` accepts, at most `limit`, oldest first.
-    pub(crate) fn newest(&self, count: usize, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+    pub(crate) fn newest(&self, limit: usize, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let parsed = lines.iter().rev().filter_map(|line| serde_json::from_str(line).ok());
-        let mut newest: Vec<Value> = parsed.filter(wanted).take(count).collect();
+        let mut newest: Vec<Value> = parsed.filter(wanted).take(limit).collect();
         newest.reverse();
         newest
     }

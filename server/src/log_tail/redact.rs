@@ -36,14 +36,14 @@ pub(super) fn redacted(text: &str) -> Cow<'_, str> {
 fn replace(text: &mut Cow<'_, str>, mark: &str, secret: impl Fn(&str) -> (usize, usize)) {
     let mut from = 0;
     while let Some(found) = text[from..].find(mark) {
-        let place = from + found;
-        let (offset, length) = secret(&text[place + mark.len()..]);
-        let begin = place + offset;
+        let mark_index = from + found;
+        let (offset, length) = secret(&text[mark_index + mark.len()..]);
+        let begin = mark_index + offset;
         if length > 0 {
             text.to_mut().replace_range(begin..begin + length, HIDDEN);
             from = begin + HIDDEN.len();
         } else {
-            from = place + mark.len();
+            from = mark_index + mark.len();
         }
     }
 }

@@ -225,10 +225,10 @@ fn invalid(count: usize, errors: Vec<FieldError>) -> ApiError {
         let location = if error.pointer.is_empty() { "the document" } else { &error.pointer };
         format!(" First, at {location}: {}", error.detail)
     });
-    let places = if count == 1 { "one place".to_owned() } else { format!("{count} places") };
+    let errors_in_words = if count == 1 { "one place".to_owned() } else { format!("{count} places") };
     ApiError::Invalid {
         code: "invalid_project",
-        detail: format!("The project is not valid in {places}.{first}"),
+        detail: format!("The project is not valid in {errors_in_words}.{first}"),
         errors,
     }
 }

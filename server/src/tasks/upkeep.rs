@@ -110,7 +110,10 @@ impl Tasks {
             let released = store::requeue_lost(db, &self.0.kinds_with_files, id, attempt).await?;
             self.discard(released.abandoned).await;
             if released.is_waiting {
-                tracing::warn!(task = id, "the process of a task died; the task waits for its next attempt");
+                tracing::warn!(
+                    task = id,
+                    "the process of a task died or stalled; the task waits for its next attempt"
+                );
                 waiting.push(lost.delivery);
             }
         }

@@ -118,8 +118,8 @@ mod tests {
 
     #[test]
     fn no_name_comes_twice() {
-        for (place, setting) in USER_SETTINGS.iter().enumerate() {
-            assert_eq!(USER_SETTINGS.iter().position(|other| other.key == setting.key), Some(place));
+        for (index, setting) in USER_SETTINGS.iter().enumerate() {
+            assert_eq!(USER_SETTINGS.iter().position(|other| other.key == setting.key), Some(index));
         }
     }
 }

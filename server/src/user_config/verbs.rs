@@ -144,8 +144,10 @@ fn checked(body: &Map<String, Value>, null: WhereNull) -> ApiResult<Vec<Change<'
         }
     }
     let Some(first) = errors.first() else { return Ok(changes) };
-    let places = if errors.len() == 1 { "one place".to_owned() } else { format!("{} places", errors.len()) };
-    let detail = format!("The settings are wrong in {places}. First, at {}: {}", first.pointer, first.detail);
+    let errors_in_words =
+        if errors.len() == 1 { "one place".to_owned() } else { format!("{} places", errors.len()) };
+    let detail =
+        format!("The settings are wrong in {errors_in_words}. First, at {}: {}", first.pointer, first.detail);
     errors.truncate(FAULTS_MAX);
     Err(ApiError::Invalid { code: "invalid_settings", detail, errors })
 }

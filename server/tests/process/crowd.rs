@@ -17,11 +17,11 @@ const TURNS: usize = 3;
 const RESIDENT_MAX_KIB: u64 = 200 * 1024;
 
 /// Length of the recording of each client, in seconds.
-const SOUND_SECS: u32 = 2;
+const RECORDING_SECS: u32 = 2;
 
 /// A mono WAV file of 16 bits and 48 kHz whose samples are the client's number.
-fn sound(client: usize) -> Vec<u8> {
-    let data_bytes = SOUND_SECS * 96_000;
+fn recording(client: usize) -> Vec<u8> {
+    let data_bytes = RECORDING_SECS * 96_000;
     let mut out = b"RIFF".to_vec();
     out.extend((36 + data_bytes).to_le_bytes());
     out.extend(b"WAVEfmt \x10\0\0\0\x01\0\x01\0");
@@ -50,7 +50,7 @@ fn upload(service: &Service, client: usize) -> String {
     let mut body =
         format!("--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{client}.wav\"\r\n\r\n")
             .into_bytes();
-    body.extend(sound(client));
+    body.extend(recording(client));
     body.extend(b"\r\n--b--\r\n");
     let kind = [("Content-Type", "multipart/form-data; boundary=b")];
     let started = service.send("POST", "/api/v1/audio/upload?async=true", &kind, &body).expect("an answer");

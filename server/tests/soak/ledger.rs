@@ -19,7 +19,7 @@ pub(crate) struct Song {
     pub(crate) in_flight: Option<String>,
 }
 
-/// An uploaded sound.
+/// An uploaded audio file.
 #[derive(Debug, Clone)]
 pub(crate) struct Sound {
     /// Its id.

@@ -50,7 +50,7 @@ pub(super) async fn task(app: &TestApp, id: &str) -> Value {
     get(app, &format!("/api/v1/tasks/{id}")).await.expect(200)
 }
 
-pub(super) fn parts(app: &TestApp) -> usize {
+pub(super) fn count_stored_parts(app: &TestApp) -> usize {
     let folder = app.state.config.storage.dir.join("blobs/audio-uploads");
     std::fs::read_dir(folder).map_or(0, Iterator::count)
 }
@@ -87,7 +87,7 @@ async fn an_upload_in_parts_is_decoded() {
     let id = status["audio_id"].as_str().expect("an id");
     let file = get(&app, &format!("{LIST}/{id}/file")).await;
     assert!(file.bytes == bytes, "other bytes were returned");
-    assert_eq!((parts(&app), stored_names(&app).len()), (0, 3));
+    assert_eq!((count_stored_parts(&app), stored_names(&app).len()), (0, 3));
     let detail = append(&app, &path, bytes.len(), b"x").await.problem(409, "upload_finished");
     assert!(detail.contains(&format!("all of its {} bytes", bytes.len())), "{detail}");
     tus(&app, Method::DELETE, &path).send().await.expect(204);
@@ -220,7 +220,7 @@ async fn requests_follow_the_protocol() {
     append(&app, &format!("{UPLOADS}/nothing"), 0, b"x").await.problem(404, "not_found");
     tus(&app, Method::DELETE, &path).send().await.expect(204);
     tus(&app, Method::DELETE, &path).send().await.problem(404, "not_found");
-    assert_eq!(parts(&app), 0);
+    assert_eq!(count_stored_parts(&app), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -232,7 +232,7 @@ async fn a_complete_upload_without_audio_is_refused_and_removed() {
     assert_eq!(task["error"]["status"], 415, "{task}");
     let status = get(&app, &path).await.expect(200);
     assert_eq!((&status["state"], &status["audio_id"]), (&json!("refused"), &Value::Null));
-    assert_eq!((parts(&app), stored_names(&app).len()), (0, 0));
+    assert_eq!((count_stored_parts(&app), stored_names(&app).len()), (0, 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -245,9 +245,9 @@ async fn uploads_expire() {
     sqlx::query(passed).execute(&app.state.db).await.expect("moves");
     tus(&app, Method::HEAD, &path).send().await;
     append(&app, &path, 10, &[0; 10]).await.problem(404, "not_found");
-    assert_eq!(parts(&app), 1);
+    assert_eq!(count_stored_parts(&app), 1);
     begin(&app, "b.wav", 100).await;
-    assert_eq!(parts(&app), 1, "a new upload removes expired ones");
+    assert_eq!(count_stored_parts(&app), 1, "a new upload removes expired ones");
 }
 
 #[tokio::test(flavor = "multi_thread")]

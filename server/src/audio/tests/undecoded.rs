@@ -7,7 +7,7 @@ use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
 
-use super::resumable::{OCTETS, UPLOADS, append, begin, parts, task, tus};
+use super::resumable::{OCTETS, UPLOADS, append, begin, count_stored_parts, task, tus};
 use super::{UPLOAD, get, upload, with_form};
 use crate::audio::resume;
 use crate::audio::test_files::{silent_flac, sine_wav};
@@ -54,7 +54,7 @@ async fn an_upload_whose_task_cannot_start_keeps_its_bytes() {
     let answer = append(&app, &kept, bytes.len(), b"").await;
     answer.expect(204);
     assert_eq!(task(&app, answer.header("songfoundry-task-id")).await["state"], "succeeded");
-    assert_eq!((status(&app, &kept).await.0, parts(&app)), (json!("done"), 0));
+    assert_eq!((status(&app, &kept).await.0, count_stored_parts(&app)), (json!("done"), 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,7 +154,7 @@ async fn disabling_an_account_keeps_the_upload_being_decoded() {
     let upload = call(&token, Method::GET, &path).send().await.expect(200);
     assert_eq!((&upload["state"], upload["offset_bytes"].to_string()), (&json!("receiving"), length));
     call(&token, Method::DELETE, &path).send().await.expect(204);
-    assert_eq!(parts(&app), 0);
+    assert_eq!(count_stored_parts(&app), 0);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -168,7 +168,10 @@ async fn an_upload_whose_decoding_takes_too_long_keeps_its_bytes() {
     assert_eq!((&task["error"]["status"], &task["error"]["code"]), (&json!(503), &json!("decode_timeout")));
     let detail = task["error"]["detail"].as_str().expect("a text");
     assert!(detail.contains("`a.flac`") && detail.contains("SF_AUDIO_DECODE_MAX_SECS"), "{detail}");
-    assert_eq!((status(&app, &path).await, parts(&app)), ((json!("receiving"), json!(bytes.len())), 1));
+    assert_eq!(
+        (status(&app, &path).await, count_stored_parts(&app)),
+        ((json!("receiving"), json!(bytes.len())), 1)
+    );
     // In a form, the other files are stored.
     let sound = sine_wav(440.0, 48_000, 0.1);
     let answer = upload(&app, &[("a.flac", &bytes), ("b.wav", &sound)]).await.expect(201);
@@ -202,11 +205,11 @@ async fn a_locked_database_delays_an_upload_without_losing_bytes() {
     while get(&app, &task_path).await.expect(200)["message"] != "Waiting for the database" {
         tokio::task::yield_now().await;
     }
-    assert_eq!((status(&app, &path).await.0, parts(&app)), (json!("decoding"), 1));
+    assert_eq!((status(&app, &path).await.0, count_stored_parts(&app)), (json!("decoding"), 1));
     lock.release().await;
     let task = task(&app, answer.header("songfoundry-task-id")).await;
     assert_eq!(task["state"], "succeeded", "{task}");
-    assert_eq!((status(&app, &path).await.0, parts(&app)), (json!("done"), 0));
+    assert_eq!((status(&app, &path).await.0, count_stored_parts(&app)), (json!("done"), 0));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -25,7 +25,7 @@ use crate::storage::Sharing;
   songfoundry admin create-user ada --role admin
   songfoundry admin reset-password ada           For a forgotten password, also an administrator's
   songfoundry admin list-users
-  songfoundry admin list-throttled               Who has to wait after failed log-ins
+  songfoundry admin list-throttled               Accounts and addresses that are throttled
   songfoundry admin lift-throttling --username ada
   songfoundry admin backup /backup/today         Everything, in a folder; the service may be running
   songfoundry admin restore /backup/today        Into an empty storage; the service must not be running
@@ -40,19 +40,19 @@ pub(super) struct Args {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Make an account.
+    /// Create an account.
     CreateUser(users::CreateUser),
     /// Give an account a new password; its log-ins and API keys end.
     ResetPassword(users::ResetPassword),
     /// List all accounts.
     ListUsers(users::ListUsers),
-    /// List accounts and addresses that have to wait after failed log-ins or many registrations.
+    /// List accounts and addresses that are throttled after failed log-ins or many registrations.
     ListThrottled(throttled::ListThrottled),
-    /// End the waits of an account or an address after failed log-ins or many registrations.
+    /// End the throttling of an account or an address.
     LiftThrottling(throttled::LiftThrottling),
     /// Save everything that is stored into a folder.
     Backup(backup::Backup),
-    /// Put a backup back.
+    /// Restore a backup.
     Restore(backup::Restore),
     /// Check that every file exists and is undamaged.
     Check(backup::Check),
@@ -67,7 +67,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         .build()
         .context("cannot start the async thread")?;
     let outcome = runtime.block_on(execute(&args.command, &config));
-    // A command that failed may have made files first.
+    // A failed command may have created files.
     let ownership = if args.command.only_lists() { Ok(()) } else { owner::restore(&config) };
     outcome.and(ownership)
 }

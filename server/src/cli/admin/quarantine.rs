@@ -18,7 +18,7 @@ use crate::storage::{Blobs, Quarantined, Reason, Sharing};
   songfoundry admin quarantine restore audio/0f3a...9c.original
   songfoundry admin quarantine restore --all
 
-Files that the database needs return by themselves. Restored files that nothing needs are quarantined again after SF_ORPHAN_AGE_SECS.")]
+Files that the database needs are restored automatically. Restored files that nothing needs are quarantined again after SF_ORPHAN_AGE_SECS.")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,

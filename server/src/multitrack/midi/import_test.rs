@@ -225,12 +225,15 @@ fn ports_keep_channels_apart() {
         ],
     ))
     .project;
-    let places: Vec<_> = project
+    let ports_and_channels: Vec<_> = project
         .tracks
         .iter()
         .map(|track| (track.extra.get("midi_port").cloned(), track.extra.get("midi_channel").cloned()))
         .collect();
-    assert_eq!(places, [(Some(1.into()), Some(0.into())), (None, Some(0.into())), (None, Some(5.into()))]);
+    assert_eq!(
+        ports_and_channels,
+        [(Some(1.into()), Some(0.into())), (None, Some(0.into())), (None, Some(5.into()))]
+    );
 }
 
 #[test]

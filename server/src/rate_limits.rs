@@ -38,12 +38,12 @@ pub(crate) fn is_limited(path: &str) -> bool {
 
 /// The buckets of this process.
 #[derive(Debug)]
-pub struct Rates {
+pub struct RateLimits {
     users: Buckets,
     addresses: Buckets,
 }
 
-impl Rates {
+impl RateLimits {
     /// Full buckets for everybody.
     #[must_use]
     pub fn new(limits: RequestLimits) -> Self {
@@ -346,7 +346,7 @@ mod tests {
         };
         let begun = Instant::now();
         assert!(asks_until_refused("192.0.2.77").await >= 60);
-        let crowd = &app.state.rates.addresses;
+        let crowd = &app.state.rate_limits.addresses;
         for number in 0..2 * BUCKETS_MAX {
             crowd.take(&number.to_string(), Instant::now()).expect("the first of each");
         }
