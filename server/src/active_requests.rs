@@ -102,9 +102,9 @@ impl ActiveRequests {
         Ok(ActiveRequest { requests: self.clone(), sender, evicted: CancellationToken::new() })
     }
 
-    /// Begins a request without a log-in. A connection may have at most a quarter of the number of
-    /// requests that its address can still begin, so that it leaves room for others. A full address
-    /// evicts its oldest request whose body has not arrived: slow senders block nobody else.
+    /// Begins a request without a log-in. A connection may have at most a quarter of the requests
+    /// that its address can still begin. So it leaves room for others. A full address evicts its
+    /// oldest request whose body has not arrived: slow senders block nobody else.
     ///
     /// # Errors
     /// 503 `busy` if the address or the connection has too many active requests.

@@ -1,8 +1,8 @@
 //! Settings of the C library's allocator, so that free memory returns to the system.
 //!
-//! By default, the GNU C library raises its mmap threshold, up to 32 MiB, whenever it frees a
-//! mapped block, and has eight heaps for each processor. After a few large requests, the service
-//! would keep hundreds of megabytes of unused memory. Source: mallopt(3).
+//! By default, the GNU C library has eight heaps for each processor. Whenever it frees a mapped
+//! block, it raises its mmap threshold, up to 32 MiB. After a few large requests, the service would
+//! keep hundreds of megabytes of unused memory. Source: mallopt(3).
 
 /// Sets the allocator up. Called at the start of the program, before other threads allocate.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]

@@ -1,8 +1,8 @@
 //! Audio files: uploads, their decoded copies, waveforms and measurements.
 //!
-//! An uploaded file is stored unchanged, named by its SHA-256, together with a decoded copy (32-bit
-//! float WAV at the rate of the file, mono or stereo) and its peaks. Identical content is stored
-//! once for all users; a user has at most one file of it. The quota counts the size on disk,
+//! An uploaded file is stored unchanged, named by its SHA-256. With it are stored a decoded copy
+//! (32-bit float WAV at the rate of the file, mono or stereo) and its peaks. Identical content is
+//! stored once for all users; a user has at most one file of it. The quota counts the size on disk,
 //! decoded copies included, each content once, and the SoundFonts that the user uploaded.
 //!
 //! A file that a current project or the autosave of its owner names cannot be deleted (409); older

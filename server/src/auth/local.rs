@@ -1,8 +1,8 @@
 //! Decides which callers are local, and so act as the administrator without logging in.
 //!
-//! A server that trusts every connection from its own machine can be taken over by any web page
-//! that the machine's browser opens (DNS rebinding, cross-site requests) and by anybody behind a
-//! proxy on the same machine. So all of these conditions must hold, each checked independently:
+//! Trusting every connection from this machine would be unsafe. A web page in its browser (DNS
+//! rebinding, cross-site requests) or anybody behind a local proxy could take over the service. So
+//! all of these conditions must hold, each checked independently:
 //!
 //! 1. `SF_TRUST_LOCAL` is on, as it is in `standalone` without `SF_TRUSTED_PROXIES` unless set;
 //! 2. the peer address is loopback, or in `standalone` one of the machine's own;

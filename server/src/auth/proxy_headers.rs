@@ -22,10 +22,10 @@ const PARTS: &[&str] = &[
     "userip",
 ];
 
-/// Prefixes of names. Sources: the documentation of Akamai, AWS (ELB, CloudFront), Azure (Front
-/// Door, Application Gateway), Cloudflare, Envoy, Fastly, Fly.io, Google (App Engine, load
-/// balancers), ingress-nginx, Tailscale, Varnish and Vercel; and of authentication proxies:
-/// Authelia (`Remote-User`), authentik, oauth2-proxy (`X-Auth-Request-*`) and Pomerium.
+/// Prefixes of names. Sources are the documentation of Akamai, AWS (ELB, CloudFront), Azure (Front
+/// Door, Application Gateway), Cloudflare, Envoy, Fastly and Fly.io. Also that of Google (App
+/// Engine, load balancers), ingress-nginx, Tailscale, Varnish and Vercel, and of authentication
+/// proxies: Authelia (`Remote-User`), authentik, oauth2-proxy (`X-Auth-Request-*`) and Pomerium.
 const PREFIXES: &[&str] = &[
     "akamai",
     "cdn",

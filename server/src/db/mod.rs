@@ -1,10 +1,10 @@
 //! Opens and migrates the database.
 //!
-//! With `sqlx`'s `Any` driver, one SQL text and one set of migrations serve SQLite and PostgreSQL:
-//! `$1` placeholders, and only TEXT, BIGINT and DOUBLE PRECISION columns. Sums are cast to BIGINT,
-//! since PostgreSQL widens them. Statements must be correct under READ COMMITTED, while other
-//! processes write between any two of them. A transaction therefore writes first the rows that must
-//! not change.
+//! With `sqlx`'s `Any` driver, one SQL text and one set of migrations serve SQLite and PostgreSQL.
+//! They use `$1` placeholders, and only TEXT, BIGINT and DOUBLE PRECISION columns. Sums are cast to
+//! BIGINT, since PostgreSQL widens them. Statements must be correct under READ COMMITTED, while
+//! other processes write between any two of them. A transaction therefore writes first the rows
+//! that must not change.
 
 mod address;
 mod copies;
@@ -53,7 +53,7 @@ pub fn kind(db: &Db) -> Kind {
     }
 }
 
-/// Extra wait for a connection beyond the wait for a lock: connections in use may wait for a lock,
+/// Extra wait for a connection beyond the wait for a lock. Connections in use may wait for a lock,
 /// and a new one must be opened first.
 const ACQUIRE_EXTRA: Duration = Duration::from_secs(5);
 

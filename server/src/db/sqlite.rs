@@ -35,7 +35,7 @@ pub(super) fn identity(_: &Path) -> Identity {
 }
 
 /// A prepared connection, and the address for the pool. This creates the file and its folder if
-/// needed, but the pool never does: if the file is moved away by mistake, writes to a new one would
+/// needed. The pool never does: if the file were moved away by mistake, writes to a new one would
 /// be lost.
 pub(super) async fn first_connection(
     address: &DatabaseAddress,

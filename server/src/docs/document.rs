@@ -69,9 +69,9 @@ fn operation_id(path: &str, method: &str) -> String {
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// Describes who may call an operation, from its roles (OpenAPI 3.1, Security Requirement Object):
-/// `admin`; `local`: also callers on this machine; `log_in`: not with an API key;
-/// `before_password_change`: even while the password must be changed.
+/// Describes the permitted callers of an operation, from its roles (OpenAPI 3.1, Security
+/// Requirement Object). `local` includes callers on this machine; `log_in` excludes API keys;
+/// `before_password_change` applies even while the password must be changed.
 fn who(operation: &Map<String, Value>) -> String {
     if !is_for_users(operation) {
         return "everybody".to_owned();

@@ -61,9 +61,9 @@ pub(super) struct Frozen {
     warnings: Vec<String>,
 }
 
-/// Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio
-/// file of the caller, and answers the track of a project that plays that file and sounds as the
-/// track did. The task's result is a `Frozen`.
+/// Renders a track, with its effects and its sends to the shared reverb and chorus, to an audio
+/// file of the caller. Answers a track that plays that file and sounds like the original. The
+/// task's result is a `Frozen`.
 #[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
     responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]

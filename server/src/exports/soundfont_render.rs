@@ -34,8 +34,8 @@ const FORMAT: AudioFormat = AudioFormat::Wav;
 /// Default sample rate in hertz.
 const SAMPLE_RATE_DEFAULT_HZ: u32 = 48_000;
 
-/// Tempo at which a tick is 1/96000 second, so that times in seconds become ticks with less than a
-/// frame of error at rates up to 96 kHz.
+/// Tempo at which a tick is 1/96000 second. Times in seconds become ticks with an error below one
+/// frame at rates up to 96 kHz.
 const SECONDS_BPM: f64 = 6_000.0;
 const TICKS_PER_SECOND: f64 = 96_000.0;
 
@@ -98,8 +98,8 @@ fn empty_list() -> JsonText {
     JsonText::of_value(&Value::Array(Vec::new()))
 }
 
-/// Renders notes with a SoundFont to a 32-bit float WAV file: the very samples that the engine
-/// in the page computes for a track with these notes, before its fader.
+/// Renders notes with a SoundFont to a 32-bit float WAV file. The samples equal those of a track
+/// with these notes in the page, before its fader.
 #[utoipa::path(post, path = "/plugins/soundfont-render", tag = "plugins", request_body = SoundFontRenderRequest,
     responses((status = 200, description = "The sound", content_type = FORMAT.media_type(), headers(
             ("X-Soundfont-Id" = String, description = "The bank that was really played"),

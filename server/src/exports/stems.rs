@@ -84,10 +84,10 @@ pub(super) struct Stem {
     true_peak_db: Option<f64>,
 }
 
-/// Renders what each track adds to the mix into a file of its own: through its fader, its sends,
-/// its buses and groups and the master's fader, without the master's effects and limiter. All are
-/// as long and begin with the song. Where tracks share nothing but faders and reverbs they add up
-/// to the mix. The task's result is a `Stems`.
+/// Renders each track's part of the mix to a separate file. It includes the track's fader, sends,
+/// buses, groups and the master's fader, but not the master's effects and limiter. All files begin
+/// with the song and have the same length. If tracks share only faders and reverbs, the files add
+/// up to the mix. The task's result is a `Stems`.
 #[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
     responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]

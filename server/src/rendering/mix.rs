@@ -19,8 +19,8 @@ pub(super) const SILENT_PEAK: f32 = 1e-5;
 
 /// Renders a project as a complete file into `destination`.
 ///
-/// The engine runs at the project's own sample rate, as it does when the project is played; a file
-/// of another rate is converted from that.
+/// The engine runs at the project's sample rate, as in playback. A file of another rate is
+/// converted from that.
 ///
 /// # Errors
 /// [`RenderError`]; the content of the destination is then undefined.

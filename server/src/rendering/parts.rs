@@ -3,8 +3,7 @@
 //! A part is rendered by changing the session, not the engine. Its track is the only soloed one, so
 //! its routes through buses, groups and the shared effects stay open and keep their latencies. The
 //! master's limiter must not act, or parts would not add up to the mix. So the master is turned
-//! down by a power of two, which is exact in floats, and the output is turned up by the same
-//! factor.
+//! down by a power of two, which is exact in floats. The output is turned up by the same factor.
 
 use std::io::{Seek, Write};
 

@@ -1,5 +1,5 @@
-//! Renders one track's notes to a WAV file, before fader, pan and limiter, with or without its
-//! sends to the reverb and chorus of the mix.
+//! Renders one track's notes to a WAV file, before fader, pan and limiter. Its sends to the reverb
+//! and chorus of the mix are optional.
 
 use std::io::{Seek, SeekFrom, Write};
 
@@ -17,8 +17,8 @@ use super::missing::{MissingPreset, missing_presets};
 use super::pass::Pass;
 use super::{CHANNELS, Observer};
 
-/// Offset of the channel mask in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`):
-/// after the RIFF header, the `fmt ` chunk's header and its first 20 bytes.
+/// Offset of the channel mask in a file of more than two channels (`WAVE_FORMAT_EXTENSIBLE`). It
+/// follows the RIFF header, the `fmt ` chunk's header and its first 20 bytes.
 const CHANNEL_MASK_OFFSET: u64 = 12 + 8 + 20;
 
 /// Which channels of a track are written.

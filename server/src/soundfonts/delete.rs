@@ -15,9 +15,8 @@ use crate::state::AppState;
 /// Names the owner of the SoundFont that has the id now.
 const SOUNDFONT_INSTEAD: HeaderName = HeaderName::from_static("x-soundfont-instead");
 
-/// Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with
-/// 403, unless the caller has one of the same id, which then goes; those of other users are not
-/// there.
+/// Deletes the caller's SoundFont with this id, SF2 and SF3. If only the system has one, answers
+/// 403. SoundFonts of other users count as missing.
 #[utoipa::path(delete, path = "/plugins/soundfonts/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont")),
     responses((status = 204, description = "It is gone", headers(

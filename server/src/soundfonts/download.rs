@@ -20,8 +20,8 @@ use crate::state::AppState;
 const SOUNDFONT_ID: HeaderName = HeaderName::from_static("x-soundfont-id");
 const SOUNDFONT_FALLBACK: HeaderName = HeaderName::from_static("x-soundfont-fallback");
 
-/// Sends a SoundFont: the caller's own before the system's, the SF2 where there is also an SF3, and
-/// the default bank where there is none of that id or it cannot be played.
+/// Sends a SoundFont. The caller's own comes before the system's, and an SF2 before an SF3. If the
+/// id is unknown or the SoundFont cannot be played, sends the default bank.
 #[utoipa::path(get, path = "/plugins/soundfonts/download/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont"), DownloadQuery),
     responses((status = 200, description = "The file", content_type = "application/octet-stream", headers(

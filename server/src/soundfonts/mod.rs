@@ -1,5 +1,5 @@
-//! The SoundFonts of this installation and of its users: found by a scanner in the background or
-//! uploaded, listed, sent to browsers and opened for renders.
+//! The SoundFonts of this installation and of its users. A scanner in the background finds them, or
+//! users upload them. They are listed, sent to browsers and opened for renders.
 //!
 //! A SoundFont in one of the folders belongs to the system, an uploaded one to its user. Users see
 //! the system's SoundFonts and their own. If several have the same id, a user's own comes before

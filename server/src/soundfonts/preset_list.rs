@@ -17,10 +17,9 @@ const PROGRAM_MAX: u8 = 127;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct DownloadQuery {
-    /// `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096: the answer is an SF2 file with
-    /// PCM samples that holds what these presets need and sounds the same to the bit. A pair that
-    /// the bank does not have stands for the preset that would be played instead. Left out: the
-    /// file as it is, whatever its samples are.
+    /// `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096. The answer is an SF2 file of
+    /// these presets with PCM samples, which sounds the same to the bit. A pair that the bank does
+    /// not have stands for the preset that would be played instead. By default, the unchanged file.
     #[param(pattern = r"^\d{1,4}:(\d|[1-9]\d|1[01]\d|12[0-7])(,\d{1,4}:(\d|[1-9]\d|1[01]\d|12[0-7]))*$")]
     pub(super) presets: Option<String>,
 }

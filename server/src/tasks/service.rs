@@ -130,8 +130,8 @@ impl Tasks {
     /// Starts a task of a kind and returns its id.
     ///
     /// # Errors
-    /// 429 when too many tasks of the owner wait or run; 507 when the input exceeds the owner's
-    /// quota of projects; 5xx when the database refuses.
+    /// 429 if too many tasks of the owner wait or run. 507 if the input exceeds the owner's quota
+    /// of projects. 5xx if the query fails.
     pub async fn start(&self, owner_id: &str, kind: &'static str, input: &Value) -> Result<String, ApiError> {
         self.store(owner_id, kind, &input.to_string(), Some(self.0.quota)).await
     }

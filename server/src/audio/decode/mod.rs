@@ -1,7 +1,7 @@
 //! Decodes uploaded audio files to samples.
 //!
 //! [`repair`] scans for damage, [`source`] reads and decodes [`packets`], [`sink`] writes the
-//! outputs, and [`reader`] runs them in turn; [`mp4_edit`] finds where the audio of an M4A file
+//! outputs, and [`reader`] runs them in turn. [`mp4_edit`] finds where the audio of an M4A file
 //! begins. This module does not depend on the service: [`super::decoder`] runs it in a separate
 //! process, and `tests/fuzz` compiles it alone.
 

@@ -21,9 +21,8 @@ pub(super) struct Edit {
 /// Maximum bytes to read of an iTunes tag.
 const TEXT_MAX_BYTES: u64 = 256;
 
-/// Finds the audible part of the first audio track: from its edit list if that has a single edit,
-/// or from the iTunes tag, which also holds the length of a fragmented file. `None` for anything
-/// else.
+/// Finds the audible part of the first audio track. Reads its edit list if that has a single edit,
+/// or the iTunes tag, which also holds the length of a fragmented file. `None` otherwise.
 pub(super) fn find(mut file: impl Read + Seek, sample_rate_hz: u32) -> Option<Edit> {
     let end = file.seek(SeekFrom::End(0)).ok()?;
     let mut reader = BoxReader { file, boxes_left: BOXES_MAX };
@@ -63,7 +62,7 @@ fn from_edit_list(
     }
 }
 
-/// Reads the iTunes tag `iTunSMPB`: hexadecimal numbers, of which the second is the silence before
+/// Reads the iTunes tag `iTunSMPB`, a list of hexadecimal numbers. The second is the silence before
 /// the audio, the third the silence after it, and the fourth the length, in frames.
 fn from_itunes_tag(reader: &mut BoxReader<impl Read + Seek>, moov: Span) -> Option<Edit> {
     let user = reader.child(moov, b"udta").ok()??;

@@ -86,8 +86,8 @@ impl Decoder {
         }
     }
 
-    /// Reads the headers of files, in their order; `None` for files that are not supported audio,
-    /// and for a file that crashes its process: the next process continues after it. Blocks until
+    /// Reads the headers of files, in their order. `None` for files that are not supported audio,
+    /// and for a file that crashes its process. The next process continues after it. Blocks until
     /// `is_wanted` returns false.
     pub(in crate::audio) fn inspect(
         &self,

@@ -1,8 +1,8 @@
 //! Deleted audio files, which can be restored for a while.
 //!
 //! A window may save a song with a file that another window has just deleted. Deleting and saving
-//! take the same lock: a file that a song names is not deleted, and a deleted file is restored when
-//! a song that names it is saved. For `SF_DELETED_KEPT_SECS` its row stays in the database and its
+//! take the same lock. A file that a song names is not deleted. A deleted file is restored when a
+//! song that names it is saved. For `SF_DELETED_KEPT_SECS` its row stays in the database and its
 //! stored files in the quarantine. They do not count toward the quota, and are removed first when a
 //! quota or the disk is full.
 

@@ -12,9 +12,9 @@ pub(super) fn expires_secs(state: &AppState) -> i64 {
     clock::now_unix_secs().saturating_add(i64::try_from(kept_secs).unwrap_or(i64::MAX))
 }
 
-/// Removes expired uploads, unless a task decodes them, and moves their bytes to the quarantine: a
-/// restored database may hold an expiry time that was extended later. Files without a database row
-/// stay; they go to the quarantine as orphans.
+/// Removes expired uploads that no task decodes. Quarantines their bytes, because a restored
+/// database may hold an expiry time that was extended later. Files without a database row stay;
+/// they go to the quarantine as orphans.
 ///
 /// # Errors
 /// If a query or the storage fails.

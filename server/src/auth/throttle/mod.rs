@@ -10,13 +10,13 @@
 //!
 //! A slowed wrong password gets 429; a slowed right one is accepted. So a guesser delays others
 //! only by the queued attempts, even with the names of a class at the address of its school. An
-//! attempt that waits too long gets 503: about ninety connections that guess with one name can keep
-//! that account from logging in where it never did.
+//! attempt that waits too long gets 503. So about ninety connections that guess with one name can
+//! block log-ins to that account from new addresses.
 //!
 //! An address is an IPv4 address or an IPv6 /64. An account is *known* at an address that it logged
 //! in from. The counters are in the database, so restarts and other nodes see them. A process
 //! checks attempts on one account from one known address one at a time, and likewise those from all
-//! unknown addresses ([`unknown_queue`]): parallel attempts cannot pass before the first is
+//! unknown addresses ([`unknown_queue`]). So parallel attempts cannot pass before the first is
 //! counted. A connection has one queued attempt, and known accounts do not wait for unknown ones.
 //! An attempt whose client disconnects leaves the queue unchecked. Registrations count by address
 //! alone ([`registration`]).

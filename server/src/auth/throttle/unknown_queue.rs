@@ -154,9 +154,9 @@ impl Queue {
         }
     }
 
-    /// Whether a waiting attempt may take a slot: its address has a free one, and it is the first
-    /// that waits for its account, or may overtake that one, which waits for its address while the
-    /// account is free.
+    /// Whether a waiting attempt may take a slot. Its address must have a free slot, and it must be
+    /// the first that waits for its account. It may overtake an earlier attempt that waits for its
+    /// address while the account is free.
     fn may_take_slot(&self, number: u64, attempt: &Attempt, is_account_free: bool) -> bool {
         let used = self.used_slots.get(&attempt.address).copied().unwrap_or_default();
         let mut earlier =

@@ -1,7 +1,7 @@
 //! System exclusive messages, stored with an imported project so that its export contains them.
 //!
-//! They are in the project's field `midi_exclusives`, which is not in the schema: `tick`, `data` in
-//! hexadecimal without the first byte, `port` if above 0, and `escape` for raw data.
+//! They are in the project's field `midi_exclusives`, which is not in the schema. Each has `tick`,
+//! `data` in hexadecimal without the first byte, `port` if above 0, and `escape` for raw data.
 
 use schemas::Project;
 use schemas::json::View;

@@ -39,11 +39,10 @@ pub struct Imported {
 /// Level of the tracks of an imported song in decibels.
 ///
 /// MIDI files do not specify their loudness, and the mix of many exceeds the limiter's ceiling of
-/// -3 dBFS. At 0 dB 95 % of 101 songs (Debian's openttd-openmsx, freedoom and playmidi,
-/// with TimGM6mb) lose at most 8.51 dB to the limiter. At -9 dB 98 of them lose at most 1 dB, but
-/// only 89 with FluidR3, which is 3 dB louder; its loudest song then loses 4.1 dB. The level is set
-/// on the tracks rather than the master, so that it also applies to tracks that are added to
-/// another song.
+/// -3 dBFS. At 0 dB 95 % of 101 songs (Debian's openttd-openmsx, freedoom and playmidi, with
+/// TimGM6mb) lose at most 8.51 dB to the limiter. At -9 dB, 98 of them lose at most 1 dB. With
+/// FluidR3, which is 3 dB louder, only 89 do, and the loudest loses 4.1 dB. The level is set on the
+/// tracks rather than the master, so that it also applies to tracks that are added to another song.
 const IMPORTED_TRACK_DB: f64 = -12.0;
 
 /// Maximum number of tempos, time signatures or markers in a project, as in its schema.

@@ -39,8 +39,8 @@ impl FolderRules {
     }
 }
 
-/// Folders that may have plugins: those below the roots of the settings, if there are any, but not
-/// the storage folders, which contain uploads of users.
+/// Folders that may have plugins. They must be below the roots of the settings, if there are any.
+/// The storage folders are excluded, because they contain uploads of users.
 #[derive(Debug, Clone)]
 pub(in crate::plugins) struct ResolvedFolderRules {
     /// Roots as in the settings; `None`: all folders.

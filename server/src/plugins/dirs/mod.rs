@@ -56,9 +56,10 @@ pub(super) async fn list(
     Ok(Json(PluginDirs { plugin_dirs: items, next_cursor }))
 }
 
-/// Adds a folder to the caller's plugin folders, at most 32; it may also have SoundFonts. The code
-/// of plugins is run, so administrators and callers on this machine only; on a server only below
-/// `SF_PLUGIN_ROOTS`, and never in the storage folder. Adding a folder twice changes nothing.
+/// Adds a folder to the caller's plugin folders, at most 32. It may also have SoundFonts. Only
+/// administrators and callers on this machine may add one, because scans run the code of plugins.
+/// On a server, the folder must be below `SF_PLUGIN_ROOTS`, and never in the storage folder. Adding
+/// a folder twice changes nothing.
 #[utoipa::path(post, path = "/plugins/dirs", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])), request_body = PluginDir,
     responses((status = 200, body = PluginDirs),
         (status = 400, description = "`not_a_whole_path` or `not_a_folder`", body = Problem, content_type = "application/problem+json"),

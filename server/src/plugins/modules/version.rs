@@ -8,8 +8,8 @@ use std::time::SystemTime;
 const FILES_MAX: u64 = 5_000;
 const DEPTH_MAX: usize = 6;
 
-/// A text that changes with the count, size or modification time of a module's files, and with the
-/// version of the service, which is also the helper's.
+/// A text that changes with the count, size or modification time of a module's files. It also
+/// changes with the version of the service, which is also the helper's.
 pub(super) fn version_of(module: &Path) -> String {
     let mut files = Files::default();
     files.add(module, DEPTH_MAX);

@@ -1,12 +1,12 @@
 //! Files beside the database, such as audio and renders.
 //!
 //! They are in a folder or in S3 object storage. Reading and writing always use a local file, which
-//! can be mapped into memory or written by a decoder process. With object storage a file is
-//! complete once it is stored there; the folder is then a cache, which evicts the least recently
+//! can be mapped into memory or written by a decoder process. With object storage, a file is
+//! complete once it is stored there. The folder is then a cache, which evicts the least recently
 //! used files (`cache.rs`).
 //!
-//! A file appears completely or not at all: it is written under a temporary name in its folder,
-//! synced and renamed, and then the folder is synced. A start removes unfinished files that a crash
+//! A file appears completely or not at all. It is written under a temporary name in its folder,
+//! synced and renamed; then the folder is synced. A start removes unfinished files that a crash
 //! left. In a shared folder it removes only those too old to be still in use.
 
 mod cache;
