@@ -10,8 +10,7 @@ use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// Lists who did what, when and from where, the newest first. Entries are kept as
-/// `SF_AUDIT_RETENTION_DAYS` says.
+/// Lists the audit log, the newest entry first. Entries are kept for `SF_AUDIT_RETENTION_DAYS`.
 #[utoipa::path(get, path = "/admin/audit", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery, AuditQuery),
     responses((status = 200, body = Page<Entry>), CommonErrors))]
 pub(super) async fn list(

@@ -123,7 +123,7 @@ pub(super) struct NewInviteAnswer {
     invite: Invite,
 }
 
-/// Makes an invitation for one account.
+/// Creates an invitation for one account.
 #[utoipa::path(post, path = "/admin/invites", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = NewInvite,
     responses((status = 201, body = NewInviteAnswer),
         (status = 409, description = "`registration_closed`: nobody could use it", body = Problem,
@@ -171,10 +171,10 @@ fn check(new: &NewInvite) -> ApiResult<()> {
     Ok(())
 }
 
-/// Withdraws an invitation. An account that was made with it stays.
+/// Deletes an invitation. An account that was created with it stays.
 #[utoipa::path(delete, path = "/admin/invites/{id}", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(("id", description = "Id of the invitation")),
-    responses((status = 204, description = "It is gone"), CommonErrors))]
+    responses((status = 204, description = "Deleted"), CommonErrors))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     LoggedInAdmin(admin): LoggedInAdmin,

@@ -14,7 +14,7 @@ pub(super) struct UserQuery {
     pub(super) search: Option<String>,
 }
 
-/// Whose failed log-ins are forgotten. One of the two is needed.
+/// Account or address whose failed log-ins are deleted. One of the two is needed.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LiftQuery {

@@ -79,13 +79,13 @@ pub(super) struct SoundFontScan {
     found: usize,
     /// Banks that can be played.
     usable: usize,
-    /// The bank that stands in for a missing one; null where there is none.
+    /// The bank that replaces missing ones; null if there is none.
     default_soundfont_id: Option<String>,
     /// Banks that cannot be played, or only in part, and files with the id of another bank.
     problems: Vec<ScanProblem>,
 }
 
-/// A bank with a fault.
+/// A faulty bank.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ScanProblem {
     /// Id of the bank.

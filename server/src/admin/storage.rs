@@ -21,12 +21,12 @@ pub(super) struct UserStorage {
     username: String,
     /// Audio files.
     audio_files: u64,
-    /// Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts for the
+    /// Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts toward the
     /// quota.
     audio_bytes: u64,
     /// Number of SoundFonts that the user uploaded; identical files count once.
     soundfonts: u64,
-    /// Their size in bytes. It counts for the same quota.
+    /// Their size in bytes. It counts toward the same quota.
     soundfont_bytes: u64,
     /// Quota of audio and SoundFonts, in bytes.
     audio_quota_bytes: u64,
@@ -34,7 +34,7 @@ pub(super) struct UserStorage {
     projects: u64,
     /// Their kept revisions and the autosave, in bytes.
     project_bytes: u64,
-    /// Inputs and results of tasks, in bytes. They count for the quota of projects.
+    /// Inputs and results of tasks, in bytes. They count toward the quota of projects.
     task_bytes: u64,
     /// Finished exports and stems that are kept, in bytes.
     render_bytes: u64,
@@ -45,7 +45,7 @@ pub(super) struct UserStorage {
 /// Stored bytes of all users, and on the disk.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Storage {
-    /// By user, the largest total first. Audio that several users have counts for each of them.
+    /// By user, the largest total first. Audio of several users counts for each of them.
     users: Vec<UserStorage>,
     /// Size of all stored audio in bytes; identical files count once.
     audio_disk_bytes: u64,

@@ -48,8 +48,7 @@ pub(super) async fn list(
     Ok(Json(Page::from_overfetched(owned.collect(), limit, position)))
 }
 
-/// Cancels a task of any user. It ends as soon as its work notices; one that has ended stays as it
-/// is.
+/// Cancels a task of any user. It ends soon afterwards; a finished task stays unchanged.
 #[utoipa::path(delete, path = "/admin/tasks/{id}", tag = "admin", security(("bearer" = ["admin"])), params(("id", description = "Id of the task")),
     responses((status = 200, description = "The task as it is now", body = OwnedTask), CommonErrors))]
 pub(super) async fn cancel(

@@ -12,8 +12,8 @@ use crate::extract::{Json, Query};
 use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 
-/// Lists accounts and addresses whose log-ins are slowed down after failures, and addresses whose
-/// registrations are; the last that failed or registered come first.
+/// Lists accounts and addresses whose log-ins are throttled, and addresses whose registrations are.
+/// The latest failures and registrations come first.
 #[utoipa::path(get, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin"])), params(PageQuery),
     responses((status = 200, body = Page<Throttled>), CommonErrors))]
 pub(super) async fn list(
@@ -41,8 +41,8 @@ pub(super) struct Lifted {
     lifted: u64,
 }
 
-/// Forgets the failed log-ins of an account, from an address, or of an account from an address, so
-/// that nobody waits for them. For an address alone it forgets the registrations from there too.
+/// Deletes the failed log-ins of an account, from an address, or of an account from an address,
+/// which ends their throttling. For an address alone, also deletes the registrations from there.
 #[utoipa::path(delete, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(LiftQuery), responses((status = 200, body = Lifted), CommonErrors))]
 pub(super) async fn lift(

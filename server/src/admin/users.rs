@@ -29,7 +29,7 @@ pub(super) struct Account {
     pub(super) username: String,
     /// Role of the user.
     role: Role,
-    /// Whether the account is switched off.
+    /// Whether the account is disabled.
     disabled: bool,
     /// Whether nothing else is allowed until the password is changed.
     must_change_password: bool,
@@ -137,7 +137,7 @@ async fn provided(state: &AppState, made: Provided) -> ApiResult<Json<ProvidedUs
     Ok(Json(ProvidedUser { user, password: made.generated_password }))
 }
 
-/// Makes an account. Its password must be changed at the first log-in.
+/// Creates an account. Its password must be changed at the first log-in.
 #[utoipa::path(post, path = "/admin/users", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = NewUser,
     responses((status = 201, body = ProvidedUser),
         (status = 409, description = "`username_taken`", body = Problem,
@@ -163,7 +163,7 @@ pub(super) struct UserChange {
     /// Whether the account is disabled. Disabling ends its tokens, suspends its API keys and
     /// cancels its tasks.
     disabled: Option<bool>,
-    /// Quota of audio in bytes, 0 to 2^50; null: that of the setting.
+    /// Quota of audio in bytes, 0 to 2^50; null: `SF_AUDIO_QUOTA_BYTES` applies.
     #[serde(default, deserialize_with = "present")]
     #[schema(value_type = Option<u64>, maximum = 1_125_899_906_842_624_u64)]
     audio_quota_bytes: Option<Option<u64>>,
@@ -174,7 +174,7 @@ fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u
     Option::deserialize(deserializer).map(Some)
 }
 
-/// Changes the role of an account, switches it on or off, or sets its quota.
+/// Changes the role of an account, enables or disables it, or sets its quota.
 #[utoipa::path(patch, path = "/admin/users/{id}", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = UserChange,
     params(("id", description = "Id of the account")),
     responses((status = 200, body = Account),

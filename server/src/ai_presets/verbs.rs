@@ -93,7 +93,7 @@ pub(super) struct Favourite {
     favourite: bool,
 }
 
-/// Makes a prompt template of the caller a favourite, or none.
+/// Marks a prompt template of the caller as a favourite, or not.
 #[utoipa::path(put, path = "/ai_presets/{id}/favourite", tag = "ai_presets", request_body = Favourite,
     params(("id", description = "Id of the template")),
     responses((status = 200, body = PromptTemplate), CommonErrors))]
@@ -109,7 +109,7 @@ pub(super) async fn set_favourite(
 /// Deletes a prompt template of the caller.
 #[utoipa::path(delete, path = "/ai_presets/{id}", tag = "ai_presets",
     params(("id", description = "Id of the template")),
-    responses((status = 204, description = "It is gone"), CommonErrors))]
+    responses((status = 204, description = "Deleted"), CommonErrors))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -137,8 +137,7 @@ pub(super) struct RenderedTemplate {
     text: String,
 }
 
-/// Fills in the variables of a prompt template of the caller. A value is text: braces in it mean
-/// nothing.
+/// Fills in the variables of a prompt template of the caller. Braces in a value have no meaning.
 #[utoipa::path(post, path = "/ai_presets/{id}/render", tag = "ai_presets", request_body = RenderTemplate,
     params(("id", description = "Id of the template")),
     responses((status = 200, body = RenderedTemplate), CommonErrors))]

@@ -28,8 +28,8 @@ pub(super) struct ModelList {
     data: Vec<Value>,
 }
 
-/// Asks a language model: the body and the answer are those of OpenAI's `chat/completions`. With
-/// `stream` the answer comes as events; what goes wrong on the way is an event `error` with a
+/// Sends a request to a language model. Body and answer are those of OpenAI's `chat/completions`.
+/// With `stream`, the answer is a stream of events; a later failure is an event `error` with a
 /// problem.
 #[utoipa::path(post, path = "/ai_proxy/v1/chat/completions", tag = "ai_proxy",
     request_body(content = Object, description = "`model`, `messages` and so on"),

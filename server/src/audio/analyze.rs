@@ -34,8 +34,8 @@ struct StoredAnalysis {
     analysis: AudioAnalysis,
 }
 
-/// Measures an audio file: length, loudness, peaks, spectrum, tempo and key. The result is stored,
-/// so that later requests are quick.
+/// Measures an audio file: length, loudness, peaks, spectrum, tempo and key. The result is stored
+/// for later requests.
 #[utoipa::path(post, path = "/audio/{id}/analyze", tag = "audio",
     params(("id", description = "Id of the file"), AnalyzeQuery),
     responses((status = 200, body = AudioAnalysis), (status = 202, body = StartedTask), CommonErrors))]

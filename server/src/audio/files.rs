@@ -57,8 +57,8 @@ pub(super) async fn read(
     Ok(Json(find(&state, &user.id, &id).await?.file))
 }
 
-/// Deletes an audio file, unless a project or the autosave names it. For a while it is restored
-/// when a project that names it is saved.
+/// Deletes an audio file, unless a project or the autosave names it. For `SF_DELETED_KEPT_SECS`,
+/// saving a project that names it restores it.
 #[utoipa::path(delete, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
     responses((status = 204, description = "Deleted"),
         (status = 409, description = "`audio_in_use`: a project names it", body = Problem,

@@ -25,7 +25,7 @@ pub(super) struct UploadedFile {
     /// The file.
     #[serde(flatten)]
     pub file: AudioFile,
-    /// Whether the user already had a file with this content; then this is that file.
+    /// Whether the user already had a file with this content. If so, this is that file.
     pub already_there: bool,
 }
 

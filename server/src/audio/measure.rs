@@ -58,7 +58,7 @@ pub(super) struct AudioAnalysis {
 pub(super) struct TempoEstimate {
     /// Beats a minute.
     pub(super) bpm: f64,
-    /// How regular the beat is, 0.1 to 1.
+    /// Regularity of the beat, 0.1 to 1.
     pub(super) regularity: f64,
 }
 

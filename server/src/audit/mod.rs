@@ -24,7 +24,7 @@ const SECS_PER_DAY: i64 = 86_400;
 /// Maximum length of a target, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
-/// How a caller was authenticated.
+/// Authentication of a caller.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum Via {

@@ -126,7 +126,7 @@ fn clean_name(name: &str) -> ApiResult<&str> {
 
 /// Deletes one of the caller's API keys, which becomes invalid at once.
 #[utoipa::path(delete, path = "/auth/api-keys/{id}", tag = "auth", security(("bearer" = ["log_in"])), params(("id", description = "Id of the key")),
-    responses((status = 204, description = "It is gone"), CommonErrors))]
+    responses((status = 204, description = "Deleted"), CommonErrors))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     LoggedIn(user): LoggedIn,

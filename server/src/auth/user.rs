@@ -63,7 +63,7 @@ impl From<&UserRow> for UserView {
 pub struct AnyUser {
     /// The account. For local callers `must_change_password` is false.
     pub row: UserRow,
-    /// How the caller authenticated.
+    /// Authentication of the caller.
     pub via: Via,
     /// The caller's address.
     pub address: IpAddr,
@@ -93,7 +93,7 @@ pub struct CurrentUser {
     pub username: String,
     /// Role of the user.
     pub role: Role,
-    /// How the caller authenticated.
+    /// Authentication of the caller.
     pub via: Via,
     /// The caller's address.
     pub address: IpAddr,

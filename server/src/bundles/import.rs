@@ -47,8 +47,8 @@ pub(super) struct Imported {
     audio_missing: Vec<String>,
 }
 
-/// Stores the project of a bundle with its audio. Audio that the caller has already is not stored
-/// again. Either all of it is there afterwards or nothing.
+/// Stores the project of a bundle with its audio. Audio that the caller already has is not stored
+/// again. Stores everything or nothing.
 #[utoipa::path(post, path = "/projects/import", tag = "projects",
     request_body(content = String, content_type = "application/zip", description = "The archive"),
     responses((status = 201, body = Imported, headers(("ETag" = String), ("Location" = String))),

@@ -7,7 +7,7 @@ use utoipa::IntoParams;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RenderQuery {
-    /// `true`: answer 202 with a task at once. The task's result is that of a direct answer.
+    /// `true`: answers 202 with a task at once. The task's result is the direct answer.
     #[serde(default, rename = "async")]
     #[param(rename = "async")]
     pub(super) asynchronous: bool,

@@ -81,7 +81,7 @@ pub(super) struct RenderAnswer {
     pub receipt: Receipt,
 }
 
-/// Renders a project to a file, in the engine that the page plays it with.
+/// Renders a project to a file, with the engine that the page plays it with.
 #[utoipa::path(post, path = "/plugins/render", tag = "plugins", params(RenderQuery), request_body = RenderRequest,
     responses((status = 200, body = RenderAnswer), (status = 202, body = StartedTask),
         (status = 404, description = "The caller has no such project", body = Problem,

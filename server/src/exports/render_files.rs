@@ -203,9 +203,9 @@ pub(crate) fn usage_of_all(blobs: &Blobs, folder: &'static str) -> ApiResult<Has
 #[utoipa::path(get, path = "/plugins/renders/{render_id}/file", tag = "plugins",
     params(("render_id", description = "Id of the render")),
     responses((status = 200, description = "The file", content_type = AudioFormat::Wav.media_type(), headers(("ETag" = String))),
-        (status = 206, description = "The range that was asked for"),
+        (status = 206, description = "The requested range"),
         (status = 304, description = "`If-None-Match` names the file"),
-        (status = 416, description = "The range lies outside the file"), CommonErrors))]
+        (status = 416, description = "The range is outside the file"), CommonErrors))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -228,10 +228,10 @@ pub(super) async fn read(
     answer.respond(&headers)
 }
 
-/// Deletes a finished render, whose file then takes no more room.
+/// Deletes a finished render and its file.
 #[utoipa::path(delete, path = "/plugins/renders/{render_id}", tag = "plugins",
     params(("render_id", description = "Id of the render")),
-    responses((status = 204, description = "It is gone"), CommonErrors))]
+    responses((status = 204, description = "Deleted"), CommonErrors))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,

@@ -102,8 +102,8 @@ fn empty_list() -> JsonText {
 /// with these notes in the page, before its fader.
 #[utoipa::path(post, path = "/plugins/soundfont-render", tag = "plugins", request_body = SoundFontRenderRequest,
     responses((status = 200, description = "The sound", content_type = FORMAT.media_type(), headers(
-            ("X-Soundfont-Id" = String, description = "The bank that was really played"),
-            ("X-Soundfont-Fallback" = String, description = "`true` if it stood in for another"),
+            ("X-Soundfont-Id" = String, description = "The bank that was played"),
+            ("X-Soundfont-Fallback" = String, description = "`true` if it replaced another"),
             ("X-Soundfont-Missing-Presets" = String, description = "Presets that the notes ask for and the bank lacks, and what \
              was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none"))),
         (status = 422, description = "`soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,

@@ -79,9 +79,9 @@ fn check_archive(file: File, read_entries: bool) -> zip::result::ZipResult<()> {
     params(("stems_id", description = "Id of the archive")),
     responses((status = 200, description = "The archive", content_type = "application/zip",
             headers(("ETag" = String))),
-        (status = 206, description = "The range that was asked for"),
+        (status = 206, description = "The requested range"),
         (status = 304, description = "`If-None-Match` names the archive"),
-        (status = 416, description = "The range lies outside the archive"), CommonErrors))]
+        (status = 416, description = "The range is outside the archive"), CommonErrors))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,

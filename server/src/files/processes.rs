@@ -19,19 +19,19 @@ pub(super) struct HelperList {
     items: Vec<Helper>,
 }
 
-/// Lists the helper processes that this process of the service has started and that run now.
-/// Administrators and callers on this machine only.
+/// Lists the running helper processes of this process of the service. Administrators and callers on
+/// this machine only.
 #[utoipa::path(get, path = "/files/processes", tag = "files", security(("bearer" = ["admin", "local"])),
     responses((status = 200, body = HelperList), CommonErrors))]
 pub(super) async fn list(State(state): State<AppState>, _: AdminOrLocal) -> Json<HelperList> {
     Json(HelperList { items: state.helpers.list() })
 }
 
-/// Ends a helper process. Its work fails as if it had been cancelled. Administrators and callers on
-/// this machine only.
+/// Ends a helper process. Its work counts as cancelled. Administrators and callers on this machine
+/// only.
 #[utoipa::path(delete, path = "/files/processes/{id}", tag = "files", security(("bearer" = ["admin", "local", "log_in"])),
     params(("id" = u64, Path, description = "Id of the helper")),
-    responses((status = 202, description = "It was told to end", body = Helper), CommonErrors))]
+    responses((status = 202, description = "The process was signalled to end", body = Helper), CommonErrors))]
 pub(super) async fn end(
     State(state): State<AppState>,
     LoggedInAdminOrLocal(user): LoggedInAdminOrLocal,

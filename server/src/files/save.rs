@@ -37,8 +37,8 @@ pub(super) struct SavedFile {
     size_bytes: u64,
 }
 
-/// Saves the body as a file in the Documents folder of a desktop. Nothing is ever overwritten: a
-/// file whose name is taken gets a number. Administrators only.
+/// Saves the body as a file in the Documents folder of a desktop. It overwrites no file: if the
+/// name exists, the new one gets a number. Administrators only.
 #[utoipa::path(post, path = "/files/save", tag = "files", security(("bearer" = ["admin"])), params(SaveQuery),
     request_body(content = String, content_type = "application/octet-stream", description = "The file"),
     responses((status = 201, body = SavedFile),

@@ -42,8 +42,8 @@ pub(super) struct Tree {
     truncated: bool,
 }
 
-/// Lists the folders below a folder, some levels deep. Omits hidden folders and links that lead out
-/// of the media folders. Administrators only.
+/// Lists the folders below a folder, down to `depth` levels. Omits hidden folders and links that
+/// lead out of the media folders. Administrators only.
 #[utoipa::path(get, path = "/media/tree", tag = "media", security(("bearer" = ["admin"])), params(TreeQuery),
     responses((status = 200, body = Tree), CommonErrors))]
 pub(super) async fn tree(

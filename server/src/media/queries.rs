@@ -7,9 +7,9 @@ use utoipa::IntoParams;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct TreeQuery {
-    /// Whole path of the folder to begin with.
+    /// Absolute path of the folder to list.
     pub(super) path: String,
-    /// How many levels below it are shown: 1 (the default) to 5.
+    /// Number of levels below it: 1 (the default) to 5.
     pub(super) depth: Option<u32>,
 }
 
@@ -17,6 +17,6 @@ pub(super) struct TreeQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct FilesQuery {
-    /// Whole path of the folder.
+    /// Absolute path of the folder.
     pub(super) path: String,
 }

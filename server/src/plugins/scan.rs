@@ -85,8 +85,8 @@ struct ScannedSoundFont {
 }
 
 /// Searches the caller's folders for plugins and SoundFonts now. Modules that have not changed are
-/// not scanned again, unless their last scan failed; a module that hangs is ended after
-/// `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. Discards the cached lists of effects of all
+/// not scanned again, unless their last scan failed; a module that hangs is stopped after
+/// `SF_PLUGIN_SCAN_MAX_SECS` and stays unclassified. Discards the cached lists of effects of all
 /// users. Administrators and callers on this machine only, since the code of plugins is run, in
 /// separate processes.
 #[utoipa::path(post, path = "/plugins/scan", tag = "plugins", security(("bearer" = ["admin", "local", "log_in"])),

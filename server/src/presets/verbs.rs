@@ -94,7 +94,7 @@ pub(super) async fn replace(
 
 /// Deletes a preset of the caller.
 #[utoipa::path(delete, path = "/presets/{id}", tag = "presets", params(("id", description = "Id of the preset")),
-    responses((status = 204, description = "It is gone"), CommonErrors))]
+    responses((status = 204, description = "Deleted"), CommonErrors))]
 pub(super) async fn delete(
     State(state): State<AppState>,
     user: CurrentUser,

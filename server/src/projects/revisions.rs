@@ -35,7 +35,7 @@ pub(super) async fn list(
     Page::of_whole(items, &query, |revision| revision.revision.to_string()).map(Json)
 }
 
-/// Makes an older revision the newest one. Nothing in between is lost.
+/// Stores an older revision as the newest one. The revisions between are kept.
 #[utoipa::path(post, path = "/projects/{id}/revisions/{n}/restore", tag = "projects",
     params(("id", description = "Id of the project"), ("n" = i64, Path, description = "The revision to restore"),
         ("If-Match" = Option<String>, Header, pattern = r#"^"\d{1,18}"$"#,

@@ -24,11 +24,10 @@ const CLIENT_ID_MAX_BYTES: usize = 128;
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct TempSave {
-    /// The window's own id: it ignores writes that carry it.
+    /// Id of the window, which ignores its own writes.
     #[schema(min_length = 1, max_length = 128)]
     client_id: String,
-    /// The project. It is upgraded, and stored even if it is not valid: better a faulty autosave
-    /// than none.
+    /// The project. It is upgraded, and stored even if it is invalid.
     #[schema(value_type = Object)]
     project: JsonText,
 }
@@ -53,7 +52,8 @@ pub(super) struct TempDocument {
     updated_at: String,
     /// The window that wrote it.
     client_id: String,
-    /// The project, in this version's form; valid only as far as what was sent was.
+    /// The project, upgraded to the current schema version. It may be invalid, since autosaves are
+    /// not validated.
     #[schema(value_type = Object)]
     project: JsonText,
 }
@@ -110,7 +110,7 @@ pub(super) async fn read(State(state): State<AppState>, user: CurrentUser) -> Ap
     read_autosave(&state, &user.id, read).await
 }
 
-/// Says when the autosave was written and by which window; both null if there is none.
+/// Returns the time of the autosave and the window that wrote it; both null if there is none.
 #[utoipa::path(get, path = "/projects/temp/revision", tag = "projects",
     responses((status = 200, body = TempRevision), CommonErrors))]
 pub(super) async fn revision(
@@ -123,7 +123,7 @@ pub(super) async fn revision(
 
 /// Discards the autosave.
 #[utoipa::path(delete, path = "/projects/temp", tag = "projects",
-    responses((status = 204, description = "There is no autosave any more"), CommonErrors))]
+    responses((status = 204, description = "The autosave is deleted"), CommonErrors))]
 pub(super) async fn delete(State(state): State<AppState>, user: CurrentUser) -> ApiResult<StatusCode> {
     let deleting = || async { Ok::<_, ApiError>(store::delete_temp(&state.db, &user.id).await?) };
     reserve::making_room(&state, deleting).await?;

@@ -43,7 +43,7 @@ pub(super) async fn list(
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
-/// Stores a new project. One without `project_id` gets one.
+/// Stores a new project. Without a `project_id`, it gets a new one.
 #[utoipa::path(post, path = "/projects", tag = "projects", request_body = ProjectDocument,
     responses((status = 201, body = Saved, headers(("ETag" = String), ("Location" = String))),
         (status = 409, description = "`project_exists`: the id is taken", body = Problem,
@@ -79,7 +79,7 @@ pub(super) async fn created(
     Ok(([(header::LOCATION, location)], saved_answer(StatusCode::CREATED, saved)).into_response())
 }
 
-/// Reads a project in this version's form.
+/// Reads a project, upgraded to the current schema version.
 #[utoipa::path(get, path = "/projects/{id}", tag = "projects", params(("id", description = "Id of the project")),
     responses((status = 200, body = ProjectDocument, headers(("ETag" = String, description = "The revision"))),
         (status = 304, description = "`If-None-Match` names the current revision"),
@@ -177,9 +177,9 @@ pub(super) async fn raw(
     download(&state, &user, &headers, &id, found).await
 }
 
-/// Turns a project of any older version into one of this version, without storing or validating it.
+/// Upgrades a project to the current schema version, without storing or validating it.
 #[utoipa::path(post, path = "/projects/upgrade", tag = "projects", request_body = ProjectDocument,
-    responses((status = 200, description = "The document in this version's form; a save says whether it is valid",
+    responses((status = 200, description = "The document, upgraded to the current schema version; only saving validates it",
         content_type = "application/json", body = Object), CommonErrors))]
 pub(super) async fn upgrade(
     State(state): State<AppState>,

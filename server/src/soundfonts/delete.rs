@@ -19,8 +19,8 @@ const SOUNDFONT_INSTEAD: HeaderName = HeaderName::from_static("x-soundfont-inste
 /// 403. SoundFonts of other users count as missing.
 #[utoipa::path(delete, path = "/plugins/soundfonts/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont")),
-    responses((status = 204, description = "It is gone", headers(
-            ("X-Soundfont-Instead" = String, description = "`system` if a SoundFont of the system has this id now; else left out"))),
+    responses((status = 204, description = "Deleted", headers(
+            ("X-Soundfont-Instead" = String, description = "`system` if a SoundFont of the system now has this id; otherwise absent"))),
         CommonErrors))]
 pub(crate) async fn delete(
     State(state): State<AppState>,

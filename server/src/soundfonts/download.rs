@@ -25,11 +25,11 @@ const SOUNDFONT_FALLBACK: HeaderName = HeaderName::from_static("x-soundfont-fall
 #[utoipa::path(get, path = "/plugins/soundfonts/download/{sf_id}", tag = "plugins",
     params(("sf_id", description = "Id of the SoundFont"), DownloadQuery),
     responses((status = 200, description = "The file", content_type = "application/octet-stream", headers(
-            ("ETag" = String), ("X-Soundfont-Id" = String, description = "The bank that is really sent"),
-            ("X-Soundfont-Fallback" = String, description = "`true` if it stands in for another"))),
-        (status = 206, description = "The range that was asked for"),
+            ("ETag" = String), ("X-Soundfont-Id" = String, description = "The bank that is sent"),
+            ("X-Soundfont-Fallback" = String, description = "`true` if it replaces another"))),
+        (status = 206, description = "The requested range"),
         (status = 304, description = "`If-None-Match` names the current file"),
-        (status = 416, description = "The range lies outside the file"),
+        (status = 416, description = "The range is outside the file"),
         (status = 422, description = "`bad_presets` or `soundfont_unusable`", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
 pub(crate) async fn read(

@@ -35,8 +35,8 @@ pub(crate) struct CondensedSoundFont {
     preset_count: usize,
 }
 
-/// Lists the SoundFonts that the scanner has found and those that the caller has uploaded. Of
-/// several with one id the one that is played is listed, and names the others.
+/// Lists the SoundFonts that the scanner has found and those that the caller has uploaded. If
+/// several have one id, lists the one that is played; it names the others.
 #[utoipa::path(get, path = "/plugins/soundfonts/catalog", tag = "plugins",
     responses((status = 200, body = CatalogAnswer, headers(("ETag" = String))),
         (status = 304, description = "`If-None-Match` names the current catalogue"), CommonErrors))]

@@ -92,10 +92,10 @@ impl SoundFonts {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum SoundFontSource {
-    /// The system: it lies in a folder of the machine, is everybody's, and cannot be deleted from
-    /// here.
+    /// The system: it is in a folder of the machine, all users have it, and the API cannot delete
+    /// it.
     System,
-    /// The caller, who has uploaded it.
+    /// The caller, who uploaded it.
     Upload,
 }
 
@@ -130,7 +130,7 @@ impl SoundFontFormat {
 pub struct SoundFontSummary {
     /// Identifies the bank: the stem of its file, lower-case letters and digits.
     pub soundfont_id: String,
-    /// Name in the file; the stem of the file where it gives none.
+    /// Name in the file, or the stem of the file name.
     pub name: String,
     /// Owner.
     pub source: SoundFontSource,
@@ -138,9 +138,9 @@ pub struct SoundFontSummary {
     pub format: SoundFontFormat,
     /// Size of the file in bytes.
     pub size_bytes: u64,
-    /// SHA-256 of the file in hexadecimal; null where it could not be read.
+    /// SHA-256 of the file in hexadecimal; null if it could not be read.
     pub content_hash: Option<String>,
-    /// Whether it stands in for a missing one.
+    /// Whether it replaces missing ones.
     pub default: bool,
     /// Whether it can be played.
     pub usable: bool,
@@ -148,7 +148,7 @@ pub struct SoundFontSummary {
     pub problem: Option<String>,
     /// Skipped parts.
     pub skipped: SkippedParts,
-    /// Other SoundFonts of this id, which are not played as long as this one is there.
+    /// Other SoundFonts of this id; this one is played instead of them.
     pub others: Vec<OtherSoundFont>,
 }
 
@@ -166,9 +166,9 @@ pub struct OtherSoundFont {
 /// Bad regions of a SoundFont: it is played without them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 pub struct SkippedParts {
-    /// How many there are.
+    /// Number of regions.
     pub count: usize,
-    /// Where the first of them stand, and what is wrong; at most 20.
+    /// Locations and faults of the first of them; at most 20.
     pub reasons: Vec<String>,
 }
 

@@ -41,27 +41,26 @@ pub(crate) struct SoundFontUpload {
     uploaded: UploadedSoundFont,
 }
 
-/// A file that was sent.
+/// A sent file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct UploadedSoundFont {
     /// Sample format.
     format: SoundFontFormat,
-    /// Its size in bytes, which counts of the quota.
+    /// Its size in bytes, which counts toward the quota.
     size_bytes: u64,
     /// Its SHA-256 in hexadecimal.
     content_hash: String,
     /// Skipped parts.
     skipped: SkippedParts,
-    /// Whether the caller had this very file under this id before.
+    /// Whether the caller already had the same file under this id.
     already_there: bool,
     /// Whether it replaced another file of the caller with this id and format.
     replaced: bool,
 }
 
-/// Stores a SoundFont that only the caller has from then on. It is opened first: what cannot be
-/// played is refused, and what is skipped of it is answered. An earlier one of the same id and
-/// format is replaced; the same file again changes nothing. It counts of the caller's quota for
-/// audio.
+/// Stores a SoundFont for the caller alone. Refuses one that cannot be played, and reports skipped
+/// parts. It replaces an earlier one of the same id and format; the same file again changes
+/// nothing. It counts of the caller's quota for audio.
 #[utoipa::path(post, path = "/plugins/soundfonts/upload", tag = "plugins",
     request_body(content = SoundFontForm, content_type = "multipart/form-data"),
     responses((status = 201, body = SoundFontUpload),

@@ -42,7 +42,7 @@ pub struct Capabilities {
     pub audio_formats: &'static [&'static str],
     /// Options of exports.
     pub export: ExportCapabilities,
-    /// Whether language models can be asked through `/ai_proxy`.
+    /// Whether `/ai_proxy` offers language models.
     pub ai: bool,
     /// Limits.
     pub limits: Limits,

@@ -15,13 +15,13 @@ use crate::state::AppState;
 /// Versions of this installation.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct Version {
-    /// Of the service.
+    /// Version of the service.
     pub version: &'static str,
-    /// Of the API: the part of its paths.
+    /// Version of the API, as in its paths.
     pub api_version: &'static str,
-    /// Of the engine, as receipts name it.
+    /// Version of the engine, as in receipts.
     pub engine_version: &'static str,
-    /// Of project documents that are written.
+    /// Schema version of stored project documents.
     pub schema_version: u64,
 }
 

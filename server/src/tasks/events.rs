@@ -27,7 +27,7 @@ pub(super) struct TaskEvent {
     /// Name of the event: `task`.
     #[schema(pattern = "^task$")]
     event: String,
-    /// The task as it is now, as JSON.
+    /// The task, as JSON.
     #[schema(content_media_type = "application/json")]
     data: String,
 }

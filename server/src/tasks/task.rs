@@ -78,7 +78,7 @@ pub struct Task {
     pub error: Option<Value>,
 }
 
-/// A task that was started in place of a direct answer.
+/// A task that continues the work of the request.
 #[derive(Debug, Serialize, ToSchema)]
 pub struct StartedTask {
     /// Its id; see `/tasks/{id}`.

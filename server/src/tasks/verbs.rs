@@ -40,11 +40,11 @@ pub(super) async fn read(
     state.tasks.find(&user.id, &id).await.map(Json)
 }
 
-/// Cancels a task. It ends as soon as its work notices; one that has ended stays as it is, or is
-/// removed with `remove=true`.
+/// Cancels a task. It ends soon afterwards; a finished task stays unchanged, or is removed with
+/// `remove=true`.
 #[utoipa::path(delete, path = "/tasks/{id}", tag = "tasks",
     params(("id", description = "Id of the task"), CancelQuery),
-    responses((status = 200, description = "The task as it is now, or as it was when it was removed",
+    responses((status = 200, description = "The task, or its last state if it was removed",
         body = Task), CommonErrors))]
 pub(super) async fn cancel(
     State(state): State<AppState>,

@@ -24,7 +24,7 @@ pub(super) struct UserConfig {
     settings: Map<String, Value>,
     /// Names of the settings that the user has set.
     set: Vec<&'static str>,
-    /// When one of these was last set, RFC 3339; null if none is.
+    /// When one of these was last set, RFC 3339; null if none are set.
     updated_at: Option<String>,
 }
 
@@ -38,9 +38,9 @@ pub(super) struct SettingDescription {
     kind: &'static str,
     /// The words of a choice; empty for other kinds.
     choices: &'static [&'static str],
-    /// Lowest number; null for other kinds.
+    /// Minimum; null for other kinds.
     min: Option<f64>,
-    /// Highest number; null for other kinds.
+    /// Maximum; null for other kinds.
     max: Option<f64>,
     /// Maximum number of characters of a text; null for other kinds.
     max_chars: Option<usize>,

@@ -111,7 +111,7 @@ async fn find(state: &AppState, user: &CurrentUser, id: &str) -> ApiResult<Uploa
 
 /// Returns the supported version, extensions and limits of the tus protocol.
 #[utoipa::path(options, path = "/audio/uploads", tag = "audio",
-    responses((status = 204, description = "See the headers", headers(("Tus-Version" = String),
+    responses((status = 204, description = "The headers have the state", headers(("Tus-Version" = String),
         ("Tus-Extension" = String), ("Tus-Max-Size" = u64), ("Tus-Checksum-Algorithm" = String))), CommonErrors))]
 pub(super) async fn options(State(state): State<AppState>, _: CurrentUser) -> Response {
     let fields = [
@@ -188,7 +188,7 @@ pub(super) async fn create(
 /// Returns how many bytes of an upload have been received (tus 1.0.0).
 #[utoipa::path(head, path = "/audio/uploads/{id}", tag = "audio",
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
-    responses((status = 200, description = "See the headers", headers(("Upload-Offset" = u64),
+    responses((status = 200, description = "The headers have the state", headers(("Upload-Offset" = u64),
         ("Upload-Length" = u64), ("Upload-Expires" = String), ("Upload-Metadata" = String))),
         (status = 412, description = "`tus_version`"), CommonErrors))]
 pub(super) async fn head(
