@@ -25,7 +25,7 @@ pub(crate) fn set_up() {
 /// Returns free pages between used ones to the system, in all heaps. Takes milliseconds.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[expect(unsafe_code, reason = "the allocator of the C library is asked through a foreign function")]
-pub(crate) fn give_back() {
+pub(crate) fn return_free_memory() {
     // SAFETY: `malloc_trim` takes a number, changes free memory only and may be called at any time.
     unsafe { libc::malloc_trim(0) };
 }
@@ -36,4 +36,4 @@ pub(crate) fn set_up() {}
 
 /// Other allocators return memory by themselves.
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
-pub(crate) fn give_back() {}
+pub(crate) fn return_free_memory() {}

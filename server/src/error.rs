@@ -166,7 +166,7 @@ pub enum ApiError {
     TooManyRequests {
         /// For a person.
         detail: String,
-        /// Seconds until another try makes sense.
+        /// Seconds to wait before a retry.
         retry_after_secs: u64,
     },
     /// 501: this installation does not support the operation.
@@ -206,7 +206,7 @@ pub enum ApiError {
     Busy {
         /// For a person.
         detail: String,
-        /// Seconds until another try makes sense.
+        /// Seconds to wait before a retry.
         retry_after_secs: u64,
     },
     /// 503: decoding was stopped at its time limit. The load of the machine or the setting may be

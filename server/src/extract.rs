@@ -109,7 +109,7 @@ fn document_work<T>(
         let outcome = work();
         if !is_small {
             // Frees the memory before the next document needs it.
-            allocator::give_back();
+            allocator::return_free_memory();
         }
         outcome
     };

@@ -21,7 +21,7 @@ pub(crate) struct Caller(Arc<AtomicBool>);
 
 impl Caller {
     /// Whether the caller has disconnected.
-    pub(crate) fn has_gone(&self) -> bool {
+    pub(crate) fn has_disconnected(&self) -> bool {
         self.0.load(Ordering::Relaxed)
     }
 }
@@ -131,7 +131,7 @@ impl Permits {
         weight: u64,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
-        self.run_held(self.acquire(None, weight, weight).await?, work).await
+        self.run_with_permit(self.acquire(None, weight, weight).await?, work).await
     }
 
     /// Like [`Self::run_weighted`], within the limit of a user.
@@ -145,7 +145,7 @@ impl Permits {
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let user = self.user(user_id);
-        self.run_held(self.acquire(Some(user), weight, weight).await?, work).await
+        self.run_with_permit(self.acquire(Some(user), weight, weight).await?, work).await
     }
 
     /// Like [`Self::run_for`], for work that reads its input when it runs: waiting requests have no
@@ -160,10 +160,10 @@ impl Permits {
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
     ) -> ApiResult<T> {
         let user = self.user(user_id);
-        self.run_held(self.acquire(Some(user), weight, 0).await?, work).await
+        self.run_with_permit(self.acquire(Some(user), weight, 0).await?, work).await
     }
 
-    async fn run_held<T: Send + 'static>(
+    async fn run_with_permit<T: Send + 'static>(
         &self,
         held: HeldPermits,
         work: impl FnOnce(&Caller) -> ApiResult<T> + Send + 'static,
@@ -380,7 +380,7 @@ mod tests {
         let caller = tokio::spawn(async move {
             let work = move |caller: &Caller| {
                 let _ = begun.send(());
-                while !caller.has_gone() {
+                while !caller.has_disconnected() {
                     std::thread::yield_now();
                 }
                 let _ = ended.send(());

@@ -43,7 +43,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         auth::ensure_admin(&state, announce_password).await?;
         projects::seed_demo(&state).await?;
     }
-    orphans::bring_back_needed(&state).await.context("cannot restore files from the quarantine")?;
+    orphans::restore_needed(&state).await.context("cannot restore files from the quarantine")?;
     audio::resume(&state).await.context("cannot tidy up the audio files")?;
     let listener = listen_on(address, "SF_HOST, SF_PORT").await?;
     let bound = listener.local_addr()?;

@@ -41,7 +41,7 @@ pub(super) struct PluginScan {
 /// A problem of a scan for plugins.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginProblem {
-    /// Where it is.
+    /// Path.
     path: String,
     /// The problem.
     problem: String,

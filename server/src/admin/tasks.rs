@@ -15,7 +15,7 @@ use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 use crate::tasks::Task;
 
-/// A task and whose it is.
+/// A task and its owner.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct OwnedTask {
     /// Id of the account that started it.

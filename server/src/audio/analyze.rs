@@ -54,7 +54,9 @@ pub(super) async fn analyze(
     find(&state, &user.id, &id).await?;
     let (runtime, owner_id) = (Handle::current(), user.id.clone());
     let permits = state.audio.decoding.clone();
-    let work = move |caller: &Caller| analysis(&state, &runtime, &owner_id, &id, &mut |_| !caller.has_gone());
+    let work = move |caller: &Caller| {
+        analysis(&state, &runtime, &owner_id, &id, &mut |_| !caller.has_disconnected())
+    };
     let answer = permits.run_for(&user.id, 1, work).await?;
     Ok(Json(answer).into_response())
 }

@@ -83,7 +83,7 @@ pub(super) async fn reference(
     let name = found.file.name;
     let report = found.content.report;
     let work = move |caller: &Caller| {
-        let measured = measure(BufReader::new(samples), &report, &mut |_| !caller.has_gone())?;
+        let measured = measure(BufReader::new(samples), &report, &mut |_| !caller.has_disconnected())?;
         Ok(answer(name, measured, report.warnings))
     };
     state.audio.decoding.run_for(&user.id, 1, work).await.map(Json)
@@ -105,7 +105,7 @@ async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> 
 async fn measure_received(state: &AppState, user_id: &str, received: Received) -> ApiResult<ReferenceAnswer> {
     let (work_state, runtime) = (state.clone(), Handle::current());
     let work = move |caller: &Caller| {
-        let (state, observer) = (&work_state, &mut |_| !caller.has_gone());
+        let (state, observer) = (&work_state, &mut |_| !caller.has_disconnected());
         let decoded = decode(state, &runtime, &Allowance::of_temporary_files(state), &received, observer)?;
         let samples = BufReader::new(File::open(decoded.samples.temporary())?);
         let measured = measure(samples, &decoded.report, observer)?;

@@ -125,7 +125,7 @@ fn convert<W: Write + std::io::Seek>(
         if part.is_empty() {
             break;
         }
-        if caller.has_gone() {
+        if caller.has_disconnected() {
             return Err(std::io::Error::new(std::io::ErrorKind::Interrupted, "the client disconnected"));
         }
         for (number, channel) in input.iter_mut().enumerate() {

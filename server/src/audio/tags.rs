@@ -18,7 +18,7 @@ use crate::state::AppState;
 const TAGS_MAX: usize = 50;
 const TAG_MAX_CHARS: usize = 64;
 
-/// Stands for a tag in the API's description.
+/// A tag, for the API's description.
 #[derive(ToSchema)]
 #[schema(value_type = String, min_length = 1, max_length = 64)]
 #[expect(dead_code, reason = "only its description is used")]

@@ -57,7 +57,7 @@ pub(super) async fn upload(
     }
     let (runtime, owner_id, work_state) = (Handle::current(), user.id.clone(), state.clone());
     let work = move |caller: &Caller| {
-        import_all(&work_state, &runtime, &owner_id, received, &mut |_| !caller.has_gone())
+        import_all(&work_state, &runtime, &owner_id, received, &mut |_| !caller.has_disconnected())
     };
     let answer = state.audio.decoding.run_for(&user.id, 1, work).await?;
     Ok((StatusCode::CREATED, Json(answer)).into_response())

@@ -167,7 +167,7 @@ pub struct Entry {
     pub actor_id: Option<String>,
     /// Name of that account at the time.
     pub actor: String,
-    /// How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`.
+    /// Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`.
     #[schema(value_type = Via)]
     pub via: String,
     /// Address of the client; null on the command line.

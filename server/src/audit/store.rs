@@ -45,7 +45,7 @@ pub(super) async fn insert(db: &Db, entry: &Entry) -> Result<(), sqlx::Error> {
 pub(crate) struct Filter<'f> {
     /// Only this action.
     pub(crate) action: Option<Action>,
-    /// Only what this account did or what was done to it, by name.
+    /// Only entries with this account as actor or target, by name.
     pub(crate) user: Option<&'f str>,
 }
 

@@ -40,7 +40,7 @@ pub enum NotLocal {
     /// `SF_TRUST_LOCAL=off`.
     #[error("local trust is switched off (SF_TRUST_LOCAL)")]
     SwitchedOff,
-    /// The connection comes from elsewhere.
+    /// The connection comes from another machine.
     #[error("the connection comes from another machine")]
     ForeignPeer,
     /// A proxy on this machine forwards requests of others.

@@ -49,7 +49,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
         kind != Some(Kind::Postgres) || db::is_empty(address).await?,
         "the database {address} (SF_DATABASE_URL) is not empty; nothing was changed. Use an empty database"
     );
-    let replaced_dir = move_existing_aside(config, database.as_deref(), replace)?;
+    let replaced_dir = move_existing_files(config, database.as_deref(), replace)?;
     let blobs = open_blobs(&config.storage, Sharing::Exclusive).await?;
     let (source, folder, dir) = (folder, folder.to_owned(), config.storage.dir.clone());
     let restoring = move || -> anyhow::Result<usize> {
@@ -91,12 +91,12 @@ pub(crate) struct Restored {
 }
 
 fn not_empty_error(target: &str) -> String {
-    format!("{target} is not empty; nothing was changed. --replace moves its files aside")
+    format!("{target} is not empty; nothing was changed. --replace moves its files to another folder")
 }
 
-/// Moves the files in the storage folder aside, and returns where. Fails if there are any without
-/// `replace`.
-fn move_existing_aside(
+/// Moves existing files to a new folder below the storage folder, and returns it. Without
+/// `replace`, fails if there are any.
+fn move_existing_files(
     config: &Config,
     database: Option<&Path>,
     replace: bool,
@@ -127,7 +127,7 @@ fn move_existing_aside(
     for path in existing {
         let name = path.file_name().context("a path without a name")?;
         fs::rename(&path, replaced_dir.join(name))
-            .with_context(|| format!("cannot move {} aside", path.display()))?;
+            .with_context(|| format!("cannot move {} to the folder of replaced files", path.display()))?;
     }
     Ok(Some(replaced_dir))
 }

@@ -88,16 +88,15 @@ fn bundle(
     };
     let audio_ids = runtime.block_on(audio::ids(&state.db, owner_id))?;
     for id in files_used(&project) {
-        if caller.has_gone() {
+        if caller.has_disconnected() {
             return Err(cancelled());
         }
         let original =
             if audio_ids.contains(&id) { audio::original(state, runtime, owner_id, &id)? } else { None };
         match original {
             Some(_) if manifest.audio.len() >= AUDIO_MAX => {
-                let detail = format!(
-                    "The project uses more than {AUDIO_MAX} audio files, the most that a bundle can hold."
-                );
+                let detail =
+                    format!("The project uses more than {AUDIO_MAX} audio files, the maximum for a bundle.");
                 return Err(ApiError::Unprocessable { code: "too_many_files", detail });
             }
             Some(original) => manifest.audio.push(bundled(id, &original)),
@@ -167,7 +166,7 @@ fn write(
     }
     let uncompressed = options.compression_method(zip::CompressionMethod::Stored);
     for file in &manifest.audio {
-        if caller.has_gone() {
+        if caller.has_disconnected() {
             return Err(cancelled());
         }
         let mut original = audio::open_original(state, &file.sha256)?.ok_or_else(|| {

@@ -33,7 +33,7 @@ const MEDIA_TYPES: &[&str] = &["application/zip", "application/x-zip-compressed"
 /// Result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Imported {
-    /// Id of the project: the one that it had, or a new one if that is taken.
+    /// Id of the project: that in the bundle, or a new one if that exists already.
     project_id: String,
     /// Its revision.
     revision: i64,
@@ -68,7 +68,7 @@ pub(super) async fn import(
         let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
         let imported = Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received);
         // Gives the memory of a large bundle back before the next one is read.
-        allocator::give_back();
+        allocator::return_free_memory();
         imported
     };
     let imported = permits.run_for(&user.id, 1, work).await?;
@@ -187,7 +187,7 @@ impl Import<'_> {
                         self.owner_id,
                         &bundled.name,
                         &mut entry,
-                        &mut |_| !self.caller.has_gone(),
+                        &mut |_| !self.caller.has_disconnected(),
                     );
                     let (file, is_known) = outcome.map_err(|error| match error {
                         ApiError::BadRequest { detail, .. } => {

@@ -7,7 +7,7 @@ use utoipa::Modify;
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 
-/// The extension that describes who may call an operation.
+/// The extension that describes the permitted callers of an operation.
 pub(crate) const WHO: &str = "x-who";
 
 /// Adds the bearer token to the document.
@@ -45,8 +45,8 @@ pub(crate) fn complete(document: &OpenApi) -> Value {
         }
         add_answers(path, operation);
         super::examples::add(operation);
-        let who = who(operation);
-        operation.entry(WHO).or_insert_with(|| who.into());
+        let callers = callers_of(operation);
+        operation.entry(WHO).or_insert_with(|| callers.into());
     });
     document
 }
@@ -72,7 +72,7 @@ fn operation_id(path: &str, method: &str) -> String {
 /// Describes the permitted callers of an operation, from its roles (OpenAPI 3.1, Security
 /// Requirement Object). `local` includes callers on this machine; `log_in` excludes API keys;
 /// `before_password_change` applies even while the password must be changed.
-fn who(operation: &Map<String, Value>) -> String {
+fn callers_of(operation: &Map<String, Value>) -> String {
     if !is_for_users(operation) {
         return "everybody".to_owned();
     }

@@ -143,7 +143,8 @@ fn checked_depth(format: AudioFormat, name: &str, code: &'static str) -> ApiResu
     BitDepth::of_name(name).filter(|depth| format.bit_depths().contains(depth)).ok_or_else(|| {
         let names: Vec<String> =
             format.bit_depths().iter().map(|depth| format!("`{}`", depth.name())).collect();
-        let detail = format!("The bit depth `{name}` cannot be written; {} can.", in_words(&names));
+        let detail =
+            format!("The bit depth `{name}` is not supported; supported depths: {}.", in_words(&names));
         ApiError::bad_request(code, detail)
     })
 }
@@ -162,7 +163,7 @@ impl Client<'_> {
     pub(super) fn is_waiting(self) -> bool {
         match self {
             Self::Task(task) => !task.is_cancelled(),
-            Self::Caller(caller) => !caller.has_gone(),
+            Self::Caller(caller) => !caller.has_disconnected(),
         }
     }
 

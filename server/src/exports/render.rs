@@ -77,7 +77,7 @@ pub(super) struct RenderAnswer {
     /// Warnings about the file, as sentences: missing SoundFonts and presets, and whether it is
     /// silent.
     pub warnings: Vec<String>,
-    /// Proof of what was rendered.
+    /// Receipt of the render.
     pub receipt: Receipt,
 }
 
@@ -139,7 +139,7 @@ impl RenderRequest {
 
 fn unknown_format(name: &str) -> ApiError {
     let known = AudioFormat::EXTENSIONS.map(|extension| format!("`{extension}`"));
-    let detail = format!("The format `{name}` cannot be written; {} can.", in_words(&known));
+    let detail = format!("The format `{name}` is not supported; supported formats: {}.", in_words(&known));
     ApiError::bad_request("unsupported_format", detail)
 }
 

@@ -142,11 +142,11 @@ pub(super) async fn render(
         let buffered = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));
         let name = &chosen.soundfont.summary.soundfont_id;
         let mut prepare = |presets: &[(u16, u8)]| {
-            work_state.soundfonts.banks.prepare(&bank, name, presets, &mut || !caller.has_gone())
+            work_state.soundfonts.banks.prepare(&bank, name, presets, &mut || !caller.has_disconnected())
         };
         let budget = work_state.exports.budget.share_of(&user.id);
         let voice = TrackVoice { bank: &bank, prepare: &mut prepare, budget };
-        let mut observer = |_| !caller.has_gone();
+        let mut observer = |_| !caller.has_disconnected();
         let missing =
             render_first(&project, sample_rate_hz, tail_secs, channels, voice, buffered, &mut observer)?;
         Ok((large_answer::sound(&work_state, &user.id, FORMAT.media_type(), file)?, chosen, missing))

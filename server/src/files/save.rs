@@ -31,7 +31,7 @@ const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 pub(super) struct SavedFile {
     /// Its whole path.
     path: String,
-    /// Its name: with a number if there was one of that name.
+    /// Its name, with a number if the name existed.
     name: String,
     /// Its size in bytes.
     size_bytes: u64,

@@ -137,7 +137,7 @@ where
     };
     tokio::select! {
         outcome = serving => log_outcome(peer, outcome),
-        () = pending.client_left(stream) => tracing::debug!(%peer, "a client disconnected, or sent more than is read"),
+        () = pending.client_disconnected(stream) => tracing::debug!(%peer, "a client disconnected, or sent more than is read"),
     }
 }
 

@@ -45,7 +45,7 @@ impl PendingRequest {
     }
 
     /// Completes when the client has disconnected.
-    pub(super) async fn client_left(&self, stream: &SharedStream) {
+    pub(super) async fn client_disconnected(&self, stream: &SharedStream) {
         let mut pending = self.0.subscribe();
         loop {
             // The sender is `self`, which exists as long as this runs.

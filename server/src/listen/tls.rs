@@ -230,7 +230,7 @@ fn malformed(setting: &'static str, path: &Path, fault: String) -> TlsError {
     TlsError::Malformed { setting, path: path.to_owned(), fault }
 }
 
-/// The validity of a certificate at `time`, whoever has signed it. The verifier trusts no issuer
+/// The validity of a certificate at `time`, regardless of its issuer. The verifier trusts no issuer
 /// here, but checks the dates first.
 fn validity(certified: &CertifiedKey, time: UnixTime) -> Validity {
     let Some(certificate) = certified.cert.first() else { return Validity::Valid };

@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_logged_arrives() {
+    fn logged_lines_are_kept() {
         use tracing_subscriber::prelude::*;
         let tail = LogTail::default();
         let layer = tracing_subscriber::fmt::layer().json().flatten_event(true).with_writer(tail.clone());

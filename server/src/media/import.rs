@@ -125,5 +125,5 @@ fn import_one(
         return Err(ApiError::bad_request("not_an_audio_file", detail));
     }
     let mut content = File::open(&real).map_err(|error| unreadable(path, &error))?;
-    audio::import_content(state, runtime, owner_id, &name, &mut content, &mut |_| !caller.has_gone())
+    audio::import_content(state, runtime, owner_id, &name, &mut content, &mut |_| !caller.has_disconnected())
 }

@@ -112,7 +112,9 @@ pub(super) fn is_audio(name: &str) -> bool {
 /// Adds the properties from the headers of the files. Stops if the client disconnects.
 fn add_header_info(state: &AppState, files: &mut [MediaFile], caller: &Caller) -> ApiResult<()> {
     let paths: Vec<PathBuf> = files.iter().map(|file| PathBuf::from(&file.path)).collect();
-    for (file, header) in files.iter_mut().zip(state.audio.inspect(&paths, &mut || !caller.has_gone())?) {
+    for (file, header) in
+        files.iter_mut().zip(state.audio.inspect(&paths, &mut || !caller.has_disconnected())?)
+    {
         let Some(header) = header else { continue };
         let rate_hz = f64::from(header.sample_rate_hz.max(1));
         file.duration_secs = header.frames.map(|frames| frames as f64 / rate_hz);

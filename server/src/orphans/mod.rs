@@ -132,8 +132,8 @@ pub(crate) fn due<'f>(
     Ok(found.iter().filter(|orphan| due.contains(&folder_and_name(orphan))).collect())
 }
 
-/// Deletes the record of the time since which a quarantined file was not needed. If the file is
-/// restored, its time starts again. Blocks.
+/// Deletes the record of an unneeded file after it was quarantined. If the file is restored, its
+/// time starts again. Blocks.
 ///
 /// # Errors
 /// If the query fails.
@@ -196,15 +196,15 @@ async fn collect_local_parts(state: &AppState, blobs: &Blobs) -> ApiResult<()> {
 ///
 /// # Errors
 /// If a query or the storage fails.
-pub(crate) async fn bring_back_needed(state: &AppState) -> ApiResult<()> {
+pub(crate) async fn restore_needed(state: &AppState) -> ApiResult<()> {
     let (state, runtime) = (state.clone(), Handle::current());
-    let bringing = move || {
+    let restoring = move || {
         if state.blobs.is_remote() {
             return_needed(&state, &runtime, &state.blobs.local())?;
         }
         return_needed(&state, &runtime, &state.blobs).map(|_| ())
     };
-    tokio::task::spawn_blocking(bringing).await?
+    tokio::task::spawn_blocking(restoring).await?
 }
 
 /// Moves needed files back that are missing. Returns the files that stay in the quarantine of
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[tokio::test(flavor = "multi_thread")]
-    async fn an_orphan_is_set_aside_once_it_is_old() {
+    async fn an_orphan_is_quarantined_once_it_is_old() {
         let now_ms = clock::now_unix_ms();
         let app = TestApp::start().await;
         let sound = sine_wav(440.0, 48_000, 0.1);
@@ -445,7 +445,7 @@ mod tests {
         assert_eq!((answer.status.as_u16(), answer.bytes), (200, sound));
         // The others return at a start, before a request.
         assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
-        bring_back_needed(&app.state).await.expect("restores");
+        restore_needed(&app.state).await.expect("restores");
         assert!(app.state.blobs.quarantined().expect("lists").is_empty());
     }
 

@@ -16,9 +16,9 @@ pub(super) struct Unneeded<'f> {
     pub(super) stored_ms: i64,
 }
 
-/// Records the files that are not needed now, and forgets all others. Returns folder and name of
-/// those that have not been needed since `due_ms`; they stay recorded until [`forget`]. A file that
-/// was stored again since its record counts as new.
+/// Records the files that are not needed now, and deletes all other records. Returns folder and
+/// name of those that have not been needed since `due_ms`; they stay recorded until [`forget`]. A
+/// file that was stored again since its record counts as new.
 pub(super) async fn record_unneeded(
     db: &Db,
     unneeded: &[Unneeded<'_>],
@@ -61,7 +61,7 @@ pub(super) async fn record_unneeded(
     Ok(due)
 }
 
-/// Forgets since when a file was not needed, by its folder and name.
+/// Deletes the record of an unneeded file, by its folder and name.
 pub(super) async fn forget<'c>(
     database: impl sqlx::Executor<'c, Database = sqlx::Any>,
     file: &(String, String),

@@ -61,7 +61,7 @@ struct UnclassifiedPlugin {
 /// A file or folder, and a remark about it.
 #[derive(Debug, Serialize, ToSchema)]
 struct ScanRemark {
-    /// Where it is.
+    /// Path.
     path: String,
     /// The remark.
     reason: String,

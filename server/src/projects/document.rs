@@ -66,10 +66,10 @@ macro_rules! placeholders {
 }
 
 placeholders! {
-    ProjectNote for "Project.Note", "Stands for a note in the API's description.";
-    ProjectControl for "Project.Control", "Stands for a control in the API's description.";
-    ProjectTempo for "Project.TempoPoint", "Stands for a tempo change in the API's description.";
-    ProjectSettings for "Project.Settings", "Stands for the engine's settings in the API's description.";
+    ProjectNote for "Project.Note", "A note, for the API's description.";
+    ProjectControl for "Project.Control", "A control, for the API's description.";
+    ProjectTempo for "Project.TempoPoint", "A tempo change, for the API's description.";
+    ProjectSettings for "Project.Settings", "The engine's settings, for the API's description.";
 }
 
 /// Identifies a stored document, also in errors, which name the path of its download.

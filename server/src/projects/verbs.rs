@@ -26,7 +26,7 @@ pub(super) fn saved_answer(status: StatusCode, saved: Saved) -> SavedAnswer {
     (status, [(header::ETAG, revision_tag(saved.revision))], Json(saved))
 }
 
-/// Lists the caller's projects, the one saved last first.
+/// Lists the caller's projects, the last saved first.
 #[utoipa::path(get, path = "/projects", tag = "projects", params(PageQuery),
     responses((status = 200, body = Page<ProjectSummary>), CommonErrors))]
 pub(super) async fn list(

@@ -197,7 +197,7 @@ impl Drop for Reservation {
     fn drop(&mut self) {
         if self.bytes >= TRIM_MIN_BYTES {
             // Trim before the next render allocates.
-            allocator::give_back();
+            allocator::return_free_memory();
         }
         self.budget.lock().running.retain(|running| running.ticket != self.ticket);
         self.budget.changed.notify_all();

@@ -12,7 +12,7 @@ use super::missing::MissingSound;
 use super::options::MixOptions;
 use super::report::{LeftOutOfRender, LimiterReport, MixReport};
 
-/// Proof of what a render is.
+/// Receipt of a render.
 #[derive(Debug, Clone, PartialEq, Serialize, ToSchema)]
 pub struct Receipt {
     /// Highest magnitude of any sample; 1 is full scale.

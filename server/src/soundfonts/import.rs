@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn making_an_id_of_an_id_changes_nothing() {
+    fn an_id_made_of_an_id_is_unchanged() {
         for letter in '\0'..=char::MAX {
             let id = id_of_name(&letter.to_string());
             assert_eq!(id_of_name(&id), id, "{letter:?}");

@@ -90,7 +90,7 @@ fn reduce(
 ) -> ApiResult<Vec<u8>> {
     let (banks, name) = (&state.soundfonts.banks, &soundfont.summary.soundfont_id);
     let bank = soundfont.open(state)?;
-    banks.prepare(&bank, name, presets, &mut || !caller.has_gone())?;
+    banks.prepare(&bank, name, presets, &mut || !caller.has_disconnected())?;
     // For the samples, and then the file made of them.
     let _memory = banks.reserve(name, 2 * bank.reduced_bytes(presets))?;
     let unusable = |error: BankError| RenderError::Bank { name: name.clone(), reason: error.into() };

@@ -81,7 +81,7 @@ pub(crate) async fn upload(
     let importing = move |_: &Caller| {
         let imported = import::import(&work_state, &runtime, &owner_id, name, received);
         // Gives the memory of a large SoundFont back before the next one is read.
-        allocator::give_back();
+        allocator::return_free_memory();
         imported
     };
     let Imported { uploaded, already_there, replaced } = state.soundfonts.uploads.run(importing).await?;

@@ -207,7 +207,8 @@ impl Attempt {
         }
     }
 
-    /// Stores how the attempt ended, retries until that works, and forgets the attempt.
+    /// Stores the outcome of the attempt, retries until it succeeds, and removes the attempt from
+    /// the list.
     async fn settle(
         self: Arc<Self>,
         mut end: End,

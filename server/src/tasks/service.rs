@@ -261,7 +261,7 @@ impl Tasks {
         self.live().get(id).is_some_and(|live| live.attempt == attempt)
     }
 
-    /// Forgets an attempt that has ended.
+    /// Removes a finished attempt from the list.
     pub(super) fn remove_live(&self, id: &str, attempt: i64) {
         let mut live = self.live();
         if live.get(id).is_some_and(|live| live.attempt == attempt) {

@@ -1,7 +1,7 @@
 //! Settings of single users: what they like, wherever they log in.
 //!
 //! [`settings_table`] is the one list of them; checks, defaults and the description in the API are
-//! made from it. Only what a user has set is stored, so a new default reaches everybody who did not
+//! made from it. Only changed settings are stored, so a new default reaches all users who did not
 //! choose.
 
 mod settings_table;

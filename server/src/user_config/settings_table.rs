@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_default_is_a_value_that_its_setting_takes() {
+    fn every_default_is_accepted_by_its_setting() {
         for setting in USER_SETTINGS {
             let default = setting.default.to_json();
             assert_eq!(setting.kind.check(&default), Ok(()), "{}", setting.key);

@@ -14,7 +14,7 @@ pub(super) struct StoredSetting {
     pub(super) updated_at: String,
 }
 
-/// A value to store as JSON, or `None` to forget what was set.
+/// A value to store as JSON, or `None` to reset the setting.
 pub(super) type Change<'c> = (&'c str, Option<String>);
 
 /// Everything that a user has set, by name.

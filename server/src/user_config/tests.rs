@@ -16,7 +16,7 @@ async fn read(app: &TestApp, token: &str) -> Value {
 }
 
 #[tokio::test]
-async fn settings_begin_with_defaults_and_keep_what_is_set() {
+async fn settings_begin_with_defaults_and_keep_changes() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let fresh = read(&app, &token).await;
@@ -46,7 +46,7 @@ async fn settings_begin_with_defaults_and_keep_what_is_set() {
 }
 
 #[tokio::test]
-async fn every_wrong_place_is_named_and_nothing_changes() {
+async fn every_invalid_value_is_named_and_nothing_changes() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     send(&app, &token, Method::PATCH, &json!({ "snap_ticks": 480 })).await.expect(200);
@@ -89,7 +89,7 @@ async fn everybody_has_settings_of_their_own() {
 }
 
 #[tokio::test]
-async fn the_list_describes_what_is_checked() {
+async fn the_list_describes_the_accepted_values() {
     let app = TestApp::start().await;
     let list = app.local(Method::GET, &format!("{PATH}/settings")).send().await.expect(200);
     let items = list["items"].as_array().expect("a list");
@@ -104,7 +104,7 @@ async fn the_list_describes_what_is_checked() {
 }
 
 #[tokio::test]
-async fn what_an_older_version_stored_is_passed_over() {
+async fn values_that_an_older_version_stored_are_ignored() {
     let app = TestApp::start().await;
     app.local(Method::PATCH, PATH)
         .json(&json!({ "theme": "dark", "snap_ticks": 1 }))

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn each_kind_takes_its_own_values_only() {
+    fn each_kind_accepts_its_own_values_only() {
         check(&Kind::Choice(&["a", "b"]), &[json!("a"), json!("b")], &[json!("c"), json!(1), json!(null)]);
         check(&Kind::Switch, &[json!(true), json!(false)], &[json!(0), json!("on"), json!(null)]);
         check(

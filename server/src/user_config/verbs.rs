@@ -94,7 +94,7 @@ pub(super) async fn replace(
     user: CurrentUser,
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<Json<UserConfig>> {
-    store::change(&state.db, &user.id, &checked(&body, WhereNull::IsAValue)?, true).await?;
+    store::change(&state.db, &user.id, &checked(&body, NullEffect::IsAValue)?, true).await?;
     view(&state, &user.id).await
 }
 
@@ -108,7 +108,7 @@ pub(super) async fn change(
     user: CurrentUser,
     Json(body): Json<Map<String, Value>>,
 ) -> ApiResult<Json<UserConfig>> {
-    store::change(&state.db, &user.id, &checked(&body, WhereNull::Forgets)?, false).await?;
+    store::change(&state.db, &user.id, &checked(&body, NullEffect::Resets)?, false).await?;
     view(&state, &user.id).await
 }
 
@@ -122,25 +122,25 @@ pub(super) async fn reset(State(state): State<AppState>, user: CurrentUser) -> A
 
 /// Effect of null in a body.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum WhereNull {
+enum NullEffect {
     IsAValue,
-    Forgets,
+    Resets,
 }
 
 /// The changes in a body, or all invalid values.
-fn checked(body: &Map<String, Value>, null: WhereNull) -> ApiResult<Vec<Change<'_>>> {
+fn checked(body: &Map<String, Value>, null: NullEffect) -> ApiResult<Vec<Change<'_>>> {
     let mut changes = Vec::with_capacity(body.len());
     let mut errors = Vec::new();
     for (key, value) in body {
-        let forgets = null == WhereNull::Forgets && value.is_null();
+        let resets = null == NullEffect::Resets && value.is_null();
         let fault = match user_setting(key) {
             None => Some("there is no such setting; GET /user_config/settings lists them".to_owned()),
-            Some(_) if forgets => None,
+            Some(_) if resets => None,
             Some(setting) => setting.kind.check(value).err(),
         };
         match fault {
             Some(detail) => errors.push(FieldError { pointer: format!("/{}", pointer_part(key)), detail }),
-            None => changes.push((key.as_str(), (!forgets).then(|| value.to_string()))),
+            None => changes.push((key.as_str(), (!resets).then(|| value.to_string()))),
         }
     }
     let Some(first) = errors.first() else { return Ok(changes) };

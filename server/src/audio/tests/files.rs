@@ -243,7 +243,7 @@ async fn a_start_keeps_stored_files_without_a_row() {
         std::fs::write(folder.join(name), b"left over").expect("writes");
     }
     resume(&app.state).await.expect("goes on");
-    crate::orphans::bring_back_needed(&app.state).await.expect("looks");
+    crate::orphans::restore_needed(&app.state).await.expect("looks");
     assert_eq!(stored_names(&app).len(), 6);
 }
 

@@ -45,7 +45,7 @@ async fn result_of_task(studio: &Studio, path: &str, request: &Value) -> Value {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_missing_soundfont_or_preset_is_reported_with_what_played_instead() {
+async fn a_missing_soundfont_or_preset_is_reported_with_its_replacement() {
     let studio = Studio::start().await;
     let request = json!({ "project": song_with_missing_sounds(), "tail_secs": 0 });
     let answer = studio.post("/plugins/render", &request).await.expect(200);

@@ -54,7 +54,7 @@ pub enum MidiError {
     #[error("the file has no tracks")]
     NoTracks,
     /// More of something than a project can have.
-    #[error("the file has more than {limit} {what}, the most that a project can have")]
+    #[error("the file has more than {limit} {what}, the maximum for a project")]
     TooMany {
         /// Name of the exceeded quantity.
         what: &'static str,

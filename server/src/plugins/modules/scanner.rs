@@ -167,7 +167,7 @@ impl Scanner {
         }
     }
 
-    /// Forgets deleted modules of these folders.
+    /// Removes deleted modules of these folders from the cache.
     fn forget_deleted(&self, dirs: &[PathBuf]) {
         let mut known = lock(&self.known);
         let mut changed = lock(&self.changed);

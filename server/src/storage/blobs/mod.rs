@@ -266,7 +266,7 @@ impl Blobs {
         self.remote.is_some()
     }
 
-    /// Whether the file of `key` is stored. Brings it back from the quarantine if it is there.
+    /// Whether the file of `key` is stored. Restores it from the quarantine if necessary.
     ///
     /// # Errors
     /// When the storage does not answer.
