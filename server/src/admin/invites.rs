@@ -29,9 +29,9 @@ const NOTE_MAX_CHARS: usize = 200;
 enum InviteState {
     /// It can be used.
     Open,
-    /// Somebody has used it.
+    /// It was used.
     Used,
-    /// Its time is over.
+    /// It has expired.
     Expired,
 }
 

@@ -205,7 +205,7 @@ pub(super) async fn change(
     Ok(Json(Accounts::of(&state).await?.view(after)))
 }
 
-/// `cancelled` is the number of tasks that were cancelled when the account was switched off.
+/// `cancelled` is the number of tasks that were cancelled when the account was disabled.
 async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &UserRow, cancelled: u64) {
     if before.role != after.role {
         let detail = format!("{} to {}", before.role.as_str(), after.role.as_str());

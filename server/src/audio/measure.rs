@@ -43,9 +43,9 @@ pub(super) struct AudioAnalysis {
     pub(super) sample_peak_db: Option<f64>,
     /// Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
     pub(super) spectral_centroid_hz: Option<f64>,
-    /// Estimated tempo; null where there is no pulse.
+    /// Estimated tempo; null without a pulse.
     pub(super) tempo: Option<TempoEstimate>,
-    /// Estimated key; null where there are no tones.
+    /// Estimated key; null without tones.
     pub(super) key: Option<KeyEstimate>,
     /// Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate
     /// goes.

@@ -39,11 +39,11 @@ pub(super) struct Imported {
     revision: i64,
     /// Time of the import, RFC 3339.
     updated_at: String,
-    /// Audio files that are the caller's now and were not before.
+    /// Audio files that are new for the caller.
     audio_added: usize,
     /// Audio files that the caller had already.
     audio_known: usize,
-    /// Ids of audio that the project names and that was not in the bundle.
+    /// Ids of audio files that the project names and the bundle lacks.
     audio_missing: Vec<String>,
 }
 

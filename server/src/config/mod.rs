@@ -428,7 +428,7 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
     Ok(LogConfig { filter: filter.to_owned(), format })
 }
 
-/// Least default number of task threads. Tasks may take an hour, so those of several users share
+/// Minimum default number of task threads. Tasks may take an hour, so those of several users share
 /// the processors.
 const DEFAULT_WORKERS_MIN: usize = 8;
 

@@ -200,16 +200,16 @@ pub(crate) async fn restore_needed(state: &AppState) -> ApiResult<()> {
     let (state, runtime) = (state.clone(), Handle::current());
     let restoring = move || {
         if state.blobs.is_remote() {
-            return_needed(&state, &runtime, &state.blobs.local())?;
+            restore_needed_in(&state, &runtime, &state.blobs.local())?;
         }
-        return_needed(&state, &runtime, &state.blobs).map(|_| ())
+        restore_needed_in(&state, &runtime, &state.blobs).map(|_| ())
     };
     tokio::task::spawn_blocking(restoring).await?
 }
 
-/// Moves needed files back that are missing. Returns the files that stay in the quarantine of
+/// Restores needed files that are missing. Returns the files that stay in the quarantine of
 /// `blobs`: nothing needs them, or they are stored again.
-fn return_needed(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
+fn restore_needed_in(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult<Vec<Quarantined>> {
     let quarantined = blobs.quarantined()?;
     if quarantined.is_empty() {
         return Ok(quarantined);
@@ -218,7 +218,7 @@ fn return_needed(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult
     let names: HashSet<&str> = quarantined.iter().map(|file| file.name.as_str()).collect();
     for file in runtime.block_on(inventory::expected(&state.db))? {
         if names.contains(file.key.path().as_str()) {
-            // Brings it back if it is missing.
+            // Restores it if it is missing.
             blobs.contains(&file.key)?;
         }
     }
@@ -229,7 +229,7 @@ fn return_needed(state: &AppState, runtime: &Handle, blobs: &Blobs) -> ApiResult
 /// be removed up to that time already: no row may outlive its files.
 fn expire_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs, now_ms: i64) -> ApiResult<()> {
     let orphans = &state.config.orphans;
-    for file in return_needed(state, runtime, blobs)? {
+    for file in restore_needed_in(state, runtime, blobs)? {
         let kept_secs = match file.reason {
             Reason::Unneeded => orphans.quarantine_secs,
             Reason::Deleted => orphans.deleted_kept_secs,

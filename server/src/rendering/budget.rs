@@ -76,7 +76,7 @@ impl Queue {
         self.running.iter().filter(|claim| counts(claim)).map(|claim| claim.bytes).sum()
     }
 
-    /// `None` if a claim has to wait; otherwise whether it overtakes an earlier one.
+    /// `None` if a claim must wait; otherwise whether it overtakes an earlier one.
     fn grant(&self, claim: &Claim, limit_bytes: u64, user_bytes: u64) -> Option<bool> {
         let of_owner = |owner_id: &Arc<str>| {
             self.running_bytes(|running| running.owner_id.as_ref() == owner_id.as_ref())

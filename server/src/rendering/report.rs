@@ -31,7 +31,7 @@ pub struct MixReport {
 /// Gain reduction of the mix limiter, at the project's own sample rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, ToSchema)]
 pub struct LimiterReport {
-    /// Largest reduction in decibels; 0 where the mix stayed below the ceiling of -3 dBFS.
+    /// Largest reduction in decibels; 0 if the mix stayed below the ceiling of -3 dBFS.
     pub largest_reduction_db: f64,
     /// For how long the mix was reduced by more than 0.1 dB, in seconds of the song.
     pub reduced_secs: f64,

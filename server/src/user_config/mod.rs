@@ -1,4 +1,4 @@
-//! Settings of single users: what they like, wherever they log in.
+//! Settings of each user, which apply wherever the user logs in.
 //!
 //! [`settings_table`] is the one list of them; checks, defaults and the description in the API are
 //! made from it. Only changed settings are stored, so a new default reaches all users who did not

@@ -46,7 +46,7 @@ use crate::turns::{Turn, Turns};
 /// wait for a minute.
 const WAIT_MAX: Duration = Duration::from_secs(45);
 
-/// `Retry-After` of an attempt that waited in vain, in seconds.
+/// `Retry-After` of an attempt that waited too long, in seconds.
 const RETRY_AFTER_SECS: u64 = 10;
 
 /// Maximum parallel checks per address for accounts that are known there, so that one address

@@ -28,7 +28,7 @@ pub enum ThrottledKind {
     Address,
     /// One account from every address that it has not logged in from before.
     Account,
-    /// Everybody who registers from this address without an invitation.
+    /// Registrations from this address without an invitation.
     Registrations,
 }
 
@@ -39,10 +39,9 @@ pub struct Throttled {
     pub id: String,
     /// The kind of a throttled entry.
     pub kind: ThrottledKind,
-    /// Name of the account; null where the entry is about an address, or where no account has the
-    /// name that was typed.
+    /// Name of the account; null if the entry is about an address or an unknown name.
     pub username: Option<String>,
-    /// IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null where the entry is about an
+    /// IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null if the entry is about an
     /// account.
     pub address: Option<String>,
     /// Failed log-ins within an hour; for an address the failed accounts, for registrations all
