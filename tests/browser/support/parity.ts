@@ -181,7 +181,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
       audio: object,
     ): { bytes: Uint8Array<ArrayBuffer>; leftOut: string[] };
   };
-  /** Most frames of a long file that the page sends at a time; one block for each clip. */
+  /** Maximum number of frames of a streamed file that the page sends at a time. */
   const PIECE_FRAMES = 16_384;
   /** Frames between two statuses. */
   const REPORT_FRAMES = 1536;
@@ -270,8 +270,8 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     host.receive({ type: 'stop' });
     host.receive({ type: 'seek', frame: startFrame });
     // As in the page, the engine is stopped before it plays; clips receive their first blocks.
-    const unheard = new Float32Array(REPORT_FRAMES);
-    do host.render(unheard, unheard);
+    const discarded = new Float32Array(REPORT_FRAMES);
+    do host.render(discarded, discarded);
     while (bring());
     host.receive({ type: 'play' });
     const total = latencyFrames + frames;
