@@ -19,10 +19,11 @@ use crate::block::{BLOCK_FRAMES, SILENT_BLOCK};
 use crate::session::{Session, Track};
 use crate::synth::SynthError;
 
-/// Most removed tracks that fade out at a time; the oldest is cut when there are more.
+/// Maximum number of removed tracks that fade out at a time; beyond it, the oldest is cut.
 const REMOVED_TRACKS_MAX: usize = 128;
 
-/// Most removed routes of a strip that fade out at a time; the oldest is cut when there are more.
+/// Maximum number of a strip's removed routes that fade out at a time; beyond it, the oldest is
+/// cut.
 const REMOVED_ROUTES_MAX: usize = 64;
 
 /// The parts of a track.

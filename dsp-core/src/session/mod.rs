@@ -302,8 +302,8 @@ pub enum Event {
         /// 0 to 127.
         program: u8,
     },
-    /// Selects a program of the bank that the bank select controllers (0 and 32) have selected
-    /// since the last program change, otherwise of the current bank.
+    /// Selects a program. Its bank is that of the bank select controllers (0 and 32) since the last
+    /// program change, otherwise the current bank.
     Program {
         /// 0 to 127.
         program: u8,

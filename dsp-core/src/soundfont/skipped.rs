@@ -97,8 +97,8 @@ pub enum Reason {
     /// A modulator with an unknown transform (section 8.3).
     #[error("a modulator has the transform {0}, which is unknown")]
     ModulatorTransform(u16),
-    /// A link to a modulator that does not exist or has no linked source, a cycle of links, or a
-    /// linked source without a link (section 9.5.4).
+    /// A link to a modulator that does not exist or has no linked source (section 9.5.4). Also a
+    /// cycle of links, or a linked source without a link.
     #[error("modulator {0} has a broken link")]
     ModulatorLink(usize),
     /// More modulators than a zone can have.

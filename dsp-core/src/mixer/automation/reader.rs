@@ -95,7 +95,7 @@ impl AutomationReader {
         self.curve.value_when_stopped(frame)
     }
 
-    /// Jumps to a frame of the clock. Returns the value there.
+    /// Resets to a frame of the clock. Returns the value there.
     pub(crate) fn reset(&mut self, clock: u64) -> f64 {
         let value = self.curve.value(clock);
         (self.state, self.next_control_point) = (ReaderState::On(value), 0);

@@ -265,7 +265,7 @@ impl EffectRack {
         self.chain.gain_reduction_db(effect)
     }
 
-    /// Clears all signal and jumps to a frame of the clock.
+    /// Clears all signal and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.clock = clock;
         for automated in &mut self.automated {
