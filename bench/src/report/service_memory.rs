@@ -390,8 +390,8 @@ impl Measurement {
         Ok(limit.context("the answer names no limit")?.parse()?)
     }
 
-    /// Measures an operation with each of its worst bodies, with eight of the worst at once, and
-    /// with the worst valid project if it takes one.
+    /// Measures an operation with each of its worst bodies, then with eight of the worst at once.
+    /// If it takes a project, also measures the worst valid one.
     fn measure_json_bodies(&mut self, operation: &Operation, project: &str) -> anyhow::Result<()> {
         let limit = self.body_limit(operation)?;
         let mut worst: Option<(f64, String, Vec<u8>)> = None;
