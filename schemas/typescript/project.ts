@@ -191,7 +191,7 @@ export interface AutomationPoint {
   tick: Tick;
   value: number;
   /**
-   * Shape of the segment to the next point: `linear`, `step` (the value stays, and jumps at the next point), or an arc by its curvature c. At the fraction x of the segment's time the value has covered the fraction x / (x + (1 - x)(1 + c) / (1 - c)) of its change. A positive curvature changes the value late, a negative one early.
+   * Shape of the segment to the next point: `linear`, `step`, or an arc by its curvature c. With `step` the value stays, and jumps at the next point. For an arc, at the fraction x of the segment's time the value has covered the fraction x / (x + (1 - x)(1 + c) / (1 - c)) of its change. A positive curvature changes the value late, a negative one early.
    */
   curve?: ("linear" | "step") | number;
 }
