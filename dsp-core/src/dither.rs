@@ -238,8 +238,8 @@ fn quantize_inline(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [
     clipped
 }
 
-/// The next integer below; what an `i32` cannot hold becomes its nearest end, which clips all the
-/// same.
+/// The largest integer at or below `value`, limited to the range of `i32`, which is wider than any
+/// sample.
 #[inline]
 fn rounded_down(value: f64) -> i32 {
     let truncated = value as i32;

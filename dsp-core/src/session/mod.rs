@@ -1,4 +1,4 @@
-//! A session: plain data that says what a project sounds like, in frames and linear gains.
+//! A session: plain data that describe the sound of a project in frames and linear gains.
 //!
 //! A [`Mixer`](crate::mixer::Mixer) turns a session into sound.
 
@@ -13,7 +13,7 @@ pub use clip::Clip;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Everything that decides what a project sounds like, except the banks and audio files themselves.
+/// The complete description of a project's sound, except the banks and audio files themselves.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Session {

@@ -10,7 +10,7 @@ const APPROACH_SECS: f64 = 0.01;
 pub(crate) struct AutomationReader {
     curve: AutomationCurve,
     state: ReaderState,
-    /// Nothing is to be done before this frame of the clock.
+    /// Frame of the clock at which the reader acts next.
     next_control_point: u64,
     approach_frames: u32,
 }
@@ -102,7 +102,7 @@ impl AutomationReader {
         value
     }
 
-    /// The frame of the clock before which nothing is to be done.
+    /// Frame of the clock at which [`Self::step`] acts next.
     pub(crate) fn next_control_point(&self) -> u64 {
         self.next_control_point
     }

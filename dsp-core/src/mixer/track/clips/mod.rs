@@ -251,9 +251,9 @@ impl ClipPlayer {
         if playing {
             self.advance(frames);
         }
-        let sounds = playing
+        let is_audible = playing
             && self.near.iter().any(|&index| self.voices[index].clip.frame < self.position + frames as u64);
-        if !sounds && self.declicker.is_idle() {
+        if !is_audible && self.declicker.is_idle() {
             self.position += if playing { frames as u64 } else { 0 };
             self.declicker.reset();
             return None;

@@ -103,8 +103,8 @@ impl Ring {
     /// next frame to be played. Returns the number of appended frames.
     pub(super) fn append(&mut self, read: u64, [left, right]: [&[f32]; 2]) -> u64 {
         let size = self.frames();
-        let taken = left.len().min(right.len()).min(self.free_frames(read));
-        for frame in 0..taken {
+        let appended_frames = left.len().min(right.len()).min(self.free_frames(read));
+        for frame in 0..appended_frames {
             let index = (self.end % size) as usize;
             for (values, audio) in self.values.iter_mut().zip([left, right]) {
                 values[index] = if audio[frame].is_finite() { audio[frame] } else { 0.0 };
@@ -112,7 +112,7 @@ impl Ring {
             self.end += 1;
         }
         self.start = self.start.max(self.end.saturating_sub(size));
-        taken as u64
+        appended_frames as u64
     }
 
     /// Left and right from an available frame of the clip on: at most `max_frames` that are
