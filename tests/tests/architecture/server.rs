@@ -47,7 +47,7 @@ fn sql_is_only_in_stores() {
 fn slices_use_only_exports_of_others() {
     let sources = Sources::read(&folder());
     let found = private_imports(&sources, &Imports::of(&sources));
-    assert_eq!(found, [""; 0], "a slice uses what the `mod.rs` of another does not export");
+    assert_eq!(found, [""; 0], "a slice uses an item that the `mod.rs` of another slice does not export");
 }
 
 /// The imports between top-level modules, by names and by the services in the state.
