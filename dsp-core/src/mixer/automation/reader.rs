@@ -89,7 +89,7 @@ impl AutomationReader {
         (self.state, self.next_control_point) = (ReaderState::Off, 0);
     }
 
-    /// The session stops at a frame. Returns the value that the parameter goes to.
+    /// The session stops at a frame. Returns the value to which the parameter ramps.
     pub(crate) fn stop(&mut self, frame: u64) -> f64 {
         self.leave_curve();
         self.curve.value_when_stopped(frame)
