@@ -254,7 +254,7 @@ describe('EngineHost', () => {
     bench.receive({ type: 'play' });
     bench.render(9_600);
     const squeezed = peak(bench.render(2_400));
-    const report = bench.reports.findLast((one) => one.type === 'reductions');
+    const report = bench.reports.findLast((entry) => entry.type === 'reductions');
     if (report?.type !== 'reductions') throw new Error('no reductions');
     expect(report.db[0]).toBeGreaterThan(6);
     expect([...report.db].slice(1)).toEqual([NaN, NaN, NaN]);
@@ -266,9 +266,9 @@ describe('EngineHost', () => {
     bench.render(4_800);
     expect(peak(bench.render(4_800))).toBeLessThan(1e-4);
     bench.receive({ type: 'watchReductions', effects: [] });
-    const before = bench.reports.filter((one) => one.type === 'reductions').length;
+    const before = bench.reports.filter((entry) => entry.type === 'reductions').length;
     bench.render(9_600);
-    expect(bench.reports.filter((one) => one.type === 'reductions')).toHaveLength(before);
+    expect(bench.reports.filter((entry) => entry.type === 'reductions')).toHaveLength(before);
   });
 
   it('keeps changes of the mix when a bank or audio arrives', () => {
@@ -312,7 +312,7 @@ describe('EngineHost', () => {
     const bench = withPiano();
     const count = (): number => bench.reports.filter((report) => report.type === 'meters').length;
     const last = () => {
-      const report = bench.reports.findLast((one) => one.type === 'meters');
+      const report = bench.reports.findLast((entry) => entry.type === 'meters');
       if (report?.type !== 'meters') throw new Error('no meters');
       return report;
     };
@@ -413,9 +413,9 @@ describe('EngineHost', () => {
     bench.receive({ type: 'streamAudio', request: 91, slot: 3, frames: 48_000 });
     bench.receive({ type: 'play' });
     bench.render(1_536);
-    const asked = bench.reports.filter((report) => report.type === 'wanted').at(-1);
-    if (asked?.type !== 'wanted') throw new Error('nothing is wanted');
-    const [wanted] = asked.wanted;
+    const wantedReport = bench.reports.filter((report) => report.type === 'wanted').at(-1);
+    if (wantedReport?.type !== 'wanted') throw new Error('nothing is wanted');
+    const [wanted] = wantedReport.wanted;
     expect(wanted).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
     if (!wanted) throw new Error('nothing is wanted');
     const half = new Float32Array(wanted.frames).fill(0.25);
@@ -440,11 +440,11 @@ describe('EngineHost', () => {
     for (const { slot, frames } of Object.values(audio)) bench.receive({ type: 'streamAudio', request: 91, slot, frames });
     set(['one', 'two']);
     bench.render(1_536);
-    const asked = bench.reports.filter((report) => report.type === 'wanted').at(-1);
-    if (asked?.type !== 'wanted') throw new Error('nothing is wanted');
-    expect(asked.wanted.map(({ clip, slot }) => [clip, slot])).toEqual([[0, 3], [1, 4]]);
+    const wantedReport = bench.reports.filter((report) => report.type === 'wanted').at(-1);
+    if (wantedReport?.type !== 'wanted') throw new Error('nothing is wanted');
+    expect(wantedReport.wanted.map(({ clip, slot }) => [clip, slot])).toEqual([[0, 3], [1, 4]]);
     set(['two']);
-    for (const { slot, sourceFrame, frames } of asked.wanted) {
+    for (const { slot, sourceFrame, frames } of wantedReport.wanted) {
       const piece = new Float32Array(frames).fill(slot === 4 ? 0.25 : 0.5);
       bench.receive({ type: 'fillAudio', slot, sourceFrame, left: piece, right: piece });
     }
