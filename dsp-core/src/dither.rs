@@ -1,8 +1,9 @@
 //! Quantization to integer samples of 8, 16 or 24 bits, with TPDF dither and noise shaping.
 //!
-//! The sum of two independent uniform values, each of one step's width, makes the first two
-//! moments of the total error independent of the signal (Lipshitz, Wannamaker and Vanderkooy,
-//! "Quantization and Dither: A Theoretical Survey", JAES 40-5, 1992): mean 0, power 1/4 LSB^2.
+//! The dither is the sum of two independent uniform values, each of one step's width. It makes the
+//! first two moments of the total error independent of the signal: mean 0, power 1/4 LSB^2. Source:
+//! Lipshitz, Wannamaker and Vanderkooy, "Quantization and Dither: A Theoretical Survey", JAES 40-5,
+//! 1992.
 //!
 //! Noise shaping feeds past errors back through a filter H, so that the error's spectrum becomes
 //! |1 - H|^2 times the white one's: less where hearing is sharp, more where it is not.
@@ -141,7 +142,7 @@ pub struct QuantizerProcessor {
 }
 
 impl QuantizerProcessor {
-    /// A quantizer at the start of its dither.
+    /// Creates a quantizer; its dither sequence starts at the seed.
     pub fn new(config: QuantizerConfig) -> Self {
         let shaping = config.shaping.at_rate(config.sample_rate_hz);
         Self {
@@ -237,8 +238,8 @@ fn quantize_inline(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [
     clipped
 }
 
-/// The next integer below; what an `i32` cannot hold becomes its nearest end, which clips all the
-/// same.
+/// The largest integer at or below `value`, limited to the range of `i32`, which is wider than any
+/// sample.
 #[inline]
 fn rounded_down(value: f64) -> i32 {
     let truncated = value as i32;

@@ -1,11 +1,11 @@
 //! Downmix of more than two channels to stereo, after ITU-R BS.775.
 //!
-//! Left and right pass unchanged. The centre goes to both sides at -3 dB, a surround channel to the
-//! same side at -3 dB, a single rear channel to both sides at -6 dB (BS.775-3, table 2: 3/2 and 3/1
-//! to 2/0). The low-frequency channel is left out, as section 3 of its annex 7 allows. Positions
-//! that the recommendation does not define (rear pairs of 7.1, heights) are treated as the nearest
-//! defined ones. The sum is not scaled down: float samples may exceed full scale, and the mix has
-//! headroom and a limiter.
+//! Left and right pass unchanged. The centre goes to both sides at -3 dB, and a surround channel to
+//! the same side at -3 dB. A single rear channel goes to both sides at -6 dB (BS.775-3, table 2:
+//! 3/2 and 3/1 to 2/0). The low-frequency channel is left out, as section 3 of its annex 7 allows.
+//! Positions that the recommendation does not define (rear pairs of 7.1, heights) are treated as
+//! the nearest defined ones. The sum is not scaled down: float samples may exceed full scale, and
+//! the mix has headroom and a limiter.
 
 use alloc::vec::Vec;
 

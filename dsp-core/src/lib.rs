@@ -14,7 +14,7 @@
 //! - Arithmetic is plain IEEE 754. Transcendental functions come from `libm`, on every target,
 //!   because a platform's own may round differently (clippy refuses the std ones here).
 //! - Constructors validate and allocate. `process` and `reset` never allocate, lock, log or
-//!   panic, and what they compute does not depend on how many frames a call asks for.
+//!   panic, and their output does not depend on the number of frames of a call.
 //! - Randomness is seeded by the caller.
 //!
 //! Without the `std` feature the crate is `no_std` with `alloc`. It then lacks loudness measurement

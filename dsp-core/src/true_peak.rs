@@ -1,9 +1,10 @@
 //! True peak: the highest level of the waveform between samples (ITU-R BS.1770-4, annex 2).
 //!
-//! The signal is computed at 8 times its rate (4 times from 64 kHz on) by a sinc of 48 taps under a
-//! Kaiser window of 60 dB, flat to 0.46 of the sample rate. A tone there reads at most 0.15 dB too
-//! low (0.6 dB from 64 kHz on, at inaudible frequencies). At half the sample rate the response is
-//! halved, and a tone and its image sum to the level of the tone: no reading is too high.
+//! The signal is computed at 8 times its rate, or 4 times from 64 kHz on. The filter is a sinc of
+//! 48 taps under a Kaiser window of 60 dB, flat to 0.46 of the sample rate. A tone in its pass band
+//! reads at most 0.15 dB too low (0.6 dB from 64 kHz on, at inaudible frequencies). At half the
+//! sample rate the response is halved. A tone and its image sum to the level of the tone there, so
+//! no reading is too high.
 
 use alloc::vec;
 use alloc::vec::Vec;

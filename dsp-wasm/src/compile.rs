@@ -28,8 +28,8 @@ pub struct CompiledSession {
 /// `project` is a project from the service. `bank_slots` is a JavaScript object of numbers that
 /// maps SoundFont ids to the engine's slots. A track without a bank uses the bank in
 /// `default_slot`; tracks whose bank is in no slot are silent. `audio` maps the service's ids of
-/// audio files to objects with their `slot`, their `frames` at the engine's sample rate, and the
-/// file's sample rate as `fileRateHz`. Without `audio` there are no files.
+/// audio files to objects. Each has the file's `slot`, its `frames` at the engine's sample rate,
+/// and its sample rate as `fileRateHz`. Without `audio` there are no files.
 ///
 /// # Errors
 ///
@@ -90,9 +90,9 @@ impl MediaResolver for Loaded {
     }
 }
 
-/// The presets that each track can request from its SoundFont, in the order of the tracks: bank and
-/// program numbers as in `0:0,128:0`, or an empty string for a track without a SoundFont. Notes are
-/// ignored and may be omitted.
+/// The presets that each track can request from its SoundFont, in the order of the tracks. They are
+/// bank and program numbers as in `0:0,128:0`; a track without a SoundFont has an empty string.
+/// Notes are ignored and may be omitted.
 ///
 /// # Errors
 ///

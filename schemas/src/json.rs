@@ -37,7 +37,7 @@ impl JsonText {
         Ok(Self::of_compact(text))
     }
 
-    /// The text of a tree of values.
+    /// Serializes `value` to JSON text.
     #[must_use]
     pub fn of_value(value: &Value) -> Self {
         Self(value.to_string())

@@ -30,7 +30,7 @@ describe("project.schema.json", () => {
 
   it.each(examples("invalid"))("judges %s as the service does", (path) => {
     const example = read(path) as InvalidExample;
-    // What a schema cannot say is left to the service.
+    // The service checks the rules that a schema cannot express.
     expect(validate(example.document)).toBe(example.semantic === true);
     if (example.semantic !== true) {
       const pointers = validate.errors?.map((error) => error.instancePath);
@@ -40,7 +40,7 @@ describe("project.schema.json", () => {
 });
 
 describe("project.ts", () => {
-  it("is what the schema generates", async () => {
+  it("equals the types that the schema generates", async () => {
     const committed = readFileSync(new URL("project.ts", import.meta.url), "utf8");
     expect(committed, 'run "npm run generate" in schemas/').toBe(await generate());
   });

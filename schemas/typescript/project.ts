@@ -29,7 +29,7 @@ export interface Project {
    */
   project_id: string;
   /**
-   * Title shown to people.
+   * Title.
    */
   name?: string;
   /**
@@ -61,7 +61,7 @@ export interface Project {
   master?: Master;
   settings?: Settings;
   /**
-   * What the page wants to remember about its view of this project; opaque to the service.
+   * View state of the page; opaque to the service.
    */
   client?: {
     [k: string]: unknown;
@@ -105,7 +105,7 @@ export interface Track {
   mute?: boolean;
   solo?: boolean;
   /**
-   * Passes the track around its effects.
+   * Bypasses the track's effects.
    */
   bypass?: boolean;
   /**
@@ -142,22 +142,22 @@ export interface BuiltinEffect {
   id: string;
   type: "builtin";
   /**
-   * Which built-in effect.
+   * Name of the built-in effect.
    */
   name: string;
   params?: EffectParams;
   bypass?: boolean;
   /**
-   * Id of the track that the effect listens to; left out: its own sound.
+   * Id of the track whose signal is the side-chain; left out: the effect's input.
    */
   side_chain?: string | null;
   /**
-   * The service's id of the audio file that is its impulse response, of at most 30 s.
+   * Id of the audio file with the impulse response, at most 30 s long.
    */
   impulse?: string;
 }
 /**
- * Parameter values by parameter id, in the parameter's own unit: numbers, also true and false for switches, also names for choices. A built-in effect takes values outside a range as its nearest end, and passes over what it does not know.
+ * Parameter values by parameter id, in the unit of the parameter. Switches also accept true and false, and choices their names. A built-in effect clamps values to the range and ignores unknown parameters.
  */
 export interface EffectParams {
   [k: string]: number | string | boolean;
@@ -166,7 +166,7 @@ export interface PluginEffect {
   id: string;
   type: "vst2" | "vst3";
   /**
-   * What people call it.
+   * Display name.
    */
   name?: string;
   plugin_id: string;
@@ -179,7 +179,7 @@ export interface PluginEffect {
 }
 export interface AutomationLane {
   /**
-   * What is automated: `volume_db`, `pan`, `send/` followed by the id of the bus, or `effect_id/parameter_id`; on the master, no pan and no sends.
+   * Target of the automation: `volume_db`, `pan`, `send/` followed by the id of the bus, or `effect_id/parameter_id`; on the master, no pan and no sends.
    */
   target: string;
   /**
@@ -191,7 +191,7 @@ export interface AutomationPoint {
   tick: Tick;
   value: number;
   /**
-   * How the value goes on to the next point: `linear`, `step`, or an arc of a curvature c from -1 to 1: at the share x of the time it has gone the share x / (x + (1 - x)(1 + c) / (1 - c)) of its way, so late for c above 0, early below.
+   * Shape of the segment to the next point: `linear`, `step`, or an arc by its curvature c. With `step` the value stays, and jumps at the next point. For an arc, at the fraction x of the segment's time the value has covered the fraction x / (x + (1 - x)(1 + c) / (1 - c)) of its change. A positive curvature changes the value late, a negative one early.
    */
   curve?: ("linear" | "step") | number;
 }
@@ -263,7 +263,7 @@ export interface ProgramControl {
   type: "program";
   program: number;
   /**
-   * SoundFont bank of the program; left out: the bank that is in force.
+   * SoundFont bank of the program; left out: the current bank.
    */
   bank?: number;
 }
@@ -282,11 +282,11 @@ export interface AudioItem {
   name?: string;
   start_tick: Tick;
   /**
-   * Where in the source the item begins, in frames of the source.
+   * Position in the source at which the item begins, in frames.
    */
   offset_frames?: number;
   /**
-   * How long the item is, in frames of the source; left out: to the end of the source.
+   * Length of the item in frames of the source; left out: to the end of the source.
    */
   length_frames?: number;
   /**
@@ -303,7 +303,7 @@ export interface AudioItem {
   audio_file_url?: string;
 }
 /**
- * Straight lines of the gain, in frames of the source.
+ * Linear fades of the gain, in frames of the source.
  */
 export interface Fades {
   in_frames?: number;
@@ -354,34 +354,34 @@ export interface Master {
   automation?: AutomationLane[];
 }
 /**
- * What decides how the engine sounds; it belongs to the project, not to the machine that renders it.
+ * Engine settings that change the sound; they belong to the project.
  */
 export interface Settings {
   /**
-   * Most voices that one track sounds at a time.
+   * Maximum number of simultaneous voices of a track.
    */
   polyphony?: number;
   /**
-   * How the engine reads between the values of a sample: a straight line, a cubic through four values, or a windowed sinc.
+   * Interpolation between the values of a sample: linear, a cubic through four values, or a windowed sinc.
    */
   interpolation?: "linear" | "four_point" | "sinc";
   /**
-   * How velocity moves the cutoff of the filter: as the zones of the bank state, and not at all where they state nothing; or there by the default of the SoundFont specification 2.04, section 8.4.2, which makes soft notes duller.
+   * `as_stated`: velocity moves the filter cutoff only where the zones of the bank say so. `specification`: zones that say nothing use the default modulator of the SoundFont specification 2.04, section 8.4.2, which makes soft notes duller.
    */
   velocity_to_cutoff?: "as_stated" | "specification";
   reverb?: ReverbSettings;
   chorus?: ChorusSettings;
   /**
-   * Start of every random sequence: dither, and phases of modulation.
+   * Seed of all random sequences: dither, and phases of modulation.
    */
   seed?: number;
 }
 /**
- * The room that all instruments share; sounds and controller 91 say how much of a track goes there.
+ * The reverb that all instruments share; SoundFonts and controller 91 set the send level of a track.
  */
 export interface ReverbSettings {
   /**
-   * Size of the room: how slowly it falls silent.
+   * Room size; larger rooms decay longer.
    */
   room?: number;
   /**
@@ -389,32 +389,32 @@ export interface ReverbSettings {
    */
   damping?: number;
   /**
-   * How far the two sides differ: 0 is mono.
+   * Stereo width: 0 is mono, 1 the full width.
    */
   width?: number;
   /**
-   * Level of what it adds to the mix; -144 is silence.
+   * Level of its output; -144 is silence.
    */
   level_db?: number;
 }
 /**
- * The chorus that all instruments share; sounds and controller 93 say how much of a track goes there.
+ * The chorus that all instruments share; SoundFonts and controller 93 set the send level of a track.
  */
 export interface ChorusSettings {
   /**
-   * Middle of the delay, in milliseconds.
+   * Mean delay in milliseconds.
    */
   delay_ms?: number;
   /**
-   * How far the delay drifts to either side of the middle, in milliseconds; beyond `delay_ms` it counts as that.
+   * Modulation of the delay to either side, in milliseconds; values above `delay_ms` count as `delay_ms`.
    */
   depth_ms?: number;
   /**
-   * Drifts there and back a second.
+   * Rate of the modulation in hertz.
    */
   rate_hz?: number;
   /**
-   * Level of what it adds to the mix; -144 is silence.
+   * Level of its output; -144 is silence.
    */
   level_db?: number;
 }

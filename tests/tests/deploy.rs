@@ -123,13 +123,13 @@ fn files_that_the_compose_file_refers_to_exist() {
             assert!(is_there, "{name} mounts {source}");
         }
     }
-    let asked: Vec<String> = read("deploy/compose.yaml")
+    let variables: Vec<String> = read("deploy/compose.yaml")
         .split("${")
         .skip(1)
         .map(|rest| rest.split([':', '}']).next().unwrap_or_default().to_owned())
         .collect();
     let example = read("deploy/example.env");
-    for name in asked {
+    for name in variables {
         assert!(
             example.lines().any(|line| line.starts_with(&format!("{name}="))),
             "example.env lacks {name}"
@@ -151,10 +151,10 @@ fn the_image_is_built_from_existing_files_and_runs_unprivileged() {
     assert_eq!(after("ENTRYPOINT "), ["[\"songfoundry\"]"]);
     assert!(after("HEALTHCHECK ").concat().contains(&format!("127.0.0.1:{}/readyz", settings["SF_PORT"])));
     assert!(after("RUN ").contains(&"scripts/build /made"));
-    let made = ["bin/songfoundry", "bin/songfoundry-bridge", "web"];
+    let artifacts = ["bin/songfoundry", "bin/songfoundry-bridge", "web"];
     let copied = after("COPY --from=build ").concat();
     let script = read("scripts/build");
-    for name in made {
+    for name in artifacts {
         assert!(
             copied.contains(&format!("/made/{name}"))
                 && script.contains(name.rsplit('/').next().unwrap_or(name))

@@ -59,33 +59,33 @@ fn length_secs(file: &[u8]) -> f64 {
     secs + seconds(end - since, micros)
 }
 
-fn answer(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, what: &str) -> ureq::Body {
-    response.unwrap_or_else(|error| panic!("{what}: {error}")).into_body()
+fn answer(response: Result<ureq::http::Response<ureq::Body>, ureq::Error>, song_name: &str) -> ureq::Body {
+    response.unwrap_or_else(|error| panic!("{song_name}: {error}")).into_body()
 }
 
 /// Imports and renders a song through the API, which then deletes the file. Returns the receipt and
 /// the WAV file.
 fn through_the_api(service: &Service, song: &Path, soundfont_id: &str) -> (Value, Vec<u8>) {
-    let what = song.display().to_string();
+    let song_name = song.display().to_string();
     let bytes = std::fs::read(song).expect("the song reads");
     let import = ureq::post(service.api(&format!("/multitrack/midi/import?soundfont_id={soundfont_id}")))
         .header("content-type", "audio/midi")
         .send(&bytes[..]);
-    let imported: Value = answer(import, &what).read_json().expect("JSON");
+    let imported: Value = answer(import, &song_name).read_json().expect("JSON");
     let request = json!({
         "project": imported["project"], "format": "wav", "bit_depth": "pcm16", "sample_rate_hz": SAMPLE_RATE_HZ as u32,
     });
-    let rendered: Value = answer(ureq::post(service.api("/plugins/render")).send_json(&request), &what)
+    let rendered: Value = answer(ureq::post(service.api("/plugins/render")).send_json(&request), &song_name)
         .read_json()
         .expect("JSON");
     let path = rendered["audio_url"].as_str().expect("audio_url");
     let path = path.strip_prefix("/api/v1").unwrap_or(path);
-    let wav = answer(ureq::get(service.api(path)).call(), &what)
+    let wav = answer(ureq::get(service.api(path)).call(), &song_name)
         .with_config()
         .limit(1 << 30)
         .read_to_vec()
         .expect("the WAV file");
-    answer(ureq::delete(service.api(path.trim_end_matches("/file"))).call(), &what);
+    answer(ureq::delete(service.api(path.trim_end_matches("/file"))).call(), &song_name);
     (rendered, wav)
 }
 
@@ -202,7 +202,7 @@ fn every_song_renders_identically_by_api_and_command_line(bank: &str, soundfont_
     }
     check_level_at_import(&limited, SONG_COUNT);
     drop(service);
-    std::fs::remove_dir_all(&storage).expect("the folder goes");
+    std::fs::remove_dir_all(&storage).expect("the folder can be removed");
 }
 
 #[test]

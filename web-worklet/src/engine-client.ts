@@ -132,8 +132,9 @@ export class EngineClient {
   }
 
   /**
-   * The presets that each track may select in its SoundFont, in the order of the tracks: bank and
-   * program numbers such as `128:0`; none for a track without a SoundFont. Notes are ignored.
+   * The presets that each track may select in its SoundFont, in the order of the tracks. They are
+   * bank and program numbers such as `128:0`; a track without a SoundFont has none. Notes are
+   * ignored.
    */
   presetsUsed(project: Project): string[][] {
     return presetsUsed(project).map((text) => (text === '' ? [] : text.split(',')));

@@ -80,13 +80,13 @@ class Bench {
   }
 
   render(frames: number, quantum = 128): Float32Array {
-    const heard = new Float32Array(frames);
+    const output = new Float32Array(frames);
     const [left, right] = [new Float32Array(quantum), new Float32Array(quantum)];
     for (let start = 0; start < frames; start += quantum) {
       this.host.render(left, right);
-      heard.set(left.subarray(0, Math.min(quantum, frames - start)), start);
+      output.set(left.subarray(0, Math.min(quantum, frames - start)), start);
     }
-    return heard;
+    return output;
   }
 }
 
@@ -114,7 +114,7 @@ describe('EngineHost', () => {
     expect(bench.render(24_000, 384)).toEqual(first);
   });
 
-  it('moves to the last of the frames that are sought, before what is asked next', () => {
+  it('carries out only the last of several seeks, before the next render', () => {
     const [dragged, bench] = [withPiano(), withPiano()];
     for (const one of [dragged, bench]) {
       one.receive({ type: 'play' });
@@ -141,7 +141,7 @@ describe('EngineHost', () => {
     expect(status.peaks[0]).toBeGreaterThan(0.001);
   });
 
-  it('plays keys of a track while it stands still', () => {
+  it('plays keys of a track while the transport is stopped', () => {
     const bench = withPiano();
     bench.receive({ type: 'noteOn', trackId: 'piano', key: 64, velocity: 100 });
     bench.receive({ type: 'noteOn', trackId: 'nobody', key: 64, velocity: 100 });
@@ -150,16 +150,16 @@ describe('EngineHost', () => {
     expect(peak(bench.render(480_000).subarray(470_000))).toBeLessThan(1e-3);
   });
 
-  it('plays audio from outside in place of the notes, and goes back', () => {
+  it('plays external audio instead of the notes, then the notes again', () => {
     const bench = withPiano();
     const left = new Float32Array(48_000).fill(0.25);
     const right = new Float32Array(48_000).fill(-0.25);
     const silent = new Float32Array(48_000);
     bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left, right, reverb: silent, chorus: silent } });
     bench.receive({ type: 'play' });
-    const heard = bench.render(4_800);
-    expect(heard[100]).toBe(0.25);
-    expect(heard[4_799]).toBe(0.25);
+    const output = bench.render(4_800);
+    expect(output[100]).toBe(0.25);
+    expect(output[4_799]).toBe(0.25);
     bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: { left: silent, right: silent, reverb: left, chorus: silent } });
     expect(peak(bench.render(9_600).subarray(4_800))).toBeGreaterThan(0.01);
     bench.receive({ type: 'setTrackAudio', trackId: 'piano', audio: null });
@@ -168,7 +168,7 @@ describe('EngineHost', () => {
     expect(new Set(after).size).toBeGreaterThan(1_000);
   });
 
-  it('answers a damaged bank and a damaged session with what is wrong, and plays on', () => {
+  it('reports the defect of a damaged bank or session, and plays on', () => {
     const bench = withPiano();
     bench.receive({ type: 'play' });
     expect(bench.ask({ type: 'loadBank', bytes: new Uint8Array(16) })).toContain('not a SoundFont');
@@ -177,7 +177,7 @@ describe('EngineHost', () => {
     expect(peak(bench.render(24_000))).toBeGreaterThan(0.01);
   });
 
-  it('says which bank did not arrive whole, and lets one go', () => {
+  it('reports an incomplete bank, and unloads a bank', () => {
     const bench = withPiano();
     const error = (request: number): string | undefined => bench.errorOf(request);
     bench.receive({ type: 'beginBank', request: 101, slot: 1, sizeBytes: 10 });
@@ -210,7 +210,7 @@ describe('EngineHost', () => {
     expect(peaks(true)).toEqual(still);
   });
 
-  it('says which audio did not arrive whole, and plays what was there before', () => {
+  it('reports incomplete audio, and plays the audio that it replaces', () => {
     const bench = new Bench();
     const item = { type: 'audio' as const, id: 'take', start_tick: 0, source: { server_file_id: 'file' } };
     const clips: Project = { ...project, tracks: [{ id: 'voice', kind: 'audio', items: [item] }] };
@@ -238,7 +238,7 @@ describe('EngineHost', () => {
     expect(peak(bench.render(4_800))).toBe(0.125);
   });
 
-  it('moves effects while they sound, and tells how much they turn down', () => {
+  it('changes effects while they play, and reports their gain reduction', () => {
     const bench = withPiano();
     const effects = [
       { id: 'squeeze', type: 'builtin' as const, name: 'compressor', params: { threshold_db: -60, ratio: 100, attack_ms: 1 } },
@@ -246,7 +246,7 @@ describe('EngineHost', () => {
     ];
     const [track] = project.tracks;
     if (!track) throw new Error('the project has no track');
-    // What instruments send to the shared effects does not pass their own.
+    // Sends to the shared effects skip the track's insert effects.
     const settings = { reverb: { level_db: -144 }, chorus: { level_db: -144 } };
     expect(bench.ask({ type: 'setSession', project: { ...project, settings, tracks: [{ ...track, effects }] } })).toBeUndefined();
     const named = (effectId: string) => ({ trackId: 'piano', effectId });
@@ -254,7 +254,7 @@ describe('EngineHost', () => {
     bench.receive({ type: 'play' });
     bench.render(9_600);
     const squeezed = peak(bench.render(2_400));
-    const report = bench.reports.findLast((one) => one.type === 'reductions');
+    const report = bench.reports.findLast((entry) => entry.type === 'reductions');
     if (report?.type !== 'reductions') throw new Error('no reductions');
     expect(report.db[0]).toBeGreaterThan(6);
     expect([...report.db].slice(1)).toEqual([NaN, NaN, NaN]);
@@ -266,17 +266,17 @@ describe('EngineHost', () => {
     bench.render(4_800);
     expect(peak(bench.render(4_800))).toBeLessThan(1e-4);
     bench.receive({ type: 'watchReductions', effects: [] });
-    const before = bench.reports.filter((one) => one.type === 'reductions').length;
+    const before = bench.reports.filter((entry) => entry.type === 'reductions').length;
     bench.render(9_600);
-    expect(bench.reports.filter((one) => one.type === 'reductions')).toHaveLength(before);
+    expect(bench.reports.filter((entry) => entry.type === 'reductions')).toHaveLength(before);
   });
 
-  it('keeps what hands have moved when a bank or audio arrives', () => {
+  it('keeps changes of the mix when a bank or audio arrives', () => {
     const bench = withPiano();
     const [track] = project.tracks;
     if (!track) throw new Error('the project has no track');
     const effects = [{ id: 'trim', type: 'builtin' as const, name: 'utility' }];
-    // What instruments send to the shared effects does not pass their own.
+    // Sends to the shared effects skip the track's insert effects.
     const settings = { reverb: { level_db: -144 }, chorus: { level_db: -144 } };
     expect(bench.ask({ type: 'setSession', project: { ...project, settings, tracks: [{ ...track, effects }] } })).toBeUndefined();
     bench.receive({ type: 'play' });
@@ -308,11 +308,11 @@ describe('EngineHost', () => {
     }
   });
 
-  it('measures the master ten times a second while somebody watches', () => {
+  it('measures the master ten times a second while meters are watched', () => {
     const bench = withPiano();
     const count = (): number => bench.reports.filter((report) => report.type === 'meters').length;
     const last = () => {
-      const report = bench.reports.findLast((one) => one.type === 'meters');
+      const report = bench.reports.findLast((entry) => entry.type === 'meters');
       if (report?.type !== 'meters') throw new Error('no meters');
       return report;
     };
@@ -327,22 +327,22 @@ describe('EngineHost', () => {
     bench.render(96_000);
     expect(count()).toBeGreaterThanOrEqual(19);
     expect(count()).toBeLessThanOrEqual(21);
-    const heard = last();
-    expect(heard.momentaryLufs).toBeCloseTo(-23, 1);
-    expect(heard.integratedLufs).toBeCloseTo(-23, 1);
-    expect(heard.truePeakDbtp).toBeCloseTo(-23, 1);
-    expect(heard.samplePeakDbfs).toBeCloseTo(-23, 1);
-    expect(heard.correlation).toBeCloseTo(1, 5);
-    expect(heard.rmsDb[0]).toBeCloseTo(-26.01, 1);
-    expect(heard.rmsDb[1]).toBeCloseTo(-26.01, 1);
-    expect(heard.spectrumDb).toHaveLength(31);
-    expect(heard.spectrumDb[17]).toBeCloseTo(-23, 1);
-    expect(heard.spectrumDb[10]).toBeLessThan(-80);
+    const meters = last();
+    expect(meters.momentaryLufs).toBeCloseTo(-23, 1);
+    expect(meters.integratedLufs).toBeCloseTo(-23, 1);
+    expect(meters.truePeakDbtp).toBeCloseTo(-23, 1);
+    expect(meters.samplePeakDbfs).toBeCloseTo(-23, 1);
+    expect(meters.correlation).toBeCloseTo(1, 5);
+    expect(meters.rmsDb[0]).toBeCloseTo(-26.01, 1);
+    expect(meters.rmsDb[1]).toBeCloseTo(-26.01, 1);
+    expect(meters.spectrumDb).toHaveLength(31);
+    expect(meters.spectrumDb[17]).toBeCloseTo(-23, 1);
+    expect(meters.spectrumDb[10]).toBeLessThan(-80);
 
     bench.receive({ type: 'stop' });
     bench.render(48_000);
     expect(last().momentaryLufs).toBeLessThan(-70);
-    expect(last().integratedLufs).toBeCloseTo(heard.integratedLufs, 4);
+    expect(last().integratedLufs).toBeCloseTo(meters.integratedLufs, 4);
     bench.receive({ type: 'resetMeters' });
     bench.render(9_600);
     expect([last().integratedLufs, last().truePeakDbtp]).toEqual([-Infinity, -Infinity]);
@@ -375,10 +375,10 @@ describe('EngineHost', () => {
     expect(bench.ask({ type: 'setSession', project: { ...project, tracks, master: { effects: [utility] } } })).toBeUndefined();
     const strike = (): number => {
       bench.receive({ type: 'noteOn', trackId: 'piano', key: 60, velocity: 100 });
-      const heard = peak(bench.render(9_600));
+      const outputPeak = peak(bench.render(9_600));
       bench.receive({ type: 'allNotesOff' });
       bench.render(96_000);
-      return heard;
+      return outputPeak;
     };
     const loud = strike();
     expect(loud).toBeGreaterThan(0.01);
@@ -391,7 +391,7 @@ describe('EngineHost', () => {
       const name = { trackId, effectId: 'level' };
       bench.receive({ type: 'setEffectParameter', ...name, parameter: 'gain_db', value: -60 });
       bench.render(4_800);
-      // What an instrument sends to the shared reverb does not pass its track's effects.
+      // Sends to the shared effects skip the track's insert effects.
       expect(strike()).toBeLessThan(trackId === null ? loud / 500 : loud / 2);
       bench.receive({ type: 'setEffectBypass', ...name, bypass: true });
       bench.render(4_800);
@@ -401,7 +401,7 @@ describe('EngineHost', () => {
     bench.receive({ type: 'setBypass', trackId: null, bypass: false });
   });
 
-  it('asks for the audio of clips, and plays what it is given', () => {
+  it('requests the audio of clips, and plays it', () => {
     const bench = new Bench();
     expect(bench.ask({ type: 'loadBank', bytes: readFileSync(BANK) })).toBeUndefined();
     const item = { type: 'audio' as const, id: 'take', start_tick: 0, source: { server_file_id: 'file' } };
@@ -413,9 +413,9 @@ describe('EngineHost', () => {
     bench.receive({ type: 'streamAudio', request: 91, slot: 3, frames: 48_000 });
     bench.receive({ type: 'play' });
     bench.render(1_536);
-    const asked = bench.reports.filter((report) => report.type === 'wanted').at(-1);
-    if (asked?.type !== 'wanted') throw new Error('nothing is wanted');
-    const [wanted] = asked.wanted;
+    const wantedReport = bench.reports.filter((report) => report.type === 'wanted').at(-1);
+    if (wantedReport?.type !== 'wanted') throw new Error('nothing is wanted');
+    const [wanted] = wantedReport.wanted;
     expect(wanted).toMatchObject({ trackId: 'voice', clip: 0, slot: 3 });
     if (!wanted) throw new Error('nothing is wanted');
     const half = new Float32Array(wanted.frames).fill(0.25);
@@ -428,7 +428,7 @@ describe('EngineHost', () => {
     expect(bench.reports.filter((report) => report.type === 'reply').every((report) => report.error === undefined)).toBe(true);
   });
 
-  it('does not take audio that was asked for before an edit for that of another clip', () => {
+  it('does not play audio requested before an edit in another clip', () => {
     const bench = new Bench();
     const take = (id: string) => ({ type: 'audio' as const, id, start_tick: 0, source: { server_file_id: id } });
     const audio = { one: { slot: 3, frames: 48_000, fileRateHz: 48_000 }, two: { slot: 4, frames: 48_000, fileRateHz: 48_000 } };
@@ -440,11 +440,11 @@ describe('EngineHost', () => {
     for (const { slot, frames } of Object.values(audio)) bench.receive({ type: 'streamAudio', request: 91, slot, frames });
     set(['one', 'two']);
     bench.render(1_536);
-    const asked = bench.reports.filter((report) => report.type === 'wanted').at(-1);
-    if (asked?.type !== 'wanted') throw new Error('nothing is wanted');
-    expect(asked.wanted.map(({ clip, slot }) => [clip, slot])).toEqual([[0, 3], [1, 4]]);
+    const wantedReport = bench.reports.filter((report) => report.type === 'wanted').at(-1);
+    if (wantedReport?.type !== 'wanted') throw new Error('nothing is wanted');
+    expect(wantedReport.wanted.map(({ clip, slot }) => [clip, slot])).toEqual([[0, 3], [1, 4]]);
     set(['two']);
-    for (const { slot, sourceFrame, frames } of asked.wanted) {
+    for (const { slot, sourceFrame, frames } of wantedReport.wanted) {
       const piece = new Float32Array(frames).fill(slot === 4 ? 0.25 : 0.5);
       bench.receive({ type: 'fillAudio', slot, sourceFrame, left: piece, right: piece });
     }

@@ -25,7 +25,7 @@ describe('LoadGauge', () => {
     expect(run(1_000, 0.1, (quantum) => (quantum === 500 ? 200 : 0)).underruns).toBe(1);
   });
 
-  it('takes jitter and a suspended context for what they are', () => {
+  it('counts neither jitter nor a suspended context as a drop-out', () => {
     expect(run(1_000, 0.1, (quantum) => (quantum % 2 === 0 ? 10 : -10)).underruns).toBe(0);
     expect(run(1_000, 0.1, (quantum) => (quantum === 500 ? 60_000 : 0)).underruns).toBe(0);
   });

@@ -28,7 +28,7 @@ const ATTACK_DB: f64 = 3.0;
 const DECAY_DB: f64 = 20.0;
 /// Measured range of a release in decibels.
 const RELEASE_DB: f64 = 40.0;
-/// Releases that end below this level of the reference are not compared: our voices end at -96
+/// Releases that end below this level of the reference are not compared. Our voices end at -96
 /// dBFS, which is -89 here because the reference is about 7 dB louder.
 const LOWEST_DB: f64 = -85.0;
 

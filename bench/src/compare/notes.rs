@@ -53,8 +53,8 @@ impl fmt::Display for Note {
     }
 }
 
-/// The compared notes of a bank: three of every General MIDI program, the drum map of the first
-/// kit, and the main keys of the other kits.
+/// The compared notes of a bank. These are three of every General MIDI program, the drum map of the
+/// first kit, and the main keys of the other kits.
 pub(crate) fn all(summary: &BankSummary) -> Vec<Note> {
     let mut notes = Vec::new();
     for preset in &summary.presets {

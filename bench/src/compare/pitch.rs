@@ -28,7 +28,7 @@ const MIN_WINDOWS: usize = 4;
 /// Largest spectral difference at which the lag is tracked, in cents.
 const MAX_TRACKED_CENTS: f64 = 25.0;
 
-/// The pitch of our note relative to theirs in cents; `None` if the correlation is too low.
+/// Pitch of our note relative to FluidSynth's in cents; `None` if the correlation is too low.
 pub(crate) fn difference_cents(
     ours: StereoSlice<'_>,
     theirs: StereoSlice<'_>,

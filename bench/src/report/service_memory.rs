@@ -140,10 +140,10 @@ impl Measurement {
     /// Starts the service with limited memory and default settings, except for open registration, a
     /// language model's address and the folder of hostile banks.
     fn start(program: &Path, folder: &Path) -> anyhow::Result<Self> {
-        let sounds = folder.join("worst-soundfonts");
-        std::fs::create_dir_all(&sounds)?;
+        let soundfont_folder = folder.join("worst-soundfonts");
+        std::fs::create_dir_all(&soundfont_folder)?;
         for (name, bytes) in hostile_banks() {
-            std::fs::write(sounds.join(name), bytes)?;
+            std::fs::write(soundfont_folder.join(name), bytes)?;
         }
         let mut command = Command::new("prlimit");
         command
@@ -153,7 +153,7 @@ impl Measurement {
             // The discard port, on which nothing listens (RFC 863).
             .env("SF_AI_UPSTREAM_URL", "http://127.0.0.1:9/v1")
             .env("SF_DOCUMENTS_DIR", folder.join("worst-documents"))
-            .env("SF_SOUNDFONT_DIRS", sounds);
+            .env("SF_SOUNDFONT_DIRS", soundfont_folder);
         let service = Service::start(&mut command, &folder.join("worst"))?;
         let (tokens, ids) = (HashMap::new(), HashMap::new());
         Ok(Self { service, tokens, ids, line_count: 0, missed_count: 0, worst_mb: 0.0 })
@@ -390,8 +390,8 @@ impl Measurement {
         Ok(limit.context("the answer names no limit")?.parse()?)
     }
 
-    /// Measures an operation with each of its worst bodies, with eight of the worst at once, and
-    /// with the worst valid project if it takes one.
+    /// Measures an operation with each of its worst bodies, then with eight of the worst at once.
+    /// If it takes a project, also measures the worst valid one.
     fn measure_json_bodies(&mut self, operation: &Operation, project: &str) -> anyhow::Result<()> {
         let limit = self.body_limit(operation)?;
         let mut worst: Option<(f64, String, Vec<u8>)> = None;

@@ -166,8 +166,9 @@ fn buses(count: usize, delays: usize, automated: usize) -> Vec<String> {
 /// Largest number of points of an automation lane.
 const POINTS_MAX: usize = 100_000;
 
-/// A valid project that needs `memory_bytes` besides its SoundFonts: `notes` notes of a silent one,
-/// `lanes` automation lanes, and delays for the remaining memory, fed by an audible track.
+/// A valid project that needs `memory_bytes` besides its SoundFonts. It has `notes` notes of a
+/// silent SoundFont, `lanes` automation lanes, and delays for the remaining memory, fed by an
+/// audible track.
 fn valid_project(soundfont_id: &str, notes: usize, lanes: usize, memory_bytes: u64) -> String {
     // A delay at 48 kHz with its part of a track; a note (on and off) or a point; everything else.
     const DELAY_BYTES: u64 = 2_135_000;

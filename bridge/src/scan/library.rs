@@ -30,11 +30,11 @@ impl Library {
         self.handle
     }
 
-    /// A function of the library, if it exists.
+    /// Finds an exported function of the library.
     ///
     /// # Safety
     /// `F` must be the type of a pointer to that function.
-    pub(super) unsafe fn function<F: Copy>(&self, name: &str) -> Option<F> {
+    pub(super) unsafe fn find_symbol<F: Copy>(&self, name: &str) -> Option<F> {
         // SAFETY: the handle belongs to this library and stays open, as `ManuallyDrop` below never
         // closes it.
         let library = std::mem::ManuallyDrop::new(unsafe { system::Library::from_raw(self.handle.cast()) });

@@ -110,7 +110,7 @@ pub(super) fn scan(
 
 fn main_of(library: &Library) -> Result<Main, FailureReason> {
     // SAFETY: the type is that of the standard for these functions.
-    let function = unsafe { library.function("VSTPluginMain").or_else(|| library.function("main")) };
+    let function = unsafe { library.find_symbol("VSTPluginMain").or_else(|| library.find_symbol("main")) };
     function.ok_or_else(|| "it is not a VST2 module: it has no function `VSTPluginMain`".to_owned())
 }
 

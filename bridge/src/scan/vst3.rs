@@ -58,9 +58,10 @@ fn factory(path: &Path) -> Result<ComPtr<IPluginFactory>, FailureReason> {
     let library = Library::load(path)?;
     initialize(&library)?;
     // SAFETY: the type is that of the standard for this function.
-    let get_factory =
-        unsafe { library.function::<unsafe extern "system" fn() -> *mut IPluginFactory>("GetPluginFactory") }
-            .ok_or("it is not a VST3 module: it has no function `GetPluginFactory`")?;
+    let get_factory = unsafe {
+        library.find_symbol::<unsafe extern "system" fn() -> *mut IPluginFactory>("GetPluginFactory")
+    }
+    .ok_or("it is not a VST3 module: it has no function `GetPluginFactory`")?;
     // SAFETY: the module is initialized; the returned pointer is owned by the caller, or null.
     unsafe { ComPtr::from_raw(get_factory()) }
         .ok_or_else(|| "the module returned no plugin factory".to_owned())
@@ -71,13 +72,13 @@ fn initialize(library: &Library) -> Result<(), FailureReason> {
     let is_initialized = if cfg!(target_os = "linux") {
         // SAFETY: the type is that of the standard for this function; the handle is the library's.
         unsafe {
-            let entry = library.function::<unsafe extern "system" fn(*mut c_void) -> bool>("ModuleEntry");
+            let entry = library.find_symbol::<unsafe extern "system" fn(*mut c_void) -> bool>("ModuleEntry");
             entry.ok_or("it is not a VST3 module: it has no function `ModuleEntry`")?(library.handle())
         }
     } else if cfg!(windows) {
         // SAFETY: the type is that of the standard for this function.
         unsafe {
-            library.function::<unsafe extern "system" fn() -> bool>("InitDll").is_none_or(|entry| entry())
+            library.find_symbol::<unsafe extern "system" fn() -> bool>("InitDll").is_none_or(|entry| entry())
         }
     } else {
         true

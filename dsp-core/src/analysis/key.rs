@@ -1,7 +1,7 @@
 //! Estimates the key from the strengths of the twelve pitch classes.
 //!
 //! Spectral peaks between 55 Hz and 2 kHz are assigned to the nearest semitone at A = 440 Hz. The
-//! twelve sums are correlated with the probe-tone profile of each key; the best of the 24
+//! twelve sums are correlated with the probe-tone profile of each key. The best of the 24
 //! correlations is the key (Krumhansl and Kessler 1982, as in Krumhansl, *Cognitive Foundations of
 //! Musical Pitch*, 1990, chapter 2).
 

@@ -220,11 +220,11 @@ mod tests {
                 let centroid_hz = spectrum.centroid_hz().expect("a sound");
                 assert!((centroid_hz / frequency_hz - 1.0).abs() < 0.01, "{centroid_hz} for {frequency_hz}");
                 let bands = spectrum.third_octaves();
-                let found = bands.iter().find(|one| (one.center_hz / frequency_hz - 1.0).abs() < 1e-9);
+                let found = bands.iter().find(|band| (band.center_hz / frequency_hz - 1.0).abs() < 1e-9);
                 let level_db = found.expect("a band").level_db;
                 assert!(level_db.abs() < 0.05, "{frequency_hz} Hz has {level_db} dB");
-                let others = bands.iter().filter(|one| (one.center_hz / frequency_hz - 1.0).abs() > 0.5);
-                let loudest_db = others.map(|one| one.level_db).fold(f64::NEG_INFINITY, f64::max);
+                let others = bands.iter().filter(|band| (band.center_hz / frequency_hz - 1.0).abs() > 0.5);
+                let loudest_db = others.map(|band| band.level_db).fold(f64::NEG_INFINITY, f64::max);
                 // Leakage from the two ends of the tone.
                 assert!(loudest_db < -40.0, "{frequency_hz} Hz leaves {loudest_db} dB elsewhere");
             }
@@ -255,7 +255,7 @@ mod tests {
                 assert!((centroid_hz - 12_000.0).abs() < 100.0, "white noise is at {centroid_hz} Hz");
                 // Uniform white noise has a power of 1/3, of which each band has a fraction in
                 // proportion to its width.
-                for band in spectrum.third_octaves().iter().filter(|one| one.center_hz > 200.0) {
+                for band in spectrum.third_octaves().iter().filter(|band| band.center_hz > 200.0) {
                     let width_hz = band.center_hz * (libm::exp10(0.05) - libm::exp10(-0.05));
                     let expected_db = 10.0 * libm::log10(2.0 / 3.0 * width_hz / 24_000.0);
                     assert!((band.level_db - expected_db).abs() < 1.0, "{band:?}, expected {expected_db}");

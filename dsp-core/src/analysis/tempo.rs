@@ -1,7 +1,7 @@
 //! Estimates the tempo from the regularity of onsets.
 //!
-//! Every five milliseconds the loudness of 32 bands (amplitude to the power of 0.6, after Stevens)
-//! is compared with the maximum of the 40 ms before. The growth is the strength of onsets (spectral
+//! The loudness of 32 bands is the amplitude to the power of 0.6, after Stevens. Every 5 ms it is
+//! compared with the maximum of the 40 ms before. The growth is the strength of onsets (spectral
 //! flux; Bello et al., *A tutorial on onset detection in music signals*, IEEE TSAP 13, 2005;
 //! maximum of earlier values: Böck and Widmer, *Maximum filter vibrato suppression for onset
 //! detection*, DAFx 2013). Growth by less than a fraction of the loudness is not an onset, as

@@ -8,8 +8,8 @@
 /// points only: automation, oscillators and filter coefficients.
 pub const CONTROL_FRAMES: usize = 32;
 
-/// Most frames of one call, a multiple of [`CONTROL_FRAMES`]. No call crosses a multiple of this
-/// number on the clock.
+/// Maximum number of frames of one call, a multiple of [`CONTROL_FRAMES`]. No call crosses a
+/// multiple of this number on the clock.
 pub(crate) const LONGEST_FRAMES: usize = 128;
 
 /// Frames from `clock` to the next multiple of `frames`.

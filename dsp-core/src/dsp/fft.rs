@@ -195,7 +195,7 @@ fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, fac
     }
 }
 
-/// The last pass of radix 2, for a size that is no power of four.
+/// The last pass of radix 2, for a size that is not a power of four.
 #[inline(always)]
 fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
     let half = re.len() / 2;

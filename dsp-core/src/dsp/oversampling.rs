@@ -17,10 +17,11 @@ use super::window::kaiser;
 pub(crate) const FACTOR: usize = 8;
 
 /// Half the length of each stage's filter, in frames of its higher rate. All are odd.
-const HALF_LENGTHS: [usize; 3] = [39, 13, 9];
+const HALF_LENGTHS_FRAMES: [usize; 3] = [39, 13, 9];
 
 /// Latency of both directions together, in frames of the high rate.
-pub(crate) const LATENCY: usize = 2 * (4 * HALF_LENGTHS[0] + 2 * HALF_LENGTHS[1] + HALF_LENGTHS[2]);
+pub(crate) const LATENCY_FRAMES: usize =
+    2 * (4 * HALF_LENGTHS_FRAMES[0] + 2 * HALF_LENGTHS_FRAMES[1] + HALF_LENGTHS_FRAMES[2]);
 
 /// Kaiser's beta for a stop band of 100 dB: `0.1102 (100 - 8.7)`.
 const KAISER_BETA: f64 = 10.061;
@@ -171,8 +172,8 @@ impl Oversampler {
     pub(crate) fn new() -> Self {
         let frames = |step: usize| CONTROL_FRAMES << step;
         Self {
-            up: core::array::from_fn(|step| Up::new(HALF_LENGTHS[step], frames(step))),
-            down: core::array::from_fn(|step| Down::new(HALF_LENGTHS[step], frames(step))),
+            up: core::array::from_fn(|step| Up::new(HALF_LENGTHS_FRAMES[step], frames(step))),
+            down: core::array::from_fn(|step| Down::new(HALF_LENGTHS_FRAMES[step], frames(step))),
             buffers: Buffers {
                 twice: [0.0; 4 * CONTROL_FRAMES],
                 four_times: [0.0; 8 * CONTROL_FRAMES],

@@ -18,7 +18,7 @@ const VALUES: usize = 2 * FACTOR * CONTROL_FRAMES;
 
 /// Latency in frames of the high rate. One frame reaches the middle of the triangle. Another makes
 /// the latency with oversampling a whole number of frames of the low rate.
-pub(crate) const LATENCY: usize = 2;
+pub(crate) const LATENCY_FRAMES: usize = 2;
 
 /// A waveshaping curve: `p(u) = (1 - cubic - quintic) u + cubic u^3 + quintic u^5` minus its value
 /// at `x = 0`. `u = (x + bias) / reach` is limited to -1 and 1. A proportion of `fold` is replaced

@@ -79,7 +79,7 @@ mod tests {
 
     #[test]
     fn the_bessel_function_agrees_with_published_tables() {
-        // Abramowitz and Stegun, table 9.8 and 9.11.
+        // Abramowitz and Stegun, tables 9.8 and 9.11.
         for (x, expected) in [(0.0, 1.0), (1.0, 1.266_065_877_752_008_4), (10.0, 2_815.716_628_466_254)] {
             let value = bessel_i0(x);
             assert!((value / expected - 1.0).abs() < 1e-14, "I0({x}) = {value}");

@@ -21,9 +21,9 @@ use super::parameter::Unit;
 use super::params::{ChoiceEnum, ParameterEnum, choices, parameters};
 use super::simd_dispatch::with_simd_dispatch;
 use crate::dsp::control::CONTROL_FRAMES;
-use crate::dsp::oversampling::{FACTOR, LATENCY as OVERSAMPLING_LATENCY, Oversampler};
+use crate::dsp::oversampling::{FACTOR, LATENCY_FRAMES as OVERSAMPLING_LATENCY_FRAMES, Oversampler};
 use crate::dsp::smoothed_value::SmoothedValue;
-use crate::dsp::waveshaper::{Curve, LATENCY as WAVESHAPER_LATENCY, Shaper};
+use crate::dsp::waveshaper::{Curve, LATENCY_FRAMES as WAVESHAPER_LATENCY_FRAMES, Shaper};
 use crate::gain;
 use crate::simd::on_best_instructions;
 
@@ -107,10 +107,10 @@ const DC_CUTOFF_HZ: f64 = 5.0;
 /// A sample below this magnitude is silent.
 const SILENT: f32 = 1e-12;
 
-const LATENCY_FRAMES: usize = (OVERSAMPLING_LATENCY + WAVESHAPER_LATENCY) / FACTOR;
+const LATENCY_FRAMES: usize = (OVERSAMPLING_LATENCY_FRAMES + WAVESHAPER_LATENCY_FRAMES) / FACTOR;
 
 const _: () = assert!(
-    (OVERSAMPLING_LATENCY + WAVESHAPER_LATENCY).is_multiple_of(FACTOR),
+    (OVERSAMPLING_LATENCY_FRAMES + WAVESHAPER_LATENCY_FRAMES).is_multiple_of(FACTOR),
     "the latency is a whole number of frames, so that dry and wet are aligned"
 );
 

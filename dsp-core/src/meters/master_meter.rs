@@ -36,8 +36,8 @@ pub struct MasterReadings {
     pub correlation: f64,
     /// Root mean square of left and right, in decibels: a sine of full scale has -3.01.
     pub rms_db: [f64; 2],
-    /// Levels of the third octaves from 20 Hz to 20 kHz, mean of both channels, in decibels: a sine
-    /// of full scale in both has 0.
+    /// Levels of the third octaves from 20 Hz to 20 kHz in decibels, as the mean of both channels.
+    /// A sine of full scale in both has 0.
     pub spectrum_db: [f64; SPECTRUM_BANDS],
 }
 

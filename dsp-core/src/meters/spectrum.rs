@@ -205,8 +205,8 @@ fn scale_of(frames: usize) -> f64 {
     1.0 / (frames as f64 * frames as f64 * 0.5 * 0.375 * 0.5 * 2.0)
 }
 
-/// The summed power in some bins of two real signals that were transformed as one complex signal:
-/// half the power in the bins and in their mirror images.
+/// The summed power in some bins of two real signals that were transformed as one complex signal.
+/// It is half the power in the bins and in their mirror images.
 fn power_of_both(re: &[f32], im: &[f32], bins: Range<usize>) -> f64 {
     let mirror = re.len() - bins.end + 1..re.len() - bins.start + 1;
     let power =

@@ -19,10 +19,11 @@ use crate::block::{BLOCK_FRAMES, SILENT_BLOCK};
 use crate::session::{Session, Track};
 use crate::synth::SynthError;
 
-/// Most removed tracks that fade out at a time; the oldest is cut when there are more.
+/// Maximum number of removed tracks that fade out at a time; beyond it, the oldest is cut.
 const REMOVED_TRACKS_MAX: usize = 128;
 
-/// Most removed routes of a strip that fade out at a time; the oldest is cut when there are more.
+/// Maximum number of a strip's removed routes that fade out at a time; beyond it, the oldest is
+/// cut.
 const REMOVED_ROUTES_MAX: usize = 64;
 
 /// The parts of a track.
@@ -370,8 +371,8 @@ fn set_sidechains(
     for &SidechainSettings { effect, from } in settings {
         let latency_frames = input_latency_frames + rack.latency_frames_before(effect);
         let delay_frames = latency_frames.saturating_sub(latencies.outputs[from]);
-        let is_same = |one: &Sidechain| {
-            (one.effect, one.from, one.delay_frames()) == (effect, Some(from), delay_frames)
+        let is_same = |sidechain: &Sidechain| {
+            (sidechain.effect, sidechain.from, sidechain.delay_frames()) == (effect, Some(from), delay_frames)
         };
         let kept = old.iter().position(is_same).map(|index| old.swap_remove(index));
         rack.sidechains.push(kept.unwrap_or_else(|| Sidechain::new(effect, from, delay_frames)));

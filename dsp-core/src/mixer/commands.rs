@@ -142,7 +142,7 @@ impl Mixer {
     }
 
     /// Delivers streamed audio: slot and frame as in the [`WantedAudio`], then left and right. It
-    /// may be shorter than wanted. All clips that need it take it, whichever asked for it. Audio
+    /// may be shorter than wanted. All clips that need it receive it, whichever requested it. Audio
     /// that no clip needs any longer is ignored.
     pub fn fill_audio(&mut self, audio_slot: u32, source_frame: u64, audio: [&[f32]; 2]) {
         for source in &mut self.tracks[..self.track_count] {

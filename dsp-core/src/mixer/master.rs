@@ -55,7 +55,7 @@ impl Master {
         self.limiter.reduction()
     }
 
-    /// Clears all signal and jumps to a frame of the clock.
+    /// Clears all signal and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.fader.reset(clock);
         self.rack.reset(clock);

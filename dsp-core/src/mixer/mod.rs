@@ -156,7 +156,7 @@ impl<'a, const COUNT: usize> From<&'a [Option<Bank>; COUNT]> for Slots<'a> {
 /// The last frame to which a session can seek.
 const LAST_FRAME: u64 = 1 << 60;
 
-/// Maximum number of voice steps that a seek may compute to bring sounding notes into their state.
+/// Maximum number of voice steps that a seek may compute to restore sounding notes.
 /// They take some tens of milliseconds, which is inaudible in the pause of a seek.
 const SEEK_STEPS: u64 = 600_000;
 

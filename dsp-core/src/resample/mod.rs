@@ -1,12 +1,12 @@
 //! Sample-rate conversion by a fixed rational ratio, for exports and for clips of another rate.
 //!
 //! Two filters follow each other, as in L. de Soras, "The Quest For The Perfect Resampler" (2005).
-//! The first, a long sinc under a Kaiser window, removes everything above the lower of the two
-//! Nyquist frequencies by Fourier transforms, and doubles the rate where the treble needs it. The
-//! second converts to any rate: a polyphase filter (R. E. Crochiere and L. R. Rabiner, "Multirate
-//! Digital Signal Processing", 1983, chapter 4), which is short because the treble is removed. Both
-//! have linear phase and a compensated delay: the first output frame is at the time of the first
-//! input frame.
+//! The first is a long sinc under a Kaiser window, applied by Fourier transforms. It removes
+//! everything above the lower of the two Nyquist frequencies, and doubles the rate where the treble
+//! needs it. The second converts to any rate: a polyphase filter (R. E. Crochiere and L. R.
+//! Rabiner, "Multirate Digital Signal Processing", 1983, chapter 4), which is short because the
+//! treble is removed. Both have linear phase and a compensated delay: the first output frame is at
+//! the time of the first input frame.
 //!
 //! | samples | images and aliases | pass band | half power |
 //! |---|---|---|---|

@@ -12,8 +12,8 @@ const LANES: usize = 8;
 /// Number of input frames for an output frame.
 pub(super) const TAPS: usize = 24;
 
-/// Stop-band attenuation. With [`TAPS`] taps the transition is half the sample rate: from a quarter
-/// of it, where the signal ends, to three quarters, where its image starts.
+/// Stop-band attenuation. With [`TAPS`] taps the transition is half the sample rate wide. It goes
+/// from a quarter of the rate, where the signal ends, to three quarters, where its image starts.
 const ATTENUATION_DB: f64 = 172.0;
 
 /// Number of output frames whose lanes are summed together, outside the inner loop, which the

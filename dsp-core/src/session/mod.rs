@@ -1,4 +1,4 @@
-//! A session: plain data that says what a project sounds like, in frames and linear gains.
+//! A session: plain data that describe the sound of a project in frames and linear gains.
 //!
 //! A [`Mixer`](crate::mixer::Mixer) turns a session into sound.
 
@@ -13,7 +13,7 @@ pub use clip::Clip;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// Everything that decides what a project sounds like, except the banks and audio files themselves.
+/// The complete description of a project's sound, except the banks and audio files themselves.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Session {
@@ -302,8 +302,8 @@ pub enum Event {
         /// 0 to 127.
         program: u8,
     },
-    /// Selects a program of the bank that the bank select controllers (0 and 32) have selected
-    /// since the last program change, otherwise of the current bank.
+    /// Selects a program. Its bank is that of the bank select controllers (0 and 32) since the last
+    /// program change, otherwise the current bank.
     Program {
         /// 0 to 127.
         program: u8,

@@ -250,8 +250,9 @@ impl Bank {
         Some((preset.bank, preset.program))
     }
 
-    /// Index of the preset that plays for a bank and program number: this preset; otherwise the
-    /// same program of bank 0, or of bank 128 for drum kits; otherwise program 0 of that bank.
+    /// Index of the preset that plays for a bank and program number. If this preset is missing, the
+    /// same program of bank 0 plays, or of bank 128 for drum kits. If that is missing too, program
+    /// 0 of that bank plays.
     pub(crate) fn resolve(&self, bank: u16, program: u8) -> Option<usize> {
         let presets = self.presets();
         let find = |bank: u16, program: u16| {
@@ -275,8 +276,8 @@ impl Bank {
         &self.0.content.samples
     }
 
-    /// The sample data to which the positions of a sample refer, which may extend before and after
-    /// it; `None` for a compressed sample that is not decoded.
+    /// The sample data to which the positions of a sample refer. They may extend before and after
+    /// the sample. `None` for a compressed sample that is not decoded.
     pub(crate) fn wave(&self, sample: usize) -> Option<Wave<'_>> {
         self.waves().of(sample)
     }

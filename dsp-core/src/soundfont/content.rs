@@ -257,7 +257,7 @@ fn read_instruments(
     let check = |index: usize| match playable.get(index) {
         Some(true) => Ok(()),
         Some(false) => Err(Reason::UnplayableSample(index)),
-        None => Err(Reason::Target { what: "sample", index, limit }),
+        None => Err(Reason::Target { kind: "sample", index, limit }),
     };
     let mut budgets = tables.read_budgets();
     let read = |(number, pair): (usize, &[[u8; 22]; 2])| {
@@ -296,7 +296,7 @@ fn read_presets(
     let limit = instruments.len();
     let check = |index| match index {
         index if index < limit => Ok(()),
-        index => Err(Reason::Target { what: "instrument", index, limit }),
+        index => Err(Reason::Target { kind: "instrument", index, limit }),
     };
     let mut order: Vec<usize> = (0..headers.len() - 1).collect();
     let id = |number: usize| (u16_at(&headers[number], 22), u16_at(&headers[number], 20));

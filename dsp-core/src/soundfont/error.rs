@@ -40,10 +40,10 @@ pub enum BankError {
     #[error("preparing the bank was stopped")]
     Stopped,
     /// A bank that exceeds the limits of the SF2 format.
-    #[error("the bank has {count} {what}; an SF2 file has room for {limit}")]
+    #[error("the bank has {count} {kind}; an SF2 file has room for {limit}")]
     TooLarge {
         /// The kind of record.
-        what: &'static str,
+        kind: &'static str,
         /// Number of records.
         count: u64,
         /// Maximum number of records.

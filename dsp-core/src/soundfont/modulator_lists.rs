@@ -112,9 +112,9 @@ impl ModulatorListBuilder {
         links.list()
     }
 
-    /// The entries. If both forms of velocity to cutoff exist, the amount of the form of 2.01 is
-    /// set to 0: such banks state their curve in the form of 2.04, and the form of 2.01 for older
-    /// players.
+    /// The entries. If velocity to cutoff exists in the forms of 2.01 and of 2.04, sets the amount
+    /// of the older form to 0. Such banks state their curve in the form of 2.04, and repeat it in
+    /// that of 2.01 for older players.
     fn with_one_velocity_to_cutoff(&self) -> Vec<Entry> {
         let has = |entry: &Entry, form| entry.modulator.velocity_to_cutoff_form() == Some(form);
         let mut entries = self.entries.clone();

@@ -19,10 +19,10 @@ pub struct Skipped {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Reason {
     /// A list begins after its end or ends outside its table.
-    #[error("its {what} from {start} to {end} are outside the {limit} of the file")]
+    #[error("its {kind} from {start} to {end} are outside the {limit} of the file")]
     List {
         /// The kind of entry.
-        what: &'static str,
+        kind: &'static str,
         /// Index of its first entry.
         start: usize,
         /// Index after its last entry.
@@ -31,20 +31,20 @@ pub enum Reason {
         limit: usize,
     },
     /// A list that overlaps others, whose total length exceeds the limit.
-    #[error("its {count} {what} are too many: lists of the bank overlap and may have {limit} together")]
+    #[error("its {count} {kind} are too many: lists of the bank overlap and may have {limit} together")]
     SharedList {
         /// The kind of entry.
-        what: &'static str,
+        kind: &'static str,
         /// Number of its entries.
         count: usize,
         /// Maximum number of entries of all lists together.
         limit: usize,
     },
     /// It refers to an instrument or sample that the bank does not have.
-    #[error("it plays {what} {index}, of {limit}")]
+    #[error("it plays {kind} {index}, of {limit}")]
     Target {
         /// "instrument" or "sample".
-        what: &'static str,
+        kind: &'static str,
         /// The index.
         index: usize,
         /// Number of them in the bank.
@@ -60,10 +60,10 @@ pub enum Reason {
     #[error("its {0} does not precede the other generators and is ignored")]
     MisplacedRange(&'static str),
     /// A range without any key or velocity.
-    #[error("its {what} from {low} to {high} is empty")]
+    #[error("its {kind} from {low} to {high} is empty")]
     EmptyRange {
         /// The kind of range.
-        what: &'static str,
+        kind: &'static str,
         /// Lowest value.
         low: u8,
         /// Highest value.
@@ -97,8 +97,8 @@ pub enum Reason {
     /// A modulator with an unknown transform (section 8.3).
     #[error("a modulator has the transform {0}, which is unknown")]
     ModulatorTransform(u16),
-    /// A link to a modulator that does not exist or has no linked source, a cycle of links, or a
-    /// linked source without a link (section 9.5.4).
+    /// A link to a modulator that does not exist or has no linked source (section 9.5.4). Also a
+    /// cycle of links, or a linked source without a link.
     #[error("modulator {0} has a broken link")]
     ModulatorLink(usize),
     /// More modulators than a zone can have.

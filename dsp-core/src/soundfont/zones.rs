@@ -64,20 +64,20 @@ pub(super) struct ReadBudgets {
 
 struct ReadBudget {
     /// The kind of record.
-    what: &'static str,
+    kind: &'static str,
     limit: usize,
     remaining: usize,
 }
 
 impl ReadBudget {
-    fn new(what: &'static str, records: usize) -> Self {
+    fn new(kind: &'static str, records: usize) -> Self {
         let limit = READS_MAX * records.min(INDEXED_MAX);
-        Self { what, limit, remaining: limit }
+        Self { kind, limit, remaining: limit }
     }
 
     fn spend(&mut self, count: usize) -> Result<(), Reason> {
-        let &mut Self { what, limit, remaining } = self;
-        self.remaining = remaining.checked_sub(count).ok_or(Reason::SharedList { what, count, limit })?;
+        let &mut Self { kind, limit, remaining } = self;
+        self.remaining = remaining.checked_sub(count).ok_or(Reason::SharedList { kind, count, limit })?;
         Ok(())
     }
 }
@@ -114,7 +114,7 @@ impl ZoneTables<'_> {
     ) -> Vec<Zone> {
         let limit = self.bags.len() - 1;
         if bags.start > bags.end || bags.end > limit {
-            skip((None, Reason::List { what: "zones", start: bags.start, end: bags.end, limit }));
+            skip((None, Reason::List { kind: "zones", start: bags.start, end: bags.end, limit }));
             return Vec::new();
         }
         if let Err(reason) = budgets.zones.spend(bags.len()) {
@@ -196,8 +196,8 @@ impl ZoneTables<'_> {
         if start == end {
             return Ok(&[]);
         }
-        let what = budget.what;
-        let records = table.get(start..end).ok_or(Reason::List { what, start, end, limit: table.len() })?;
+        let kind = budget.kind;
+        let records = table.get(start..end).ok_or(Reason::List { kind, start, end, limit: table.len() })?;
         budget.spend(records.len())?;
         Ok(records)
     }
@@ -251,7 +251,7 @@ fn range(amount: u16) -> Range {
     Range { low, high: high.min(127) }
 }
 
-fn check_range(what: &'static str, range: Range) -> Result<(), Reason> {
+fn check_range(kind: &'static str, range: Range) -> Result<(), Reason> {
     let Range { low, high } = range;
-    if low > high { Err(Reason::EmptyRange { what, low, high }) } else { Ok(()) }
+    if low > high { Err(Reason::EmptyRange { kind, low, high }) } else { Ok(()) }
 }

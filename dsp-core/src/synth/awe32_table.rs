@@ -1,11 +1,11 @@
 //! The NRPNs of the Sound Blaster AWE32, MSB 127: the generator that each LSB from 0 to 26
 //! replaces, and the conversion of its data.
 //!
-//! Sources: Creative, "SB AWE32 Developer's Information Pack" 3.01, for ranges, units and realtime
-//! parameters, with the corrections of FluidSynth 2.4.5 (`FluidFeatures.md`, "AWE32 NRPNs"), which
-//! come from listening tests. Seven-bit values are the least significant byte alone. The LFO and
-//! envelope of the filter change its cutoff. Cutoff and resonance: S. Christian Collins, "Filter
-//! NRPN Test", measured on an Audigy 2.
+//! Source of ranges, units and realtime parameters: Creative, "SB AWE32 Developer's Information
+//! Pack" 3.01. They are corrected as in FluidSynth 2.4.5 (`FluidFeatures.md`, "AWE32 NRPNs"), whose
+//! corrections come from listening tests. Seven-bit values are the least significant byte alone.
+//! The LFO and envelope of the filter change its cutoff. Cutoff and resonance: S. Christian
+//! Collins, "Filter NRPN Test", measured on an Audigy 2.
 
 use crate::soundfont::Generator;
 

@@ -35,8 +35,8 @@ const DATA_CENTRE: i32 = 8_192;
 /// Maximum of the bend range: 127 semitones and 99 cents.
 const BEND_RANGE_MAX_CENTS: i32 = 12_799;
 
-/// Change of a generator per unit of NRPN data (section 9.6.2): 2 for times, modulation depths in
-/// cents and the cutoff; 4 for frequencies; 1 for all others.
+/// Change of a generator per unit of NRPN data (section 9.6.2). It is 2 for times, modulation
+/// depths in cents and the cutoff, 4 for frequencies, and 1 for all others.
 fn nrpn_scale(generator: u8) -> i32 {
     match generator {
         5..=8 | 10 | 11 | 21 | 23 | 25..=28 | 30 | 33..=36 | 38 => 2,
@@ -271,8 +271,8 @@ impl Channel {
         }
     }
 
-    /// Data increment and decrement (MIDI RP-018) by one cent of the bend range, one semitone of
-    /// the coarse tuning, or one unit of the LSB of other parameters.
+    /// Data increment and decrement (MIDI RP-018). A step is one cent of the bend range, one
+    /// semitone of the coarse tuning, or one unit of the LSB of other parameters.
     fn step_data(&mut self, step: i32) {
         let msb = i32::from(self.controller(controllers::DATA_ENTRY_MSB));
         let lsb = i32::from(self.controller(controllers::DATA_ENTRY_LSB));

@@ -1,5 +1,6 @@
-//! The chorus that all instruments of a session share: a delay modulated by an LFO, whose phase on
-//! the right is a quarter cycle ahead (Dattorro, "Effect Design, Part 2", JAES 45-10, 1997).
+//! The chorus that all instruments of a session share. It is a delay modulated by an LFO, whose
+//! phase on the right is a quarter cycle ahead (Dattorro, "Effect Design, Part 2", JAES 45-10,
+//! 1997).
 
 use alloc::vec;
 use alloc::vec::Vec;

@@ -217,7 +217,7 @@ impl QuadFilter {
     }
 }
 
-/// Filters four frames of four voices at a time, which are transposed in registers from one voice
+/// Filters four frames of four voices at a time. They are transposed in registers from one voice
 /// per register to one frame per register, and back.
 #[inline(always)]
 fn filter_quads<const QUADS: usize, const RAMPING: bool>(

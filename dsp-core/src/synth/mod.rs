@@ -4,22 +4,22 @@
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 //!
 //! A `SynthProcessor` plays one MIDI channel. Envelopes, LFOs and controllers update at *control
-//! points*: at every event, at corners of envelopes, and on a grid of frames whose spacing depends
+//! points*. These are events, corners of envelopes, and the frames of a grid whose spacing depends
 //! on how fast the voice changes. Between two control points gains and filter coefficients ramp
-//! linearly. Control points depend on the events and on the frame of the last reset, never on how
-//! many frames a call asks for.
+//! linearly. Control points depend on the events and on the frame of the last reset, never on the
+//! number of frames of a call.
 //!
 //! Each voice reads its sample and is mixed on its own, several frames at a time. The filters of
 //! eight voices run in lockstep, because each output of a filter depends on the output before it.
 //!
 //! A voice ends when its level is below -96 dBFS and no controller can raise it.
 //!
-//! Where the specification leaves a choice: initial attenuation counts 0.4 times, as in other
-//! players; controller 10 pans by 500 to either side, not 1000; a delay of -12000 timecents is
-//! none; RPN 0 makes the range of the pitch wheel exact; a note lasts at least 10 ms; portamento
-//! time doubles every 12 steps; the soft pedal takes 3 dB. The NRPNs of the Sound Blaster AWE32
-//! (MSB 127, LSB 0 to 26) replace values of the bank; those that the card's manual calls realtime
-//! also change notes that sound.
+//! Where the specification leaves a choice, the synthesizer chooses as follows. Initial attenuation
+//! counts 0.4 times, as in other players. Controller 10 pans by 500 to either side, not 1000. A
+//! delay of -12000 timecents is none. RPN 0 makes the range of the pitch wheel exact. A note lasts
+//! at least 10 ms. Portamento time doubles every 12 steps. The soft pedal attenuates by 3 dB. The
+//! NRPNs of the Sound Blaster AWE32 (MSB 127, LSB 0 to 26) replace values of the bank. Those that
+//! the card's manual calls realtime also change playing notes.
 //!
 //! | module | content |
 //! |---|---|

@@ -110,8 +110,8 @@ pub(super) fn exclusive_class(bank: &Bank, zones: ZoneIndices) -> i16 {
 /// The part of its sample that a note plays.
 ///
 /// The zone's generators offset the positions of the header. Modulators and NRPNs offset them
-/// further as the note starts, within the frames that the zone can play (section 8.1.2, generators
-/// 0 to 4, 12, 45 and 50). `modulated` gives their offset for a generator.
+/// further as the note starts (section 8.1.2, generators 0 to 4, 12, 45 and 50). The result stays
+/// within the frames that the zone can play. `modulated` gives their offset for a generator.
 fn sample_region(
     sample: &Sample,
     generators: &Generators,

@@ -334,8 +334,8 @@ mod tests {
         10.0 * libm::log10(power)
     }
 
-    /// A comb of delay d and feedback g falls by 60 dB in 3 d / -log10(g) seconds, 1.0 to 1.5 s at
-    /// g = 0.84 and delays of 25 to 37 ms. Damping makes the treble fall faster.
+    /// A comb of delay d and feedback g falls by 60 dB in 3 d / -log10(g) seconds. At g = 0.84 and
+    /// delays of 25 to 37 ms, this is 1.0 to 1.5 s. Damping makes the treble fall faster.
     #[test]
     fn decays_by_60_db_in_about_a_second_at_any_sample_rate() {
         for sample_rate_hz in [44_100, 48_000, 96_000] {

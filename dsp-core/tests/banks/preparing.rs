@@ -14,17 +14,17 @@ fn bank(streams: &[Vec<u8>]) -> Bank {
 
 #[test]
 fn a_stopped_preparation_can_be_continued() {
-    // 256 packets each; `go_on` is called at every 16th.
+    // 256 packets each; `should_continue` is called at every 16th.
     let bank = bank(&vec![silent(1 << 20, &[]); 4]);
     let all_bytes = 4 * (2 << 20);
     assert_eq!((bank.undecoded_bytes(&PRESET), bank.decoded_bytes()), (all_bytes, 0));
-    let mut asked = 0;
+    let mut calls = 0;
     let stopped = bank.prepare_while(&PRESET, &mut || {
-        asked += 1;
-        asked <= 20
+        calls += 1;
+        calls <= 20
     });
     assert_eq!(stopped, Err(BankError::Stopped));
-    assert_eq!(asked, 21);
+    assert_eq!(calls, 21);
     // The first stream is decoded, the second is not.
     assert_eq!(bank.decoded_bytes(), 2 << 20);
     assert_eq!(bank.undecoded_bytes(&PRESET), all_bytes - (2 << 20));

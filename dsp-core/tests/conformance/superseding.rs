@@ -103,7 +103,7 @@ fn a_preset_adds_to_the_defaults() {
 #[test]
 fn both_forms_of_velocity_to_cutoff_replace_the_default_of_the_text() {
     // 8.4.2 of 2.04, and that of 2.01 with its switch. At an amount of 0 either removes the
-    // default's -2400 cents, which at a velocity of 1 take 24 dB from a sine at the cutoff.
+    // default's -2400 cents. At a velocity of 1 these take 24 dB from a sine at the cutoff.
     const OF_2_04: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0, 0];
     const OF_2_01: ModulatorRecord = [0x0102, INITIAL_FILTER_FC, 0, 0x0d02, 0];
     let response_db = |modulators: &[ModulatorRecord]| {

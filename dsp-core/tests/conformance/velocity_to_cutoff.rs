@@ -1,5 +1,5 @@
-//! Velocity and the cutoff of the filter (section 8.4.2): modulators of a bank in the form of
-//! version 2.04 or 2.01, and the default without them.
+//! Velocity and the cutoff of the filter (section 8.4.2). Tests modulators in the form of version
+//! 2.04 or 2.01, and the default without them.
 
 use crate::generator::*;
 use crate::maker::{ModulatorRecord, Tables};

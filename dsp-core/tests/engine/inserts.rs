@@ -125,7 +125,7 @@ fn a_response_that_arrives_while_it_plays_fades_in() {
     late.set_slots(slots(&after)).unwrap();
     let (first, expected) = (play(&mut late, 20_000, &[128]), play(&mut complete, 20_000, &[128]));
     let steepest =
-        |heard: &[f32]| heard.windows(2).fold(0.0_f32, |top, two| top.max((two[1] - two[0]).abs()));
+        |output: &[f32]| output.windows(2).fold(0.0_f32, |top, two| top.max((two[1] - two[0]).abs()));
     assert!(steepest(&first) <= 1.1 * steepest(&expected), "a click");
     // From the length of the response, of its pre-delay and of the partitions on, all is equal.
     let (first, expected) = (&first[12_000..20_000], &expected[12_000..20_000]);

@@ -7,7 +7,7 @@ use dsp_core::session::{AutomationTarget, Clip, Curve, EffectSettings, Event, Se
 use crate::full::{SECOND, effect, lane, mixer, play, point};
 use crate::sessions::{peak, session, track};
 
-/// Quiet noise, with its sign.
+/// A track of quiet noise; `sign` -1 inverts it.
 fn noise(id: &str, sign: f32) -> Track {
     let clip = Clip {
         frame: 0,

@@ -256,8 +256,8 @@ pub(crate) fn peak_cases(rate_hz: u32) -> Vec<PeakCase> {
     tones.chain(bursts).collect()
 }
 
-/// A tone of amplitude 0.50 at a sixth of the rate, with one period of amplitude 1.00 at a fourth
-/// of the rate, sampled at four times the rate.
+/// A tone of amplitude 0.50 at a sixth of the rate, with an inserted period of amplitude 1.00 at a
+/// fourth of the rate. It is sampled at four times the rate.
 fn burst(quarter_secs: usize) -> Vec<f64> {
     let sixth = tone(1.0 / 24.0, 0.0, quarter_secs / 24 * 24);
     let mut signal: Vec<f64> = sixth.iter().map(|value| 0.5 * value).collect();

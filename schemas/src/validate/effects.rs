@@ -25,8 +25,11 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Vi
         let Some(parameter_index) = kind.parameter_index(key.raw_name()) else { continue };
         let parameter = &kind.parameters[parameter_index];
         if let Some(required) = required_type(parameter, value) {
-            let detail =
-                format!("{} is not {required}, as \"{}\" requires", message::excerpt(value), parameter.id);
+            let detail = format!(
+                "{} is not a valid value of \"{}\", which must be {required}",
+                message::excerpt(value),
+                parameter.id
+            );
             found.push(format!("{pointer}/params/{}", pointer_part(key)), detail);
         }
     }

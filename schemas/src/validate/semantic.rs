@@ -36,7 +36,7 @@ pub(super) fn find(document: View<'_>, found: &mut Violations) {
     totals(&outline.totals, found);
 }
 
-fn ascending(document: View<'_>, field: &str, what: &str, found: &mut Violations) {
+fn ascending(document: View<'_>, field: &str, entry_name: &str, found: &mut Violations) {
     let mut previous = None;
     for (index, entry) in document.list(field).enumerate() {
         if found.is_full() {
@@ -44,10 +44,12 @@ fn ascending(document: View<'_>, field: &str, what: &str, found: &mut Violations
         }
         let tick = entry.get("tick").and_then(View::as_number).unwrap_or(0.0);
         let detail = match previous {
-            None if tick != 0.0 => Some(format!("the first {what} must be at tick 0, not at tick {tick}")),
-            Some(previous) if tick <= previous => {
-                Some(format!("a {what} at tick {tick} follows one at tick {previous}; ticks must ascend"))
+            None if tick != 0.0 => {
+                Some(format!("the first {entry_name} must be at tick 0, not at tick {tick}"))
             }
+            Some(previous) if tick <= previous => Some(format!(
+                "a {entry_name} at tick {tick} follows one at tick {previous}; ticks must ascend"
+            )),
             _ => None,
         };
         if let Some(detail) = detail {
@@ -173,12 +175,12 @@ fn totals(totals: &Totals, found: &mut Violations) {
             ),
         );
     }
-    for (what, total, limit) in [
+    for (name, total, limit) in [
         ("effects", totals.effects, MAX_EFFECTS),
         ("values of effects' parameters", totals.params, MAX_PARAMS),
     ] {
         if total > limit {
-            found.push("/tracks", format!("the project has {total} {what} in all, and the limit is {limit}"));
+            found.push("/tracks", format!("the project has {total} {name} in all, and the limit is {limit}"));
         }
     }
 }

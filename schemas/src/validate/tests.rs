@@ -188,15 +188,21 @@ fn effect_values_are_checked_by_their_parameters() {
             );
         },
         &[
-            ("/tracks/0/effects/0/params/gain_db", "\"loud\" is not a number, as \"gain_db\" requires"),
-            ("/tracks/0/effects/0/params/balance", "true is not a number, as \"balance\" requires"),
+            (
+                "/tracks/0/effects/0/params/gain_db",
+                "\"loud\" is not a valid value of \"gain_db\", which must be a number",
+            ),
+            (
+                "/tracks/0/effects/0/params/balance",
+                "true is not a valid value of \"balance\", which must be a number",
+            ),
             (
                 "/tracks/0/effects/0/params/invert_left",
-                "\"on\" is not true, false or a number, as \"invert_left\" requires",
+                "\"on\" is not a valid value of \"invert_left\", which must be true, false or a number",
             ),
             (
                 "/tracks/0/effects/0/params/channels",
-                "false is not the name or the number of a choice, as \"channels\" requires",
+                "false is not a valid value of \"channels\", which must be the name or the number of a choice",
             ),
         ],
     );

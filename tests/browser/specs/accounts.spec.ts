@@ -11,9 +11,9 @@ const elsewhere = (service: Service, path = '/'): string => `http://studio.examp
 
 /** Makes a user as the local administrator, and returns the first password. */
 async function addUser(request: APIRequestContext, service: Service, username: string): Promise<string> {
-  const made = await request.post(`${service.url}/api/v1/admin/users`, { data: { username } });
-  expect(made.status(), await made.text()).toBe(201);
-  return ((await made.json()) as { password: string }).password;
+  const response = await request.post(`${service.url}/api/v1/admin/users`, { data: { username } });
+  expect(response.status(), await response.text()).toBe(201);
+  return ((await response.json()) as { password: string }).password;
 }
 
 async function logIn(page: Page, username: string, password: string): Promise<void> {
@@ -170,10 +170,10 @@ test('an administrator adds, invites and manages users', async ({ page, browser,
     expect((await page.request.post(`${service.url}/api/v1/auth/login`, { data })).status()).toBe(401);
   }
   await room.getByRole('tab', { name: 'Throttled log-ins' }).click();
-  const held = room.getByRole('row', { name: /cyd/ });
-  await expect(held).toContainText('127.0.0.1');
+  const throttledRow = room.getByRole('row', { name: /cyd/ });
+  await expect(throttledRow).toContainText('127.0.0.1');
   await shoot(page, 'administration-throttled');
-  await held.getByRole('button', { name: 'End the wait' }).click();
+  await throttledRow.getByRole('button', { name: 'End the wait' }).click();
   await expect(room.getByText('No account or address has to wait.')).toBeVisible();
 
   await room.getByRole('tab', { name: 'Storage' }).click();

@@ -234,13 +234,13 @@ test('panels keep their layout and scroll into view; the buttons of effects do n
       new Promise<number[]>((resolve) => {
         const seen = new Set<number>();
         const end = performance.now() + 500;
-        const look = (): void => {
+        const measureFrame = (): void => {
           const knob = panel.querySelector('[role="slider"]');
           if (knob) seen.add(knob.getBoundingClientRect().left - panel.getBoundingClientRect().left);
-          if (performance.now() < end) requestAnimationFrame(look);
+          if (performance.now() < end) requestAnimationFrame(measureFrame);
           else resolve([...seen]);
         };
-        look();
+        measureFrame();
       }),
   );
   const gate = await addKind('Gate');

@@ -1,9 +1,9 @@
 /**
  * The browser plays the same samples that the service renders. The engine of the audio thread
- * renders every song and project of the native parity test: with the reduced bank in calls of 128,
- * 512 and 4096 frames, the start in calls of one frame, and the end of songs after a seek. Songs
- * with a whole SF2 bank are also rendered with that bank. Projects are compiled by the page's code,
- * and long audio is streamed.
+ * renders every song and project of the native parity test. It uses the reduced bank and calls of
+ * 128, 512 and 4096 frames. It also renders the start in calls of one frame, and the end of songs
+ * after a seek. Songs with a whole SF2 bank are also rendered with that bank. Projects are compiled
+ * by the page's code, and long audio is streamed.
  */
 import { expect, test } from '@playwright/test';
 import {

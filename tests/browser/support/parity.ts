@@ -181,7 +181,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
       audio: object,
     ): { bytes: Uint8Array<ArrayBuffer>; leftOut: string[] };
   };
-  /** Most frames of a long file that the page sends at a time; one block for each clip. */
+  /** Maximum number of frames of a streamed file that the page sends at a time. */
   const PIECE_FRAMES = 16_384;
   /** Frames between two statuses. */
   const REPORT_FRAMES = 1536;
@@ -254,7 +254,7 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
   const { latencyFrames } = ruler;
 
   /** Sends the wanted blocks, one for each clip; returns whether there were any. */
-  const bring = (): boolean => {
+  const sendWantedBlocks = (): boolean => {
     const pieces = wanted;
     wanted = [];
     for (const { slot, sourceFrame, frames } of pieces) {
@@ -270,16 +270,16 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
     host.receive({ type: 'stop' });
     host.receive({ type: 'seek', frame: startFrame });
     // As in the page, the engine is stopped before it plays; clips receive their first blocks.
-    const unheard = new Float32Array(REPORT_FRAMES);
-    do host.render(unheard, unheard);
-    while (bring());
+    const discarded = new Float32Array(REPORT_FRAMES);
+    do host.render(discarded, discarded);
+    while (sendWantedBlocks());
     host.receive({ type: 'play' });
     const total = latencyFrames + frames;
     const [left, right] = [new Float32Array(total), new Float32Array(total)];
     for (let done = 0; done < total; done += callFrames) {
       const end = Math.min(done + callFrames, total);
       host.render(left.subarray(done, end), right.subarray(done, end));
-      bring();
+      sendWantedBlocks();
     }
     const both = new Float32Array(2 * frames);
     both.set(left.subarray(latencyFrames), 0);

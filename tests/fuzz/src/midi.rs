@@ -32,7 +32,7 @@ pub fn check(file: &[u8]) {
     assert_eq!(schemas::validate::validate(&document), Ok(()));
     let session = schemas::session::build(&project, project.sample_rate_hz, |_| Some(0));
     assert!(session.is_ok(), "{session:?}");
-    let again = exported(&document, &project).expect("what is exported can be imported");
+    let again = exported(&document, &project).expect("the exported file can be imported");
     assert_eq!(notes(&again), notes(&project), "notes of the exported file and of the first one");
 }
 
@@ -52,7 +52,7 @@ fn notes(project: &Project) -> usize {
 /// maximum tick at which one may start.
 pub(crate) fn exported(document: &JsonText, project: &Project) -> Result<Project, MidiError> {
     let file = parser::export(document.view(), project.clone());
-    Smf::parse(&file).expect("others read what is exported");
+    Smf::parse(&file).expect("another parser reads the exported file");
     let Imported { project, warnings } = import(&file, options())?;
     for warning in warnings {
         assert!(!["damaged", "cut short", "promises"].iter().any(|word| warning.contains(word)), "{warning}");

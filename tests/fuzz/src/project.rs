@@ -46,7 +46,7 @@ pub fn check(input: &[u8]) {
     assert_eq!(
         JsonText::read(document.as_str().as_bytes()).as_ref().ok(),
         Some(&document),
-        "what is upgraded is JSON"
+        "an upgraded project is JSON"
     );
     assert_eq!(
         upgrade(&document, "other").as_ref(),

@@ -91,14 +91,14 @@ extern "C" fn dispatch_shell(
         GET_CATEGORY => CATEGORY_SHELL,
         NEXT_OF_SHELL => {
             // SAFETY: the host calls this with the effect that it received.
-            let asked = unsafe { &mut (*effect).programs };
-            *asked += 1;
-            match *asked {
+            let shell_index = unsafe { &mut (*effect).programs };
+            *shell_index += 1;
+            match *shell_index {
                 1 => write("Shell Synth", answer),
                 2 => write("Shell Effect", answer),
                 _ => return 0,
             }
-            *asked as isize
+            *shell_index as isize
         }
         _ => 0,
     }

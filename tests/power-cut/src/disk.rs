@@ -106,8 +106,8 @@ impl Disk {
 /// Identifies a file or folder while it exists. Inode numbers are reused, but not together with the
 /// same birth time.
 fn key(about: &Metadata) -> io::Result<String> {
-    let made = about.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
-    Ok(format!("{}-{}", about.ino(), made.as_nanos()))
+    let created = about.created()?.duration_since(UNIX_EPOCH).map_err(io::Error::other)?;
+    Ok(format!("{}-{}", about.ino(), created.as_nanos()))
 }
 
 /// The entries of a folder: name, kind and key of each, terminated by zeros.

@@ -4,7 +4,7 @@
 //! power cut. This crate simulates the worst case that POSIX allows. A file keeps its contents of
 //! the last sync, and a folder its names of the last sync.
 //!
-//! The shared library is loaded before a program by `LD_PRELOAD` and replaces `fsync` and
+//! `LD_PRELOAD` loads the shared library before a program. The library replaces `fsync` and
 //! `fdatasync` ([`preload`]): each copies the synced data to an image beside the folder. After the
 //! program was killed, [`Disk::restore`] creates a folder from the image.
 

@@ -47,7 +47,7 @@ fn sql_is_only_in_stores() {
 fn slices_use_only_exports_of_others() {
     let sources = Sources::read(&folder());
     let found = private_imports(&sources, &Imports::of(&sources));
-    assert_eq!(found, [""; 0], "a slice uses what the `mod.rs` of another does not export");
+    assert_eq!(found, [""; 0], "a slice uses an item that the `mod.rs` of another slice does not export");
 }
 
 /// The imports between top-level modules, by names and by the services in the state.
@@ -56,13 +56,13 @@ fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
     let mut edges: Edges<String> = Edges::new();
     let slice = |module: &ModulePath| module.first().cloned().unwrap_or_default();
     for (module, others) in imports.edges(sources, ROOTS) {
-        let own = slice(&module);
+        let importer = slice(&module);
         let code = &sources.modules[&module].parts.code;
         let used = services.iter().filter(|(field, _)| uses_service(code, field)).map(|(_, module)| module);
         let others: Vec<String> =
-            others.iter().chain(used).map(&slice).filter(|other| *other != own).collect();
+            others.iter().chain(used).map(&slice).filter(|other| *other != importer).collect();
         // Items in `lib.rs` belong to no slice.
-        edges.entry(own).or_default().extend(others.into_iter().filter(|other| !other.is_empty()));
+        edges.entry(importer).or_default().extend(others.into_iter().filter(|other| !other.is_empty()));
     }
     edges
 }

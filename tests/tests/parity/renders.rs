@@ -148,10 +148,10 @@ fn next<T>(shared: &Mutex<impl Iterator<Item = T>>) -> Option<T> {
 
 /// Renders like an export, with a number of threads.
 pub(super) fn by_export(session: &Session, slots: Slots<'_>, threads: usize, frames: usize) -> Pcm {
-    let crew = Threads(threads);
+    let render_threads = Threads(threads);
     let mut render = OfflineRender::new(session, slots, TailConfig { max_secs: 0.0 }).expect("renders");
     let (mut left, mut right) = (Vec::with_capacity(frames), Vec::with_capacity(frames));
-    while let Some((block_left, block_right)) = render.next_block_by(&crew) {
+    while let Some((block_left, block_right)) = render.next_block_by(&render_threads) {
         left.extend_from_slice(block_left);
         right.extend_from_slice(block_right);
         if left.len() >= frames {

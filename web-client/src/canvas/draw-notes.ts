@@ -4,7 +4,7 @@ import { drawGrid } from './draw-grid';
 import { FONT_NUMBERS, palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
-/** Most notes of other tracks that are drawn behind the edited ones. */
+/** Maximum number of other tracks' notes that are drawn behind the edited ones. */
 const GHOST_NOTES_MAX = 4000;
 
 export type KeyView = { topKey: number; rowPx: number };

@@ -25,8 +25,8 @@ function covers(bank: PlannedBank | undefined, needs: TrackNeeds): bank is Plann
 }
 
 /**
- * Finds a bank for every track: its present one, any known one, or a new one for all tracks of a
- * SoundFont that lack a bank. `newId` makes the ids of new banks.
+ * Finds a bank for every track: its present one, or any known one. All tracks of a SoundFont that
+ * lack a bank share a new one. `newId` makes the ids of new banks.
  */
 export function planBanks(
   tracks: readonly TrackNeeds[],

@@ -10,8 +10,8 @@ import type { Project } from '../project/model';
 import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav';
 
 /**
- * Largest file that is loaded whole, in bytes of samples: three minutes of stereo at 48 kHz, or
- * half a minute at 192 kHz, the longest impulse response.
+ * Largest file that is loaded whole, in bytes of samples. This is three minutes of stereo at 48
+ * kHz, or half a minute at 192 kHz, the longest impulse response.
  */
 const WHOLE_MAX_BYTES = 64 * 1024 * 1024;
 /** Limit on all files that are loaded whole together; impulse responses may exceed it. */
@@ -22,7 +22,7 @@ const NOT_FOUND = 404;
 const CHUNK_BYTES = 1024 * 1024;
 /** Bytes that contain the header of a file. */
 const HEADER_BYTES = 4096;
-/** Most frames of a streamed file that are fetched at a time. */
+/** Maximum number of frames of a streamed file that are fetched at a time. */
 const BLOCK_FRAMES = 16_384;
 
 type WantedAudio = Parameters<Parameters<EngineClient['onWantedAudio']>[0]>[0][number];

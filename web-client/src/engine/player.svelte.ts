@@ -300,8 +300,8 @@ export class Player {
   }
 
   #useServerSound(engine: EngineClient, project: Project): void {
-    const named = projectForEngine(project, this.#host.defaultSoundfontId(), null);
-    this.serverSound.update(engine, named, this.#lengthFrames);
+    const projectWithSoundfontIds = projectForEngine(project, this.#host.defaultSoundfontId(), null);
+    this.serverSound.update(engine, projectWithSoundfontIds, this.#lengthFrames);
   }
 
   #seekEngine(engine: EngineClient): void {

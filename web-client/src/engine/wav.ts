@@ -3,7 +3,7 @@
 /** Channels of 32-bit float samples. */
 export type FloatAudio = { channels: Float32Array<ArrayBuffer>[]; sampleRateHz: number };
 
-/** Most channels that a file may have. */
+/** Maximum number of channels of a file. */
 const CHANNELS_MAX = 8;
 const FORMAT_FLOAT = 3;
 const FORMAT_EXTENSIBLE = 0xfffe;

@@ -12,7 +12,7 @@ export type History<T> = {
   readonly gesture: string | null;
 };
 
-/** Most steps that can be undone. */
+/** Maximum number of steps that can be undone. */
 export const HISTORY_LIMIT = 300;
 
 export function startHistory<T>(present: T): History<T> {

@@ -80,7 +80,7 @@ impl Side {
         const VARIANCE: f64 = 1.0 / 3.0;
         let ([low_decay, high_decay], [low_level, high_level]) = (self.decays, self.levels);
         let (of_low, in_common) = ((1.0 - self.pole) / (1.0 + self.pole), 1.0 - self.pole);
-        // The terms of (low (L - H) + noise H)^2 with L L, L H and H H.
+        // Expands (low (L - H) + noise H)^2 by products of the levels L (low) and H (high).
         let terms = [
             (low_level * low_level * of_low, low_decay * low_decay),
             (2.0 * low_level * high_level * (in_common - of_low), low_decay * high_decay),

@@ -2,7 +2,7 @@
 //!
 //! The input passes the cuts and the pre-delay. Early reflections are taps of it ([`reflections`]).
 //! The late sound passes four all-pass filters per channel ([`diffuser`]) and a feedback delay
-//! network ([`network`]), whose absorption filters set the decay of each frequency
+//! network ([`network`]). Absorption filters in the network set the decay of each frequency
 //! ([`absorption`]).
 //!
 //! A change of size or pre-delay crossfades all taps from the old to the new room, without clicks

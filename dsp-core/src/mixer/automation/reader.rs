@@ -10,7 +10,7 @@ const APPROACH_SECS: f64 = 0.01;
 pub(crate) struct AutomationReader {
     curve: AutomationCurve,
     state: ReaderState,
-    /// Nothing is to be done before this frame of the clock.
+    /// Frame of the clock at which the reader acts next.
     next_control_point: u64,
     approach_frames: u32,
 }
@@ -89,20 +89,20 @@ impl AutomationReader {
         (self.state, self.next_control_point) = (ReaderState::Off, 0);
     }
 
-    /// The session stops at a frame. Returns the value that the parameter goes to.
+    /// The session stops at a frame. Returns the value to which the parameter ramps.
     pub(crate) fn stop(&mut self, frame: u64) -> f64 {
         self.leave_curve();
         self.curve.value_when_stopped(frame)
     }
 
-    /// Jumps to a frame of the clock. Returns the value there.
+    /// Resets to a frame of the clock. Returns the value there.
     pub(crate) fn reset(&mut self, clock: u64) -> f64 {
         let value = self.curve.value(clock);
         (self.state, self.next_control_point) = (ReaderState::On(value), 0);
         value
     }
 
-    /// The frame of the clock before which nothing is to be done.
+    /// Frame of the clock at which [`Self::step`] acts next.
     pub(crate) fn next_control_point(&self) -> u64 {
         self.next_control_point
     }

@@ -20,7 +20,7 @@ const BYPASS_FADE_SECS: f64 = 0.01;
 /// in seconds. The declicker at its input decays to a thousandth in this time.
 const INPUT_SETTLING_SECS: f64 = 0.01;
 
-/// Most effects of one track.
+/// Maximum number of effects of one track.
 pub const MAX_EFFECTS: usize = 64;
 
 /// Effects in series.
@@ -168,8 +168,8 @@ impl EffectChain {
         self.slots.get(slot).is_some_and(|slot| slot.effect.integrates(parameter))
     }
 
-    /// Tells an effect the integral of an automated parameter at a control point and at the next
-    /// one, as sums over frames; `None` if the parameter is not automated. See
+    /// Tells an effect the integral of an automated parameter, or `None` if it is not automated.
+    /// `sums` has a control point and the sums over frames at it and at the next one. See
     /// [`Effect::set_integral`](crate::effects::Effect::set_integral).
     pub(crate) fn set_integral(&mut self, slot: usize, parameter: usize, sums: Option<(u64, [f64; 2])>) {
         let sample_rate_hz = f64::from(self.sample_rate_hz);

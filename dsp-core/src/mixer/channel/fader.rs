@@ -80,7 +80,7 @@ impl Fader {
         self.set_targets(|reader| reader.stop(frame));
     }
 
-    /// Jumps to a frame of the clock.
+    /// Resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.set_targets(|reader| reader.reset(clock));
         self.gains_mut().into_iter().for_each(SmoothedGain::finish);

@@ -228,7 +228,8 @@ impl EffectRack {
 
     /// Ramps a parameter to a value that a user sets; an automated one keeps following its curve.
     pub(crate) fn set_parameter(&mut self, effect: usize, parameter: usize, value: f64) {
-        let is_same = |one: &AutomatedParameter| (one.effect, one.parameter) == (effect, parameter);
+        let is_same =
+            |automated: &AutomatedParameter| (automated.effect, automated.parameter) == (effect, parameter);
         if !self.automated.iter().any(is_same) {
             self.chain.set(effect, parameter, value);
         }
@@ -265,7 +266,7 @@ impl EffectRack {
         self.chain.gain_reduction_db(effect)
     }
 
-    /// Clears all signal and jumps to a frame of the clock.
+    /// Clears all signal and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.clock = clock;
         for automated in &mut self.automated {
@@ -280,7 +281,7 @@ impl EffectRack {
         self.set_time();
     }
 
-    /// The session stops at a frame; automated parameters go to their values there.
+    /// The session stops at a frame; automated parameters ramp to their values there.
     pub(crate) fn stop(&mut self, frame: u64) {
         for automated in &mut self.automated {
             self.chain.set(automated.effect, automated.parameter, automated.reader.stop(frame));

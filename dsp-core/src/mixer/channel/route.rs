@@ -59,7 +59,7 @@ impl Route {
         }
     }
 
-    /// Number of the strip's outputs that the route takes.
+    /// Number of the strip's outputs that the route reads.
     pub(crate) fn channels(&self) -> usize {
         self.delays.len()
     }
@@ -148,7 +148,7 @@ impl Route {
         }
     }
 
-    /// Clears all signal and jumps to a frame of the clock.
+    /// Clears all signal and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         if let Some(reader) = &mut self.level_db_reader {
             self.level.set(gain::from_db(reader.reset(clock)));

@@ -200,6 +200,6 @@ impl EffectSlot {
 /// Whether all values are 0; compares eight at a time.
 fn is_silence(values: &[f32]) -> bool {
     let (eights, remainder) = values.as_chunks::<LANES>();
-    let sounds = |eight: &[f32; LANES]| eight.iter().fold(false, |sounds, value| sounds | (*value != 0.0));
-    !eights.iter().any(sounds) && remainder.iter().all(|value| *value == 0.0)
+    let has_signal = |eight: &[f32; LANES]| eight.iter().fold(false, |found, value| found | (*value != 0.0));
+    !eights.iter().any(has_signal) && remainder.iter().all(|value| *value == 0.0)
 }

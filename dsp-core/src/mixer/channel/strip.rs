@@ -42,7 +42,7 @@ impl ChannelStrip {
         }
     }
 
-    /// Clears all signal and jumps to a frame of the clock.
+    /// Clears all signal and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.fader.reset(clock);
         self.routes.iter_mut().for_each(|route| route.reset(clock));

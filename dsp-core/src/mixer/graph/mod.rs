@@ -48,7 +48,7 @@ impl MixGraph {
         }
     }
 
-    /// Clears all signal and jumps to a frame of the clock.
+    /// Clears all signal and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.clock = clock;
         self.order.copy_from_slice(&self.unedited_order);

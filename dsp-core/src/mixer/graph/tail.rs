@@ -15,26 +15,29 @@ impl Mixer {
     /// render waits longer in any case.
     pub(crate) fn longest_silence_frames(&self) -> usize {
         let strips = &self.graph.strips;
-        let mut gaps = vec![0; strips.len()];
-        let mut master_gap = 0;
+        let mut silences_frames = vec![0; strips.len()];
+        let mut master_silence_frames = 0;
         for &index in &self.graph.order {
             let rack = &self.racks[index];
-            gaps[index] = sidechain_gap(rack, &gaps).max(gaps[index]) + rack.longest_silence_frames();
+            silences_frames[index] = sidechain_silence_frames(rack, &silences_frames)
+                .max(silences_frames[index])
+                + rack.longest_silence_frames();
             for route in &strips[index].routes {
-                let gap = gaps[index];
+                let silence_frames = silences_frames[index];
                 let input = match route.to {
-                    Destination::Master => &mut master_gap,
-                    Destination::Strip(to) => &mut gaps[to],
+                    Destination::Master => &mut master_silence_frames,
+                    Destination::Strip(to) => &mut silences_frames[to],
                 };
-                *input = gap.max(*input);
+                *input = silence_frames.max(*input);
             }
         }
         let rack = &self.graph.master.rack;
-        sidechain_gap(rack, &gaps).max(master_gap) + rack.longest_silence_frames()
+        sidechain_silence_frames(rack, &silences_frames).max(master_silence_frames)
+            + rack.longest_silence_frames()
     }
 }
 
-fn sidechain_gap(rack: &EffectRack, gaps: &[usize]) -> usize {
+fn sidechain_silence_frames(rack: &EffectRack, silences_frames: &[usize]) -> usize {
     let inputs = rack.sidechains.iter().filter_map(|sidechain| sidechain.from);
-    inputs.map(|from| gaps[from]).max().unwrap_or(0)
+    inputs.map(|from| silences_frames[from]).max().unwrap_or(0)
 }

@@ -15,7 +15,8 @@ use clips::ClipPlayer;
 use external_input::ExternalInput;
 use note_player::{PlayerMode, TrackPlayer};
 
-/// Most replaced players of a track that fade out at a time; the oldest is cut when there are more.
+/// Maximum number of a track's replaced players that fade out at a time; beyond it, the oldest is
+/// cut.
 const FADING_MAX: usize = 8;
 
 /// The source of a track's sound.

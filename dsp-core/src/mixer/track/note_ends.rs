@@ -172,7 +172,7 @@ mod tests {
         check(&[&sustained[..], &[control(9, SUSTAIN, 63)]].concat(), &[9, NONE, NONE, 9, NONE, NONE]);
         check(&[&sustained[..], &[control(9, RESET_ALL, 0)]].concat(), &[9, NONE, NONE, 9, NONE, NONE]);
         check(&[&sustained[..], &[on(8, 60)]].concat(), &[8, NONE, NONE, NEVER, NONE, NEVER]);
-        // Sostenuto holds what was down as it was pressed.
+        // Sostenuto holds the notes whose keys were down as it was pressed.
         let pressed = [on(1, 60), control(2, SOSTENUTO, 127), on(3, 62), off(4, 60), off(5, 62)];
         check(&[&pressed[..], &[control(9, SOSTENUTO, 0)]].concat(), &[9, NONE, 5, NONE, NONE, NONE]);
     }

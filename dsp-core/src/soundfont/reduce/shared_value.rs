@@ -2,8 +2,8 @@
 
 use alloc::collections::BTreeMap;
 
-/// Finds the value that, as a record of the global zone, saves the most records of other zones;
-/// returns it with the number of saved records.
+/// Finds the value that, as a record of the global zone, saves the most records of other zones.
+/// Returns it with the number of saved records.
 pub(super) fn shared_value<T: Copy + Ord>(values: impl Iterator<Item = T>, default: T) -> (T, usize) {
     let mut counts = BTreeMap::new();
     for value in values {

@@ -139,7 +139,7 @@ impl<'a> WaveWriter<'a> {
         let frames = self.frames();
         let limit = u64::from(u32::MAX / 2);
         if frames > limit {
-            return Err(BankError::TooLarge { what: "frames", count: frames, limit });
+            return Err(BankError::TooLarge { kind: "frames", count: frames, limit });
         }
         let mut high = Vec::with_capacity(frames as usize * 2);
         let mut low = self.has_low().then(|| Vec::with_capacity(frames as usize));

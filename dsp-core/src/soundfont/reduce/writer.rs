@@ -52,7 +52,7 @@ pub(super) fn file(info: &[u8], wave: &Wave, data: &[(&[u8; 4], Vec<u8>)]) -> Re
     let lists = [info.len(), wave_bytes, data_bytes].map(|bytes| HEADER_BYTES + 4 + bytes);
     let total = 4 + lists.iter().sum::<usize>();
     if u32::try_from(total).is_err() {
-        return Err(BankError::TooLarge { what: "bytes", count: total as u64, limit: u32::MAX.into() });
+        return Err(BankError::TooLarge { kind: "bytes", count: total as u64, limit: u32::MAX.into() });
     }
     let mut file = Vec::with_capacity(HEADER_BYTES + total);
     header(&mut file, b"RIFF", total);

@@ -154,8 +154,8 @@ impl ZonesWriter {
             ("modulators", self.modulators.len()),
             ("instruments or samples", self.last_target),
         ];
-        if let Some((what, count)) = counts.into_iter().find(|(_, count)| *count > limit) {
-            return Err(BankError::TooLarge { what, count: count as u64, limit: limit as u64 });
+        if let Some((kind, count)) = counts.into_iter().find(|(_, count)| *count > limit) {
+            return Err(BankError::TooLarge { kind, count: count as u64, limit: limit as u64 });
         }
         let terminal = [self.generators.len(), self.modulators.len()];
         let words = self.bags.iter().chain([&terminal]).flatten();

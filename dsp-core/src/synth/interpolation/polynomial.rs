@@ -52,8 +52,8 @@ impl Polynomial for Linear {
     }
 }
 
-/// The cubic whose slope at a value is that of the chord between its neighbours (Catmull and Rom,
-/// "A class of local interpolating splines", 1974), in Horner's form.
+/// The cubic whose slope at a value is that of the chord between its neighbours, in Horner's form
+/// (Catmull and Rom, "A class of local interpolating splines", 1974).
 pub(super) struct Cubic;
 
 impl Polynomial for Cubic {

@@ -66,8 +66,9 @@ impl SynthProcessor {
         self.voices.fade_in(self.clock, self.sample_rate_hz);
     }
 
-    /// Processes a control point if one is due. Returns the number of frames to compute next: at
-    /// most `frames`, and if there are voices at most `longest` and up to the next control point.
+    /// Processes a control point if one is due. Returns the number of frames to compute next, at
+    /// most `frames`. If there are voices, it is also at most `longest` and ends at the next
+    /// control point.
     fn begin_chunk(&mut self, frames: usize, longest: usize) -> usize {
         if self.segment_frames == 0 {
             self.start_segments();

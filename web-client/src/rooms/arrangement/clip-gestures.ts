@@ -148,9 +148,9 @@ export class ClipGestures {
     if (!track || track.kind !== 'instrument' || this.hit(point.x, point.y)) return;
     const tick = this.#view.tick(point.x);
     const bar = ticksPerBarAt(project.time_signatures, tick);
-    const made = addMidiItem(project, track.id, snapTick(project.time_signatures, tick, bar, 'down'), bar);
-    this.#song.edit('Add clip', () => made.project);
-    this.#song.selection.selectItem(track.id, made.itemId);
+    const added = addMidiItem(project, track.id, snapTick(project.time_signatures, tick, bar, 'down'), bar);
+    this.#song.edit('Add clip', () => added.project);
+    this.#song.selection.selectItem(track.id, added.itemId);
   }
 
   #resized(base: Project, drag: Drag, byTicks: number, snap: (tick: number) => number): Project {

@@ -7,8 +7,8 @@ import { isTemporary, retryDelaySecs } from './retry';
 import { isStringOrNull, readStored, writeStored } from '../local-storage';
 
 /**
- * The page asks the service who the visitor is (`starting`), and asks again after a while if the
- * service is busy (`waiting`). `password` demands a new password first; `open` is logged in.
+ * The page asks the service for the visitor's account (`starting`), and repeats the request later
+ * if the service is busy (`waiting`). `password` demands a new password first; `open` is logged in.
  */
 export type SessionState =
   | { kind: 'starting' }
@@ -43,7 +43,7 @@ export class Session {
   }
 
   /**
-   * Finds out who the visitor is; repeats the request while the service is busy or does not answer.
+   * Identifies the visitor; repeats the request while the service is busy or does not answer.
    */
   async start(): Promise<void> {
     const start = ++this.#starts;

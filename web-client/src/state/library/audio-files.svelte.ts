@@ -11,7 +11,7 @@ import type { Project } from '../../project/model';
 import { readWaveform, type Waveform } from '../../project/waveform';
 import { Uploads } from './uploads.svelte';
 
-/** Most pixels of a waveform that are fetched. */
+/** Maximum width of a fetched waveform in pixels. */
 const WAVEFORM_PIXELS = 65_536;
 /** The finest waveform that the service keeps ready, in frames per pixel. */
 const FINEST_FRAMES = 256;

@@ -25,11 +25,11 @@ impl OldClips {
         while clip_frame < voice.sounding_frames {
             let Some((_, from, frame)) = self.sources(voice, clip_frame).next() else { break };
             let (_, to_end) = voice.source(clip_frame);
-            let taken = ring.append(read, from.contiguous(frame, to_end));
-            if taken == 0 {
+            let appended_frames = ring.append(read, from.contiguous(frame, to_end));
+            if appended_frames == 0 {
                 break;
             }
-            clip_frame += taken;
+            clip_frame += appended_frames;
         }
         voice.repeat(ring, read);
     }

@@ -16,7 +16,7 @@ use ring::Ring;
 use voice::Voice;
 
 /// A clip of streamed audio requests blocks this many frames ahead of the playhead, and before its
-/// start: two thirds of a second at 48 kHz.
+/// start. This is two thirds of a second at 48 kHz.
 const AHEAD_FRAMES: u64 = 32_768;
 
 /// Frames before the playhead that are kept, for clips that a user moves to the right. This is more
@@ -209,8 +209,8 @@ impl ClipPlayer {
             let voice = self.voices.get(ring.voice()?)?;
             let read = self.position.saturating_sub(voice.clip.frame);
             let clip_frame = ring.missing_from(read);
-            let room = ring.room(read);
-            if clip_frame >= voice.sounding_frames || room == 0 {
+            let free_frames = ring.free_frames(read);
+            if clip_frame >= voice.sounding_frames || free_frames == 0 {
                 return None;
             }
             let (source_frame, to_end) = voice.source(clip_frame);
@@ -219,7 +219,7 @@ impl ClipPlayer {
                 clip: voice.number,
                 audio_slot: voice.clip.audio_slot,
                 source_frame,
-                frames: room.min(usize::try_from(to_end).unwrap_or(room)),
+                frames: free_frames.min(usize::try_from(to_end).unwrap_or(free_frames)),
                 ahead_frames: clip_frame - read,
             })
         })
@@ -251,9 +251,9 @@ impl ClipPlayer {
         if playing {
             self.advance(frames);
         }
-        let sounds = playing
+        let is_audible = playing
             && self.near.iter().any(|&index| self.voices[index].clip.frame < self.position + frames as u64);
-        if !sounds && self.declicker.is_idle() {
+        if !is_audible && self.declicker.is_idle() {
             self.position += if playing { frames as u64 } else { 0 };
             self.declicker.reset();
             return None;

@@ -67,10 +67,10 @@ impl Ring {
         self.values[0].len() as u64
     }
 
-    /// Number of frames that the ring can take if `read` is the next one to be played.
-    pub(super) fn room(&self, read: u64) -> usize {
-        let held = if self.start > read { 0 } else { self.end.saturating_sub(read) };
-        self.ahead_frames.saturating_sub(held) as usize
+    /// Number of free frames in the ring if `read` is the next one to be played.
+    pub(super) fn free_frames(&self, read: u64) -> usize {
+        let unread_frames = if self.start > read { 0 } else { self.end.saturating_sub(read) };
+        self.ahead_frames.saturating_sub(unread_frames) as usize
     }
 
     /// Whether a frame of the clip is available, and for how many frames that stays the same.
@@ -103,8 +103,8 @@ impl Ring {
     /// next frame to be played. Returns the number of appended frames.
     pub(super) fn append(&mut self, read: u64, [left, right]: [&[f32]; 2]) -> u64 {
         let size = self.frames();
-        let taken = left.len().min(right.len()).min(self.room(read));
-        for frame in 0..taken {
+        let appended_frames = left.len().min(right.len()).min(self.free_frames(read));
+        for frame in 0..appended_frames {
             let index = (self.end % size) as usize;
             for (values, audio) in self.values.iter_mut().zip([left, right]) {
                 values[index] = if audio[frame].is_finite() { audio[frame] } else { 0.0 };
@@ -112,7 +112,7 @@ impl Ring {
             self.end += 1;
         }
         self.start = self.start.max(self.end.saturating_sub(size));
-        taken as u64
+        appended_frames as u64
     }
 
     /// Left and right from an available frame of the clip on: at most `max_frames` that are
@@ -178,14 +178,14 @@ mod tests {
     fn audio_that_has_arrived_is_read_and_other_frames_are_missing() {
         let mut ring = Ring::new(6, 0);
         ring.begin(3);
-        assert_eq!((ring.voice(), ring.room(0)), (Some(3), 6));
+        assert_eq!((ring.voice(), ring.free_frames(0)), (Some(3), 6));
         fill(&mut ring, 0, &[0.0, 1.0, 2.0, 3.0, 4.0]);
-        assert_eq!((ring.missing_from(0), ring.room(0), ring.room(4)), (5, 1, 5));
+        assert_eq!((ring.missing_from(0), ring.free_frames(0), ring.free_frames(4)), (5, 1, 5));
         assert_eq!(read(&mut ring, 0), ([0.0, 1.0, 2.0, 3.0], 0));
         // More frames than there is room for.
         fill(&mut ring, 4, &[5.0, 6.0]);
         fill(&mut ring, 4, &[7.0, 8.0, 9.0, 10.0, 11.0]);
-        assert_eq!((ring.missing_from(4), ring.room(4)), (10, 0));
+        assert_eq!((ring.missing_from(4), ring.free_frames(4)), (10, 0));
         assert_eq!(read(&mut ring, 4), ([4.0, 5.0, 6.0, 7.0], 0));
         assert_eq!(read(&mut ring, 8), ([8.0, 9.0, 0.0, 0.0], 2));
         // The playhead has passed all available frames.
@@ -199,13 +199,13 @@ mod tests {
         let mut ring = Ring::new(4, 2);
         ring.begin(0);
         fill(&mut ring, 0, &[0.0, 1.0, 2.0, 3.0, 4.0]);
-        assert_eq!((ring.missing_from(0), ring.room(0), ring.room(3)), (4, 0, 3));
+        assert_eq!((ring.missing_from(0), ring.free_frames(0), ring.free_frames(3)), (4, 0, 3));
         fill(&mut ring, 3, &[4.0, 5.0, 6.0, 7.0]);
-        assert_eq!((ring.start(), ring.missing_from(3), ring.room(3)), (1, 7, 0));
+        assert_eq!((ring.start(), ring.missing_from(3), ring.free_frames(3)), (1, 7, 0));
         assert_eq!(read(&mut ring, 1), ([1.0, 2.0, 3.0, 4.0], 0));
         // Back to kept frames, which are not requested again; then to dropped ones.
-        assert_eq!((ring.missing_from(2), ring.room(2)), (7, 0));
-        assert_eq!((ring.missing_from(0), ring.room(0)), (0, 4));
+        assert_eq!((ring.missing_from(2), ring.free_frames(2)), (7, 0));
+        assert_eq!((ring.missing_from(0), ring.free_frames(0)), (0, 4));
         // All frames have been played.
         fill(&mut ring, 7, &[7.0]);
         assert_eq!(read(&mut ring, 5), ([5.0, 6.0, 7.0, 0.0], 1));
@@ -227,7 +227,7 @@ mod tests {
         assert_eq!(ring.missing_from(0), 5, "to the end of the clip");
         for read in [0, 4, 8, 12] {
             ring.repeat(3, read, 100);
-            assert_eq!(ring.room(read), 0);
+            assert_eq!(ring.free_frames(read), 0);
             let expected = [0, 1, 2, 3].map(|offset| ((read + offset) % 3 + 1) as f32);
             assert_eq!(self::read(&mut ring, read), (expected, 0));
         }

@@ -28,8 +28,9 @@ impl Voice {
             AudioSlot::Whole(audio) => Some(audio.clone()),
             AudioSlot::Streamed { .. } => None,
         };
-        let sounds = region_frames > 0 && sounding_frames > 0 && clip.gain.is_finite() && clip.gain != 0.0;
-        sounds.then_some(Self { clip: *clip, number, sounding_frames, region_frames, audio })
+        let is_audible =
+            region_frames > 0 && sounding_frames > 0 && clip.gain.is_finite() && clip.gain != 0.0;
+        is_audible.then_some(Self { clip: *clip, number, sounding_frames, region_frames, audio })
     }
 
     pub(super) fn end(&self) -> u64 {
