@@ -9,10 +9,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /**
-         * Lists who did what, when and from where, the newest first. Entries are kept as
-         *     `SF_AUDIT_RETENTION_DAYS` says.
-         */
+        /** Lists the audit log, the newest entry first. Entries are kept for `SF_AUDIT_RETENTION_DAYS`. */
         get: operations["get_admin_audit"];
         put?: never;
         post?: never;
@@ -32,7 +29,7 @@ export interface paths {
         /** Lists invitations, the newest first. */
         get: operations["get_admin_invites"];
         put?: never;
-        /** Makes an invitation for one account. */
+        /** Creates an invitation for one account. */
         post: operations["post_admin_invites"];
         delete?: never;
         options?: never;
@@ -50,7 +47,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Withdraws an invitation. An account that was made with it stays. */
+        /** Deletes an invitation. An account that was created with it stays. */
         delete: operations["delete_admin_invites_id"];
         options?: never;
         head?: never;
@@ -119,10 +116,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /**
-         * Cancels a task of any user. It ends as soon as its work notices; one that has ended stays as it
-         *     is.
-         */
+        /** Cancels a task of any user. It ends soon afterwards; a finished task stays unchanged. */
         delete: operations["delete_admin_tasks_id"];
         options?: never;
         head?: never;
@@ -137,15 +131,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists accounts and addresses whose log-ins are slowed down after failures, and addresses whose
-         *     registrations are; the last that failed or registered come first.
+         * Lists accounts and addresses whose log-ins are throttled, and addresses whose registrations are.
+         *     The latest failures and registrations come first.
          */
         get: operations["get_admin_throttled"];
         put?: never;
         post?: never;
         /**
-         * Forgets the failed log-ins of an account, from an address, or of an account from an address, so
-         *     that nobody waits for them. For an address alone it forgets the registrations from there too.
+         * Deletes the failed log-ins of an account, from an address, or of an account from an address,
+         *     which ends their throttling. For an address alone, also deletes the registrations from there.
          */
         delete: operations["delete_admin_throttled"];
         options?: never;
@@ -163,7 +157,7 @@ export interface paths {
         /** Lists accounts, the newest first. */
         get: operations["get_admin_users"];
         put?: never;
-        /** Makes an account. Its password must be changed at the first log-in. */
+        /** Creates an account. Its password must be changed at the first log-in. */
         post: operations["post_admin_users"];
         delete?: never;
         options?: never;
@@ -185,7 +179,7 @@ export interface paths {
         delete?: never;
         options?: never;
         head?: never;
-        /** Changes the role of an account, switches it on or off, or sets its quota. */
+        /** Changes the role of an account, enables or disables it, or sets its quota. */
         patch: operations["patch_admin_users_id"];
         trace?: never;
     };
@@ -254,7 +248,7 @@ export interface paths {
             cookie?: never;
         };
         get?: never;
-        /** Makes a prompt template of the caller a favourite, or none. */
+        /** Marks a prompt template of the caller as a favourite, or not. */
         put: operations["put_ai_presets_id_favourite"];
         post?: never;
         delete?: never;
@@ -272,10 +266,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /**
-         * Fills in the variables of a prompt template of the caller. A value is text: braces in it mean
-         *     nothing.
-         */
+        /** Fills in the variables of a prompt template of the caller. Braces in a value have no meaning. */
         post: operations["post_ai_presets_id_render"];
         delete?: never;
         options?: never;
@@ -293,8 +284,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Asks a language model: the body and the answer are those of OpenAI's `chat/completions`. With
-         *     `stream` the answer comes as events; what goes wrong on the way is an event `error` with a
+         * Sends a request to a language model. Body and answer are those of OpenAI's `chat/completions`.
+         *     With `stream`, the answer is a stream of events; a later failure is an event `error` with a
          *     problem.
          */
         post: operations["post_ai_proxy_v1_chat_completions"];
@@ -430,8 +421,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes an audio file, unless a project or the autosave names it. For a while it is restored
-         *     when a project that names it is saved.
+         * Deletes an audio file, unless a project or the autosave names it. For `SF_DELETED_KEPT_SECS`,
+         *     saving a project that names it restores it.
          */
         delete: operations["delete_audio_id"];
         options?: never;
@@ -449,8 +440,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Measures an audio file: length, loudness, peaks, spectrum, tempo and key. The result is stored,
-         *     so that later requests are quick.
+         * Measures an audio file: length, loudness, peaks, spectrum, tempo and key. The result is stored
+         *     for later requests.
          */
         post: operations["post_audio_id_analyze"];
         delete?: never;
@@ -697,8 +688,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the helper processes that this process of the service has started and that run now.
-         *     Administrators and callers on this machine only.
+         * Lists the running helper processes of this process of the service. Administrators and callers on
+         *     this machine only.
          */
         get: operations["get_files_processes"];
         put?: never;
@@ -720,8 +711,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Ends a helper process. Its work fails as if it had been cancelled. Administrators and callers on
-         *     this machine only.
+         * Ends a helper process. Its work counts as cancelled. Administrators and callers on this machine
+         *     only.
          */
         delete: operations["delete_files_processes_id"];
         options?: never;
@@ -739,8 +730,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Saves the body as a file in the Documents folder of a desktop. Nothing is ever overwritten: a
-         *     file whose name is taken gets a number. Administrators only.
+         * Saves the body as a file in the Documents folder of a desktop. It overwrites no file: if the
+         *     name exists, the new one gets a number. Administrators only.
          */
         post: operations["post_files_save"];
         delete?: never;
@@ -815,8 +806,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the folders below a folder, some levels deep. Omits hidden folders and links that lead out
-         *     of the media folders. Administrators only.
+         * Lists the folders below a folder, down to `depth` levels. Omits hidden folders and links that
+         *     lead out of the media folders. Administrators only.
          */
         get: operations["get_media_tree"];
         put?: never;
@@ -837,9 +828,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renders a track with its effects, and what it sends to the shared reverb and chorus, to an audio
-         *     file of the caller, and answers the track of a project that plays that file and sounds as the
-         *     track did. The task's result is a `Frozen`.
+         * Renders a track, with its effects and its sends to the shared reverb and chorus, to an audio
+         *     file of the caller. Answers a track that plays that file and sounds like the original. The
+         *     task's result is a `Frozen`.
          */
         post: operations["post_multitrack_freeze"];
         delete?: never;
@@ -915,10 +906,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renders what each track adds to the mix into a file of its own: through its fader, its sends,
-         *     its buses and groups and the master's fader, without the master's effects and limiter. All are
-         *     as long and begin with the song. Where tracks share nothing but faders and reverbs they add up
-         *     to the mix. The task's result is a `Stems`.
+         * Renders each track's part of the mix to a separate file. It includes the track's fader, sends,
+         *     buses, groups and the master's fader, but not the master's effects and limiter. All files begin
+         *     with the song and have the same length. If tracks share only faders and reverbs, the files add
+         *     up to the mix. The task's result is a `Stems`.
          */
         post: operations["post_multitrack_stems"];
         delete?: never;
@@ -976,9 +967,10 @@ export interface paths {
         get: operations["get_plugins_dirs"];
         put?: never;
         /**
-         * Adds a folder to the caller's plugin folders, at most 32; it may also have SoundFonts. The code
-         *     of plugins is run, so administrators and callers on this machine only; on a server only below
-         *     `SF_PLUGIN_ROOTS`, and never in the storage folder. Adding a folder twice changes nothing.
+         * Adds a folder to the caller's plugin folders, at most 32. It may also have SoundFonts. Only
+         *     administrators and callers on this machine may add one, because scans run the code of plugins.
+         *     On a server, the folder must be below `SF_PLUGIN_ROOTS`, and never in the storage folder. Adding
+         *     a folder twice changes nothing.
          */
         post: operations["post_plugins_dirs"];
         /**
@@ -1042,7 +1034,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Renders a project to a file, in the engine that the page plays it with. */
+        /** Renders a project to a file, with the engine that the page plays it with. */
         post: operations["post_plugins_render"];
         delete?: never;
         options?: never;
@@ -1060,7 +1052,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        /** Deletes a finished render, whose file then takes no more room. */
+        /** Deletes a finished render and its file. */
         delete: operations["delete_plugins_renders_render_id"];
         options?: never;
         head?: never;
@@ -1095,8 +1087,8 @@ export interface paths {
         put?: never;
         /**
          * Searches the caller's folders for plugins and SoundFonts now. Modules that have not changed are
-         *     not scanned again, unless their last scan failed; a module that hangs is ended after
-         *     `SF_PLUGIN_SCAN_MAX_SECS` and left unclassified. Discards the cached lists of effects of all
+         *     not scanned again, unless their last scan failed; a module that hangs is stopped after
+         *     `SF_PLUGIN_SCAN_MAX_SECS` and stays unclassified. Discards the cached lists of effects of all
          *     users. Administrators and callers on this machine only, since the code of plugins is run, in
          *     separate processes.
          */
@@ -1117,8 +1109,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Renders notes with a SoundFont to a 32-bit float WAV file: the very samples that the engine
-         *     in the page computes for a track with these notes, before its fader.
+         * Renders notes with a SoundFont to a 32-bit float WAV file. The samples equal those of a track
+         *     with these notes in the page, before its fader.
          */
         post: operations["post_plugins_soundfont_render"];
         delete?: never;
@@ -1135,8 +1127,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Lists the SoundFonts that the scanner has found and those that the caller has uploaded. Of
-         *     several with one id the one that is played is listed, and names the others.
+         * Lists the SoundFonts that the scanner has found and those that the caller has uploaded. If
+         *     several have one id, lists the one that is played; it names the others.
          */
         get: operations["get_plugins_soundfonts_catalog"];
         put?: never;
@@ -1155,8 +1147,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Sends a SoundFont: the caller's own before the system's, the SF2 where there is also an SF3, and
-         *     the default bank where there is none of that id or it cannot be played.
+         * Sends a SoundFont. The caller's own comes before the system's, and an SF2 before an SF3. If the
+         *     id is unknown or the SoundFont cannot be played, sends the default bank.
          */
         get: operations["get_plugins_soundfonts_download_sf_id"];
         put?: never;
@@ -1177,10 +1169,9 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stores a SoundFont that only the caller has from then on. It is opened first: what cannot be
-         *     played is refused, and what is skipped of it is answered. An earlier one of the same id and
-         *     format is replaced; the same file again changes nothing. It counts of the caller's quota for
-         *     audio.
+         * Stores a SoundFont for the caller alone. Refuses one that cannot be played, and reports skipped
+         *     parts. It replaces an earlier one of the same id and format; the same file again changes
+         *     nothing. It counts of the caller's quota for audio.
          */
         post: operations["post_plugins_soundfonts_upload"];
         delete?: never;
@@ -1200,9 +1191,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Deletes a SoundFont that the caller has uploaded, SF2 and SF3. One of the system is refused with
-         *     403, unless the caller has one of the same id, which then goes; those of other users are not
-         *     there.
+         * Deletes the caller's SoundFont with this id, SF2 and SF3. If only the system has one, answers
+         *     403. SoundFonts of other users count as missing.
          */
         delete: operations["delete_plugins_soundfonts_sf_id"];
         options?: never;
@@ -1290,10 +1280,10 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the caller's projects, the one saved last first. */
+        /** Lists the caller's projects, the last saved first. */
         get: operations["get_projects"];
         put?: never;
-        /** Stores a new project. One without `project_id` gets one. */
+        /** Stores a new project. Without a `project_id`, it gets a new one. */
         post: operations["post_projects"];
         delete?: never;
         options?: never;
@@ -1311,8 +1301,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stores the project of a bundle with its audio. Audio that the caller has already is not stored
-         *     again. Either all of it is there afterwards or nothing.
+         * Stores the project of a bundle with its audio. Audio that the caller already has is not stored
+         *     again. Stores everything or nothing.
          */
         post: operations["post_projects_import"];
         delete?: never;
@@ -1364,7 +1354,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Says when the autosave was written and by which window; both null if there is none. */
+        /** Returns the time of the autosave and the window that wrote it; both null if there is none. */
         get: operations["get_projects_temp_revision"];
         put?: never;
         post?: never;
@@ -1383,7 +1373,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Turns a project of any older version into one of this version, without storing or validating it. */
+        /** Upgrades a project to the current schema version, without storing or validating it. */
         post: operations["post_projects_upgrade"];
         delete?: never;
         options?: never;
@@ -1398,7 +1388,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Reads a project in this version's form. */
+        /** Reads a project, upgraded to the current schema version. */
         get: operations["get_projects_id"];
         /** Saves a project. `If-Match` names the revision that the save started from. */
         put: operations["put_projects_id"];
@@ -1504,7 +1494,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        /** Makes an older revision the newest one. Nothing in between is lost. */
+        /** Stores an older revision as the newest one. The revisions between are kept. */
         post: operations["post_projects_id_revisions_n_restore"];
         delete?: never;
         options?: never;
@@ -1609,8 +1599,8 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Cancels a task. It ends as soon as its work notices; one that has ended stays as it is, or is
-         *     removed with `remove=true`.
+         * Cancels a task. It ends soon afterwards; a finished task stays unchanged, or is removed with
+         *     `remove=true`.
          */
         delete: operations["delete_tasks_id"];
         options?: never;
@@ -1647,16 +1637,16 @@ export interface paths {
         };
         /** Reads the caller's settings. */
         get: operations["get_user_config"];
-        /** Replaces the caller's settings: what the body leaves out has its default afterwards. */
+        /** Replaces the caller's settings: settings that the body omits get their defaults. */
         put: operations["put_user_config"];
         post?: never;
-        /** Gives all of the caller's settings their defaults back. */
+        /** Resets all of the caller's settings to their defaults. */
         delete: operations["delete_user_config"];
         options?: never;
         head?: never;
         /**
-         * Changes some of the caller's settings; null gives one its default back. Either all changes hold
-         *     or none.
+         * Changes some of the caller's settings; null resets one to its default. Applies all changes or
+         *     none.
          */
         patch: operations["patch_user_config"];
         trace?: never;
@@ -1668,7 +1658,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Lists the settings that there are, with what they take and their defaults. */
+        /** Lists all settings, with their accepted values and defaults. */
         get: operations["get_user_config_settings"];
         put?: never;
         post?: never;
@@ -1693,9 +1683,9 @@ export interface components {
             id: string;
             /** @description Name to log in with. */
             username: string;
-            /** @description What the user may do. */
+            /** @description Role of the user. */
             role: components["schemas"]["Role"];
-            /** @description Whether the account is switched off. */
+            /** @description Whether the account is disabled. */
             disabled: boolean;
             /** @description Whether nothing else is allowed until the password is changed. */
             must_change_password: boolean;
@@ -1707,7 +1697,7 @@ export interface components {
             last_login_at: string | null;
             /**
              * Format: int64
-             * @description What the user may store in audio, in bytes.
+             * @description Audio quota in bytes.
              */
             audio_quota_bytes: number;
             /** @description Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies. */
@@ -1717,7 +1707,7 @@ export interface components {
         ApiKey: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description What its owner calls it. */
+            /** @description Name given by the owner. */
             name: string;
             /** @description Its first characters. */
             hint: string;
@@ -1918,11 +1908,11 @@ export interface components {
             audio_formats: string[];
             /** @description Options of exports. */
             export: components["schemas"]["ExportCapabilities"];
-            /** @description Whether language models can be asked through `/ai_proxy`. */
+            /** @description Whether `/ai_proxy` offers language models. */
             ai: boolean;
             /** @description Limits. */
             limits: components["schemas"]["Limits"];
-            /** @description Who may make an account. */
+            /** @description Access to registration. */
             registration: components["schemas"]["Registration"];
             /**
              * @description Whether the page was loaded in a secure context: by loopback or HTTPS. Otherwise it has no
@@ -2030,7 +2020,7 @@ export interface components {
             actor_id: string | null;
             /** @description Name of that account at the time. */
             actor: string;
-            /** @description How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`. */
+            /** @description Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`. */
             via: components["schemas"]["Via"];
             /** @description Address of the client; null on the command line. */
             address: string | null;
@@ -2123,9 +2113,9 @@ export interface components {
             /** @description Sentences about what could not be read or kept. */
             warnings: string[];
         };
-        /** @description What an import brought. */
+        /** @description Result of an import. */
         Imported: {
-            /** @description Id of the project: the one that it had, or a new one if that is taken. */
+            /** @description Id of the project: that in the bundle, or a new one if that exists already. */
             project_id: string;
             /**
              * Format: int64
@@ -2134,11 +2124,11 @@ export interface components {
             revision: number;
             /** @description Time of the import, RFC 3339. */
             updated_at: string;
-            /** @description Audio files that are the caller's now and were not before. */
+            /** @description Audio files that are new for the caller. */
             audio_added: number;
             /** @description Audio files that the caller had already. */
             audio_known: number;
-            /** @description Ids of audio that the project names and that was not in the bundle. */
+            /** @description Ids of audio files that the project names and the bundle lacks. */
             audio_missing: string[];
         };
         /** @description A file that was imported. */
@@ -2166,9 +2156,9 @@ export interface components {
         Invite: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description Where it stands. */
+            /** @description State. */
             state: components["schemas"]["InviteState"];
-            /** @description What the account that it makes may do. */
+            /** @description Role of the created account. */
             role: components["schemas"]["Role"];
             /** @description A note for administrators; may be empty. */
             note: string;
@@ -2176,7 +2166,7 @@ export interface components {
             created_by: string;
             /** @description When it was made, RFC 3339. */
             created_at: string;
-            /** @description Until when it is good, RFC 3339. */
+            /** @description Expiry time, RFC 3339. */
             expires_at: string;
             /** @description When it was used, RFC 3339; null if it was not. */
             used_at: string | null;
@@ -2223,7 +2213,7 @@ export interface components {
         LimiterReport: {
             /**
              * Format: double
-             * @description Largest reduction in decibels; 0 where the mix stayed below the ceiling of -3 dBFS.
+             * @description Largest reduction in decibels; 0 if the mix stayed below the ceiling of -3 dBFS.
              */
             largest_reduction_db: number;
             /**
@@ -2276,7 +2266,7 @@ export interface components {
             audio_max_secs: number;
             /**
              * Format: int64
-             * @description Most channels of an audio file.
+             * @description Maximum number of channels of an audio file.
              */
             audio_max_channels: number;
             /**
@@ -2469,21 +2459,21 @@ export interface components {
              *     matter.
              */
             username: string;
-            /** @description What the user may do; `user` by default. */
+            /** @description Role of the user; `user` by default. */
             role?: components["schemas"]["Role"];
             /** @description First password, which must be changed at the first log-in; generated if left out. */
             password?: string | null;
         };
         /** @description A SoundFont that is not played, because another of its id is. */
         OtherSoundFont: {
-            /** @description Who it belongs to. */
+            /** @description Owner. */
             source: components["schemas"]["SoundFontSource"];
-            /** @description What kind of samples it has. */
+            /** @description Sample format. */
             format: components["schemas"]["SoundFontFormat"];
             /** @description Why the other one is played. */
             reason: string;
         };
-        /** @description A task and whose it is. */
+        /** @description A task and its owner. */
         OwnedTask: components["schemas"]["Task"] & {
             /** @description Id of the account that started it. */
             owner_id: string;
@@ -2498,9 +2488,9 @@ export interface components {
                 id: string;
                 /** @description Name to log in with. */
                 username: string;
-                /** @description What the user may do. */
+                /** @description Role of the user. */
                 role: components["schemas"]["Role"];
-                /** @description Whether the account is switched off. */
+                /** @description Whether the account is disabled. */
                 disabled: boolean;
                 /** @description Whether nothing else is allowed until the password is changed. */
                 must_change_password: boolean;
@@ -2512,7 +2502,7 @@ export interface components {
                 last_login_at: string | null;
                 /**
                  * Format: int64
-                 * @description What the user may store in audio, in bytes.
+                 * @description Audio quota in bytes.
                  */
                 audio_quota_bytes: number;
                 /** @description Whether the quota was set for this user; otherwise `SF_AUDIO_QUOTA_BYTES` applies. */
@@ -2598,7 +2588,7 @@ export interface components {
                 actor_id: string | null;
                 /** @description Name of that account at the time. */
                 actor: string;
-                /** @description How the actor proved who they are: `local`, `token`, `api_key`, `command_line` or `nobody`. */
+                /** @description Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`. */
                 via: components["schemas"]["Via"];
                 /** @description Address of the client; null on the command line. */
                 address: string | null;
@@ -2616,9 +2606,9 @@ export interface components {
             items: {
                 /** @description Id, a UUID. */
                 id: string;
-                /** @description Where it stands. */
+                /** @description State. */
                 state: components["schemas"]["InviteState"];
-                /** @description What the account that it makes may do. */
+                /** @description Role of the created account. */
                 role: components["schemas"]["Role"];
                 /** @description A note for administrators; may be empty. */
                 note: string;
@@ -2626,7 +2616,7 @@ export interface components {
                 created_by: string;
                 /** @description When it was made, RFC 3339. */
                 created_at: string;
-                /** @description Until when it is good, RFC 3339. */
+                /** @description Expiry time, RFC 3339. */
                 expires_at: string;
                 /** @description When it was used, RFC 3339; null if it was not. */
                 used_at: string | null;
@@ -2703,7 +2693,7 @@ export interface components {
                 name: string;
                 /** @description Its category, such as `Vocals`; may be empty. */
                 category: string;
-                /** @description What it does and how to use it; may be empty. */
+                /** @description Description; may be empty. */
                 description: string;
                 /** @description When it was stored, RFC 3339; null for the factory's. */
                 created_at: string | null;
@@ -2787,24 +2777,24 @@ export interface components {
             items: {
                 /** @description Id, a UUID. */
                 id: string;
-                /** @description What kind of work it is, such as `render`. */
+                /** @description Kind of task, such as `render`. */
                 kind: string;
-                /** @description Where it stands. */
+                /** @description State. */
                 state: components["schemas"]["TaskState"];
                 /**
                  * Format: double
-                 * @description Share that is done, 0 to 1.
+                 * @description Progress, 0 to 1.
                  */
                 progress: number;
-                /** @description What it is doing, for a person; may be empty. */
+                /** @description Current step, for people; may be empty. */
                 message: string;
                 /** @description When it was started, RFC 3339. */
                 created_at: string;
-                /** @description When a thread first took it up, RFC 3339. */
+                /** @description When its first attempt began, RFC 3339. */
                 started_at: string | null;
                 /** @description When it ended, RFC 3339. */
                 finished_at: string | null;
-                /** @description What came out of it: what the same request would have answered directly. */
+                /** @description Result: the body that the direct request would answer. */
                 result: unknown;
                 /** @description The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail. */
                 error: unknown;
@@ -2820,13 +2810,10 @@ export interface components {
                 id: string;
                 /** @description The kind of a throttled entry. */
                 kind: components["schemas"]["ThrottledKind"];
-                /**
-                 * @description Name of the account; null where the entry is about an address, or where no account has the
-                 *     name that was typed.
-                 */
+                /** @description Name of the account; null if the entry is about an address or an unknown name. */
                 username: string | null;
                 /**
-                 * @description IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null where the entry is about an
+                 * @description IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null if the entry is about an
                  *     account.
                  */
                 address: string | null;
@@ -2969,9 +2956,9 @@ export interface components {
         };
         /** @description A problem of a scan for plugins. */
         PluginProblem: {
-            /** @description Where it is. */
+            /** @description Path. */
             path: string;
-            /** @description What is wrong with it. */
+            /** @description The problem. */
             problem: string;
         };
         /** @description Result of a scan for a user's plugins. */
@@ -3012,7 +2999,7 @@ export interface components {
             name: string;
             /** @description Its category: at most 64 characters; empty by default. */
             category?: string;
-            /** @description What it does: at most 2000 characters; empty by default. */
+            /** @description Description: at most 2000 characters; empty by default. */
             description?: string;
             /**
              * @description `effects` as on a track of a project; for an instrument `synth_engine`, and `effects` if it
@@ -3056,7 +3043,7 @@ export interface components {
             name: string;
             /** @description Its category, such as `Vocals`; may be empty. */
             category: string;
-            /** @description What it does and how to use it; may be empty. */
+            /** @description Description; may be empty. */
             description: string;
             /** @description When it was stored, RFC 3339; null for the factory's. */
             created_at: string | null;
@@ -3126,7 +3113,7 @@ export interface components {
             /** @description The generated password; null if one was sent. It is never shown again. */
             password: string | null;
         };
-        /** @description Proof of what a render is. */
+        /** @description Receipt of a render. */
         Receipt: {
             /**
              * Format: double
@@ -3184,7 +3171,7 @@ export interface components {
             tail_secs: number;
             /**
              * Format: int32
-             * @description Most voices of one track.
+             * @description Maximum number of voices of one track.
              */
             polyphony: number;
             /** @description How voices read between the values of a sample: `linear`, `four_point` or `sinc`. */
@@ -3263,7 +3250,7 @@ export interface components {
             problem: components["schemas"]["Problem"];
         };
         /**
-         * @description Who may make an account.
+         * @description Access to registration.
          * @enum {string}
          */
         Registration: "open" | "invite" | "closed";
@@ -3302,7 +3289,7 @@ export interface components {
              *     silent.
              */
             warnings: string[];
-            /** @description Proof of what was rendered. */
+            /** @description Receipt of the render. */
             receipt: components["schemas"]["Receipt"];
         };
         /** @description Metadata of the song. */
@@ -3324,7 +3311,7 @@ export interface components {
              */
             tail_secs?: number | null;
         };
-        /** @description What to render, and how. */
+        /** @description Project and options of a render. */
         RenderRequest: components["schemas"]["RenderOptions"] & {
             format?: components["schemas"]["Format"] | null;
             metadata?: components["schemas"]["RenderMetadata"] | null;
@@ -3357,7 +3344,7 @@ export interface components {
             size_bytes: number;
         };
         /**
-         * @description What a user may do.
+         * @description Role of a user.
          * @enum {string}
          */
         Role: "admin" | "user";
@@ -3382,7 +3369,7 @@ export interface components {
             database: string;
             /**
              * Format: int64
-             * @description Number of the form that the database is in.
+             * @description Schema version of the database.
              */
             database_form: number;
             /** @description Where files are stored: `folder`, `shared_folder` or `s3`. */
@@ -3392,7 +3379,7 @@ export interface components {
             /** @description Threads of this process that run tasks; 0 where it leaves them to workers. */
             task_workers: number;
         };
-        /** @description What a save answers. */
+        /** @description Answer of a save. */
         Saved: {
             /** @description Id of the project. */
             project_id: string;
@@ -3408,7 +3395,7 @@ export interface components {
         SavedFile: {
             /** @description Its whole path. */
             path: string;
-            /** @description Its name: with a number if there was one of that name. */
+            /** @description Its name, with a number if the name existed. */
             name: string;
             /**
              * Format: int64
@@ -3464,7 +3451,7 @@ export interface components {
              */
             scanned_at: string | null;
         };
-        /** @description A bank with a fault. */
+        /** @description A faulty bank. */
         ScanProblem: {
             /** @description Id of the bank. */
             soundfont_id: string;
@@ -3472,12 +3459,12 @@ export interface components {
             path: string;
             /** @description Whether it is played without the skipped parts. */
             usable: boolean;
-            /** @description What is wrong with it. */
+            /** @description The problem. */
             problem: string;
         };
         /** @description A file or folder, and a remark about it. */
         ScanRemark: {
-            /** @description Where it is. */
+            /** @description Path. */
             path: string;
             /** @description The remark. */
             reason: string;
@@ -3488,7 +3475,7 @@ export interface components {
             soundfont_id: string;
             /** @description Its name. */
             name: string;
-            /** @description Who it belongs to. */
+            /** @description Owner. */
             source: components["schemas"]["SoundFontSource"];
             /** @description Whether it can be played. */
             usable: boolean;
@@ -3504,7 +3491,7 @@ export interface components {
             /** @description The last scan for plugins of each user for whom there was one since this process started. */
             plugins: components["schemas"]["PluginScan"][];
         };
-        /** @description What a setting takes. */
+        /** @description Accepted values of a setting. */
         SettingDescription: {
             /** @description Its name. */
             key: string;
@@ -3517,31 +3504,31 @@ export interface components {
             choices: string[];
             /**
              * Format: double
-             * @description Lowest number; null where it is none.
+             * @description Minimum; null for other kinds.
              */
             min: number | null;
             /**
              * Format: double
-             * @description Highest number; null where it is none.
+             * @description Maximum; null for other kinds.
              */
             max: number | null;
-            /** @description Most characters of a text; null where it is none. */
+            /** @description Maximum number of characters of a text; null for other kinds. */
             max_chars: number | null;
-            /** @description Value for whoever has not set it. */
+            /** @description Default value. */
             default: unknown;
-            /** @description What it does. */
+            /** @description Description. */
             about: string;
         };
-        /** @description The settings that there are. */
+        /** @description All settings. */
         SettingList: {
             /** @description One entry each. */
             items: components["schemas"]["SettingDescription"][];
         };
         /** @description Bad regions of a SoundFont: it is played without them. */
         SkippedParts: {
-            /** @description How many there are. */
+            /** @description Number of regions. */
             count: number;
-            /** @description Where the first of them stand, and what is wrong; at most 20. */
+            /** @description Locations and faults of the first of them; at most 20. */
             reasons: string[];
         };
         /** @description A SoundFont with its presets. */
@@ -3559,7 +3546,7 @@ export interface components {
             file: string;
         };
         /**
-         * @description What kind of samples a SoundFont has.
+         * @description Sample format of a SoundFont.
          * @enum {string}
          */
         SoundFontFormat: "sf2" | "sf3";
@@ -3611,13 +3598,13 @@ export interface components {
             found: number;
             /** @description Banks that can be played. */
             usable: number;
-            /** @description The bank that stands in for a missing one; null where there is none. */
+            /** @description The bank that replaces missing ones; null if there is none. */
             default_soundfont_id: string | null;
             /** @description Banks that cannot be played, or only in part, and files with the id of another bank. */
             problems: components["schemas"]["ScanProblem"][];
         };
         /**
-         * @description Who a SoundFont belongs to.
+         * @description Owner of a SoundFont.
          * @enum {string}
          */
         SoundFontSource: "system" | "upload";
@@ -3625,28 +3612,28 @@ export interface components {
         SoundFontSummary: {
             /** @description Identifies the bank: the stem of its file, lower-case letters and digits. */
             soundfont_id: string;
-            /** @description Name in the file; the stem of the file where it gives none. */
+            /** @description Name in the file, or the stem of the file name. */
             name: string;
-            /** @description Who it belongs to. */
+            /** @description Owner. */
             source: components["schemas"]["SoundFontSource"];
-            /** @description What kind of samples it has. */
+            /** @description Sample format. */
             format: components["schemas"]["SoundFontFormat"];
             /**
              * Format: int64
              * @description Size of the file in bytes.
              */
             size_bytes: number;
-            /** @description SHA-256 of the file in hexadecimal; null where it could not be read. */
+            /** @description SHA-256 of the file in hexadecimal; null if it could not be read. */
             content_hash: string | null;
-            /** @description Whether it stands in for a missing one. */
+            /** @description Whether it replaces missing ones. */
             default: boolean;
             /** @description Whether it can be played. */
             usable: boolean;
             /** @description Why it cannot be played; null if it can. */
             problem: string | null;
-            /** @description What it is played without. */
+            /** @description Skipped parts. */
             skipped: components["schemas"]["SkippedParts"];
-            /** @description Other SoundFonts of this id, which are not played as long as this one is there. */
+            /** @description Other SoundFonts of this id; this one is played instead of them. */
             others: components["schemas"]["OtherSoundFont"][];
         };
         /** @description An uploaded SoundFont. */
@@ -3659,7 +3646,7 @@ export interface components {
          * @enum {string}
          */
         Stage: "before_fader" | "after_fader";
-        /** @description A task that was started in place of a direct answer. */
+        /** @description A task that continues the work of the request. */
         StartedTask: {
             /** @description Its id; see `/tasks/{id}`. */
             task_id: string;
@@ -3671,16 +3658,16 @@ export interface components {
         };
         /** @description Stored bytes of all users, and on the disk. */
         Storage: {
-            /** @description By user, the largest total first. Audio that several users have counts for each of them. */
+            /** @description By user, the largest total first. Audio of several users counts for each of them. */
             users: components["schemas"]["UserStorage"][];
             /**
              * Format: int64
-             * @description All audio on the disk, each content once, in bytes.
+             * @description Size of all stored audio in bytes; identical files count once.
              */
             audio_disk_bytes: number;
             /**
              * Format: int64
-             * @description All uploaded SoundFonts, each content once, in bytes.
+             * @description Size of all uploaded SoundFonts in bytes; identical files count once.
              */
             soundfont_disk_bytes: number;
             /**
@@ -3702,7 +3689,7 @@ export interface components {
              */
             content: Record<string, unknown>;
         };
-        /** @description Stands for a tag in the API's description. */
+        /** @description A tag, for the API's description. */
         Tag: string;
         /** @description The tags of a file. */
         Tags: {
@@ -3713,37 +3700,37 @@ export interface components {
         Task: {
             /** @description Id, a UUID. */
             id: string;
-            /** @description What kind of work it is, such as `render`. */
+            /** @description Kind of task, such as `render`. */
             kind: string;
-            /** @description Where it stands. */
+            /** @description State. */
             state: components["schemas"]["TaskState"];
             /**
              * Format: double
-             * @description Share that is done, 0 to 1.
+             * @description Progress, 0 to 1.
              */
             progress: number;
-            /** @description What it is doing, for a person; may be empty. */
+            /** @description Current step, for people; may be empty. */
             message: string;
             /** @description When it was started, RFC 3339. */
             created_at: string;
-            /** @description When a thread first took it up, RFC 3339. */
+            /** @description When its first attempt began, RFC 3339. */
             started_at: string | null;
             /** @description When it ended, RFC 3339. */
             finished_at: string | null;
-            /** @description What came out of it: what the same request would have answered directly. */
+            /** @description Result: the body that the direct request would answer. */
             result: unknown;
             /** @description The problem (`type`, `title`, `status`, `detail`, `code`) that made it fail. */
             error: unknown;
         };
         /** @description An event of the stream. */
         TaskEvent: {
-            /** @description What it tells: `task`. */
+            /** @description Name of the event: `task`. */
             event: string;
-            /** @description The task as it is now, as JSON. */
+            /** @description The task, as JSON. */
             data: string;
         };
         /**
-         * @description Where a task stands.
+         * @description State of a task.
          * @enum {string}
          */
         TaskState: "queued" | "running" | "succeeded" | "failed" | "cancelled";
@@ -3753,7 +3740,10 @@ export interface components {
             updated_at: string;
             /** @description The window that wrote it. */
             client_id: string;
-            /** @description The project, in this version's form; valid only as far as what was sent was. */
+            /**
+             * @description The project, upgraded to the current schema version. It may be invalid, since autosaves are
+             *     not validated.
+             */
             project: Record<string, unknown>;
         };
         /** @description When an autosave was written, and by which window. */
@@ -3765,12 +3755,9 @@ export interface components {
         };
         /** @description An autosave as a window sends it. */
         TempSave: {
-            /** @description The window's own id: it ignores writes that carry it. */
+            /** @description Id of the window, which ignores its own writes. */
             client_id: string;
-            /**
-             * @description The project. It is upgraded, and stored even if it is not valid: better a faulty autosave
-             *     than none.
-             */
+            /** @description The project. It is upgraded, and stored even if it is invalid. */
             project: Record<string, unknown>;
         };
         /** @description A template to store. */
@@ -3780,8 +3767,8 @@ export interface components {
             /** @description The text: 1 to 20000 characters, with `{{name}}` where a variable goes. */
             body: string;
             /**
-             * @description What it is found by: at most 20 of 1 to 64 characters, in any case different; none by
-             *     default.
+             * @description Keywords for searches: at most 20 of 1 to 64 characters, different without regard to case;
+             *     none by default.
              */
             keywords?: string[];
             /** @description Whether it is a favourite; false by default. */
@@ -3799,7 +3786,7 @@ export interface components {
             bpm: number;
             /**
              * Format: double
-             * @description How regular the beat is, 0.1 to 1.
+             * @description Regularity of the beat, 0.1 to 1.
              */
             regularity: number;
         };
@@ -3809,13 +3796,10 @@ export interface components {
             id: string;
             /** @description The kind of a throttled entry. */
             kind: components["schemas"]["ThrottledKind"];
-            /**
-             * @description Name of the account; null where the entry is about an address, or where no account has the
-             *     name that was typed.
-             */
+            /** @description Name of the account; null if the entry is about an address or an unknown name. */
             username: string | null;
             /**
-             * @description IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null where the entry is about an
+             * @description IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null if the entry is about an
              *     account.
              */
             address: string | null;
@@ -3866,7 +3850,7 @@ export interface components {
         UnclassifiedPlugin: {
             /** @description Name in the module, or of the module. */
             name: string;
-            /** @description What it is made for. */
+            /** @description Plugin format: VST 2.4 or VST 3. */
             format: components["schemas"]["VstFormat"];
             /** @description Path of its module. */
             path: string;
@@ -3919,25 +3903,25 @@ export interface components {
         };
         /** @description A stored file. */
         UploadedFile: components["schemas"]["AudioFile"] & {
-            /** @description Whether the user already had a file with this content; then this is that file. */
+            /** @description Whether the user already had a file with this content. If so, this is that file. */
             already_there: boolean;
         };
-        /** @description A file that was sent. */
+        /** @description A sent file. */
         UploadedSoundFont: {
-            /** @description What kind of samples it has. */
+            /** @description Sample format. */
             format: components["schemas"]["SoundFontFormat"];
             /**
              * Format: int64
-             * @description Its size in bytes, which counts of the quota.
+             * @description Its size in bytes, which counts toward the quota.
              */
             size_bytes: number;
             /** @description Its SHA-256 in hexadecimal. */
             content_hash: string;
-            /** @description What it is played without. */
+            /** @description Skipped parts. */
             skipped: components["schemas"]["SkippedParts"];
-            /** @description Whether the caller had this very file under this id before. */
+            /** @description Whether the caller already had the same file under this id. */
             already_there: boolean;
-            /** @description Whether it took the place of another file of the caller with this id and format. */
+            /** @description Whether it replaced another file of the caller with this id and format. */
             replaced: boolean;
         };
         /** @description Changes of an account; missing fields stay unchanged. */
@@ -3950,17 +3934,17 @@ export interface components {
             disabled?: boolean | null;
             /**
              * Format: int64
-             * @description Quota of audio in bytes, 0 to 2^50; null: that of the setting.
+             * @description Quota of audio in bytes, 0 to 2^50; null: `SF_AUDIO_QUOTA_BYTES` applies.
              */
             audio_quota_bytes?: number | null;
         };
         /** @description A user's settings. */
         UserConfig: {
-            /** @description The value of every setting, by name: what the user has set, otherwise its default. */
+            /** @description The value of every setting, by name: the user's, or the default. */
             settings: Record<string, unknown>;
             /** @description Names of the settings that the user has set. */
             set: string[];
-            /** @description When one of these was last set, RFC 3339; null if none is. */
+            /** @description When one of these was last set, RFC 3339; null if none are set. */
             updated_at: string | null;
         };
         /** @description Stored bytes of one user. */
@@ -3976,18 +3960,18 @@ export interface components {
             audio_files: number;
             /**
              * Format: int64
-             * @description Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts for the
+             * @description Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts toward the
              *     quota.
              */
             audio_bytes: number;
             /**
              * Format: int64
-             * @description SoundFonts that the user has uploaded, each content once.
+             * @description Number of SoundFonts that the user uploaded; identical files count once.
              */
             soundfonts: number;
             /**
              * Format: int64
-             * @description Their size in bytes. It counts for the same quota.
+             * @description Their size in bytes. It counts toward the same quota.
              */
             soundfont_bytes: number;
             /**
@@ -4007,7 +3991,7 @@ export interface components {
             project_bytes: number;
             /**
              * Format: int64
-             * @description Inputs and results of tasks, in bytes. They count for the quota of projects.
+             * @description Inputs and results of tasks, in bytes. They count toward the quota of projects.
              */
             task_bytes: number;
             /**
@@ -4027,7 +4011,7 @@ export interface components {
             id: string;
             /** @description Name to log in with. */
             username: string;
-            /** @description What the user may do. */
+            /** @description Role of the user. */
             role: components["schemas"]["Role"];
             /** @description Whether nothing else is allowed until the password is changed. */
             must_change_password: boolean;
@@ -4036,25 +4020,25 @@ export interface components {
         };
         /** @description Versions of this installation. */
         Version: {
-            /** @description Of the service. */
+            /** @description Version of the service. */
             version: string;
-            /** @description Of the API: the part of its paths. */
+            /** @description Version of the API, as in its paths. */
             api_version: string;
-            /** @description Of the engine, as receipts name it. */
+            /** @description Version of the engine, as in receipts. */
             engine_version: string;
             /**
              * Format: int64
-             * @description Of project documents that are written.
+             * @description Schema version of stored project documents.
              */
             schema_version: number;
         };
         /**
-         * @description How a caller was authenticated.
+         * @description Authentication of a caller.
          * @enum {string}
          */
         Via: "local" | "token" | "api_key" | "command_line" | "nobody";
         /**
-         * @description What a plugin is made for.
+         * @description Format of a plugin.
          * @enum {string}
          */
         VstFormat: "vst2" | "vst3";
@@ -4067,7 +4051,7 @@ export interface components {
             plugin_id: string;
             /** @description Name in the module. */
             name: string;
-            /** @description What it is made for. */
+            /** @description Plugin format: VST 2.4 or VST 3. */
             format: components["schemas"]["VstFormat"];
             /** @description Its vendor; empty if the module names none. */
             vendor: string;
@@ -4177,7 +4161,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description Deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4588,7 +4572,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description Deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -4849,7 +4833,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description See the headers */
+            /** @description The headers have the state */
             204: {
                 headers: {
                     "Tus-Checksum-Algorithm"?: string;
@@ -4922,7 +4906,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description See the headers */
+            /** @description The headers have the state */
             200: {
                 headers: {
                     "Upload-Expires"?: string;
@@ -5082,7 +5066,7 @@ export interface operations {
                     "audio/wav": unknown;
                 };
             };
-            /** @description The range that was asked for */
+            /** @description The requested range */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -5106,8 +5090,8 @@ export interface operations {
                 /** @description First pixel, 0 by default. */
                 start?: number;
                 /**
-                 * @description Number of pixels; by default all from `start`. At most 1048576, below 256 frames per pixel
-                 *     65536.
+                 * @description Number of pixels; by default all from `start`. At most 1048576; at fewer than 256 frames per
+                 *     pixel, at most 65536.
                  */
                 pixels?: number;
             };
@@ -5221,7 +5205,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description Deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5442,7 +5426,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It was told to end */
+            /** @description The process was signalled to end */
             202: {
                 headers: {
                     [name: string]: unknown;
@@ -5513,7 +5497,7 @@ export interface operations {
                 limit?: number;
                 /** @description `next_cursor` of the page before; left out for the first one. */
                 cursor?: string;
-                /** @description Whole path of the folder. */
+                /** @description Absolute path of the folder. */
                 path: string;
             };
             header?: never;
@@ -5560,9 +5544,9 @@ export interface operations {
     get_media_tree: {
         parameters: {
             query: {
-                /** @description Whole path of the folder to begin with. */
+                /** @description Absolute path of the folder to list. */
                 path: string;
-                /** @description How many levels below it are shown: 1 (the default) to 5. */
+                /** @description Number of levels below it: 1 (the default) to 5. */
                 depth?: number;
             };
             header?: never;
@@ -5730,7 +5714,7 @@ export interface operations {
                     "application/zip": unknown;
                 };
             };
-            /** @description The range that was asked for */
+            /** @description The requested range */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -5876,7 +5860,7 @@ export interface operations {
     post_plugins_render: {
         parameters: {
             query?: {
-                /** @description `true`: answer 202 with a task at once. The task's result is that of a direct answer. */
+                /** @description `true`: answers 202 with a task at once. The task's result is the direct answer. */
                 async?: boolean;
             };
             header?: never;
@@ -5921,7 +5905,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description Deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5952,7 +5936,7 @@ export interface operations {
                     "audio/wav": unknown;
                 };
             };
-            /** @description The range that was asked for */
+            /** @description The requested range */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -5997,9 +5981,9 @@ export interface operations {
             /** @description The sound */
             200: {
                 headers: {
-                    /** @description `true` if it stood in for another */
+                    /** @description `true` if it replaced another */
                     "X-Soundfont-Fallback"?: string;
-                    /** @description The bank that was really played */
+                    /** @description The bank that was played */
                     "X-Soundfont-Id"?: string;
                     /** @description Presets that the notes ask for and the bank lacks, and what was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none */
                     "X-Soundfont-Missing-Presets"?: string;
@@ -6036,10 +6020,9 @@ export interface operations {
         parameters: {
             query?: {
                 /**
-                 * @description `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096: the answer is an SF2 file with
-                 *     PCM samples that holds what these presets need and sounds the same to the bit. A pair that
-                 *     the bank does not have stands for the preset that would be played instead. Left out: the
-                 *     file as it is, whatever its samples are.
+                 * @description `bank:program` pairs such as `0:0,0:33,128:0`, at most 4096. The answer is an SF2 file of
+                 *     these presets with PCM samples, which sounds the same to the bit. A pair that the bank does
+                 *     not have stands for the preset that would be played instead. By default, the unchanged file.
                  */
                 presets?: string;
             };
@@ -6056,9 +6039,9 @@ export interface operations {
             200: {
                 headers: {
                     ETag?: string;
-                    /** @description `true` if it stands in for another */
+                    /** @description `true` if it replaces another */
                     "X-Soundfont-Fallback"?: string;
-                    /** @description The bank that is really sent */
+                    /** @description The bank that is sent */
                     "X-Soundfont-Id"?: string;
                     [name: string]: unknown;
                 };
@@ -6066,7 +6049,7 @@ export interface operations {
                     "application/octet-stream": unknown;
                 };
             };
-            /** @description The range that was asked for */
+            /** @description The requested range */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -6111,10 +6094,10 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description Deleted */
             204: {
                 headers: {
-                    /** @description `system` if a SoundFont of the system has this id now; else left out */
+                    /** @description `system` if a SoundFont of the system now has this id; otherwise absent */
                     "X-Soundfont-Instead"?: string;
                     [name: string]: unknown;
                 };
@@ -6282,7 +6265,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is gone */
+            /** @description Deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6422,7 +6405,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description There is no autosave any more */
+            /** @description The autosave is deleted */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -6484,7 +6467,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The document in this version's form; a save says whether it is valid */
+            /** @description The document, upgraded to the current schema version; only saving validates it */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -6594,7 +6577,7 @@ export interface operations {
                     "application/zip": unknown;
                 };
             };
-            /** @description The range that was asked for */
+            /** @description The requested range */
             206: {
                 headers: {
                     [name: string]: unknown;
@@ -6888,7 +6871,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The task as it is now, or as it was when it was removed */
+            /** @description The task, or its last state if it was removed */
             200: {
                 headers: {
                     [name: string]: unknown;
