@@ -212,7 +212,7 @@ fn a_file_name_of_another_format_is_refused() {
     let folder = folder.path();
     write_song(folder, "song.json", false);
     for output in ["x.mp3", "x.FLAC", "x.ogg"] {
-        check_refused(folder, &["song.json", "--soundfont", BANK, "-o", output], "wav is");
+        check_refused(folder, &["song.json", "--soundfont", BANK, "-o", output], "supported formats: wav");
         assert!(!folder.join(output).exists(), "{output}");
     }
     for output in ["x.WAV", "without-extension"] {

@@ -154,7 +154,7 @@ async fn the_quota_counts_bytes_on_disk() {
     // The file would fit, but not with its decoded copy.
     let second = sine_wav(550.0, 48_000, 0.5);
     let detail = upload(&app, &[("b.wav", &second)]).await.problem(507, "quota_exceeded");
-    assert!(detail.contains("500000 bytes") && detail.contains("his needs at least"), "{detail}");
+    assert!(detail.contains("500000 bytes") && detail.contains("request needs at least"), "{detail}");
     // The file alone does not fit.
     upload(&app, &[("c.wav", &sine_wav(660.0, 48_000, 2.0))]).await.problem(507, "quota_exceeded");
     assert_eq!(stored_names(&app).len(), 3);
