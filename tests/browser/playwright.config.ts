@@ -1,11 +1,18 @@
 import { defineConfig } from '@playwright/test';
 
+/** Specs that capture or measure what the page plays. */
+const SOUND = /(banks|edit-while-playing|keys|meters|mix-sound|sf3|sound-client|sound-server)\.spec\.ts$/;
+
 export default defineConfig({
   testDir: 'specs',
   outputDir: 'output/results',
   fullyParallel: true,
-  // Real-time audio needs a whole core.
-  workers: 1,
+  workers: 2,
+  // Real-time audio needs a whole core, so these tests run one at a time, beside tests of the page.
+  projects: [
+    { name: 'sound', testMatch: SOUND, workers: 1 },
+    { name: 'page', testIgnore: SOUND },
+  ],
   retries: 0,
   // The tests also run on busy machines, where a request of a dev build may take seconds.
   timeout: 120_000,
