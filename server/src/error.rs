@@ -272,7 +272,7 @@ impl ApiError {
         tracing::error!(%error, "the object storage did not answer, or refused the request");
         Self::Unavailable {
             code: "storage_unreachable",
-            detail: "The storage of files does not answer; try again in a moment.".to_owned(),
+            detail: "The file storage does not answer; try again in a moment.".to_owned(),
         }
     }
 

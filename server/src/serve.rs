@@ -44,7 +44,7 @@ pub async fn serve(config: Config) -> anyhow::Result<()> {
         projects::seed_demo(&state).await?;
     }
     orphans::restore_needed(&state).await.context("cannot restore files from the quarantine")?;
-    audio::resume(&state).await.context("cannot tidy up the audio files")?;
+    audio::resume(&state).await.context("cannot resume the audio imports of the last run")?;
     let listener = listen_on(address, "SF_HOST, SF_PORT").await?;
     let bound = listener.local_addr()?;
     // Before the address is printed: a caller may send a signal as soon as it reads it.
@@ -116,7 +116,7 @@ pub async fn work(config: Config) -> anyhow::Result<()> {
         // `/metrics` follows the same rule as the service.
         println!("{}", state.local_rule.describe());
     }
-    tracing::info!(threads = state.config.tasks.workers, "working");
+    tracing::info!(threads = state.config.tasks.workers, "the worker takes tasks");
     stop_signal.await;
     tracing::info!("stopping");
     state.stop.cancel();

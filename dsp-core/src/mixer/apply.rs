@@ -360,7 +360,7 @@ impl Channel {
     }
 }
 
-/// Gives a rack the side-chains of the session; those that it has already continue.
+/// Sets a rack's side-chains from the session. Side-chains that it already has continue.
 fn set_sidechains(
     rack: &mut EffectRack,
     settings: &[SidechainSettings],

@@ -37,7 +37,7 @@ fn outputs(sound: Sound) -> Vec<f64> {
     [sound.left, sound.right, sound.reverb, sound.chorus].concat()
 }
 
-/// RMS difference of two sounds as a fraction of the second.
+/// RMS of the difference of two sounds, divided by the RMS of `other`.
 fn difference(one: &[f64], other: &[f64]) -> f64 {
     let difference: Vec<f64> = one.iter().zip(other).map(|(one, other)| one - other).collect();
     rms(&difference) / rms(other)

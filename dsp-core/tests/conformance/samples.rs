@@ -143,7 +143,8 @@ fn low_bytes_extend_samples_to_24_bits() {
 
 #[test]
 fn low_bytes_count_from_version_2_04_on_and_only_if_complete() {
-    // 6.2: otherwise the chunk is ignored. Two steps of 16 bits, or two and three quarters.
+    // Section 6.2: older versions and incomplete chunks have no low bytes. The sample is 2 steps of
+    // 16 bits without them, 2.75 with them.
     let played = |version: (u16, u16), missing: usize| {
         let mut tables = Tables { version, ..tables(&[2; 2_000], &[], &[]) };
         tables.low = Some(vec![192; tables.wave.len() / 2 - missing]);

@@ -62,7 +62,7 @@ pub enum LeftOutReason {
         id: String,
     },
     /// A value of the wrong type for its parameter, such as an unknown name of a choice.
-    #[error("the parameter does not accept a value of this type or name")]
+    #[error("the value has the wrong type for this parameter, or is not one of its choices")]
     InvalidValue,
     /// A number out of range, which is clamped.
     #[error("{value:?} is outside the range {} to {}; {clamped} is used instead", .range[0], .range[1])]

@@ -137,7 +137,7 @@ pub(super) async fn create(
         return Err(ApiError::Conflict {
             code: "registration_closed",
             detail:
-                "Registration is closed, also with invitations; set SF_REGISTRATION to `invite` or `open` first."
+                "Registration is closed, even with an invitation; set SF_REGISTRATION to `invite` or `open` first."
                     .to_owned(),
         });
     }

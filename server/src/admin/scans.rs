@@ -17,7 +17,7 @@ use crate::state::AppState;
 pub(super) struct Scans {
     /// The scan for SoundFonts.
     soundfonts: SoundFontScan,
-    /// The last scan for plugins of each user for whom there was one since this process started.
+    /// Each user's latest plugin scan since this process started. Users without a scan are left out.
     plugins: Vec<PluginScan>,
 }
 

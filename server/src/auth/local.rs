@@ -47,7 +47,7 @@ pub enum NotLocal {
     #[error("a proxy on this machine forwards requests of others (SF_TRUSTED_PROXIES)")]
     LocalProxy,
     /// The request uses a version of HTTP that browsers no longer send.
-    #[error("the request is HTTP/1.0, as proxies send it")]
+    #[error("the request uses HTTP/1.0, as some proxies do")]
     OldVersion,
     /// A proxy forwarded the request.
     #[error("the request carries the forwarding header `{0}`")]

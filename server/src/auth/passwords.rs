@@ -59,8 +59,8 @@ impl Passwords {
         let permits = |what, running, waiting| Arc::new(Permits::counted(what, running, waiting));
         let strength_checks_waiting_max = waiting_max.min(STRENGTH_CHECKS_WAITING_MAX);
         Ok(Self {
-            known_accounts: permits("passwords", PARALLEL_HASHES, waiting_max),
-            unknown_accounts: permits("passwords", PARALLEL_HASHES, waiting_max),
+            known_accounts: permits("password checks", PARALLEL_HASHES, waiting_max),
+            unknown_accounts: permits("password checks", PARALLEL_HASHES, waiting_max),
             registrations: permits("registrations", PARALLEL_REGISTRATIONS, waiting_max),
             strength_checks: permits(
                 "password strength checks",
@@ -207,12 +207,12 @@ pub fn require_strong(password: &str, username: &str) -> Result<(), ApiError> {
 /// Generates a random password of 20 characters without look-alikes.
 ///
 /// # Errors
-/// When the system gives no random bytes.
+/// When the operating system cannot provide random bytes.
 pub fn generate() -> anyhow::Result<String> {
     const LETTERS: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
     let mut bytes = [0; 20];
     getrandom::fill(&mut bytes)
-        .map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
+        .map_err(|error| anyhow::anyhow!("the operating system cannot provide random bytes: {error}"))?;
     Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
 }
 

@@ -330,7 +330,8 @@ async fn by_token(token: &str, state: &AppState) -> Result<(UserRow, Claims), Ap
     let claims = state.tokens.check(token)?;
     let ended = || ApiError::Unauthorized {
         code: "token_ended",
-        detail: "The token was ended by a log-out or a change of the account; log in again.".to_owned(),
+        detail: "The token is no longer valid, because you logged out or the account changed; log in again."
+            .to_owned(),
     };
     let row = users::by_id(&state.db, &claims.sub).await?.ok_or_else(ended)?;
     if row.disabled

@@ -78,7 +78,9 @@ impl BackupJob {
         }
         let soundfonts = storage_dir.join(SOUNDFONTS);
         for path in files::below(&soundfonts)? {
-            let name = path.to_str().with_context(|| format!("{} has no name in Unicode", path.display()))?;
+            let name = path
+                .to_str()
+                .with_context(|| format!("the file name {} is not valid Unicode", path.display()))?;
             self.add(File::open(soundfonts.join(&path))?, &format!("{SOUNDFONTS}/{name}"))?;
         }
         self.manifest.write(&self.target)?;
@@ -111,7 +113,7 @@ impl BackupJob {
             tracing::info!(missing, "a file was deleted during the backup; copying the database again");
         }
         anyhow::bail!(
-            "files of the database are missing after {ATTEMPTS_MAX} attempts; `songfoundry admin check` names them"
+            "files that the database refers to are still missing after {ATTEMPTS_MAX} attempts; `songfoundry admin check` names them"
         )
     }
 

@@ -170,7 +170,7 @@ async fn an_imported_bundle_has_the_same_bytes() {
     let text = songs.raw(&copy_id).await;
     assert_eq!(text.replace(&copy_id, "song"), before);
 
-    // After the project was deleted: the same id and bytes.
+    // If the project was deleted first, its import has the same id and bytes.
     songs.app.remote(Method::DELETE, &format!("{PROJECTS}/song")).token(&songs.ada).send().await.expect(204);
     let body = songs.import(&songs.ada, &bundle).await.expect(201);
     assert_eq!(body["project_id"], "song");

@@ -98,7 +98,7 @@ fn program(name: &str, address: &DatabaseAddress) -> anyhow::Result<Command> {
 async fn run_program(name: &str, command: &mut Command) -> anyhow::Result<()> {
     let child = command.spawn().map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => anyhow::anyhow!(
-            "{name} is not there: install PostgreSQL's client programs, in the server's version or later (Debian: \
+            "{name} is not installed, or not in PATH: install PostgreSQL's client programs, in the server's version or later (Debian: \
              postgresql-client)"
         ),
         _ => anyhow::Error::new(error).context(format!("cannot start {name}")),

@@ -157,7 +157,7 @@ pub(super) async fn render(
     Ok(response)
 }
 
-/// The value of [`MISSING_PRESETS`].
+/// The value of the response header [`MISSING_PRESETS`].
 fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
     let entries = missing.iter().map(|preset| match &preset.played {
         Some(played) => format!("{}={}:{}", preset.wanted, played.bank, played.program),

@@ -240,7 +240,7 @@ fn expire_quarantine(state: &AppState, runtime: &Handle, blobs: &Blobs, now_ms: 
                 file = file.name,
                 bytes = file.size_bytes,
                 since = file.since,
-                "removed from the quarantine"
+                "deleted a file whose time in the quarantine was over"
             );
         }
     }
@@ -443,7 +443,7 @@ mod tests {
         let path = format!("/api/v1/audio/{}/file", file["id"].as_str().expect("an id"));
         let answer = app.local(Method::GET, &path).send().await;
         assert_eq!((answer.status.as_u16(), answer.bytes), (200, sound));
-        // The others return at a start, before a request.
+        // The other files return when the service starts, before it accepts requests.
         assert_eq!(app.state.blobs.quarantined().expect("lists").len(), 2);
         restore_needed(&app.state).await.expect("restores");
         assert!(app.state.blobs.quarantined().expect("lists").is_empty());

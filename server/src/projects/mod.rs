@@ -113,7 +113,7 @@ pub struct RevisionSummary {
 pub struct ProjectUsage {
     /// Projects.
     pub projects: u64,
-    /// Their kept revisions and the autosave, in bytes.
+    /// Size of their kept revisions and autosaves, in bytes.
     pub bytes: u64,
 }
 

@@ -70,7 +70,7 @@ pub(super) async fn created(
     let saved = insert(state, &user.id, document).await?.ok_or_else(|| ApiError::Conflict {
         code: "project_exists",
         detail: format!(
-            "A project `{}` exists already; save it with PUT, or send another project_id.",
+            "A project `{}` already exists; save it with PUT, or send another project_id.",
             document.project_id
         ),
     })?;

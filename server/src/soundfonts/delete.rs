@@ -41,7 +41,7 @@ pub(crate) async fn delete(
             true => ApiError::Forbidden {
                 code: "system_soundfont",
                 detail: format!(
-                    "The SoundFont `{id}` is in a folder of the machine; only its administrator can delete it there."
+                    "The SoundFont `{id}` is in a system folder; only the administrator of the machine can delete it."
                 ),
             },
             false => ApiError::not_found("SoundFont", &soundfont_id),

@@ -160,7 +160,10 @@ pub(super) fn delete(state: &AppState, runtime: &Handle, owner_id: &str, id: &st
     for (sha256, format) in &deleted {
         // The row is gone: the SoundFont is deleted, and upkeep looks for files without a row.
         if let Err(error) = remove_if_unused(state, runtime, sha256, *format) {
-            tracing::warn!(id, "the file of a deleted SoundFont stays for now: {error:#}");
+            tracing::warn!(
+                id,
+                "cannot delete the file of a deleted SoundFont; upkeep will try again: {error:#}"
+            );
         }
     }
     Ok(!deleted.is_empty())

@@ -183,7 +183,7 @@ impl Attempt {
         // A locked database must not delay the next task.
         let waited = async { tokio::time::timeout(WORKER_WAIT_MAX, storing).await };
         if let Ok(Err(error)) = attempt.context.runtime.block_on(waited) {
-            tracing::error!(task = attempt.context.id, %error, "the end of a task was not stored");
+            tracing::error!(task = attempt.context.id, %error, "cannot store the outcome of a task");
         }
     }
 

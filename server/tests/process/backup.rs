@@ -240,7 +240,10 @@ fn only_a_database_of_postgresql_needs_its_programs() {
     let said = backup("whole", &[]);
     if database::of(&storage).is_some() {
         let errors = String::from_utf8_lossy(&said.stderr);
-        assert!(errors.contains("pg_dump is not there: install PostgreSQL's client programs"), "{errors}");
+        assert!(
+            errors.contains("pg_dump is not installed, or not in PATH: install PostgreSQL's client programs"),
+            "{errors}"
+        );
         assert!(!installation.path("whole").join("backup.json").exists());
     } else {
         assert!(said.status.success());

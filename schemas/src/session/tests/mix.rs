@@ -71,9 +71,15 @@ fn effects_have_their_values_and_unknown_parts_are_reported() {
     let expected = [
         ("/tracks/0/effects/0", "the engine cannot run plugins"),
         ("/tracks/0/effects/1", "there is no built-in effect \"no such effect\""),
-        ("/tracks/0/effects/2/params/balance", "the parameter does not accept a value of this type or name"),
+        (
+            "/tracks/0/effects/2/params/balance",
+            "the value has the wrong type for this parameter, or is not one of its choices",
+        ),
         ("/tracks/0/effects/2/params/gone~1by", "the effect has no parameter \"gone/by\""),
-        ("/tracks/0/effects/3/params/channels", "the parameter does not accept a value of this type or name"),
+        (
+            "/tracks/0/effects/3/params/channels",
+            "the value has the wrong type for this parameter, or is not one of its choices",
+        ),
         (
             "/tracks/0/effects/3/params/gain_db",
             "1000000000.0 is outside the range -144 to 36; 36 is used instead",

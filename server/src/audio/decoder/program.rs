@@ -184,7 +184,7 @@ impl Process {
             Ok(status) => status,
             Err(error) => return Failure::Io(error),
         };
-        tracing::warn!(?status, "a decoder exited without an outcome");
+        tracing::warn!(?status, "a decoder exited without reporting a result");
         if status.code() == Some(EXIT_TIMED_OUT) {
             return Failure::Refused(too_slow(job));
         }

@@ -62,7 +62,10 @@ pub(super) fn delete(
     let sha256 = runtime.block_on(deleting)?;
     // The row is gone: the file is deleted, and upkeep looks for files without a row.
     if let Err(error) = release(state, runtime, &sha256) {
-        tracing::warn!(id, "the stored files of a deleted audio file stay for now: {error:#}");
+        tracing::warn!(
+            id,
+            "cannot delete the stored files of a deleted audio file; upkeep will try again: {error:#}"
+        );
     }
     Ok(())
 }

@@ -139,7 +139,7 @@ impl Appender {
             return Err(ApiError::bad_request(
                 "upload_too_long",
                 format!(
-                    "The upload has {} bytes by its Upload-Length, and the request sent more.",
+                    "The Upload-Length of the upload is {} bytes; the request sent more.",
                     self.row.length_bytes
                 ),
             ));

@@ -285,7 +285,7 @@ pub(super) async fn append(
         return Err(ApiError::bad_request(
             "upload_too_long",
             format!(
-                "The upload has {} bytes by its Upload-Length; this request would exceed them.",
+                "The Upload-Length of the upload is {} bytes; this request would exceed it.",
                 row.length_bytes
             ),
         ));
@@ -356,7 +356,7 @@ pub(super) async fn terminate(
     let removing = tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key)));
     // The row is gone: the upload is deleted, and upkeep looks for files without a row.
     if let Err(error) = removing.await? {
-        tracing::warn!(id, "the bytes of a deleted upload stay for now: {error}");
+        tracing::warn!(id, "cannot delete the bytes of a deleted upload; upkeep will try again: {error}");
     }
     Ok(StatusCode::NO_CONTENT)
 }

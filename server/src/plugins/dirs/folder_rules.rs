@@ -111,7 +111,7 @@ impl ResolvedFolderRules {
         ApiError::Forbidden {
             code: "outside_plugin_roots",
             detail: format!(
-                "`{}` is not below a folder that may have plugins (SF_PLUGIN_ROOTS: {allowed}).",
+                "`{}` is not inside a folder that is allowed for plugins (SF_PLUGIN_ROOTS: {allowed}).",
                 printable(path)
             ),
         }

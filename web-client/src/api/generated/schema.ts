@@ -3488,7 +3488,7 @@ export interface components {
         Scans: {
             /** @description The scan for SoundFonts. */
             soundfonts: components["schemas"]["SoundFontScan"];
-            /** @description The last scan for plugins of each user for whom there was one since this process started. */
+            /** @description Each user's latest plugin scan since this process started. Users without a scan are left out. */
             plugins: components["schemas"]["PluginScan"][];
         };
         /** @description Accepted values of a setting. */

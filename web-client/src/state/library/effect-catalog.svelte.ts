@@ -34,7 +34,7 @@ export class EffectCatalog {
     return effect.type === 'builtin' ? (this.kinds.find((kind) => kind.id === effect.name) ?? null) : null;
   }
 
-  /** The name of an effect for people. */
+  /** The display name of an effect. */
   nameOf(effect: Effect): string {
     return this.kindOf(effect)?.name ?? effect.name ?? (effect.type === 'builtin' ? 'Effect' : effect.plugin_id);
   }
