@@ -17,7 +17,8 @@ use crate::state::AppState;
 pub(super) struct Scans {
     /// The scan for SoundFonts.
     soundfonts: SoundFontScan,
-    /// Each user's latest plugin scan since this process started. Users without a scan are left out.
+    /// Each user's latest plugin scan since this process started. Users without a scan are left
+    /// out.
     plugins: Vec<PluginScan>,
 }
 

@@ -192,12 +192,12 @@ impl Decoded {
         })
     }
 
-    /// Stores the three files in object storage, if there is any and it does not have them.
+    /// Stores the three files in object storage, if there is any.
     fn upload(&mut self, received: &mut Received) -> ApiResult<()> {
         let keys = ContentKeys::new(&received.sha256)?;
         received.writer.upload_as(&keys.original)?;
-        self.samples.upload_as(&keys.samples)?;
-        self.peaks.upload_as(&keys.peaks)?;
+        self.samples.upload_derived_as(&keys.samples)?;
+        self.peaks.upload_derived_as(&keys.peaks)?;
         Ok(())
     }
 

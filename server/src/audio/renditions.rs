@@ -91,7 +91,7 @@ fn convert_and_store(
     writer.flush()?;
     // Hashes and uploads before taking the lock: all uploads and deletions wait for it.
     let file_sha256 = file_sha256(writer.temporary())?;
-    writer.upload_as(key)?;
+    writer.upload_derived_as(key)?;
     let _contents = lock_contents(state, runtime)?;
     // The content may have been deleted meanwhile.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {

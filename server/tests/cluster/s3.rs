@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use crate::support::{Answer, Service, form, songfoundry};
 use crate::worker::Worker;
-use crate::{Cluster, database, song, soundfonts_are_shared, task};
+use crate::{BANK, Cluster, database, song, soundfonts_are_shared, task};
 
 const AUDIO: &str = "/api/v1/audio";
 
@@ -63,7 +63,7 @@ fn soundfonts_in_a_bucket_are_playable_on_all() {
     soundfonts_are_shared(&first, &second);
 }
 
-/// A proxy before the S3 service that holds up uploads of audio. Returns its address, a receiver of a
+/// A proxy before the S3 service that holds up uploads of audio and SoundFonts. Returns its address, a receiver of a
 /// message for each upload that it holds up, and a sender that lets one continue.
 fn proxy_that_holds_up_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
@@ -86,7 +86,8 @@ fn proxy_that_holds_up_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<
                 let mut piece = vec![0; 64 * 1024];
                 while let Ok(count @ 1..) = client.read(&mut piece) {
                     let line = String::from_utf8_lossy(&piece[..count.min(200)]).into_owned();
-                    if line.starts_with("PUT ") && line.contains("/audio/") {
+                    if line.starts_with("PUT ") && (line.contains("/audio/") || line.contains("/soundfonts/"))
+                    {
                         let _ = held.send(());
                         let _ = may_go_on.lock().expect("not poisoned").recv();
                     }
@@ -110,13 +111,24 @@ fn a_slow_upload_to_a_bucket_does_not_delay_other_users() {
     let slow = cluster.process(Service::start);
     cluster.settings = direct;
     let fast = cluster.process(Service::start);
+    // The second upload of a SoundFont stores its file again.
+    let send_bank = |server: &Service| {
+        let headers = [("Content-Type", "multipart/form-data; boundary=b")];
+        let body = form("Own.sf2", &std::fs::read(BANK).expect("reads"));
+        server.send("POST", "/api/v1/plugins/soundfonts/upload", &headers, &body).expect("an answer").status
+    };
+    assert_eq!(send_bank(&fast), 201);
     std::thread::scope(|scope| {
         let uploading = scope.spawn(|| upload(&slow, "", &wav(440.0, 20_000)));
-        held.recv().expect("an upload to the bucket");
+        let sending_bank = scope.spawn(|| send_bank(&slow));
+        for _ in 0..2 {
+            held.recv().expect("an upload to the bucket");
+        }
         let file = upload(&fast, "", &wav(550.0, 20_000))["files"][0].take();
         let path = format!("{AUDIO}/{}", file["id"].as_str().expect("an id"));
         fast.expect(204, "DELETE", &path, &[], &Value::Null);
         drop(go_on);
+        assert!(matches!(sending_bank.join().expect("uploads"), 200 | 201));
         let file = uploading.join().expect("uploads")["files"][0].take();
         let path = format!("{AUDIO}/{}/file", file["id"].as_str().expect("an id"));
         assert_eq!(get(&fast, &path).status, 200);

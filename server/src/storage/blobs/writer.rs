@@ -54,20 +54,31 @@ impl BlobWriter {
         &self.temporary
     }
 
-    /// Stores the file in object storage as `key`, of the same folder, unless it has such an object.
-    /// [`Self::finish_as`] then has little left to do: callers hold locks meanwhile.
+    /// Stores the file in object storage as `key`, of the same folder. [`Self::finish_as`] then has
+    /// little left to do: callers hold locks meanwhile. Replaces an existing object, so `key` must
+    /// name the content or be new.
     ///
     /// # Errors
     /// When the file or the object cannot be written.
     pub fn upload_as(&mut self, key: &BlobKey) -> io::Result<()> {
         let Some((remote, folder)) = &self.remote else { return Ok(()) };
         let name = key.file_name();
-        if !remote.has(folder, &name)? {
-            self.file.flush()?;
-            remote.put(folder, &name, &self.temporary)?;
-            self.uploaded_as = Some(name);
-        }
+        self.file.flush()?;
+        remote.put(folder, &name, &self.temporary)?;
+        self.uploaded_as = Some(name);
         Ok(())
+    }
+
+    /// As [`Self::upload_as`], but leaves an existing object to [`Self::finish_as`]: other versions
+    /// may derive other bytes from the same content.
+    ///
+    /// # Errors
+    /// As [`Self::upload_as`].
+    pub fn upload_derived_as(&mut self, key: &BlobKey) -> io::Result<()> {
+        match &self.remote {
+            Some((remote, folder)) if remote.has(folder, &key.file_name())? => Ok(()),
+            _ => self.upload_as(key),
+        }
     }
 
     /// Names the file after `key`, of the same folder, and finishes it.
