@@ -3488,7 +3488,10 @@ export interface components {
         Scans: {
             /** @description The scan for SoundFonts. */
             soundfonts: components["schemas"]["SoundFontScan"];
-            /** @description Each user's latest plugin scan since this process started. Users without a scan are left out. */
+            /**
+             * @description Each user's latest plugin scan since this process started. Users without a scan are left
+             *     out.
+             */
             plugins: components["schemas"]["PluginScan"][];
         };
         /** @description Accepted values of a setting. */
