@@ -20,8 +20,8 @@ export class LiveKeys {
   #octave = $state(4);
   readonly #player: Player;
   readonly #target: () => LiveTarget | null;
-  /** Tracks by the MIDI keys that sound on them. */
-  readonly #held = new Map<number, string>();
+  /** Held notes by MIDI key. */
+  readonly #held = new Map<number, { trackId: string }>();
   #tailTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(player: Player, target: () => LiveTarget | null) {
@@ -38,27 +38,26 @@ export class LiveKeys {
     this.#octave = Math.min(MAX_OCTAVE, Math.max(0, this.#octave + octaves));
   }
 
-  /** Starts a note on the target; `velocity` is 0..1. */
+  /**
+   * Starts a note on the target, once its sound is loaded and if the key is still held; `velocity`
+   * is 0..1.
+   */
   press(key: number, velocity = this.velocity): void {
     const target = this.#target();
     if (!target || key < 0 || key > 127) return;
-    if ('trackId' in target) {
-      this.#hold(key, target.trackId);
-      this.#player.noteOn(target.trackId, key, velocity);
-    } else void this.pressSound(target.sound, key, velocity);
+    if ('sound' in target) void this.pressSound(target.sound, key, velocity);
+    else void this.#hold(key, velocity, target.trackId, this.#player.soundReady(target.trackId));
   }
 
   /** Starts a note of a sound, on the audition track. */
   async pressSound(sound: SoundFontEngine, key: number, velocity = this.velocity): Promise<void> {
-    clearTimeout(this.#tailTimer);
-    this.#hold(key, AUDITION_TRACK_ID);
-    await this.#player.audition(sound);
-    if (this.#held.get(key) === AUDITION_TRACK_ID) this.#player.noteOn(AUDITION_TRACK_ID, key, velocity);
+    await this.#hold(key, velocity, AUDITION_TRACK_ID, this.#player.audition(sound));
   }
 
   release(key: number): void {
-    const trackId = this.#held.get(key);
-    if (trackId === undefined) return;
+    const note = this.#held.get(key);
+    if (!note) return;
+    const { trackId } = note;
     this.#player.noteOff(trackId, key);
     this.#held.delete(key);
     this.down = new Set(this.#held.keys());
@@ -72,9 +71,14 @@ export class LiveKeys {
     this.#player.allNotesOff();
   }
 
-  #hold(key: number, trackId: string): void {
+  /** Holds a key; its note starts when `ready` resolves, unless the key is released before. */
+  async #hold(key: number, velocity: number, trackId: string, ready: Promise<void>): Promise<void> {
     if (this.#held.has(key)) this.release(key);
-    this.#held.set(key, trackId);
+    const note = { trackId };
+    this.#held.set(key, note);
     this.down = new Set(this.#held.keys());
+    if (trackId === AUDITION_TRACK_ID) clearTimeout(this.#tailTimer);
+    await ready;
+    if (this.#held.get(key) === note) this.#player.noteOn(trackId, key, velocity);
   }
 }

@@ -197,6 +197,12 @@ export class Player {
     return tickAtSecs(project.tempo_map, frame / engine.context.sampleRate);
   }
 
+  /** Resolves when the engine can play a track's instrument, or its SoundFont has failed. */
+  async soundReady(trackId: string): Promise<void> {
+    if (!this.#trackIds.includes(trackId)) await this.#update();
+    await this.banks.ready(trackId);
+  }
+
   noteOn(trackId: string, key: number, velocity: number): void {
     this.resume();
     this.engine?.noteOn(trackId, key, velocity);

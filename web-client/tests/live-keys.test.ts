@@ -1,0 +1,42 @@
+/** Live keys whose sound is still being loaded. */
+import { expect, it, vi } from 'vitest';
+
+import { LiveKeys } from '../src/engine/live-keys.svelte';
+import type { Player } from '../src/engine/player.svelte';
+
+/** Keys of a track whose sound is ready once `loaded` is called, and the notes that they play. */
+function keysOfATrack(): { keys: LiveKeys; notes: string[]; loaded: () => void } {
+  const notes: string[] = [];
+  let resolve: () => void = () => undefined;
+  const promise = new Promise<void>((done) => (resolve = done));
+  const player = {
+    soundReady: () => promise,
+    noteOn: (trackId: string, key: number) => notes.push(`on ${trackId} ${key}`),
+    noteOff: (trackId: string, key: number) => notes.push(`off ${trackId} ${key}`),
+  };
+  return { keys: new LiveKeys(player as unknown as Player, () => ({ trackId: 'piano' })), notes, loaded: resolve };
+}
+
+it('starts the note of a held key when its sound is loaded', async () => {
+  const { keys, notes, loaded } = keysOfATrack();
+  keys.press(60);
+  expect(keys.down.has(60)).toBe(true);
+  expect(notes).toEqual([]);
+  loaded();
+  await vi.waitFor(() => expect(notes).toEqual(['on piano 60']));
+  keys.release(60);
+  expect(notes).toEqual(['on piano 60', 'off piano 60']);
+});
+
+it('starts no note for a key that was released before its sound was loaded, and one for a key pressed twice', async () => {
+  const { keys, notes, loaded } = keysOfATrack();
+  keys.press(60);
+  keys.release(60);
+  keys.press(62);
+  keys.release(62);
+  keys.press(62);
+  loaded();
+  await vi.waitFor(() => expect(notes).toContain('on piano 62'));
+  await Promise.resolve();
+  expect(notes.filter((note) => note.startsWith('on'))).toEqual(['on piano 62']);
+});
