@@ -1,14 +1,14 @@
-//! A low cut and a high cut of 6 dB per octave, for the loops of delays and reverbs.
+//! A low cut and a high cut of 6 dB per octave, for delays and reverbs.
 //!
 //! The filters are one-pole filters in trapezoidal form, which is stable and free of noise while
-//! the frequency moves (V. Zavalishin, "The Art of VA Filter Design", 2012, chapter 3). They
+//! the frequency changes (V. Zavalishin, "The Art of VA Filter Design", 2012, chapter 3). They
 //! compute in double precision, because the state of a low cut changes little per frame.
 
 use wide::f64x2;
 
 use super::control::{ControlRamp, ramp_all, reset_all};
 
-/// A state below this magnitude is silent.
+/// A state below this magnitude counts as silent.
 const SILENCE: f64 = 1e-30;
 
 /// A low cut followed by a high cut, for left and right.
@@ -37,8 +37,8 @@ impl CutFilters {
         (self.low, self.high) = (f64x2::ZERO, f64x2::ZERO);
     }
 
-    /// At a control point: ramps to cut-off frequencies (-3 dB) in hertz, limited to 49 % of the
-    /// sample rate. `None` keeps the frequencies.
+    /// Starts ramps at a control point, to cut-off frequencies (-3 dB) in hertz. They are limited
+    /// to 49 % of the sample rate. `None` keeps the frequencies.
     pub(crate) fn step(&mut self, cuts_hz: Option<[f64; 2]>) {
         let rate_hz = self.sample_rate_hz;
         ramp_all(
@@ -85,8 +85,8 @@ impl CutFilters {
 #[derive(Clone, Copy)]
 struct Factors {
     coefficient: f64x2,
-    keep: f64x2,
-    double: f64x2,
+    state_factor: f64x2,
+    input_factor: f64x2,
 }
 
 impl Factors {
@@ -94,8 +94,8 @@ impl Factors {
     fn new(coefficient: f64) -> Self {
         Self {
             coefficient: f64x2::splat(coefficient),
-            keep: f64x2::splat(1.0 - 2.0 * coefficient),
-            double: f64x2::splat(2.0 * coefficient),
+            state_factor: f64x2::splat(1.0 - 2.0 * coefficient),
+            input_factor: f64x2::splat(2.0 * coefficient),
         }
     }
 
@@ -103,8 +103,9 @@ impl Factors {
     #[inline(always)]
     fn low_pass(&self, state: &mut f64x2, input: f64x2) -> f64x2 {
         let before = *state;
-        // This form has the shortest dependency from one state to the next, which limits the speed.
-        *state = before * self.keep + input * self.double;
+        // In this form, the next state depends on the state through one multiplication and one
+        // addition. That dependency limits the speed.
+        *state = before * self.state_factor + input * self.input_factor;
         before + (input - before) * self.coefficient
     }
 }

@@ -1,4 +1,4 @@
-//! Memory of buffers.
+//! Memory of sample buffers.
 
 /// Bytes of `count` samples.
 pub(crate) fn values_bytes(count: usize) -> u64 {
