@@ -97,7 +97,7 @@ impl LimiterProcessor {
         self.reduction = Reduction::NONE;
     }
 
-    /// The gain reduction since the last reset.
+    /// Returns the gain reduction since the last reset.
     pub fn reduction(&self) -> Reduction {
         self.reduction
     }
@@ -141,7 +141,7 @@ fn finite(value: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Noise with bursts far above full scale, from a linear congruential generator.
+    /// Returns noise with bursts far above full scale, from a linear congruential generator.
     fn bursts(frames: usize) -> Vec<f32> {
         let mut state = 1_u32;
         (0..frames)

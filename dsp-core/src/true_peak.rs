@@ -239,7 +239,7 @@ fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32]) ->
 mod tests {
     use super::*;
 
-    /// Noise of full scale, from a linear congruential generator.
+    /// Returns noise of full scale, from a linear congruential generator.
     fn noise(frames: usize) -> Vec<f32> {
         let mut state = 1_u32;
         (0..frames)

@@ -144,7 +144,7 @@ impl Ballistics {
         self.reduction_db = reduction_db;
     }
 
-    /// The current reduction in decibels.
+    /// Returns the current reduction in decibels.
     pub(crate) fn reduction_db(&self) -> f32 {
         self.reduction_db as f32
     }

@@ -54,7 +54,7 @@ impl BandSplit {
         self.frequency_hz.set(frequency_hz, ramp_frames);
     }
 
-    /// The target of the frequency.
+    /// Returns the target of the frequency.
     pub(crate) fn target_hz(&self) -> f64 {
         self.frequency_hz.target()
     }
@@ -174,7 +174,7 @@ impl StateStep {
         }
     }
 
-    /// The band-pass and the high-pass output of a frame.
+    /// Returns the band-pass and the high-pass output of a frame.
     #[inline(always)]
     fn next(&self, states: &mut [f64x2; 2], input: f64x2) -> [f64x2; 2] {
         let [first, second] = *states;

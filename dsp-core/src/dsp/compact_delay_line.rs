@@ -26,7 +26,7 @@ impl CompactDelayLine {
         Self { values: vec![0.0; frames], frames, write_index: 0 }
     }
 
-    /// Current length in frames.
+    /// Returns the current length in frames.
     pub(crate) fn frames(&self) -> usize {
         self.frames
     }
@@ -67,8 +67,8 @@ impl CompactDelayLine {
         if from < self.frames { from } else { from - self.frames }
     }
 
-    /// The [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position on, if
-    /// they are contiguous.
+    /// Returns the [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position
+    /// on, if they are contiguous.
     #[inline(always)]
     pub(crate) fn contiguous(&self, frames_back: usize) -> Option<&ControlBlock> {
         self.values[self.start_index(frames_back)..self.frames].first_chunk()

@@ -38,7 +38,7 @@ pub(crate) enum Due {
 }
 
 impl ControlClock {
-    /// A clock at frame 0.
+    /// Creates a clock at frame 0.
     pub(crate) const fn new() -> Self {
         Self { frame: 0, was_reset: true }
     }
@@ -70,7 +70,7 @@ impl ControlClock {
         (self.frame % CONTROL_FRAMES as u64) as usize
     }
 
-    /// The control point at or before the next frame.
+    /// Returns the control point at or before the next frame.
     pub(crate) fn control_point(&self) -> u64 {
         self.frame - self.offset() as u64
     }
@@ -102,7 +102,7 @@ impl ControlRamp {
         self.step = (value - self.from) * (1.0 / CONTROL_FRAMES as f64);
     }
 
-    /// The value `offset` frames after the control point.
+    /// Returns the value `offset` frames after the control point.
     #[inline(always)]
     pub(crate) fn at(&self, offset: usize) -> f64 {
         self.from + self.step * f64::from(offset as u32)

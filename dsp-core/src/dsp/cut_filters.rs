@@ -22,7 +22,7 @@ pub(crate) struct CutFilters {
 }
 
 impl CutFilters {
-    /// Silent filters.
+    /// Creates silent filters.
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         Self {
             sample_rate_hz: f64::from(sample_rate_hz),
@@ -99,7 +99,7 @@ impl Factors {
         }
     }
 
-    /// The output of the low-pass filter.
+    /// Returns the output of the low-pass filter.
     #[inline(always)]
     fn low_pass(&self, state: &mut f64x2, input: f64x2) -> f64x2 {
         let before = *state;
@@ -110,7 +110,7 @@ impl Factors {
     }
 }
 
-/// The coefficient `g / (1 + g)` of a cut-off frequency.
+/// Returns the coefficient `g / (1 + g)` of a cut-off frequency.
 fn coefficient(sample_rate_hz: f64, cut_hz: f64) -> f64 {
     let g = libm::tan(core::f64::consts::PI * (cut_hz / sample_rate_hz).min(0.49));
     g / (1.0 + g)

@@ -53,7 +53,7 @@ pub(crate) fn higher(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
 }
 
-/// The minimum of two numbers other than NaN.
+/// Returns the minimum of two numbers other than NaN.
 #[inline(always)]
 pub(crate) fn lower(a: f32, b: f32) -> f32 {
     if a < b { a } else { b }

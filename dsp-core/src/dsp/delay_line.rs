@@ -73,7 +73,7 @@ impl Ring {
 }
 
 impl DelayLine {
-    /// A delay of `frames` frames, filled with silence.
+    /// Creates a delay of `frames` frames, filled with silence.
     pub(crate) fn new(frames: usize) -> Self {
         Self {
             rings: vec![Ring::new(frames)],

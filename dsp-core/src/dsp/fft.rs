@@ -77,7 +77,7 @@ impl Fft {
         }
     }
 
-    /// Number of complex values.
+    /// Returns the number of complex values.
     pub(crate) fn size(&self) -> usize {
         self.size
     }

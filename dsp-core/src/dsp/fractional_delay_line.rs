@@ -79,7 +79,7 @@ impl Taps {
 }
 
 impl FractionalDelayLine {
-    /// A silent delay line with delays of up to `longest_frames` frames.
+    /// Creates a silent delay line with delays of up to `longest_frames` frames.
     pub(crate) fn new(longest_frames: f64) -> Self {
         let frames = (longest_frames as usize + 4).next_power_of_two();
         Self { values: vec![0.0; frames + OVERLAP_FRAMES], mask: frames - 1, write_index: 0 }
@@ -97,7 +97,7 @@ impl FractionalDelayLine {
         self.write_index = 0;
     }
 
-    /// Length of the ring in frames.
+    /// Returns the length of the ring in frames.
     pub(crate) fn frames(&self) -> usize {
         self.mask + 1
     }
@@ -127,7 +127,7 @@ impl FractionalDelayLine {
     }
 }
 
-/// The sum of four values.
+/// Returns the sum of four values.
 #[inline(always)]
 pub(crate) fn sum(values: f32x4) -> f32 {
     let [a, b, c, d] = values.to_array();

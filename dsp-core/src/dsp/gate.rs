@@ -15,7 +15,7 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// An open gate.
+    /// Creates an open gate.
     pub(crate) fn open(sample_rate_hz: u32) -> Self {
         let fade_frames = libm::round(FADE_SECS * f64::from(sample_rate_hz)) as u32;
         Self { gain: SmoothedValue::new(1.0), wait_frames: 0, fade_frames }

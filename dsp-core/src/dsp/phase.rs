@@ -16,7 +16,8 @@ pub(crate) fn periods(periods: f64) -> Phase {
     ((periods - libm::floor(periods)) * PERIOD) as Phase
 }
 
-/// The sine of a phase, accurate to 6e-8: a Taylor series of degree 11 over a quarter of a period.
+/// Returns the sine of a phase, accurate to 6e-8: a Taylor series of degree 11 over a quarter of a
+/// period.
 pub(crate) fn sine(phase: Phase) -> f64 {
     // The phase in half periods, from -1 to 1, is folded into the quarter periods on either side of
     // 0.

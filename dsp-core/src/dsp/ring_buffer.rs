@@ -12,7 +12,7 @@ pub(crate) struct RingBuffer {
 }
 
 impl RingBuffer {
-    /// A silent delay of `frames` frames, at least 1.
+    /// Creates a silent delay of `frames` frames, at least 1.
     pub(crate) fn new(frames: usize) -> Self {
         Self { values: vec![0.0; frames], index: 0 }
     }

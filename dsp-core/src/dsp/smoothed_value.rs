@@ -10,7 +10,7 @@ pub(crate) struct SmoothedValue {
 }
 
 impl SmoothedValue {
-    /// A steady value.
+    /// Creates a steady value.
     pub(crate) const fn new(value: f64) -> Self {
         Self { target: value, step: 0.0, remaining_frames: 0 }
     }
@@ -31,13 +31,13 @@ impl SmoothedValue {
         }
     }
 
-    /// The current value.
+    /// Returns the current value.
     pub(crate) fn value(&self) -> f64 {
         // Counting back from the target keeps rounding errors from accumulating.
         self.target - self.step * f64::from(self.remaining_frames)
     }
 
-    /// The value at the end of the ramp.
+    /// Returns the value at the end of the ramp.
     pub(crate) fn target(&self) -> f64 {
         self.target
     }

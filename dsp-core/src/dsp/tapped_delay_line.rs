@@ -17,7 +17,7 @@ pub(crate) struct TappedDelayLine {
 }
 
 impl TappedDelayLine {
-    /// A silent delay line with delays of up to `longest_frames` frames.
+    /// Creates a silent delay line with delays of up to `longest_frames` frames.
     pub(crate) fn new(longest_frames: usize) -> Self {
         let frames = (longest_frames + 1).next_power_of_two();
         Self { values: vec![0.0; frames], mask: frames - 1, write_index: 0 }
@@ -71,8 +71,8 @@ impl TappedDelayLine {
         }
     }
 
-    /// The [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position on, if
-    /// they are contiguous. Samples at and after the write position are unspecified.
+    /// Returns the [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position
+    /// on, if they are contiguous. Samples at and after the write position are unspecified.
     #[inline(always)]
     pub(crate) fn contiguous(&self, frames_back: usize) -> Option<&[f32; CONTROL_FRAMES]> {
         let from = self.write_index.wrapping_sub(frames_back) & self.mask;

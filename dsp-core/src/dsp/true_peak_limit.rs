@@ -190,7 +190,7 @@ impl TruePeak {
     }
 }
 
-/// Four consecutive values.
+/// Returns four consecutive values.
 #[inline(always)]
 fn four(values: &[f32], index: usize) -> f32x4 {
     f32x4::from([values[index], values[index + 1], values[index + 2], values[index + 3]])

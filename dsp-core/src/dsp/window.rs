@@ -3,7 +3,7 @@
 
 use core::f64::consts::PI;
 
-/// The modified Bessel function of the first kind of order 0, by its power series.
+/// Returns the modified Bessel function of the first kind of order 0, by its power series.
 fn bessel_i0(x: f64) -> f64 {
     let quarter_square = x * x / 4.0;
     let (mut term, mut sum, mut k) = (1.0, 1.0, 1.0);
@@ -32,7 +32,7 @@ pub(crate) fn sinc(x: f64) -> f64 {
     }
 }
 
-/// The beta of the Kaiser window for a stop-band attenuation in decibels, above 50.
+/// Returns the beta of the Kaiser window for a stop-band attenuation in decibels, above 50.
 fn kaiser_beta(attenuation_db: f64) -> f64 {
     0.1102 * (attenuation_db - 8.7)
 }
@@ -56,7 +56,7 @@ impl WindowedSinc {
         Self { cutoff, half_width, beta, peak: bessel_i0(beta) }
     }
 
-    /// The impulse response at `time`, in samples from its centre.
+    /// Returns the impulse response at `time`, in samples from its centre.
     pub(crate) fn at(&self, time: f64) -> f64 {
         let position = time / self.half_width;
         if position.abs() >= 1.0 {

@@ -82,7 +82,7 @@ mod tests {
     use super::*;
     use crate::dsp::filter_section::shape::warp;
 
-    /// Noise of full scale, in single precision.
+    /// Returns noise of full scale, in single precision.
     fn noise(frames: usize) -> impl Iterator<Item = Frame> {
         let mut state = 1_u64;
         (0..frames).map(move |_| {

@@ -23,39 +23,39 @@ impl Shape {
         Self { g, damping, input: 1.0, band: 0.0, low: 0.0 }
     }
 
-    /// A low-pass filter of 12 dB per octave.
+    /// Creates a low-pass filter of 12 dB per octave.
     pub(crate) fn low_pass(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 0.0, band: 0.0, low: 1.0 }
     }
 
-    /// A high-pass filter of 12 dB per octave.
+    /// Creates a high-pass filter of 12 dB per octave.
     pub(crate) fn high_pass(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 1.0, band: -damping, low: -1.0 }
     }
 
-    /// A band-pass filter with 0 dB at its centre.
+    /// Creates a band-pass filter with 0 dB at its centre.
     pub(crate) fn band_pass(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 0.0, band: damping, low: 0.0 }
     }
 
-    /// A notch filter.
+    /// Creates a notch filter.
     pub(crate) fn notch(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 1.0, band: -damping, low: 0.0 }
     }
 
-    /// A bell with a gain of `a * a` (Cookbook: peakingEQ; `a = 10^(dB / 40)`).
+    /// Creates a bell with a gain of `a * a` (Cookbook: peakingEQ; `a = 10^(dB / 40)`).
     pub(crate) fn bell(g: f64, q: f64, a: f64) -> Self {
         let damping = 1.0 / (q * a);
         Self { g, damping, input: 1.0, band: damping * (a * a - 1.0), low: 0.0 }
     }
 
-    /// A low shelf with a gain of `a * a` (Cookbook: lowShelf).
+    /// Creates a low shelf with a gain of `a * a` (Cookbook: lowShelf).
     pub(crate) fn low_shelf(g: f64, q: f64, a: f64) -> Self {
         let damping = 1.0 / q;
         Self { g: g / libm::sqrt(a), damping, input: 1.0, band: damping * (a - 1.0), low: a * a - 1.0 }
     }
 
-    /// A high shelf with a gain of `a * a` (Cookbook: highShelf).
+    /// Creates a high shelf with a gain of `a * a` (Cookbook: highShelf).
     pub(crate) fn high_shelf(g: f64, q: f64, a: f64) -> Self {
         let damping = 1.0 / q;
         Self { g: g * libm::sqrt(a), damping, input: a * a, band: damping * (1.0 - a) * a, low: 1.0 - a * a }

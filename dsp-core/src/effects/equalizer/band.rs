@@ -30,7 +30,7 @@ choices! {
 }
 
 impl CutSlope {
-    /// Number of sections.
+    /// Returns the number of sections.
     fn sections(self) -> usize {
         match self {
             Self::Db12 => 1,
@@ -66,7 +66,7 @@ pub(super) const BANDS: [Kind; 8] = [
 pub(super) const TOTAL_SECTIONS: usize = 14;
 
 impl Kind {
-    /// Number of sections.
+    /// Returns the number of sections.
     pub(super) const fn sections(self) -> usize {
         if self.is_cut() { CUT_SECTIONS } else { 1 }
     }

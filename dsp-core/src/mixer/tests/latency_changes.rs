@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// A session with a slow sine on one track and a silent track.
+/// Returns a session with a slow sine on one track and a silent track.
 fn sine_session() -> Session {
     let mut session = session(vec![noisy("a", 1.0), bus("g")]);
     session.tracks[0].clips[0].length_frames = 400_000;
