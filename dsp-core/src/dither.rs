@@ -288,7 +288,10 @@ mod tests {
         for shaping in [NoiseShaping::Off, NoiseShaping::Lipshitz] {
             let mut quantizer = quantizer(BitDepth::Sixteen, shaping, 44_100);
             let steps = quantized(&mut quantizer, &[f32::NAN; 100]);
-            assert!(steps.iter().all(|step| step.abs() < 20), "{steps:?}");
+            assert!(
+                steps.iter().all(|step| step.abs() < 20),
+                "the output is not close to silence: {steps:?}"
+            );
         }
     }
 

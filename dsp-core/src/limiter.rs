@@ -200,15 +200,21 @@ mod tests {
         };
         assert_eq!(limit(0.7, 1_000), Reduction::NONE);
         let while_loud = limit(2.0 * crate::gain::from_db(-3.0), 1_000);
-        assert!((while_loud.least_gain - 0.5).abs() < 1e-6, "{while_loud:?}");
+        assert!(
+            (while_loud.least_gain - 0.5).abs() < 1e-6,
+            "reduction during the loud frames: {while_loud:?}"
+        );
         // The gain begins to fall 72 frames before the loud frames are output. The first of 72
         // steps is a reduction of 0.06 dB, the second one of 0.12 dB.
         assert_eq!(while_loud.frames, 999);
         // After the last loud frame, the gain recovers by 1 / 3840 of the remaining distance per
         // frame. A reduction of 0.1 dB remains after 3840 * ln(0.5 / 0.01145) frames.
-        let after = limit(0.0, 48_000);
+        let after_recovery = limit(0.0, 48_000);
         let recovery = 72.0 + 3_840.0 * libm::log(0.5 / (1.0 - 0.988_553_1));
-        assert!((after.frames as f64 - while_loud.frames as f64 - recovery).abs() < 80.0, "{after:?}");
+        assert!(
+            (after_recovery.frames as f64 - while_loud.frames as f64 - recovery).abs() < 80.0,
+            "reduction after the recovery: {after_recovery:?}"
+        );
         limiter.reset();
         assert_eq!(limiter.reduction(), Reduction::NONE);
     }

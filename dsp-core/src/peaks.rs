@@ -83,8 +83,8 @@ pub fn halved(values: &[i16], channels: usize) -> Vec<i16> {
     for two in values.chunks(2 * pair_values) {
         let (first, second) = two.split_at(pair_values.min(two.len()));
         for (index, value) in first.iter().enumerate() {
-            let other = second.get(index).copied().unwrap_or(*value);
-            out.push(if index % 2 == 0 { other.min(*value) } else { other.max(*value) });
+            let second_value = second.get(index).copied().unwrap_or(*value);
+            out.push(if index % 2 == 0 { second_value.min(*value) } else { second_value.max(*value) });
         }
     }
     out

@@ -77,8 +77,7 @@ pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
 }
 
 /// Defines a function that calls `$body`, an `#[inline(always)]` function with the same arguments.
-/// The code is compiled for AVX2 and for the target's baseline. At run time, CPUs with AVX2 use the
-/// former.
+/// The code is compiled for AVX2 and for the target's baseline. CPUs with AVX2 use the AVX2 code.
 macro_rules! on_best_instructions {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:path;) => {
         $(#[$meta])*

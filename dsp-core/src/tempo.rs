@@ -111,15 +111,15 @@ impl TempoMap {
 
     /// Returns the position of a tick in units of 1 / [`UNITS_PER_FRAME`] frames.
     fn units_at(&self, tick: u64, sample_rate_hz: u32) -> u128 {
-        let after = self.segments.partition_point(|segment| segment.start_tick <= tick);
-        self.segments[after.max(1) - 1].time_at(tick) * u128::from(sample_rate_hz)
+        let next_segment = self.segments.partition_point(|segment| segment.start_tick <= tick);
+        self.segments[next_segment.max(1) - 1].time_at(tick) * u128::from(sample_rate_hz)
     }
 
     /// Returns the last tick whose nearest frame is not after `frame`.
     pub fn tick_at(&self, frame: u64, sample_rate_hz: u32) -> u64 {
         let time = u128::from(frame) * UNITS_PER_FRAME / u128::from(sample_rate_hz);
-        let after = self.segments.partition_point(|segment| segment.start <= time);
-        let segment = &self.segments[after.max(1) - 1];
+        let next_segment = self.segments.partition_point(|segment| segment.start <= time);
+        let segment = &self.segments[next_segment.max(1) - 1];
         let mut tick =
             segment.start_tick + ((time - segment.start) / u128::from(segment.nanos_per_quarter)) as u64;
         while self.frame_at(tick + 1, sample_rate_hz) <= frame {

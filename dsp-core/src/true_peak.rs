@@ -282,10 +282,10 @@ mod tests {
             *value *= 0.1;
         }
         for rate_hz in [44_100, 96_000] {
-            let mut all = TruePeakMeter::new(rate_hz);
-            all.bound = f32::INFINITY;
-            let mut some = TruePeakMeter::new(rate_hz);
-            assert_eq!(peaks(&mut some, &samples, 4_000), peaks(&mut all, &samples, 4_000));
+            let mut unbounded_meter = TruePeakMeter::new(rate_hz);
+            unbounded_meter.bound = f32::INFINITY;
+            let mut meter = TruePeakMeter::new(rate_hz);
+            assert_eq!(peaks(&mut meter, &samples, 4_000), peaks(&mut unbounded_meter, &samples, 4_000));
         }
     }
 

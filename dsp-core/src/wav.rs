@@ -310,7 +310,7 @@ mod tests {
             let destination = Cursor::new(Vec::new());
             let mut writer = WavWriter::new(destination, 48_000, format, NoiseShaping::Off, 0).unwrap();
             writer.write(&[1.5, 0.0], &[0.0, -1.5]).unwrap();
-            assert_eq!(writer.clipped_samples(), 2, "{format:?}");
+            assert_eq!(writer.clipped_samples(), 2, "clipped samples in {format:?}");
         }
     }
 }

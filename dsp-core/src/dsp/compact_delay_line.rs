@@ -129,25 +129,26 @@ mod tests {
     #[test]
     fn reads_return_written_samples_across_the_end_of_the_ring() {
         let mut ring = CompactDelayLine::new(101);
-        let all: Vec<f32> = (0..700).map(|number| number as f32).collect();
+        let samples_to_write: Vec<f32> = (0..700).map(|number| number as f32).collect();
         let mut written_frames = 0;
-        while written_frames < all.len() {
+        while written_frames < samples_to_write.len() {
             // The test writes whole blocks where they are contiguous, and otherwise parts of 7
             // samples.
-            let whole_block =
-                all[written_frames..].first_chunk::<CONTROL_FRAMES>().filter(|_| written_frames % 3 != 0);
+            let whole_block = samples_to_write[written_frames..]
+                .first_chunk::<CONTROL_FRAMES>()
+                .filter(|_| written_frames % 3 != 0);
             if let Some(step) = whole_block
                 && let Some(samples) = ring.next_contiguous()
             {
                 *samples = *step;
                 written_frames += CONTROL_FRAMES;
             } else {
-                let chunk = &all[written_frames..all.len().min(written_frames + 7)];
+                let chunk = &samples_to_write[written_frames..samples_to_write.len().min(written_frames + 7)];
                 ring.write(chunk);
                 written_frames += chunk.len();
             }
             let count = written_frames.min(101);
-            assert_eq!(last_samples(&ring, count), all[written_frames - count..written_frames]);
+            assert_eq!(last_samples(&ring, count), samples_to_write[written_frames - count..written_frames]);
         }
     }
 

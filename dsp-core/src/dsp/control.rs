@@ -104,11 +104,11 @@ impl ControlRamp {
 
     /// Returns the value `offset` frames after the control point.
     #[inline(always)]
-    pub(crate) fn at(&self, offset: usize) -> f64 {
+    pub(crate) fn value_at(&self, offset: usize) -> f64 {
         self.from + self.step * f64::from(offset as u32)
     }
 
-    /// Returns the value of [`Self::at`], computed in single precision.
+    /// Returns the value of [`Self::value_at`], computed in single precision.
     #[inline(always)]
     pub(crate) fn gain_at(&self, offset: usize) -> f32 {
         self.from as f32 + self.step as f32 * offset as u16 as f32
@@ -157,10 +157,10 @@ mod tests {
         assert!(ramp.is_steady());
         ramp.ramp_to(0.1);
         ramp.ramp_to(0.7);
-        assert_eq!(ramp.at(0), 0.1);
-        assert!((ramp.at(16) - 0.4).abs() < 1e-15);
+        assert_eq!(ramp.value_at(0), 0.1);
+        assert!((ramp.value_at(16) - 0.4).abs() < 1e-15);
         ramp.ramp_to(0.7);
-        assert_eq!((ramp.at(0), ramp.at(31)), (0.7, 0.7));
+        assert_eq!((ramp.value_at(0), ramp.value_at(31)), (0.7, 0.7));
     }
 
     #[test]

@@ -64,13 +64,13 @@ impl CutFilters {
         // The coefficients stay constant unless a frequency ramps.
         let is_steady = self.coefficients.iter().all(ControlRamp::is_steady);
         let mut factors =
-            self.coefficients.each_ref().map(|coefficient| Factors::new(coefficient.at(offset)));
+            self.coefficients.each_ref().map(|coefficient| Factors::new(coefficient.value_at(offset)));
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
             if !is_steady {
                 factors = self
                     .coefficients
                     .each_ref()
-                    .map(|coefficient| Factors::new(coefficient.at(offset + frame)));
+                    .map(|coefficient| Factors::new(coefficient.value_at(offset + frame)));
             }
             let input = f64x2::new([f64::from(*left), f64::from(*right)]);
             let cut = input - factors[0].low_pass(&mut low, input);
@@ -102,11 +102,11 @@ impl Factors {
     /// Returns the output of the low-pass filter.
     #[inline(always)]
     fn low_pass(&self, state: &mut f64x2, input: f64x2) -> f64x2 {
-        let before = *state;
+        let old_state = *state;
         // In this form, the next state depends on the state through one multiplication and one
         // addition. That dependency limits the speed.
-        *state = before * self.state_factor + input * self.input_factor;
-        before + (input - before) * self.coefficient
+        *state = old_state * self.state_factor + input * self.input_factor;
+        old_state + (input - old_state) * self.coefficient
     }
 }
 

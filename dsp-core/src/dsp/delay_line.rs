@@ -313,13 +313,13 @@ mod tests {
             for method in [1, 2] {
                 let values = outputs(from, &[(20, to)], method);
                 let expected = |frame: usize, delay: usize| (frame + 1 - delay) as f32;
-                for (frame, before) in values.iter().copied().enumerate() {
-                    let after = frame as f32 + 1.0 - to as f32;
+                for (frame, output) in values.iter().copied().enumerate() {
+                    let new_output = frame as f32 + 1.0 - to as f32;
                     if frame < 20 {
-                        assert_eq!(before, if frame < from { 0.0 } else { expected(frame, from) });
+                        assert_eq!(output, if frame < from { 0.0 } else { expected(frame, from) });
                     } else if frame >= 20 + to.saturating_sub(from) + 4 {
                         assert_eq!(
-                            before, after,
+                            output, new_output,
                             "delay changed from {from} to {to}, output at frame {frame}"
                         );
                     }
@@ -353,7 +353,7 @@ mod tests {
         delay.set_frames(3, 100);
         let mut values = [0.0; 8];
         delay.drain(&mut values);
-        assert!((values[1] - 1.0).abs() < 0.02, "{values:?}");
+        assert!((values[1] - 1.0).abs() < 0.02, "the output is not delayed by two frames: {values:?}");
         assert!(!delay.is_changing() && delay.frames() == 3);
         let mut values = [1.0, 0.0, 0.0, 0.0];
         delay.process(&mut values);

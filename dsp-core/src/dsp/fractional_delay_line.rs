@@ -58,7 +58,7 @@ impl Taps {
         for start in (0..frames).step_by(4) {
             let mut fractions = [0.0; 4];
             for (frame, fraction) in fractions.iter_mut().enumerate() {
-                let delay_frames = delay_frames.at(offset + start + frame);
+                let delay_frames = delay_frames.value_at(offset + start + frame);
                 let rounded = (delay_frames - 0.5) + ROUNDING;
                 self.whole_frames[start + frame] = rounded.to_bits() as u32 as usize;
                 *fraction = (delay_frames - (rounded - ROUNDING)) as f32;

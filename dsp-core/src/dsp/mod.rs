@@ -17,14 +17,14 @@
 //! | `delay_line` | delay by a number of frames, which may change without a click |
 //! | `tapped_delay_line` | delay line with several taps, read and written in blocks |
 //! | `compact_delay_line` | delay line whose buffer is exactly as long as its delay |
-//! | `fractional_delay_line` | delay line with fractional, moving delays |
+//! | `fractional_delay_line` | delay line with fractional, modulated delays |
 //! | `tap_crossfade` | crossfade between the taps of delay lines |
 //! | `smoothed_value` | value that ramps linearly to its target |
 //! | `gate` | fades a signal in and out |
 //! | `declicker` | removes the click where one signal replaces another |
 //! | `cut_filters` | low cut and high cut of first order |
 //! | `filter_section` | second-order filter sections whose coefficients ramp |
-//! | `band_split` | split into three bands at a moving frequency |
+//! | `band_split` | split into three bands at a smoothed frequency |
 //! | `oversampling` | oversampling by eight |
 //! | `waveshaper` | distortion curves with little aliasing |
 //! | `level_detector` | peak and RMS level |

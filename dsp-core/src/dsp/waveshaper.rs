@@ -239,8 +239,8 @@ impl Shaper {
             for (index, ((value, shaped), folded)) in
                 audio.iter_mut().zip(shaped).zip(&self.folded).enumerate()
             {
-                let both = shaped + (folded - shaped) * curve.fold;
-                *value = both - (silence + silence_step * (index / 2) as f32);
+                let mixed = shaped + (folded - shaped) * curve.fold;
+                *value = mixed - (silence + silence_step * (index / 2) as f32);
             }
         }
     }

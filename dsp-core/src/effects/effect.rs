@@ -36,7 +36,7 @@ pub struct EffectKind {
     pub name: &'static str,
     /// The group in which the page offers the effect.
     pub group: Group,
-    /// The parameters, in the order of the indices that [`Effect::set`] takes.
+    /// The parameters. Their indices are the arguments of [`Effect::set`].
     pub parameters: &'static [Parameter],
     /// Whether the effect has a side-chain input.
     pub has_side_chain: bool,

@@ -270,10 +270,10 @@ mod tests {
         let mut lfo = Lfo::new(48_000);
         lfo.start(0, Speed::Hertz(1.0));
         (0..7_000).for_each(|_| lfo.step(Speed::Hertz(1.0)));
-        let before = lfo.phase();
+        let phase_before = lfo.phase();
         lfo.step(Speed::Hertz(1.3));
         let mut last = lfo.phase();
-        assert_eq!(last.wrapping_sub(before), periods(1.0 / 48_000.0) * 32);
+        assert_eq!(last.wrapping_sub(phase_before), periods(1.0 / 48_000.0) * 32);
         for _ in 0..6_000 {
             lfo.step(Speed::Hertz(1.3));
             let increment = lfo.phase().wrapping_sub(last) as f64 / (periods(1.3 / 48_000.0) * 32) as f64;

@@ -68,9 +68,15 @@ mod tests {
                 Some('D') => 1.5,
                 _ => 1.0,
             };
-            assert!((note_beats(index as f64) - 4.0 * whole_notes * factor).abs() < 1e-15, "{name}");
-            assert!(index == 0 || note_beats(index as f64) > note_beats(index as f64 - 1.0), "{name}");
-            assert_eq!(note_index(name), index);
+            assert!(
+                (note_beats(index as f64) - 4.0 * whole_notes * factor).abs() < 1e-15,
+                "length of {name}"
+            );
+            assert!(
+                index == 0 || note_beats(index as f64) > note_beats(index as f64 - 1.0),
+                "{name} is not longer than its predecessor"
+            );
+            assert_eq!(note_index(name), index, "index of {name}");
         }
     }
 }

@@ -2,8 +2,8 @@
 //!
 //! [`parameters!`] declares all parameters of an effect once, as an enum, and makes the table of
 //! [`EffectKind::parameters`](super::effect::EffectKind::parameters) from it. [`choices!`] declares
-//! the named values of one parameter. Effects match on the variants, so that the compiler reports
-//! every `match` that lacks a new one.
+//! the named values of one parameter. Effects match on the variants. The compiler thus reports
+//! every `match` that lacks a new variant.
 
 use super::parameter::Parameter;
 

@@ -109,7 +109,7 @@ impl CoefficientTable {
         Self((0..=steps).map(coefficient).collect())
     }
 
-    fn at(&self, octaves: f64) -> f64 {
+    fn coefficient_at(&self, octaves: f64) -> f64 {
         let step = (octaves * STEPS_PER_OCTAVE).clamp(0.0, (self.0.len() - 1) as f64);
         let whole = (step as usize).min(self.0.len() - 2);
         self.0[whole] + (self.0[whole + 1] - self.0[whole]) * (step - whole as f64)
@@ -153,7 +153,7 @@ impl Phaser {
         let centre = libm::log2(settings.get(PhaserParam::FrequencyHz) / LOWEST_HZ);
         let coefficient = |phase_offset: f64| {
             let modulation = sine(self.lfo.phase().wrapping_add(periods(phase_offset)));
-            self.coefficients.at(centre + settings.get(PhaserParam::DepthOctaves) * modulation)
+            self.coefficients.coefficient_at(centre + settings.get(PhaserParam::DepthOctaves) * modulation)
         };
         let mix = settings.get(PhaserParam::Mix);
         [
@@ -314,7 +314,7 @@ mod tests {
             for step in 0..1_000 {
                 let octaves = f64::from(step) * 0.009;
                 let frequency_hz = LOWEST_HZ * libm::exp2(octaves);
-                let coefficient = table.at(octaves);
+                let coefficient = table.coefficient_at(octaves);
                 let warped = (1.0 - coefficient) / (1.0 + coefficient);
                 let measured_hz = libm::atan(warped) * sample_rate_hz / core::f64::consts::PI;
                 max_error_cents =

@@ -18,7 +18,7 @@ const TRANSITION_SECS: f64 = 0.006;
 /// Crossfade time after a change of shape, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
-/// A gain that moves between 1 and `1 - depth`.
+/// A gain that varies between 1 and `1 - depth`.
 ///
 /// A period starts at the highest gain. The first period starts at the session's start. If
 /// synchronised, periods start at multiples of the note value. The square and the saws change their

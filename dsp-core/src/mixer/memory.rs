@@ -82,7 +82,7 @@ impl Session {
                 let mut sum = 0;
                 let mut latencies_of_rack = alloc::vec![0];
                 for effect in effects {
-                    let latency_frames = effect_latencies.of(effect);
+                    let latency_frames = effect_latencies.latency_frames(effect);
                     tally.effect(effect, latency_frames, self.sample_rate_hz, slots);
                     sum += latency_frames;
                     latencies_of_rack.push(sum);
@@ -137,7 +137,7 @@ struct EffectLatencies<'s> {
 }
 
 impl<'s> EffectLatencies<'s> {
-    fn of(&mut self, effect: &'s EffectSettings) -> usize {
+    fn latency_frames(&mut self, effect: &'s EffectSettings) -> usize {
         let config = EffectConfig { sample_rate_hz: self.sample_rate_hz, seed: 0, impulse: None };
         let latency = |kind: &str| effect_kind(kind).map_or(0, |kind| (kind.make)(&config).latency_frames());
         *self.latency_by_kind.entry(&effect.kind).or_insert_with_key(|kind| latency(kind))

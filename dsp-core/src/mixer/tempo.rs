@@ -32,7 +32,7 @@ impl Tempo {
     }
 
     /// Returns the musical time at a frame, which may be before the start of the session.
-    pub(crate) fn at(&self, frame: i64) -> MusicalTime {
+    pub(crate) fn time_at(&self, frame: i64) -> MusicalTime {
         let next_index = self.changes.partition_point(|change| change.frame as i64 <= frame);
         let change = self.changes[next_index.max(1) - 1];
         let frames = (frame - change.frame as i64) as f64;
@@ -64,7 +64,7 @@ mod tests {
             48_000,
         );
         let check = |frame, bpm, beat| {
-            assert_eq!(tempo.at(frame), MusicalTime { bpm, beat }, "musical time at frame {frame}");
+            assert_eq!(tempo.time_at(frame), MusicalTime { bpm, beat }, "musical time at frame {frame}");
         };
         check(-24_000, 120.0, -1.0);
         check(24_000, 120.0, 1.0);
@@ -72,6 +72,6 @@ mod tests {
         check(96_000, 60.0, 3.0);
         assert_eq!((tempo.next_change(-1), tempo.next_change(0)), (Some(0), Some(48_000)));
         assert_eq!(tempo.next_change(48_000), None);
-        assert_eq!(Tempo::new(&[], 48_000).at(24_000), MusicalTime { bpm: 120.0, beat: 1.0 });
+        assert_eq!(Tempo::new(&[], 48_000).time_at(24_000), MusicalTime { bpm: 120.0, beat: 1.0 });
     }
 }

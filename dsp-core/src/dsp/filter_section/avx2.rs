@@ -27,17 +27,17 @@ impl Pair {
     #[inline]
     fn new(first: usize, factors: &[Factors], states: &[State]) -> Self {
         let later = (first + 1).min(factors.len() - 1);
-        let both = |of: fn(&Factors) -> f64| {
-            let (later, first) = (of(&factors[later]), of(&factors[first]));
+        let load_pair = |factor: fn(&Factors) -> f64| {
+            let (later, first) = (factor(&factors[later]), factor(&factors[first]));
             _mm256_setr_pd(later, later, first, first)
         };
         Self {
-            last_factor: both(|factors| factors.last),
-            before_factor: both(|factors| factors.before),
+            last_factor: load_pair(|factors| factors.last),
+            before_factor: load_pair(|factors| factors.before),
             above: [
-                both(|factors| factors.above[0]),
-                both(|factors| factors.above[1]),
-                both(|factors| factors.above[2]),
+                load_pair(|factors| factors.above[0]),
+                load_pair(|factors| factors.above[1]),
+                load_pair(|factors| factors.above[2]),
             ],
             last: join(states[later][0], states[first][0]),
             before: join(states[later][1], states[first][1]),
@@ -48,13 +48,13 @@ impl Pair {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn step(&mut self, frames: __m256d) -> __m256d {
-        let now = _mm256_sub_pd(frames, _mm256_mul_pd(self.before, self.before_factor));
-        let now = _mm256_sub_pd(now, _mm256_mul_pd(self.last, self.last_factor));
+        let recursive = _mm256_sub_pd(frames, _mm256_mul_pd(self.before, self.before_factor));
+        let recursive = _mm256_sub_pd(recursive, _mm256_mul_pd(self.last, self.last_factor));
         let [above, above_last, above_before] = self.above;
         let from_states =
             _mm256_add_pd(_mm256_mul_pd(self.last, above_last), _mm256_mul_pd(self.before, above_before));
-        (self.last, self.before) = (now, self.last);
-        _mm256_add_pd(_mm256_mul_pd(now, above), from_states)
+        (self.last, self.before) = (recursive, self.last);
+        _mm256_add_pd(_mm256_mul_pd(recursive, above), from_states)
     }
 
     /// Returns the states of the first section and of the later section.
@@ -148,8 +148,8 @@ pub(super) fn process_lockstep<const COUNT: usize>(
         audio[index..index + STAGGER_FRAMES].copy_from_slice(&in_flight);
     }
     for (pair, states) in pairs.iter().zip(states.chunks_mut(2)) {
-        for (state, now) in states.iter_mut().zip(pair.states()) {
-            *state = now;
+        for (state, final_state) in states.iter_mut().zip(pair.states()) {
+            *state = final_state;
         }
     }
     for (section, (factors, state)) in factors.iter().zip(&mut *states).enumerate() {

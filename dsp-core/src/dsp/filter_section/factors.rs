@@ -58,10 +58,10 @@ pub(super) type State = [Frame; 2];
 /// 0.7. At a Q of 40 the error is below -170 dBFS.
 #[inline(always)]
 pub(super) fn step(factors: &Factors, [last, before]: &mut State, frame: Frame) -> Frame {
-    let now = (frame - *before * factors.before) - *last * factors.last;
+    let recursive = (frame - *before * factors.before) - *last * factors.last;
     let [above, above_last, above_before] = factors.above;
-    let output = now * above + (*last * above_last + *before * above_before);
-    (*last, *before) = (now, *last);
+    let output = recursive * above + (*last * above_last + *before * above_before);
+    (*last, *before) = (recursive, *last);
     output
 }
 

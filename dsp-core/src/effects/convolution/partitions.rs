@@ -235,7 +235,7 @@ impl PartitionLevel {
         }
     }
 
-    /// Copies the second half of the transform to the output, which overlap-save keeps.
+    /// Copies the second half of the transform to the output. Overlap-save discards the first half.
     fn update_output(&mut self) {
         self.output[0].copy_from_slice(&self.transform.re[self.length..]);
         self.output[1].copy_from_slice(&self.transform.im[self.length..]);
@@ -391,7 +391,7 @@ fn add_product_here(sum: &mut [f32], a: &[f32], b: &[f32]) {
     for ((sum, a), b) in sides {
         let (sum_re, sum_im) = sum.split_at_mut(length);
         let ((a_re, a_im), (b_re, b_im)) = (a.split_at(length), b.split_at(length));
-        // The first bin holds two real values.
+        // The first bin contains two real values.
         let first = (sum_re[0] + a_re[0] * b_re[0], sum_im[0] + a_im[0] * b_im[0]);
         let parts = a_re.iter().zip(a_im).zip(b_re.iter().zip(b_im));
         for ((sum_re, sum_im), ((a_re, a_im), (b_re, b_im))) in

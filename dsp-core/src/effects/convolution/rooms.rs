@@ -52,7 +52,7 @@ impl Room {
         };
         let level = 1.0 / libm::sqrt(left.energy(frames));
         let left = Side { levels: left.levels.map(|start| start * level), ..left };
-        let right = Side { random: left.random.after(frames as u64), ..left };
+        let right = Side { random: left.random.skip_values(frames as u64), ..left };
         [left, right]
     }
 }
@@ -124,7 +124,7 @@ struct Random {
 
 impl Random {
     /// Returns the generator in its state after `values` values.
-    fn after(&self, values: u64) -> Self {
+    fn skip_values(&self, values: u64) -> Self {
         Self { state: self.state.wrapping_add(STEP.wrapping_mul(values)) }
     }
 

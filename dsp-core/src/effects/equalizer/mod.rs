@@ -147,7 +147,7 @@ pub(super) static EQUALIZER: EffectKind = EffectKind {
 /// Returns the magnitude response of an equalizer with steady parameters at a frequency, in
 /// decibels.
 ///
-/// `values` holds the parameters in the order of [`EffectKind::parameters`]. Missing parameters
+/// `values` contains the parameters in the order of [`EffectKind::parameters`]. Missing parameters
 /// have their defaults. `frequency_hz` is between 0 and half of `sample_rate_hz`.
 pub fn response_db(values: &[f64], frequency_hz: f64, sample_rate_hz: f64) -> f64 {
     let value = |parameter: EqualizerParam| {

@@ -152,9 +152,9 @@ impl Absorption {
 #[inline(always)]
 fn filter_frame(shelves: &Shelves, state: &mut State, values: &mut f32x4) {
     for ([direct, state_gain, feedback], state) in shelves.iter().zip(state) {
-        let before = *state;
-        *state = *state_gain * *values - *feedback * before;
-        *values = *direct * *values + before;
+        let old_state = *state;
+        *state = *state_gain * *values - *feedback * old_state;
+        *values = *direct * *values + old_state;
     }
 }
 

@@ -43,8 +43,8 @@ impl Ramps {
     /// Returns the value of a lane, at four offsets in frames after the control point.
     #[inline(always)]
     fn value_at(&self, lane: usize, offsets: f32x4) -> f32x4 {
-        let of = |values: &f32x4| f32x4::splat(values.as_array_ref()[lane]);
-        of(&self.from) + of(&self.step) * offsets
+        let splat_lane = |values: &f32x4| f32x4::splat(values.as_array_ref()[lane]);
+        splat_lane(&self.from) + splat_lane(&self.step) * offsets
     }
 }
 
@@ -205,8 +205,8 @@ impl Network {
         let offsets = f32x4::new([0, 1, 2, 3].map(|frame| (offset + frame) as u16 as f32));
         let (input_left, input_right) = (f32x4::new(*left), f32x4::new(*right));
         let sum = |first: usize, second: usize| {
-            let both = |lane: usize| lines[first + lane] + lines[second + lane];
-            ((both(0) + both(1)) - (both(2) + both(3))).to_array()
+            let line_sum = |lane: usize| lines[first + lane] + lines[second + lane];
+            ((line_sum(0) + line_sum(1)) - (line_sum(2) + line_sum(3))).to_array()
         };
         (*left, *right) = (sum(0, 4), sum(8, 12));
         for lane in 0..4 {
@@ -261,12 +261,15 @@ mod tests {
         let energy = |lines: &Column| -> f32 {
             lines.iter().flat_map(|values| values.to_array()).map(|value| value * value).sum()
         };
-        let before = energy(&lines);
+        let energy_before = energy(&lines);
         for offset in 0..32 {
             let [mut left, mut right] = [[0.0; 4]; 2];
             network.mix(offset, [&mut left, &mut right], &mut lines);
         }
-        let after = energy(&lines);
-        assert!((after / before - 1.0).abs() < 1e-4, "the energy changes from {before} to {after}");
+        let energy_after = energy(&lines);
+        assert!(
+            (energy_after / energy_before - 1.0).abs() < 1e-4,
+            "the energy changes from {energy_before} to {energy_after}"
+        );
     }
 }

@@ -121,8 +121,8 @@ impl AutomationCurve {
     /// Returns the last point at or before a frame of the curve, and the next point after the
     /// frame.
     fn points_around(&self, frame: i64) -> (Option<&AutomationPoint>, Option<&AutomationPoint>) {
-        let after = self.points.partition_point(|point| point.frame as i64 <= frame);
-        (after.checked_sub(1).map(|before| &self.points[before]), self.points.get(after))
+        let next_index = self.points.partition_point(|point| point.frame as i64 <= frame);
+        (next_index.checked_sub(1).map(|index| &self.points[index]), self.points.get(next_index))
     }
 
     /// Returns the value at `frame` of the segment that contains `segment_frame`. The segment is
@@ -155,11 +155,11 @@ impl AutomationCurve {
         let constant_area =
             |point: &AutomationPoint| (frame - point.frame as i64) as f64 * self.clamped_value(point);
         match self.points_around(frame) {
-            (Some(start), after) => {
-                let before = self.points.partition_point(|point| point.frame as i64 <= frame) - 1;
-                let area =
-                    after.map_or_else(|| constant_area(start), |end| self.segment_area(start, end, frame));
-                self.areas.get(before).unwrap_or(&0.0) + area
+            (Some(start), next_point) => {
+                let index = self.points.partition_point(|point| point.frame as i64 <= frame) - 1;
+                let area = next_point
+                    .map_or_else(|| constant_area(start), |end| self.segment_area(start, end, frame));
+                self.areas.get(index).unwrap_or(&0.0) + area
             }
             (None, first) => first.map_or(0.0, constant_area),
         }
@@ -302,7 +302,11 @@ mod tests {
     fn arcs_are_monotonic_and_end_at_their_points() {
         for curvature in [-2.0, -1.0, -0.3, 0.0, 0.9, 1.0, f64::NAN, f64::INFINITY] {
             let curve = Curve::Arc(curvature);
-            assert_eq!((curve.fraction(0.0), curve.fraction(1.0)), (0.0, 1.0), "{curvature}");
+            assert_eq!(
+                (curve.fraction(0.0), curve.fraction(1.0)),
+                (0.0, 1.0),
+                "ends of the arc with curvature {curvature}"
+            );
             let values: Vec<f64> = (0..=50).map(|step| curve.fraction(f64::from(step) / 50.0)).collect();
             assert!(values.is_sorted(), "the arc with curvature {curvature} is not monotonic");
             assert!(

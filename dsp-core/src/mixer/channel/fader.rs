@@ -150,8 +150,9 @@ impl Fader {
     fn process_segment(&mut self, sides: [&mut [f32]; 2], sends: Option<[&mut [f32]; 2]>) {
         let sends = sends.into_iter().flatten();
         if let Some([left, right, volume]) = self.segment_gains() {
-            let all = sides.into_iter().zip([left, right]).chain(sends.map(|values| (values, volume)));
-            for (values, gain) in all.filter(|(_, gain)| *gain != 1.0) {
+            let values_and_gains =
+                sides.into_iter().zip([left, right]).chain(sends.map(|values| (values, volume)));
+            for (values, gain) in values_and_gains.filter(|(_, gain)| *gain != 1.0) {
                 values.iter_mut().for_each(|value| *value *= gain);
             }
             return;

@@ -294,7 +294,7 @@ impl EffectRack {
 
     fn set_time(&mut self) {
         let frame = self.clock as i64 - self.input_latency_frames as i64;
-        self.chain.set_time(self.tempo.at(frame));
+        self.chain.set_time(self.tempo.time_at(frame));
         let next = self.tempo.next_change(frame);
         self.next_tempo_change =
             next.map_or(u64::MAX, |next| (next + self.input_latency_frames as i64) as u64);
@@ -411,10 +411,10 @@ impl AutomatedParameter {
             self.next_integral_clock = u64::MAX;
             return;
         }
-        let (before, next) = (multiple_before(clock), next_multiple(clock));
-        let sums = [before, next].map(|clock| self.reader.curve().sum(clock));
-        chain.set_integral(self.effect, self.parameter, Some((before, sums)));
-        self.next_integral_clock = next;
+        let (control_point, next_control_point) = (multiple_before(clock), next_multiple(clock));
+        let sums = [control_point, next_control_point].map(|clock| self.reader.curve().sum(clock));
+        chain.set_integral(self.effect, self.parameter, Some((control_point, sums)));
+        self.next_integral_clock = next_control_point;
     }
 
     fn follow_curve(&mut self, clock: u64, chain: &mut EffectChain) {

@@ -35,8 +35,8 @@ impl MixGraph {
         }
     }
 
-    /// Returns pairs of strips of which the first feeds the second. `removed` selects removed
-    /// routes or the other routes.
+    /// Returns pairs of strips of which the first feeds the second. If `removed` is true, only
+    /// removed routes are considered, otherwise only routes that are not removed.
     fn pairs(&self, removed: bool) -> impl Iterator<Item = (usize, usize)> {
         self.strips.iter().enumerate().flat_map(move |(from, strip)| {
             let routes = strip.routes.iter();

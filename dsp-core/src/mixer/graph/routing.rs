@@ -8,7 +8,7 @@ use crate::effects::effect_kind;
 use crate::mixer::{MAX_EFFECTS, MixerError};
 use crate::session::{EffectSettings, SendSettings, Session, Track};
 
-/// The point of a channel strip from which a route takes its signal.
+/// The point of a channel strip at which a route reads its signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tap {
     /// All four outputs after the fader.
@@ -94,8 +94,8 @@ impl Routing {
 
     /// Whether a track feeds a side-chain.
     pub(crate) fn feeds_sidechain(&self, index: usize) -> bool {
-        let mut all = self.sidechains.iter().flatten().chain(&self.master_sidechains);
-        all.any(|sidechain| sidechain.from == index)
+        let mut sidechains = self.sidechains.iter().flatten().chain(&self.master_sidechains);
+        sidechains.any(|sidechain| sidechain.from == index)
     }
 }
 
@@ -188,8 +188,8 @@ fn lowest_in_loop(successors: &[Vec<usize>], unprocessed_inputs: &[usize]) -> us
         }
         false
     };
-    let waiting = (0..successors.len()).filter(|&node| unprocessed_inputs[node] > 0);
-    waiting.into_iter().find(|&node| leads_back(node)).unwrap_or(0)
+    let nodes_in_or_after_loops = (0..successors.len()).filter(|&node| unprocessed_inputs[node] > 0);
+    nodes_in_or_after_loops.into_iter().find(|&node| leads_back(node)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -6,13 +6,13 @@ use crate::effects::test_kinds::{LATENT_FRAMES, LISTENER_FRAMES};
 /// Checks that tracks with the same noise in opposite polarity cancel each other. The result is
 /// compared with that of track "a" alone.
 fn check_null(label: &str, tracks: &[Track]) {
-    let both = render(&session(tracks.to_vec()));
+    let both_tracks = render(&session(tracks.to_vec()));
     let mut alone = tracks.to_vec();
     alone.iter_mut().filter(|track| track.id == "b").for_each(|track| track.mute = true);
     let alone = render(&session(alone));
     let loudest = peak(&alone[0]).max(peak(&alone[1]));
     assert!(loudest > 0.05, "{label}: track a alone has a peak of only {loudest}");
-    let remaining = peak(&both[0]).max(peak(&both[1]));
+    let remaining = peak(&both_tracks[0]).max(peak(&both_tracks[1]));
     std::println!("{label}: {:.1} dB", 20.0 * libm::log10(f64::from(remaining.max(1e-30) / loudest)));
     // The limit is -140 dB.
     assert!(remaining <= 1e-7 * loudest, "{label}: a peak of {remaining} remains of {loudest}");
@@ -152,7 +152,10 @@ fn automation_gets_the_same_delay_as_the_signal() {
         // The results differ only because the control points, between which the ramps are linear,
         // are at other frames.
         assert!(peak(&difference) < 2e-4 * peak(&plain[0]), "{label}: difference of {}", peak(&difference));
-        assert!(late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01, "{label}");
+        assert!(
+            late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01,
+            "{label}: length, or level after the last point"
+        );
     }
 }
 

@@ -85,11 +85,11 @@ fn edits_of_effects_and_routes_do_not_click() {
         for eighth in 0..8 {
             let mut session = sine_session();
             before(&mut session);
-            let mut mixer = Mixer::new(&session, slots).expect("a mixer");
+            let mut mixer = Mixer::new(&session, slots).expect("the session is valid");
             mixer.play();
             play(&mut mixer, 9_600 + eighth * 61);
             edit(&mut session);
-            mixer.set_session(&session, slots).expect("a valid session");
+            mixer.set_session(&session, slots).expect("the edited session is valid");
             let output = play(&mut mixer, 9_600);
             let step = largest_step(&output);
             assert!(step < STEP_MAX, "{label}: a step of {step}");
@@ -102,12 +102,12 @@ fn signals_are_aligned_after_an_edit_of_effects() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut edited = session(vec![noisy("a", 1.0), noisy("b", -1.0)]);
-    let mut mixer = Mixer::new(&edited, slots).expect("a mixer");
+    let mut mixer = Mixer::new(&edited, slots).expect("the session is valid");
     mixer.play();
     play(&mut mixer, 4_000);
     for effects in [vec![latent()], vec![], vec![latent(), effect("other", "test_listener")]] {
         edited.tracks[0].effects = effects;
-        mixer.set_session(&edited, slots).expect("a valid session");
+        mixer.set_session(&edited, slots).expect("the edited session is valid");
         play(&mut mixer, 3_000);
         let remaining = peak(&play(&mut mixer, 1_000));
         assert!(remaining < 1e-6, "a peak of {remaining} remains");
@@ -120,13 +120,13 @@ fn setting_an_unchanged_session_changes_no_sample() {
     let slots = Slots { banks: &[], audio: &audio };
     let mut session = session(vec![noisy("a", 1.0)]);
     session.tracks[0].effects = vec![latent(), effect("echo", "delay")];
-    let mut mixer = Mixer::new(&session, slots).expect("a mixer");
-    let mut unedited = Mixer::new(&session, slots).expect("a mixer");
+    let mut mixer = Mixer::new(&session, slots).expect("the session is valid");
+    let mut unedited = Mixer::new(&session, slots).expect("the session is valid");
     mixer.play();
     unedited.play();
     play(&mut mixer, 5_000);
     play(&mut unedited, 5_000);
-    mixer.set_session(&session, slots).expect("a valid session");
+    mixer.set_session(&session, slots).expect("the edited session is valid");
     assert!(play(&mut mixer, 1_000) == play(&mut unedited, 1_000));
 }
 
@@ -148,13 +148,13 @@ fn effects_keep_their_state_when_others_are_moved_added_or_removed() {
     // The clip ends at frame 4,000, and its echo begins at frame 19,000. The echo is thus stored in
     // the delay at the time of the edit.
     for after in [build(&[&utility, &echo]), build(&[&echo]), build(&[&utility, &echo, &other])] {
-        let mut mixer = Mixer::new(&before, slots).expect("a mixer");
-        let mut unedited = Mixer::new(&before, slots).expect("a mixer");
+        let mut mixer = Mixer::new(&before, slots).expect("the session is valid");
+        let mut unedited = Mixer::new(&before, slots).expect("the session is valid");
         mixer.play();
         unedited.play();
         play(&mut mixer, 10_000);
         play(&mut unedited, 10_000);
-        mixer.set_session(&after, slots).expect("a valid session");
+        mixer.set_session(&after, slots).expect("the edited session is valid");
         let (output, expected) = (play(&mut mixer, 15_000), play(&mut unedited, 15_000));
         assert!(peak(&expected) > 0.02, "the unedited session has no echo");
         let difference: Vec<f32> =
@@ -172,13 +172,13 @@ fn a_track_with_changed_effects_is_audible_after_its_latency_and_20_ms() {
         session.tracks[0].effects = ids.iter().map(|id| effect(id, "test_latent")).collect();
         session
     };
-    let mut mixer = Mixer::new(&build(&["x", "y"]), slots).expect("a mixer");
-    let mut unedited = Mixer::new(&build(&["x", "y"]), slots).expect("a mixer");
+    let mut mixer = Mixer::new(&build(&["x", "y"]), slots).expect("the session is valid");
+    let mut unedited = Mixer::new(&build(&["x", "y"]), slots).expect("the session is valid");
     mixer.play();
     unedited.play();
     play(&mut mixer, 5_000);
     play(&mut unedited, 5_000);
-    mixer.set_session(&build(&["y", "x"]), slots).expect("a valid session");
+    mixer.set_session(&build(&["y", "x"]), slots).expect("the edited session is valid");
     let (output, expected) = (play(&mut mixer, 4_000), play(&mut unedited, 4_000));
     let first_audible_frame = mixer.latency_frames() + 960;
     assert!(peak(&expected[first_audible_frame..]) > 0.05, "the unedited session has no noise");

@@ -69,13 +69,13 @@ fn session(tracks: Vec<Track>) -> Session {
 }
 
 fn mixer(session: &Session) -> Mixer {
-    Mixer::new(session, Slots { banks: &[], audio: &[Some(noise())] }).expect("a mixer")
+    Mixer::new(session, Slots { banks: &[], audio: &[Some(noise())] }).expect("the session is valid")
 }
 
 /// Returns left and right of a complete render.
 fn render(session: &Session) -> [Vec<f32>; 2] {
     let slots = Slots { banks: &[], audio: &[Some(noise())] };
-    let mut render = OfflineRender::new(session, slots, TailConfig::default()).expect("a render");
+    let mut render = OfflineRender::new(session, slots, TailConfig::default()).expect("the session is valid");
     let mut output = [Vec::new(), Vec::new()];
     while let Some((left, right)) = render.next_block() {
         output[0].extend_from_slice(left);
@@ -90,5 +90,6 @@ fn peak(values: &[f32]) -> f32 {
 
 /// Returns the index of the track with an id.
 fn index_of(session: &Session, id: &str) -> u32 {
-    session.tracks.iter().position(|track| track.id == id).expect("a track of that id") as u32
+    session.tracks.iter().position(|track| track.id == id).expect("the session has a track with this id")
+        as u32
 }

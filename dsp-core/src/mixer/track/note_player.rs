@@ -51,7 +51,7 @@ pub struct TrackPlayer {
     next_event: usize,
     position: u64,
     /// Keys that the played events hold down.
-    held: HeldKeys,
+    held_keys: HeldKeys,
 }
 
 /// Returns the events by ascending frame. Events of the same frame keep their order.
@@ -98,7 +98,7 @@ impl TrackPlayer {
             events,
             next_event: 0,
             position: 0,
-            held: HeldKeys::NONE,
+            held_keys: HeldKeys::NONE,
         };
         player.seek(0, 0);
         Ok(player)
@@ -125,7 +125,7 @@ impl TrackPlayer {
         if !is_playing {
             synth.lift_pedals();
         }
-        self.held.retain_keys(&new_keys, |key| synth.apply(Event::NoteOff { key }));
+        self.held_keys.retain_keys(&new_keys, |key| synth.apply(Event::NoteOff { key }));
     }
 
     /// Cuts all sound and moves to a frame. Notes, program, controllers and portamento get the
@@ -162,12 +162,13 @@ impl TrackPlayer {
         let past = &self.events[..next_event];
         self.position = frame;
         self.next_event = next_event;
-        self.held = HeldKeys::after(past);
+        self.held_keys = HeldKeys::after(past);
         let Some(synth) = &mut self.synth else { return };
         synth.reset(frame);
-        let held = &self.held;
+        let held_keys = &self.held_keys;
         let past = past.iter().enumerate();
-        synth.restore(past.map(|(index, event)| (event.event, held.is_held_note_on(index, event.event))));
+        synth
+            .restore(past.map(|(index, event)| (event.event, held_keys.is_held_note_on(index, event.event))));
     }
 
     /// Moves to a frame by playing events before it silently. Returns whether `max_steps` steps
@@ -185,7 +186,7 @@ impl TrackPlayer {
             let TrackEvent { frame: due, event } = self.events[index];
             self.skip_to(due, frame, max_steps);
             self.next_event = index + 1;
-            self.held.apply(index, event);
+            self.held_keys.apply(index, event);
             let is_played = notes == SeekNotes::All || self.is_audible_at(index, frame);
             let Some(synth) = &mut self.synth else { continue };
             if synth.steps() > max_steps {
@@ -220,7 +221,7 @@ impl TrackPlayer {
 
     /// Releases all notes, including live notes.
     pub fn release_all(&mut self) {
-        self.held.release_all();
+        self.held_keys.release_all();
         if let Some(synth) = &mut self.synth {
             synth.release_all();
         }
@@ -228,7 +229,7 @@ impl TrackPlayer {
 
     /// Ends all notes without their releases, as fast as possible without a click.
     pub(crate) fn fade_out(&mut self) {
-        self.held.release_all();
+        self.held_keys.release_all();
         if let Some(synth) = &mut self.synth {
             synth.fade_out_all();
         }
@@ -236,7 +237,7 @@ impl TrackPlayer {
 
     /// Cuts all notes without a fade.
     pub(crate) fn cut_notes(&mut self) {
-        self.held.release_all();
+        self.held_keys.release_all();
         if let Some(synth) = &mut self.synth {
             synth.cut_all();
         }
@@ -301,7 +302,7 @@ impl TrackPlayer {
             if mode == PlayerMode::ControllersOnly && is_note(event) {
                 continue;
             }
-            self.held.apply(index, event);
+            self.held_keys.apply(index, event);
             if let Some(synth) = &mut self.synth {
                 synth.apply(event);
             }

@@ -16,7 +16,7 @@ use ring::Ring;
 use voice::Voice;
 
 /// Number of frames ahead of the playhead for which a clip requests streamed audio: two thirds of a
-/// second at 48 kHz. A clip starts to request audio by as many frames before its start.
+/// second at 48 kHz. A clip starts to request audio this number of frames before its start.
 const AHEAD_FRAMES: u64 = 32_768;
 
 /// Number of played frames that remain available, for clips that a user moves to the right. This is
@@ -173,7 +173,7 @@ impl ClipPlayer {
     /// Updates the near voices for the next frames.
     fn advance(&mut self, frames: usize) {
         let end = self.position.saturating_add(frames as u64);
-        let before = (self.next_voice, self.near_voices.len());
+        let voices_before = (self.next_voice, self.near_voices.len());
         while self.voices.get(self.next_voice).is_some_and(|voice| voice.first_frame_needing_audio() < end) {
             self.near_voices.push(self.next_voice);
             self.next_voice += 1;
@@ -186,7 +186,7 @@ impl ClipPlayer {
             }
             !is_over
         });
-        if before != (self.next_voice, self.near_voices.len()) {
+        if voices_before != (self.next_voice, self.near_voices.len()) {
             self.assign_rings();
         }
     }
@@ -264,19 +264,20 @@ impl ClipPlayer {
         }
         self.sum.iter_mut().for_each(|sum| sum[..frames].fill(0.0));
         if playing {
-            let (mut done, mut missing) = (0, 0);
-            while done < frames {
-                let segment = done..done + self.segment_frames(frames - done);
+            let (mut rendered_frames, mut missing_frames) = (0, 0);
+            while rendered_frames < frames {
+                let segment =
+                    rendered_frames..rendered_frames + self.segment_frames(frames - rendered_frames);
                 for near_index in 0..self.near_voices.len() {
-                    missing += self.add_voice(self.near_voices[near_index], segment.clone());
+                    missing_frames += self.add_voice(self.near_voices[near_index], segment.clone());
                 }
                 self.position += segment.len() as u64;
-                done = segment.end;
+                rendered_frames = segment.end;
                 self.declicker.process(self.sum.each_mut().map(|sum| &mut sum[segment.clone()]));
             }
-            self.underruns.frames += missing;
-            self.underruns.events += u64::from(missing > 0 && !self.is_underrun);
-            self.is_underrun = missing > 0;
+            self.underruns.frames += missing_frames;
+            self.underruns.events += u64::from(missing_frames > 0 && !self.is_underrun);
+            self.is_underrun = missing_frames > 0;
         } else {
             self.declicker.process(self.sum.each_mut().map(|sum| &mut sum[..frames]));
         }
@@ -310,7 +311,7 @@ impl ClipPlayer {
         let voice = &self.voices[index];
         let block = self.position..self.position + segment.len() as u64;
         let (start, end) = (voice.clip.frame.max(block.start), voice.end().min(block.end));
-        let mut missing = 0;
+        let mut missing_frames = 0;
         let mut frame = start;
         while frame < end {
             let clip_frame = frame - voice.clip.frame;
@@ -322,11 +323,11 @@ impl ClipPlayer {
                 Some(audio) => audio.read(source_frame, [&mut *left, &mut *right]),
                 None => {
                     let ring = self.rings.iter_mut().find(|ring| ring.voice_index() == Some(index));
-                    missing += match ring {
+                    missing_frames += match ring {
                         Some(ring) => {
-                            let missing = ring.read(clip_frame, [&mut *left, &mut *right]);
+                            let missing_frames = ring.read(clip_frame, [&mut *left, &mut *right]);
                             voice.repeat(ring, clip_frame + chunk_frames);
-                            missing
+                            missing_frames
                         }
                         None => chunk_frames,
                     };
@@ -337,7 +338,7 @@ impl ClipPlayer {
             voice.add(clip_frame, [left, right], [sum_left, sum_right]);
             frame += chunk_frames;
         }
-        missing
+        missing_frames
     }
 }
 

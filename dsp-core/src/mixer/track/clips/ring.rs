@@ -147,7 +147,7 @@ impl Ring {
 
     /// Reads frames of the clip. Missing frames are silent. Returns the number of missing frames.
     pub(super) fn read(&mut self, frame: u64, [left, right]: [&mut [f32]; 2]) -> u64 {
-        let mut missing = 0;
+        let mut missing_frames = 0;
         let size = self.frames();
         for (offset, (left, right)) in left.iter_mut().zip(right).enumerate() {
             let frame = frame + offset as u64;
@@ -156,10 +156,10 @@ impl Ring {
                 (*left, *right) = (self.values[0][index], self.values[1][index]);
             } else {
                 (*left, *right) = (0.0, 0.0);
-                missing += 1;
+                missing_frames += 1;
             }
         }
-        missing
+        missing_frames
     }
 }
 
@@ -169,14 +169,14 @@ mod tests {
 
     fn read(ring: &mut Ring, frame: u64) -> ([f32; 4], u64) {
         let (mut left, mut right) = ([9.0; 4], [9.0; 4]);
-        let missing = ring.read(frame, [&mut left, &mut right]);
+        let missing_frames = ring.read(frame, [&mut left, &mut right]);
         assert_eq!(left.map(|value| -value), right);
-        (left, missing)
+        (left, missing_frames)
     }
 
     fn fill(ring: &mut Ring, played: u64, values: &[f32]) {
-        let other: Vec<f32> = values.iter().map(|value| -value).collect();
-        ring.fill(played, [values, &other]);
+        let inverted: Vec<f32> = values.iter().map(|value| -value).collect();
+        ring.fill(played, [values, &inverted]);
     }
 
     #[test]
