@@ -76,7 +76,7 @@ impl NoiseShaping {
 
 /// A seeded source of triangular dither for one channel.
 ///
-/// The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): it uses integers only. The
+/// The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), which uses integers only. The
 /// same seed thus gives the same file on every machine.
 #[derive(Debug, Clone)]
 struct Tpdf {
@@ -186,7 +186,8 @@ impl QuantizerProcessor {
             }
             return;
         }
-        // Without this limit, samples far above full scale would lose the error to rounding.
+        // The input is limited, because rounding would remove the fed-back error from very large
+        // values.
         let limit = 4.0 * scale;
         for (sample, step) in samples.iter().zip(steps) {
             let input = if sample.is_nan() { 0.0 } else { (f64::from(*sample) * scale).clamp(-limit, limit) };
@@ -222,7 +223,7 @@ const CHUNK_SAMPLES: usize = 32;
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 on_best_instructions! {
-    /// Quantizes samples. `dither` has 64 random bits for each of them, and full scale is `scale`
+    /// Quantizes samples. `dither` has 64 random bits for each sample, and full scale is `scale`
     /// steps. Returns the number of clipped samples.
     fn quantize(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [i32], scale: f64) -> u64 = quantize_inline;
 }

@@ -12,19 +12,19 @@ use alloc::vec::Vec;
 /// The position of a channel's loudspeaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// Front left, and every position on the left in front.
+    /// Front left, or another front position on the left.
     Left,
-    /// Front right, and every position on the right in front.
+    /// Front right, or another front position on the right.
     Right,
     /// Front centre.
     Center,
-    /// Low frequencies only.
+    /// Subwoofer, for low frequencies only.
     LowFrequency,
     /// Left surround: left side or left rear.
     SurroundLeft,
     /// Right surround: right side or right rear.
     SurroundRight,
-    /// Rear centre or above.
+    /// Rear centre, or above the listener.
     SurroundCenter,
 }
 
@@ -67,7 +67,7 @@ impl Speaker {
     }
 }
 
-/// Mixes the channels of a file to one or two.
+/// Mixes the channels of a file to one or two channels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Downmix {
     gains: Vec<[f32; 2]>,

@@ -10,12 +10,13 @@
 //!
 //! # Contract
 //!
-//! - The engine's input and output are bytes and slices. It uses no JSON, HTTP, files, clocks,
-//!   threads or logging.
+//! - The engine's input and output are bytes and slices. The engine uses no JSON, HTTP, files,
+//!   clocks, threads or logging.
 //! - Arithmetic is plain IEEE 754. Transcendental functions come from `libm` on every target,
 //!   because those of a platform may round differently. Clippy forbids the functions of `std`.
-//! - Constructors validate and allocate. `process` and `reset` never allocate, lock, log or panic,
-//!   and their output does not depend on the number of frames per call.
+//! - Constructors validate their arguments and allocate all memory. `process` and `reset` never
+//!   allocate, lock, log or panic, and their output does not depend on the number of frames per
+//!   call.
 //! - The caller passes the seed of all random numbers.
 //!
 //! Without the `std` feature the crate is `no_std` with `alloc`. It then lacks the loudness

@@ -77,8 +77,8 @@ impl LimiterProcessor {
         Self {
             ceiling: crate::gain::from_db(config.ceiling_dbfs),
             release_per_frame: 1.0 - libm::exp(-1.0 / release_frames),
-            // The minimum covers one frame more than the look-ahead, so it still applies when the
-            // peak itself is output.
+            // The minimum covers one frame more than the look-ahead, so the gain is still low when
+            // the peak is output.
             gain: LookaheadGain::new(window_frames, window_frames + 1),
             delays: [DelayLine::new(window_frames), DelayLine::new(window_frames)],
             reduction: Reduction::NONE,

@@ -4,8 +4,8 @@
 //! are then averaged over the look-ahead. When a peak is output, every averaged minimum is at most
 //! the gain that the peak requires. The average is then at most that gain, too, so the ceiling
 //! holds by construction. The average also smooths the gain (Giannoulis, Massberg and Reiss,
-//! "Digital Dynamic Range Compressor Design", JAES 60-6, 2012; Signalsmith). Averaged gains are
-//! multiples of 2^-32, whose sums are exact, so the running sum does not drift.
+//! "Digital Dynamic Range Compressor Design", JAES 60-6, 2012; Signalsmith Audio). Averaged gains
+//! are multiples of 2^-32, whose sums are exact, so the running sum does not drift.
 
 use alloc::collections::VecDeque;
 use alloc::vec;
@@ -91,8 +91,8 @@ impl LookaheadGain {
         for gain in gains {
             let minimum = f64::from(self.next_minimum(*gain));
             // The released gain falls at once, recovers exponentially and ends exactly at the
-            // minimum. Each frame depends on the previous one here, so few operations make the loop
-            // fast.
+            // minimum. Each frame waits for the result of the previous frame here, so few
+            // operations make the loop fast.
             let recovered = released * decay + minimum * release_per_frame;
             released = if minimum < released || minimum - recovered < 1e-6 { minimum } else { recovered };
             let rounded_gain = rounded_down(released);

@@ -54,7 +54,7 @@ struct Segment {
     start: u128,
 }
 
-/// The tempo changes of a project, which convert ticks to frames and back.
+/// The tempo changes of a project, with which ticks are converted to frames and back.
 ///
 /// ```
 /// use dsp_core::tempo::TempoMap;

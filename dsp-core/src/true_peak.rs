@@ -2,10 +2,9 @@
 //!
 //! The signal is oversampled by 8, or by 4 at sample rates of 64 kHz and above. The filter is a
 //! sinc of 48 taps with a Kaiser window of 60 dB attenuation. Its pass band is flat to 0.46 of the
-//! sample rate. A tone in the pass band reads at most 0.15 dB too low, or 0.6 dB at sample rates
-//! from 64 kHz on, where that concerns only inaudible frequencies. At half the sample rate the gain
-//! of the filter is 0.5. There, a tone and its image add up to the level of the tone, so no reading
-//! is too high.
+//! sample rate. A tone in the pass band reads at most 0.15 dB too low. At sample rates from 64 kHz
+//! on, inaudible tones read up to 0.6 dB too low. At half the sample rate the gain of the filter is
+//! 0.5. There, a tone and its image add up to the level of the tone, so no reading is too high.
 
 use alloc::vec;
 use alloc::vec::Vec;

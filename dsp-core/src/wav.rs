@@ -64,7 +64,7 @@ impl SampleFormat {
     }
 }
 
-/// Why a WAV file could not be written.
+/// The reason why a WAV file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WavError {
     /// Writing to the destination failed.
@@ -211,7 +211,8 @@ fn write_steps<W: Write + Seek>(
 ) -> hound::Result<()> {
     let steps = left.iter().zip(right).flat_map(|(left, right)| [*left, *right]);
     match format {
-        // For this format, the most frequent one, `hound` has a faster writer of whole blocks.
+        // This is the most frequent format. For 16 bits, `hound` has a faster writer, which writes
+        // whole blocks.
         SampleFormat::Pcm16 => {
             let mut block = writer.get_i16_writer(2 * left.len() as u32);
             for step in steps {

@@ -134,8 +134,8 @@ impl Ballistics {
         if self.reduction_db == 0.0 && reductions_db[..frames].iter().all(|target| *target == 0.0) {
             return;
         }
-        // If the attack is faster than the release, the larger of both results is the right one,
-        // otherwise the smaller.
+        // If the attack is faster than the release, the larger of both results is chosen, otherwise
+        // the smaller.
         let reduction_db = if attack <= release {
             smooth_with(self.reduction_db, [attack, release], &mut reductions_db[..frames], f64x2::fast_max)
         } else {

@@ -10,7 +10,8 @@ const DB_PER_OCTAVE: f32 = 6.020_6;
 /// Bits of `sqrt(1/2)`. Mantissas range from `sqrt(1/2)` to `sqrt(2)`.
 const LOWEST_MANTISSA: u32 = 0x3f35_04f3;
 
-/// Adding this rounds a small number to an integer in the lowest bits: `1.5 * 2^23`.
+/// The number `1.5 * 2^23`. Adding it to a small number leaves the nearest integer in the lowest
+/// bits.
 const ROUNDING: f32 = 12_582_912.0;
 
 /// Returns the level of a magnitude in decibels, accurate to 0.0001 dB. The level of 0 is about

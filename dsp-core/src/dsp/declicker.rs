@@ -27,8 +27,7 @@ impl<const CHANNELS: usize> Declicker<CHANNELS> {
         self.is_switching = true;
     }
 
-    /// Records that the output of the last frames bypassed [`Self::process`], and what its last
-    /// frame was.
+    /// Records the last frame of output that was not processed by [`Self::process`].
     pub(crate) fn bypass(&mut self, last_output: [f32; CHANNELS]) {
         (self.last_output, self.offset, self.is_switching) = (last_output, [0.0; CHANNELS], false);
     }

@@ -190,8 +190,8 @@ impl DelayLine {
         self.tail_frames > 0
     }
 
-    /// Does what [`Self::process_into`] does for silent input. Adds nothing if the line is not
-    /// [`Self::is_ringing`]. `silence` consists of zeros and is as long as `sum`.
+    /// Does what [`Self::process_into`] does for silent input. Adds nothing unless
+    /// [`Self::is_ringing`] is true. `silence` consists of zeros and is as long as `sum`.
     pub(crate) fn drain_into(&mut self, sum: &mut [f32], silence: &[f32]) {
         if self.is_ringing() {
             let tail_frames = self.tail_frames.saturating_sub(sum.len());
@@ -286,8 +286,8 @@ mod tests {
         }
     }
 
-    /// Returns the output for the input 1, 2, 3 and so on. Before each frame in `changes`, the
-    /// delay changes to the second number.
+    /// Returns the output for the input 1, 2, 3 and so on. `changes` has pairs of a frame and the
+    /// delay that is set before this frame.
     fn outputs(first_frames: usize, changes: &[(usize, usize)], call_frames: usize) -> Vec<f32> {
         let mut delay = DelayLine::new(first_frames);
         let mut values: Vec<f32> = (1..=60).map(|value| value as f32).collect();

@@ -18,7 +18,7 @@ use crate::simd::{on_best_instructions, transpose};
 pub(crate) struct Fft {
     size: usize,
     /// Twiddle factors of each pass of radix 4, in the order of the passes. The final pass of radix
-    /// 2 needs none.
+    /// 2 needs no factors.
     passes: Vec<Factors>,
     scratch: [Vec<f32>; 2],
 }

@@ -44,7 +44,7 @@ mod target {
             self.zip(other, |a, b| if a > b { a } else { b })
         }
 
-        /// Whether every lane is at most `limit`. NaN is not.
+        /// Whether every lane is a number of at most `limit`, and not NaN.
         #[inline(always)]
         pub(crate) fn are_at_most(self, limit: f32) -> bool {
             self.0.iter().fold(true, |is_so_far, value| is_so_far & (*value <= limit))
@@ -114,7 +114,7 @@ mod target {
             other.zip(self, |a, b| f32x4_pmax(a, b))
         }
 
-        /// Whether every lane is at most `limit`. NaN is not.
+        /// Whether every lane is a number of at most `limit`, and not NaN.
         #[inline(always)]
         pub(crate) fn are_at_most(self, limit: f32) -> bool {
             let [a, b] = self.0.map(|four| f32x4_le(four, f32x4_splat(limit)));

@@ -16,7 +16,8 @@ use super::window::kaiser;
 /// Oversampling factor.
 pub(crate) const FACTOR: usize = 8;
 
-/// Half the length of each stage's filter, in frames of the stage's higher rate. All are odd.
+/// Half the length of each stage's filter, in frames of the stage's higher rate. All numbers are
+/// odd.
 const HALF_LENGTHS_FRAMES: [usize; 3] = [39, 13, 9];
 
 /// Latency of [`Oversampler::up`] and [`Oversampler::down`] together, in frames of the high rate.
@@ -202,7 +203,7 @@ impl Oversampler {
         &mut eight_times[..2 * FACTOR * frames]
     }
 
-    /// Writes the frames that [`Self::up`] returned to `audio`, at the original rate.
+    /// Converts the frames of [`Self::up`] back to the original rate and writes them to `audio`.
     #[inline(always)]
     pub(crate) fn down(&mut self, frames: usize, audio: &mut [f32; 2 * CONTROL_FRAMES]) {
         let Buffers { twice, four_times, eight_times } = &mut self.buffers;

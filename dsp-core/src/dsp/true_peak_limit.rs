@@ -39,10 +39,11 @@ const MAX_VERTEX_RATIO: f32 = 1.13;
 /// Four times oversampling alone underestimates a tone of 0.45 times the sample rate by up to 0.55
 /// dB. With the parabola the error is up to 0.05 dB.
 ///
-/// The interpolators are sincs with a Kaiser window. Those for a quarter and three quarters are
-/// mirror images of each other. The even part of both filters the sums of opposite neighbours, and
-/// the odd part filters their differences. The interpolator for the half also filters the sums.
-/// Groups whose neighbours are too quiet to reach the ceiling are skipped.
+/// The interpolators are sincs with a Kaiser window. The interpolators for a quarter and for three
+/// quarters of a frame are mirror images of each other. The even part of both filters the sums of
+/// opposite neighbours, and the odd part filters their differences. The interpolator for half a
+/// frame also filters the sums. Groups whose neighbours are too quiet to reach the ceiling are
+/// skipped.
 pub(crate) struct TruePeak {
     /// Taps by their distance from the interpolated value.
     taps: [Taps; LATENCY_FRAMES],

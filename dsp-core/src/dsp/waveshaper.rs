@@ -139,7 +139,7 @@ fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
     (integral + 0.0, weighted + 0.0)
 }
 
-/// A waveshaper. Its state is the last frames of the high rate.
+/// A waveshaper, whose state is the last frames of the high rate.
 pub(crate) struct Shaper {
     /// Values of `u` for the last frame, then for the current frames.
     inputs: [f32; 2 + VALUES],

@@ -21,7 +21,7 @@ pub(crate) fn kaiser(beta: f64, position: f64) -> f64 {
     bessel_i0(beta * libm::sqrt(1.0 - position * position)) / bessel_i0(beta)
 }
 
-/// Returns `sin(pi x) / (pi x)`, which is exactly 0 or 1 at whole numbers.
+/// Returns `sin(pi x) / (pi x)`, which is exactly 1 at 0 and exactly 0 at other whole numbers.
 pub(crate) fn sinc(x: f64) -> f64 {
     if x == 0.0 {
         1.0

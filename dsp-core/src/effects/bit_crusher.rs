@@ -1,10 +1,10 @@
-//! Bit crusher: reduces bit depth and sample rate.
+//! Bit crusher, which reduces bit depth and sample rate.
 //!
 //! The quantizer rounds to multiples of `2^(1 - bits)`, which include 0 (mid-tread). A full scale
 //! of -1 to 1 has `2^bits` steps. The sample-and-hold samples one frame in each period of a
 //! sampling clock, which has the reduced rate. After a change of the rate, the phase of the
 //! sampling clock depends on earlier rates. At fixed frames of the session's clock, the phase is
-//! therefore reset to that of a clock that has always had the current rate.
+//! therefore reset to the value that it would have if the rate had always been the current one.
 //!
 //! Optional low-pass filters before and after the reduction remove aliases and images. Silence gets
 //! no dither and stays silent.
@@ -73,7 +73,8 @@ const INITIAL_PHASE: u64 = 1 << 40;
 /// and 8.2 s at 8 kHz.
 const PHASE_RESET_FRAMES: u64 = 1 << 16;
 
-/// Adding and subtracting this rounds a double to an integer, halves to even: `1.5 * 2^52`.
+/// The number `1.5 * 2^52`. Adding and subtracting it rounds a double to an integer, with ties to
+/// even.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 struct BitCrusher {
@@ -140,7 +141,7 @@ impl BitCrusher {
         })
     }
 
-    /// Returns the phase before a frame of a sampling clock that has always had the current rate.
+    /// Returns the phase before `frame` if the sampling clock had always had the current rate.
     fn phase_before(&self, frame: u64) -> u64 {
         self.phase_increment.unwrap_or(0).wrapping_mul(frame.wrapping_sub(1)).wrapping_add(INITIAL_PHASE)
     }
@@ -187,7 +188,7 @@ impl BitCrusher {
         let fraction = (frame % CONTROL_FRAMES as u64) as f64 / CONTROL_FRAMES as f64;
         let step = self.steps[0] + (self.steps[1] - self.steps[0]) * fraction;
         let mut steps = value * (1.0 / step);
-        // Silence stays silent.
+        // Silence gets no dither and stays silent.
         if self.has_dither && value.to_array() != [0.0; 2] {
             steps += self.dither(frame);
         }

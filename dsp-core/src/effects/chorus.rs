@@ -82,7 +82,8 @@ impl VoiceCount {
 const DRY: usize = 0;
 const WET: usize = 1;
 const FEEDBACK_GAIN: usize = 2;
-/// Indices of the voices' delays in frames, of their gains on the left, and of those on the right.
+/// Indices of the first voice's delay in frames, of its gain on the left and of its gain on the
+/// right.
 const DELAYS: usize = 3;
 const LEFT: usize = DELAYS + VOICES;
 const RIGHT: usize = LEFT + VOICES;
@@ -166,7 +167,8 @@ impl Chorus {
             let voice_delay_ms = delay_ms + depth_ms * sine(phase);
             targets[DELAYS + voice] = (1e-3 * voice_delay_ms * self.sample_rate_hz).max(SHORTEST_FRAMES);
             let voice_level = self.voice_levels[voice].value();
-            // Any number of voices is spread from full left to full right.
+            // The first voice is panned to the left and the last voice to the right, for any number
+            // of voices.
             let pan = settings.get(ChorusParam::Spread)
                 * (2.0 * voice as f64 / (audible_voices - 1.0) - 1.0).clamp(-1.0, 1.0);
             let gains = [voice_level * (1.0 - pan).min(1.0), voice_level * (1.0 + pan).min(1.0)];

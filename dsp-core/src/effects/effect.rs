@@ -42,7 +42,7 @@ pub struct EffectKind {
     pub has_side_chain: bool,
     /// Longest impulse response in seconds; `None` if the effect uses no impulse response.
     pub impulse_max_secs: Option<f64>,
-    /// Makes an effect with every parameter at its default.
+    /// Constructor of the effect, which sets every parameter to its default.
     pub make: fn(&EffectConfig<'_>) -> Box<dyn Effect>,
     /// Upper limit of the bytes that one effect allocates, at a sample rate in hertz and with an
     /// impulse response of `impulse_frames` frames.
@@ -71,7 +71,7 @@ pub struct EffectConfig<'a> {
     /// Seed of the effect's random numbers.
     pub seed: u64,
     /// Left and right channel of the impulse response of a convolution at [`Self::sample_rate_hz`].
-    /// It has at most [`EffectKind::impulse_max_frames`] frames.
+    /// The response has at most [`EffectKind::impulse_max_frames`] frames.
     pub impulse: Option<[&'a [f32]; 2]>,
 }
 
@@ -101,8 +101,8 @@ pub struct CurveSum {
 /// magnitude from [`FAINTEST`] to [`LOUDEST`]. Output and state are finite, and decaying signals
 /// end in exact zeros before they become denormal.
 pub trait Effect: Send {
-    /// Clears all audio state, ends all ramps and seeks to `frame` of the session's clock.
-    /// Oscillators get the phase that they would have reached by running from the session's start.
+    /// Clears all audio state, ends all ramps and moves to `frame` of the session's clock.
+    /// Oscillators get the phase that they would have after playback from the session's start.
     fn reset(&mut self, frame: u64);
 
     /// Ramps a parameter within `ramp_frames` frames to a value in the parameter's unit. With 0
@@ -140,9 +140,9 @@ pub trait Effect: Send {
         false
     }
 
-    /// Processes the left and right channel in place. A call does not cross a control point. While
-    /// [`Self::needs_no_control_points`] is true, a call may cross control points, but no multiple
-    /// of 128 frames. `sidechain` is as long as `audio`.
+    /// Processes the left and right channel in place. A call does not cross a control point unless
+    /// [`Self::needs_no_control_points`] is true. No call crosses a multiple of 128 frames.
+    /// `sidechain` is as long as `audio`.
     fn process(&mut self, audio: [&mut [f32]; 2], sidechain: Option<[&[f32]; 2]>);
 
     /// Advances by `frames` frames of silent input and silent side-chain if the output would be

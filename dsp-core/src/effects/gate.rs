@@ -35,12 +35,13 @@ parameters! {
         RangeDb = linear("range_db", "Range", Unit::Decibels, [0.0, 120.0], 60.0),
         /// Distance in decibels below the threshold at which an open gate closes.
         HysteresisDb = linear("hysteresis_db", "Hysteresis", Unit::Decibels, [0.0, 24.0], 4.0),
-        /// Time in which the gain covers 63 % of the way in decibels while the gate opens.
+        /// Time constant of the gain while the gate opens: the time for 63 % of a step in decibels.
         AttackMs = logarithmic("attack_ms", "Attack", Unit::Milliseconds, [0.05, 100.0], 0.5),
         /// Time for which the gain stays constant after the level has fallen. If the time is at
         /// least half a period of the lowest tone, the gain does not follow the waveform.
         HoldMs = linear("hold_ms", "Hold", Unit::Milliseconds, [0.0, 1_000.0], 25.0),
-        /// Time in which the gain covers 63 % of the way in decibels while the gate closes.
+        /// Time constant of the gain while the gate closes: the time for 63 % of a step in
+        /// decibels.
         ReleaseMs = logarithmic("release_ms", "Release", Unit::Milliseconds, [2.0, 3_000.0], 80.0),
         /// Cut-off of the detector's high-pass filter of 12 dB per octave. At 20 Hz the filter is
         /// off.

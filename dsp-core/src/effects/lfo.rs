@@ -21,8 +21,8 @@ pub(crate) enum Speed {
 /// differs from the new speed by at most an eighth.
 ///
 /// If the speed in hertz is automated, the nominal phase is the integral of the speed from the
-/// session's start. The oscillator keeps that integral while it is synchronised to beats, and
-/// approaches it afterwards.
+/// session's start. While the oscillator is synchronised to beats, it stores that integral.
+/// Afterwards, its phase approaches the integral again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
     sample_rate_hz: f64,

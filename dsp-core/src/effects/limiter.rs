@@ -22,11 +22,11 @@ use crate::lookahead::LookaheadGain;
 /// samples. A signal below the ceiling passes unchanged. The latency is the look-ahead of 2 ms plus
 /// the latency of the peak detector. The gain falls within the look-ahead.
 ///
-/// For signals band-limited to 0.48 times the sample rate, the ceiling holds to 0.2 dB at any
-/// release. The detector underestimates content above that frequency: the waveform of white noise
-/// exceeds the ceiling by up to 1 dB between its samples. The error falls with the square root of
-/// the number of taps, so a quarter of the error would need sixteen times as many taps and 8 ms
-/// more latency.
+/// For signals band-limited to 0.48 times the sample rate, the true peak exceeds the ceiling by at
+/// most 0.2 dB at any release time. The detector underestimates content above that frequency: the
+/// waveform of white noise exceeds the ceiling by up to 1 dB between its samples. The error falls
+/// with the square root of the number of taps, so a quarter of the error would need sixteen times
+/// as many taps and 8 ms more latency.
 pub(super) static LIMITER: EffectKind = EffectKind {
     id: "limiter",
     name: "Limiter",
@@ -45,7 +45,7 @@ parameters! {
         InputGainDb = linear("input_gain_db", "Input gain", Unit::Decibels, [-12.0, 36.0], 0.0),
         /// Highest true peak of the output, in dBTP.
         CeilingDbtp = linear("ceiling_dbtp", "Ceiling", Unit::Decibels, [-24.0, 0.0], -1.0),
-        /// Time constant of the gain's recovery: 63 % of the step, linear.
+        /// Time constant of the gain's recovery: the time for 63 % of a step of the linear gain.
         ReleaseMs = logarithmic("release_ms", "Release", Unit::Milliseconds, [5.0, 1_000.0], 80.0),
     }
 }

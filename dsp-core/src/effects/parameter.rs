@@ -113,7 +113,7 @@ impl Parameter {
         }
     }
 
-    /// Whether the parameter is continuous and so can ramp; choices and switches are not.
+    /// Whether the parameter is continuous and can ramp. Choices and switches are not continuous.
     pub fn is_continuous(&self) -> bool {
         matches!(self.scale, Scale::Linear | Scale::Logarithmic)
     }

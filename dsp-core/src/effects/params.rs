@@ -1,6 +1,6 @@
 //! Declaration of parameters and of their named values.
 //!
-//! [`parameters!`] declares all parameters of an effect once, as an enum, and makes the table of
+//! [`parameters!`] declares all parameters of an effect as an enum, and generates the table of
 //! [`EffectKind::parameters`](super::effect::EffectKind::parameters) from it. [`choices!`] declares
 //! the named values of one parameter. Effects match on the variants. The compiler thus reports
 //! every `match` that lacks a new variant.

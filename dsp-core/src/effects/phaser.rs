@@ -177,7 +177,7 @@ impl Phaser {
         self.settings.step();
         self.weights.iter_mut().for_each(|weight| weight.advance(CONTROL_FRAMES));
         self.active_stages = stages_before.max(self.count_active_stages());
-        // The sum and difference with `floor` rounds inaudible states to 0.
+        // Inactive stages are cleared. Adding and subtracting `floor` rounds inaudible states to 0.
         self.states[self.active_stages..].fill(f32x4::ZERO);
         let floor = f32x4::splat(1e-18);
         self.states.iter_mut().for_each(|state| *state = (*state + floor) - floor);

@@ -104,7 +104,7 @@ const SWITCH_SECS: f64 = 0.01;
 /// Cut-off of the filter that removes the DC offset, in hertz.
 const DC_CUTOFF_HZ: f64 = 5.0;
 
-/// A sample below this magnitude is silent.
+/// A sample below this magnitude counts as silent.
 const SILENT: f32 = 1e-12;
 
 const LATENCY_FRAMES: usize = (OVERSAMPLING_LATENCY_FRAMES + WAVESHAPER_LATENCY_FRAMES) / FACTOR;

@@ -20,10 +20,10 @@ const SWITCH_SECS: f64 = 0.02;
 
 /// A gain that varies between 1 and `1 - depth`.
 ///
-/// A period starts at the highest gain. The first period starts at the session's start. If
-/// synchronised, periods start at multiples of the note value. The square and the saws change their
-/// value within a transition of 6 ms instead of a step. The rising transitions of the square and of
-/// the falling saw end at the start of a period.
+/// A period starts at the highest gain. The first period starts at the session's start. With
+/// synchronisation, periods start at multiples of the note value. The square and the saws change
+/// their value within a transition of 6 ms instead of a step. The rising transitions of the square
+/// and of the falling saw end at the start of a period.
 pub(super) static TREMOLO: EffectKind = EffectKind {
     id: "tremolo",
     name: "Tremolo",
@@ -137,8 +137,7 @@ impl Shape {
         match self {
             Self::Sine => 0.5 + 0.5 * sine(phase.wrapping_add(1 << 62)),
             Self::Triangle => (2.0 * periods - 1.0).abs(),
-            // The square is high in the first half of a period. A transition ends at the end of
-            // each half.
+            // The square is high in the first half of a period. Each half ends with a transition.
             Self::Square => {
                 let position_in_half = if periods < 0.5 { periods } else { periods - 0.5 };
                 let step = smooth((position_in_half - (0.5 - transition)) / transition);

@@ -58,7 +58,7 @@ const SWITCH_SECS: f64 = 0.005;
 /// right.
 type Matrix = [f64; 4];
 
-/// The effect. Each parameter has a separate ramp, so setting one parameter does not change the
+/// A gain matrix. Each parameter has a separate ramp, so setting one parameter does not change the
 /// ramp of another.
 struct Utility {
     switch_frames: u32,

@@ -37,7 +37,7 @@ struct Channel {
 }
 
 impl Mixer {
-    /// Continues with an edited session.
+    /// Replaces the session by an edited session.
     ///
     /// Unchanged tracks, effects and routes continue without interruption. If a track is removed or
     /// gets another instrument, its notes fade out in 50 ms. If the effects of a track change, the
@@ -351,8 +351,8 @@ impl Channel {
         self.strip.routes = routes;
     }
 
-    /// Fades out a track that the session no longer has. Returns `None` if the track is no longer
-    /// audible.
+    /// Starts to fade out a track that the session no longer has. Returns `None` if the track is no
+    /// longer audible.
     fn remove(mut self) -> Option<Self> {
         // The notes of a track without effects fade out by themselves. A track with effects fades
         // out through its routes.

@@ -68,7 +68,7 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`MixerError`] for routes that cannot be played.
+    /// [`MixerError`] if the routes of the session are invalid.
     pub fn memory_need(&self, slots: Slots<'_>) -> Result<MemoryNeed, MixerError> {
         let routing = Routing::of(self)?;
         let mut tally = Tally::default();
@@ -129,8 +129,7 @@ impl Session {
 /// Bytes of a clip and of the voice that plays it.
 const CLIP_BYTES: usize = 4 * size_of::<Clip>();
 
-/// Latencies of effects by their kind. To measure a kind's latency, it creates one effect of the
-/// kind.
+/// Latencies of effects by their kind. One effect of each kind is created to measure its latency.
 struct EffectLatencies<'s> {
     sample_rate_hz: u32,
     latency_by_kind: BTreeMap<&'s str, usize>,

@@ -57,7 +57,7 @@ pub enum MixerError {
         /// The error of the synthesizer.
         source: SynthError,
     },
-    /// The session has another sample rate than the mixer.
+    /// The session's sample rate differs from that of the mixer.
     #[error(
         "the session has a sample rate of {session_hz} Hz, but the mixer has {mixer_hz} Hz; both must be equal"
     )]
@@ -82,7 +82,7 @@ pub enum MixerError {
     /// An output, a send or a side-chain refers to a track that does not exist.
     #[error("track {track_id:?} refers to track number {index}, which does not exist")]
     NoSuchTrack {
-        /// Id of the track that refers to it; empty for the master.
+        /// Id of the track with the reference; empty for the master.
         track_id: String,
         /// Index of the track that does not exist.
         index: usize,

@@ -1,5 +1,5 @@
-//! The differences between two sessions, from which the mixer knows which parts continue after an
-//! edit.
+//! The differences between two sessions. They determine the parts of the mixer that continue after
+//! an edit.
 
 use alloc::string::String;
 use alloc::vec;
@@ -26,7 +26,7 @@ pub(crate) struct TrackLayout {
     pub(crate) routes: Vec<RouteLayout>,
 }
 
-/// The identity of a note player.
+/// The identity of a note player: if no field changes, the player continues.
 #[derive(Clone, PartialEq)]
 pub(crate) struct PlayerLayout {
     pub(crate) instrument: Option<Instrument>,

@@ -86,8 +86,8 @@ fn upper(values: __m256d) -> Frame {
     Frame::new([_mm_cvtsd_f64(half), _mm_cvtsd_f64(_mm_unpackhi_pd(half, half))])
 }
 
-/// Combines the upper half of `behind` and the lower half of `ahead`: the output of each section is
-/// the input of the next.
+/// Combines the upper half of `behind` and the lower half of `ahead`, because the output of each
+/// section is the input of the next section.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn shift(behind: __m256d, ahead: __m256d) -> __m256d {

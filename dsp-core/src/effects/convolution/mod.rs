@@ -157,7 +157,7 @@ impl Convolution {
         convolution
     }
 
-    /// Creates a silent convolver that has room for the longest response and convolves with
+    /// Creates a silent convolver with capacity for the longest response, which convolves with
     /// `response`.
     fn convolver(responses: &mut [Waveform], response: Response) -> Convolver {
         let max_frames = responses.iter().map(Waveform::frames).fold(0, usize::max);

@@ -200,7 +200,7 @@ impl PartitionLevel {
         (self.newest, self.received_blocks) = (0, 0);
     }
 
-    /// Does the share of the level's work that is due at the control point `frame`.
+    /// Does the part of the level's work that is due at the control point `frame`.
     fn work(&mut self, frame: u64, waveform: &mut Waveform) {
         if self.partition_count == 0 {
             return;
@@ -272,7 +272,7 @@ impl PartitionLevel {
     /// delay, and adds the products to the sum.
     fn multiply(&mut self, parts: core::ops::Range<usize>) {
         for part in parts {
-            // Only a full ring has blocks after `newest`; those are the oldest.
+            // Only a full ring has blocks after `newest`. These are the oldest blocks.
             let index =
                 if part <= self.newest { self.newest } else { self.newest + self.partition_count } - part;
             add_product(&mut self.sum, self.past.spectrum(index), self.response.spectrum(part));
@@ -339,7 +339,7 @@ impl Convolver {
     }
 
     /// Convolves frames in place. The first of them is `frame` of the session. `waveform` must be
-    /// the waveform that [`Self::begin`] got.
+    /// the waveform that was passed to [`Self::begin`].
     pub(super) fn process(&mut self, frame: u64, waveform: &mut Waveform, [left, right]: [&mut [f32]; 2]) {
         if left.iter().chain(&*right).any(|value| *value != 0.0) {
             self.silent_frames = 0;
@@ -372,8 +372,8 @@ impl Convolver {
 }
 
 /// Returns the number of silent frames of input after which output and state are silent. These are
-/// the length of the response and three blocks: the incomplete last one, one in which its work is
-/// done, and one in which it is output.
+/// the frames of the response and of three blocks. The last input is in the first block, its
+/// spectra are multiplied during the second block, and the result is output during the third block.
 fn frames_to_silence(waveform: &Waveform) -> usize {
     waveform.frames() + HEAD_FRAMES + 3 * SIZES[SIZES.len() - 1].length
 }

@@ -70,7 +70,7 @@ impl Absorption {
     /// Starts a ramp at a control point, to the coefficients for a decay and for the lengths of the
     /// delay lines.
     pub(super) fn step(&mut self, decay: &Decay, lines: &[usize; LINES]) {
-        // The sum and difference with `floor` rounds inaudible states to 0.
+        // Adding and subtracting `floor` rounds inaudible states to 0.
         let floor = f32x4::splat(1e-18);
         for state in self.states.as_flattened_mut() {
             *state = (*state + floor) - floor;

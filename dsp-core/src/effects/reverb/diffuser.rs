@@ -6,7 +6,7 @@ use crate::dsp::compact_delay_line::CompactDelayLine;
 use crate::dsp::control::{CONTROL_FRAMES, ControlRamp};
 use crate::dsp::denormals::flush_denormal;
 
-/// Highest coefficient. Above it the all-pass filters ring audibly.
+/// Highest coefficient. With a higher coefficient, the all-pass filters would ring audibly.
 pub(super) const MAX_COEFFICIENT: f64 = 0.7;
 
 /// Delays of the filters in milliseconds, left and right. No delay is a multiple of another.

@@ -104,7 +104,8 @@ struct Reverb {
     room: TapCrossfade<Room>,
     /// Crossfades to another room start at multiples of this number of frames.
     fade_every_frames: u64,
-    /// Pre-delay in milliseconds and size of the room to which the last crossfade led.
+    /// Pre-delay in milliseconds and size of the newest room, which is the target of the last
+    /// crossfade.
     room_settings: [f64; 2],
     reflections: Reflections,
     diffusers: [Diffuser; 2],

@@ -79,7 +79,7 @@ impl Network {
         self.absorption.clear();
     }
 
-    /// Sets the absorption for a decay and a room, and the rotation, without a ramp. `max_angle` is
+    /// Sets the rotation, and the absorption for a decay and a room, without a ramp. `max_angle` is
     /// in radians.
     pub(super) fn start(&mut self, decay: &Decay, room: &TapCrossfade<Room>, phase: Phase, max_angle: f64) {
         self.absorption.reset_to(decay, &room.next().lines);

@@ -13,7 +13,7 @@ pub(super) const GROUPS: usize = LINES / 4;
 /// Four frames of each delay line.
 pub(super) type Column = [f32x4; LINES];
 
-/// Shortest and longest delay of the network, in the largest room, in seconds. The delays between
+/// Shortest and longest delay of the network in the largest room, in seconds. The delays between
 /// them form a geometric series.
 pub(super) const LINE_SECS: [f64; 2] = [0.05, 0.15];
 

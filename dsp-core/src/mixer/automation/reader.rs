@@ -6,7 +6,7 @@ use crate::session::{AutomationLane, AutomationTarget};
 /// Ramp time of an audible parameter to a new or changed curve, in seconds.
 const APPROACH_SECS: f64 = 0.01;
 
-/// An automation curve, and the current ramp of its parameter.
+/// An automation curve, and the state of the parameter that follows it.
 pub(crate) struct AutomationReader {
     curve: AutomationCurve,
     state: ReaderState,
@@ -55,8 +55,9 @@ impl AutomationReader {
         same.unwrap_or_else(|| Self::new(curve, is_new, sample_rate_hz))
     }
 
-    /// Does what [`Self::replace`] does for the last lane of a target, which is a gain or pan.
-    /// Returns `None` without such a lane. The control points are those of the delayed signal.
+    /// Calls [`Self::replace`] with the curve of the last lane for `target`, which is a gain or
+    /// pan. Returns `None` if no lane has this target. The control points are those of the delayed
+    /// signal.
     pub(crate) fn for_target(
         old: Option<Self>,
         lanes: &[AutomationLane],

@@ -20,15 +20,15 @@ pub(crate) struct Route {
     pub(crate) to: Destination,
     /// Level of a send.
     level: SmoothedGain,
-    /// The level of the user, as a linear gain.
+    /// The level that the user has set, as a linear gain.
     user_level: f32,
     level_db_reader: Option<AutomationReader>,
     /// Whether [`Self::set_lanes`] has not been called yet.
     is_new: bool,
     sample_rate_hz: u32,
     delays: Vec<DelayLine>,
-    /// Gate that mute and solo close. It also fades the route in when an edit adds the route, and
-    /// out when an edit removes it.
+    /// Gate that mute and solo open and close. The gate also fades the route in when an edit adds
+    /// it, and out when an edit removes it.
     gate: Gate,
     /// Whether the first call of [`Self::set_open`] opens or closes the gate without a fade.
     skips_first_fade: bool,
@@ -103,7 +103,7 @@ impl Route {
         if core::mem::take(&mut self.skips_first_fade) {
             self.gate.finish();
         } else if open && was_closed {
-            // A closed route does not write to its delays, so they contain old signal.
+            // A closed route does not write to its delays, so they may contain an old signal.
             self.delays.iter_mut().for_each(DelayLine::clear);
         }
     }
@@ -184,7 +184,7 @@ impl Route {
         !self.delays.iter().any(DelayLine::is_ringing)
     }
 
-    /// Adds the delayed `signal`, times `gains`, to a sum. Requires [`Self::only_delays`].
+    /// Adds the delayed `signal`, times `gains`, to a sum. [`Self::only_delays`] must be true.
     pub(crate) fn delay_into(
         &mut self,
         sum: &mut TrackBlock,
@@ -200,8 +200,8 @@ impl Route {
         }
     }
 
-    /// Advances by the frames of a block without output. The route must be [`Self::is_closed`], or
-    /// [`Self::is_silent`] with silent input.
+    /// Advances by the frames of a block without output. The route must be closed
+    /// ([`Self::is_closed`]), or silent ([`Self::is_silent`]) with silent input.
     pub(crate) fn skip(&mut self, context: ProcessContext) {
         self.delays.iter_mut().for_each(DelayLine::settle_if_silent);
         if self.level_db_reader.is_some() || !self.level.is_steady() {
@@ -210,8 +210,8 @@ impl Route {
         self.gate.advance(context.frames);
     }
 
-    /// Processes the channels that the route reads in place. If `is_silent` is true, they must be
-    /// silent.
+    /// Processes in place those channels of `block` that the route reads. If `is_silent` is true,
+    /// these channels must be silent.
     pub(crate) fn process(&mut self, context: ProcessContext, block: &mut TrackBlock, is_silent: bool) {
         let frames = context.frames;
         let mut gains = [0.0; BLOCK_FRAMES];

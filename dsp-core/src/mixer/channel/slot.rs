@@ -14,8 +14,8 @@ use crate::effects::{
 };
 use crate::session::{Audio, AudioSlot};
 
-/// Returns the impulse response of an effect. `None` if its slot is empty or streamed, or too long
-/// for the effect.
+/// Returns the impulse response of an effect. The result is `None` if the slot is empty, or if its
+/// audio is streamed or too long for the effect.
 pub(super) fn impulse_of<'a>(
     kind: &EffectKind,
     slot: Option<u32>,

@@ -21,7 +21,7 @@ pub(crate) struct ChannelStrip {
     pub(crate) input_declicker: Declicker<TRACK_OUTPUTS>,
     /// Whether the session no longer has the track, which then fades out.
     pub(crate) is_removed: bool,
-    /// Whether this track is soloed or fed by a soloed track, directly or through other tracks.
+    /// Whether this track is soloed, or a soloed track feeds it directly or through other tracks.
     pub(crate) is_fed_by_solo: bool,
     /// Whether this track is soloed or feeds a soloed track, directly or through other tracks.
     pub(crate) feeds_solo: bool,

@@ -3,8 +3,8 @@
 use super::*;
 use crate::effects::test_kinds::{LATENT_FRAMES, LISTENER_FRAMES};
 
-/// Checks that tracks with the same noise in opposite polarity cancel each other. The result is
-/// compared with that of track "a" alone.
+/// Checks that tracks with the same noise in opposite polarity cancel each other. The peak of the
+/// sum is compared with the peak of track "a" alone.
 fn check_null(label: &str, tracks: &[Track]) {
     let both_tracks = render(&session(tracks.to_vec()));
     let mut alone = tracks.to_vec();

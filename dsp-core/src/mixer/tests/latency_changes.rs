@@ -28,8 +28,8 @@ fn largest_step(values: &[f32]) -> f32 {
     values.windows(2).fold(0.0, |largest_step, pair| largest_step.max((pair[1] - pair[0]).abs()))
 }
 
-/// Maximum step between two samples. The largest step of the sine is 0.0033, and that of a cut at
-/// its peak is 0.25.
+/// Maximum step between two samples. The largest step of the sine itself is 0.0033. A cut at the
+/// peak of the sine would make a step of 0.25.
 const STEP_MAX: f32 = 0.0125;
 
 #[test]

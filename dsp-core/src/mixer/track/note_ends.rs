@@ -18,8 +18,7 @@ const NEVER: u64 = u64::MAX - 1;
 /// Note end of an event that starts no note.
 const NO_NOTE: u64 = u64::MAX;
 
-/// For each event, the frame at which its note is released. That is when neither its key nor a
-/// pedal holds the note any longer.
+/// For each event, the frame from which neither the key nor a pedal holds the event's note.
 #[derive(Debug, Clone, Default)]
 pub(super) struct NoteEnds(Vec<u64>);
 
@@ -40,15 +39,15 @@ impl NoteEnds {
 /// A note that has not been released.
 #[derive(Debug, Clone, Copy)]
 struct Note {
-    /// Index of its note-on event.
-    note_on: usize,
+    /// Index of the note-on event that started the note.
+    note_on_index: usize,
     key: u8,
     is_key_down: bool,
     /// Whether the sostenuto pedal holds the note.
     sostenuto: bool,
 }
 
-/// The state of keys and pedals after some events.
+/// The state of notes, keys and pedals after a number of events.
 #[derive(Debug, Default)]
 struct Notes {
     ends: Vec<u64>,
@@ -78,11 +77,11 @@ impl Notes {
     /// Starts a note. The note ends an earlier note of its key, or in mono mode all earlier notes,
     /// even if a pedal holds them.
     fn start_note(&mut self, key: u8, frame: u64) {
-        let note_on = self.ends.len() - 1;
-        self.ends[note_on] = NEVER;
+        let note_on_index = self.ends.len() - 1;
+        self.ends[note_on_index] = NEVER;
         let mono = self.mono;
         self.end_where(frame, |note| mono || note.key == key);
-        self.sounding.push(Note { note_on, key, is_key_down: true, sostenuto: false });
+        self.sounding.push(Note { note_on_index, key, is_key_down: true, sostenuto: false });
     }
 
     fn release_key(&mut self, key: u8, frame: u64) {
@@ -134,7 +133,7 @@ impl Notes {
 
     fn end_where(&mut self, frame: u64, ends: impl Fn(&Note) -> bool) {
         for note in self.sounding.extract_if(.., |note| ends(note)) {
-            self.ends[note.note_on] = frame;
+            self.ends[note.note_on_index] = frame;
         }
     }
 }

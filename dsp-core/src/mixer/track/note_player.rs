@@ -25,8 +25,8 @@ pub(super) enum PlayerMode {
 /// Assumed longest release of a note, in seconds.
 const RELEASE_SECS: f32 = 5.0;
 
-/// Time in seconds in which a filter that starts from silence reaches the state that it would
-/// otherwise have.
+/// Time in seconds after which a filter that started from silence has the same state as one that
+/// was never reset.
 const FILTER_SETTLE_SECS: f32 = 0.4;
 
 /// The notes that a seek plays silently to reach the state at its frame.
@@ -108,9 +108,9 @@ impl TrackPlayer {
     ///
     /// Program and controllers get the values of the new events up to this position, which replace
     /// those of live events. Notes that the new events do not hold at the position end, unless a
-    /// pedal holds them. Notes that the old and the new events hold continue. Notes that only the
-    /// new events hold do not start. While the session is stopped, the pedals stay up, and live
-    /// notes thus end with their keys.
+    /// pedal holds them. Notes that both the old and the new events hold continue to sound. Notes
+    /// that only the new events hold do not start. While the session is stopped, the pedals stay
+    /// up, and live notes thus end with their keys.
     pub(crate) fn replace_events(&mut self, events: &[TrackEvent], is_playing: bool) {
         if events == self.events {
             return;

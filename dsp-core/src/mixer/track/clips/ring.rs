@@ -209,7 +209,7 @@ mod tests {
         assert_eq!((ring.start(), ring.missing_from(3), ring.free_frames(3)), (1, 7, 0));
         assert_eq!(read(&mut ring, 1), ([1.0, 2.0, 3.0, 4.0], 0));
         // A seek back to available frames does not request them again. A seek to overwritten frames
-        // does.
+        // requests them again.
         assert_eq!((ring.missing_from(2), ring.free_frames(2)), (7, 0));
         assert_eq!((ring.missing_from(0), ring.free_frames(0)), (0, 4));
         // All frames have been played.

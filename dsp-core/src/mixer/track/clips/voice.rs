@@ -1,4 +1,4 @@
-//! A clip with its source, which determines the frames that it plays and their gains.
+//! A clip with its source: the frames that the clip plays, and their gains.
 
 use super::AHEAD_FRAMES;
 use super::ring::Ring;
