@@ -1,12 +1,13 @@
 //! Quantization to integer samples of 8, 16 or 24 bits, with TPDF dither and noise shaping.
 //!
-//! The dither is the sum of two independent uniform values, each of one step's width. It makes the
-//! first two moments of the total error independent of the signal: mean 0, power 1/4 LSB^2. Source:
-//! Lipshitz, Wannamaker and Vanderkooy, "Quantization and Dither: A Theoretical Survey", JAES 40-5,
-//! 1992.
+//! The dither is the sum of two independent uniform random values, each with a range of one step.
+//! It makes the first two moments of the total error independent of the signal: the mean is 0 and
+//! the power 1/4 LSB^2. Source: Lipshitz, Wannamaker and Vanderkooy, "Quantization and Dither: A
+//! Theoretical Survey", JAES 40-5, 1992.
 //!
-//! Noise shaping feeds past errors back through a filter H, so that the error's spectrum becomes
-//! |1 - H|^2 times the white one's: less where hearing is sharp, more where it is not.
+//! Noise shaping feeds past errors back through a filter H. The power spectrum of the error is then
+//! `|1 - H|^2` times that of white noise. The error is lower where the ear is sensitive and higher
+//! elsewhere.
 
 use crate::simd::on_best_instructions;
 
@@ -22,7 +23,7 @@ pub enum BitDepth {
 }
 
 impl BitDepth {
-    /// The number of bits.
+    /// Returns the number of bits.
     pub fn bits(self) -> u32 {
         match self {
             Self::Eight => 8,
@@ -31,23 +32,23 @@ impl BitDepth {
         }
     }
 
-    /// Steps (LSB) from 0 to full scale.
+    /// Returns the number of steps (LSB) from 0 to full scale.
     pub fn full_scale(self) -> i32 {
         1 << (self.bits() - 1)
     }
 }
 
-/// A filter of the quantization error. All are designed for 44.1 and 48 kHz.
+/// A filter of the quantization error. The filters are designed for 44.1 and 48 kHz.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum NoiseShaping {
-    /// White noise of a quarter of a step squared.
+    /// White noise with a power of 1/4 LSB^2.
     #[default]
     Off,
-    /// Five taps, 2.0 steps rms in all (Lipshitz, Vanderkooy and Wannamaker, "Minimally Audible
-    /// Noise Shaping", JAES 39-11, 1991).
+    /// Five taps, with a total noise of 2.0 LSB RMS (Lipshitz, Vanderkooy and Wannamaker,
+    /// "Minimally Audible Noise Shaping", JAES 39-11, 1991).
     Lipshitz,
-    /// Nine taps, weighted by the ear's sensitivity to noise, 4.2 steps rms in all (Wannamaker,
-    /// "Psychoacoustically Optimal Noise Shaping", JAES 40-7/8, 1992, F-weighting).
+    /// Nine taps, weighted by the ear's sensitivity to noise, with a total noise of 4.2 LSB RMS
+    /// (Wannamaker, "Psychoacoustically Optimal Noise Shaping", JAES 40-7/8, 1992, F-weighting).
     Wannamaker,
 }
 
@@ -55,14 +56,15 @@ pub enum NoiseShaping {
 const TAPS: usize = 9;
 
 impl NoiseShaping {
-    /// This filter at the rates for which it was designed, [`Self::Off`] at others. At 96 kHz its
-    /// curve would be outside the audible range.
+    /// Returns this filter at the sample rates for which it was designed, and [`Self::Off`] at
+    /// other rates. At 96 kHz, the filter's curve would reach beyond the audible range.
     #[must_use]
     pub fn at_rate(self, sample_rate_hz: u32) -> Self {
         if matches!(sample_rate_hz, 44_100 | 48_000) { self } else { Self::Off }
     }
 
-    /// The taps of H, the latest error first; unused taps are 0.
+    /// Returns the taps of the filter H. The first tap applies to the latest error. Unused taps are
+    /// 0.
     pub fn taps(self) -> [f64; TAPS] {
         match self {
             Self::Off => [0.0; TAPS],
@@ -74,15 +76,16 @@ impl NoiseShaping {
 
 /// A seeded source of triangular dither for one channel.
 ///
-/// The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014): integers only, so that
-/// the same seed gives the same file on every machine.
+/// The generator is SplitMix64 (Steele, Lea and Flood, OOPSLA 2014), which uses integers only. The
+/// same seed thus gives the same file on every machine.
 #[derive(Debug, Clone)]
 struct Tpdf {
     state: u64,
 }
 
 impl Tpdf {
-    /// Channels have different sequences, so that their errors are not correlated.
+    /// Creates a source for a channel. Channels have different sequences, which keeps their errors
+    /// uncorrelated.
     fn new(seed: u64, channel: u32) -> Self {
         let mut dither = Self { state: seed ^ (u64::from(channel) << 56) };
         dither.next();
@@ -92,41 +95,42 @@ impl Tpdf {
     #[inline]
     fn next(&mut self) -> u64 {
         self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
+        let hash = (self.state ^ (self.state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let hash = (hash ^ (hash >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        hash ^ (hash >> 31)
     }
 
-    /// The next dither value in steps.
+    /// Returns the next dither value in steps.
     #[inline]
     fn value(&mut self) -> f64 {
         triangular(self.next())
     }
 }
 
-/// A double whose lowest bits count ones, as long as they are less than 2^32.
-const ONES: u64 = 0x4330_0000_0000_0000;
+/// Bits of 2^52 as a double. Adding an integer below 2^32 to the bits adds the same integer to the
+/// number.
+const BITS_OF_2_POW_52: u64 = 0x4330_0000_0000_0000;
 
-/// A value of the dither, in steps, triangular over -1 to 1: the difference of two uniform numbers
-/// of 32 bits, exact.
+/// Returns a dither value in steps, with a triangular distribution from -1 to 1. It is the exact
+/// difference of two uniform 32-bit numbers.
 #[inline(always)]
 fn triangular(bits: u64) -> f64 {
-    let uniform = |number: u64| f64::from_bits(ONES | number);
+    let uniform = |number: u64| f64::from_bits(BITS_OF_2_POW_52 | number);
     (uniform(bits >> 32) - uniform(bits & 0xffff_ffff)) * (1.0 / 4_294_967_296.0)
 }
 
 /// Settings of a quantizer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QuantizerConfig {
-    /// Bits of the result.
+    /// Bit depth of the result.
     pub depth: BitDepth,
-    /// The filter of the error, where the rate has it ([`NoiseShaping::at_rate`]).
+    /// Filter of the error, which applies at the sample rates of [`NoiseShaping::at_rate`].
     pub shaping: NoiseShaping,
     /// Sample rate in hertz.
     pub sample_rate_hz: u32,
     /// Seed of the dither.
     pub seed: u64,
-    /// Index of the channel; each has a different dither.
+    /// Index of the channel. Each channel has a different dither.
     pub channel: u32,
 }
 
@@ -136,13 +140,13 @@ pub struct QuantizerProcessor {
     config: QuantizerConfig,
     dither: Tpdf,
     taps: [f64; TAPS],
-    /// The last errors in steps, latest first, each at most 1.5.
+    /// The last errors in steps, the latest first. Each is at most 1.5 steps.
     errors: [f64; TAPS],
     clipped_samples: u64,
 }
 
 impl QuantizerProcessor {
-    /// Creates a quantizer; its dither sequence starts at the seed.
+    /// Creates a quantizer whose dither sequence starts at the seed.
     pub fn new(config: QuantizerConfig) -> Self {
         let shaping = config.shaping.at_rate(config.sample_rate_hz);
         Self {
@@ -154,13 +158,13 @@ impl QuantizerProcessor {
         }
     }
 
-    /// The shaping that is used: the configured one, or [`NoiseShaping::Off`] at rates without a
-    /// filter.
+    /// Returns the noise shaping that is used: the configured filter, or [`NoiseShaping::Off`] at
+    /// sample rates without a filter.
     pub fn shaping(&self) -> NoiseShaping {
         self.config.shaping
     }
 
-    /// Number of samples that were clipped.
+    /// Returns the number of samples that were clipped.
     pub fn clipped_samples(&self) -> u64 {
         self.clipped_samples
     }
@@ -170,8 +174,8 @@ impl QuantizerProcessor {
         *self = Self::new(self.config);
     }
 
-    /// Quantizes samples, where 1 is full scale. NaN is treated as silence. Samples outside the
-    /// range are clipped and counted.
+    /// Quantizes samples, where 1 is full scale, to `steps`. NaN is treated as silence. Samples
+    /// outside the range are clipped and counted.
     pub fn process(&mut self, samples: &[f32], steps: &mut [i32]) {
         let scale = f64::from(self.config.depth.full_scale());
         if self.config.shaping == NoiseShaping::Off {
@@ -182,15 +186,17 @@ impl QuantizerProcessor {
             }
             return;
         }
-        // Far above full scale the error would be lost to rounding.
+        // The input is limited, because rounding would remove the fed-back error from very large
+        // values.
         let limit = 4.0 * scale;
         for (sample, step) in samples.iter().zip(steps) {
             let input = if sample.is_nan() { 0.0 } else { (f64::from(*sample) * scale).clamp(-limit, limit) };
-            let wanted = input - self.past_errors();
-            let rounded = rounded_down(wanted + self.dither.value() + 0.5);
-            // Taken before clipping: the error stays small for any input, so the loop is stable.
+            let exact = input - self.past_errors();
+            let rounded = rounded_down(exact + self.dither.value() + 0.5);
+            // The error is computed before clipping. It thus stays small for any input, and the
+            // feedback loop is stable.
             self.errors.copy_within(..TAPS - 1, 1);
-            self.errors[0] = f64::from(rounded) - wanted;
+            self.errors[0] = f64::from(rounded) - exact;
             *step = self.clipped(rounded);
         }
     }
@@ -203,22 +209,22 @@ impl QuantizerProcessor {
     #[inline]
     fn clipped(&mut self, step: i32) -> i32 {
         let full_scale = self.config.depth.full_scale();
-        let within = step.clamp(-full_scale, full_scale - 1);
-        self.clipped_samples += u64::from(within != step);
-        within
+        let limited = step.clamp(-full_scale, full_scale - 1);
+        self.clipped_samples += u64::from(limited != step);
+        limited
     }
 }
 
 /// Number of samples that are quantized together.
 const CHUNK_SAMPLES: usize = 32;
 
-/// Added to and taken from a double, rounds it to a whole number, halves to even; added alone,
-/// leaves that in the lowest bits.
+/// The number 1.5 * 2^52. Adding and subtracting it rounds a double to an integer, with ties to
+/// even. Only adding it leaves that integer in the lowest bits.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 on_best_instructions! {
-    /// Quantizes samples with as many bits for their dither, `scale` steps to full scale. Returns
-    /// how many were clipped.
+    /// Quantizes samples. `dither` has 64 random bits for each sample, and full scale is `scale`
+    /// steps. Returns the number of clipped samples.
     fn quantize(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [i32], scale: f64) -> u64 = quantize_inline;
 }
 
@@ -227,19 +233,19 @@ fn quantize_inline(samples: &[f32], dither: &[u64; CHUNK_SAMPLES], steps: &mut [
     let (lowest, highest) = (-scale, scale - 1.0);
     let mut clipped = 0;
     for ((sample, bits), step) in samples.iter().zip(dither).zip(steps) {
-        let wanted = f64::from(*sample) * scale + triangular(*bits);
-        let wanted = if wanted.is_nan() { 0.0 } else { wanted };
-        let rounded = (wanted + ROUNDING) - ROUNDING;
-        let within = if rounded > lowest { rounded } else { lowest };
-        let within = if within < highest { within } else { highest };
-        clipped += u64::from(within != rounded);
-        *step = (within + ROUNDING).to_bits() as i32;
+        let exact = f64::from(*sample) * scale + triangular(*bits);
+        let exact = if exact.is_nan() { 0.0 } else { exact };
+        let rounded = (exact + ROUNDING) - ROUNDING;
+        let limited = if rounded > lowest { rounded } else { lowest };
+        let limited = if limited < highest { limited } else { highest };
+        clipped += u64::from(limited != rounded);
+        *step = (limited + ROUNDING).to_bits() as i32;
     }
     clipped
 }
 
-/// The largest integer at or below `value`, limited to the range of `i32`, which is wider than any
-/// sample.
+/// Returns the largest integer at or below `value`, limited to the range of `i32`. Every sample is
+/// within that range.
 #[inline]
 fn rounded_down(value: f64) -> i32 {
     let truncated = value as i32;
@@ -283,7 +289,10 @@ mod tests {
         for shaping in [NoiseShaping::Off, NoiseShaping::Lipshitz] {
             let mut quantizer = quantizer(BitDepth::Sixteen, shaping, 44_100);
             let steps = quantized(&mut quantizer, &[f32::NAN; 100]);
-            assert!(steps.iter().all(|step| step.abs() < 20), "{steps:?}");
+            assert!(
+                steps.iter().all(|step| step.abs() < 20),
+                "the output is not close to silence: {steps:?}"
+            );
         }
     }
 
@@ -294,9 +303,11 @@ mod tests {
         let whole = quantized(&mut quantizer, &samples);
         for size in [1, 7, 256] {
             quantizer.reset();
-            let pieces: Vec<i32> =
-                samples.chunks(size).flat_map(|piece| quantized(&mut quantizer, piece)).collect();
-            assert_eq!(pieces, whole, "{size} samples at a time");
+            let in_calls: Vec<i32> = samples
+                .chunks(size)
+                .flat_map(|call_samples| quantized(&mut quantizer, call_samples))
+                .collect();
+            assert_eq!(in_calls, whole, "output in calls of {size} samples");
         }
     }
 
@@ -306,7 +317,7 @@ mod tests {
             [(44_100, NoiseShaping::Lipshitz), (48_000, NoiseShaping::Lipshitz), (96_000, NoiseShaping::Off)]
         {
             let quantizer = quantizer(BitDepth::Sixteen, NoiseShaping::Lipshitz, sample_rate_hz);
-            assert_eq!(quantizer.shaping(), expected, "{sample_rate_hz} Hz");
+            assert_eq!(quantizer.shaping(), expected, "noise shaping at {sample_rate_hz} Hz");
         }
     }
 
@@ -321,21 +332,21 @@ mod tests {
             (lowest, highest) = (lowest.min(value), highest.max(value));
             bins[((value + 1.0) / 2.0 * BINS as f64) as usize] += 1;
         }
-        // The part of the triangle over one bin.
+        // The expected number of values in a bin is the area of the triangle over that bin.
         let below = |value: f64| 0.5 + value - 0.5 * value * value.abs();
         let edge = |bin: usize| 2.0 * bin as f64 / BINS as f64 - 1.0;
-        let off = |(bin, count): (usize, &u32)| {
+        let standard_deviations = |(bin, count): (usize, &u32)| {
             let expected = ROUNDS as f64 * (below(edge(bin + 1)) - below(edge(bin)));
             (f64::from(*count) - expected).abs() / libm::sqrt(expected)
         };
-        let worst = bins.iter().enumerate().map(off).fold(0.0, f64::max);
+        let worst = bins.iter().enumerate().map(standard_deviations).fold(0.0, f64::max);
         std::println!(
-            "dither from {lowest:.5} to {highest:.5} LSB, {worst:.2} standard deviations off the triangle"
+            "dither from {lowest:.5} to {highest:.5} LSB, largest error of a bin {worst:.2} standard deviations"
         );
         assert!(lowest > -1.0 && highest < 1.0 && lowest < -0.999 && highest > 0.999);
         assert!(worst < 5.0);
-        // The furthest that any bits can bring it.
-        let furthest = 1.0 - 1.0 / 4_294_967_296.0;
-        assert_eq!([triangular(0xffff_ffff_0000_0000), triangular(0xffff_ffff)], [furthest, -furthest]);
+        // The largest magnitude of a dither value.
+        let largest = 1.0 - 1.0 / 4_294_967_296.0;
+        assert_eq!([triangular(0xffff_ffff_0000_0000), triangular(0xffff_ffff)], [largest, -largest]);
     }
 }

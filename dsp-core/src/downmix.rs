@@ -2,37 +2,37 @@
 //!
 //! Left and right pass unchanged. The centre goes to both sides at -3 dB, and a surround channel to
 //! the same side at -3 dB. A single rear channel goes to both sides at -6 dB (BS.775-3, table 2:
-//! 3/2 and 3/1 to 2/0). The low-frequency channel is left out, as section 3 of its annex 7 allows.
-//! Positions that the recommendation does not define (rear pairs of 7.1, heights) are treated as
-//! the nearest defined ones. The sum is not scaled down: float samples may exceed full scale, and
-//! the mix has headroom and a limiter.
+//! 3/2 and 3/1 to 2/0). The low-frequency channel is omitted, which section 3 of annex 7 of BS.775
+//! allows. The recommendation does not define the rear pairs of 7.1 and height channels. They are
+//! treated like the nearest defined position. The sum is not scaled down: float samples may exceed
+//! full scale, and the mix has headroom and a limiter.
 
 use alloc::vec::Vec;
 
 /// The position of a channel's loudspeaker.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Speaker {
-    /// Front left, and every position on the left in front.
+    /// Front left, or another front position on the left.
     Left,
-    /// Front right, and every position on the right in front.
+    /// Front right, or another front position on the right.
     Right,
     /// Front centre.
     Center,
-    /// Low frequencies only.
+    /// Subwoofer, for low frequencies only.
     LowFrequency,
     /// Left surround: left side or left rear.
     SurroundLeft,
     /// Right surround: right side or right rear.
     SurroundRight,
-    /// Rear centre or above.
+    /// Rear centre, or above the listener.
     SurroundCenter,
 }
 
-/// -3 dB as in the recommendation's table.
+/// Gain of -3 dB, as in table 2 of ITU-R BS.775-3.
 const MINUS_3_DB: f32 = core::f32::consts::FRAC_1_SQRT_2;
 
 impl Speaker {
-    /// Gains to left and right.
+    /// Returns the gains to left and right.
     fn gains(self) -> [f32; 2] {
         match self {
             Self::Left => [1.0, 0.0],
@@ -45,8 +45,8 @@ impl Speaker {
         }
     }
 
-    /// The assumed positions of `count` channels in a file that states none: the order of
-    /// `WAVEFORMATEXTENSIBLE` for the usual layout.
+    /// Returns the assumed positions of `count` channels in a file that does not state positions.
+    /// They have the order of `WAVEFORMATEXTENSIBLE` for the usual layout.
     pub fn usual(count: usize) -> Vec<Self> {
         use Speaker::{Center, Left, LowFrequency, Right, SurroundCenter, SurroundLeft, SurroundRight};
         let quad = [Left, Right, SurroundLeft, SurroundRight];
@@ -67,26 +67,26 @@ impl Speaker {
     }
 }
 
-/// Mixes the channels of a file to one or two.
+/// Mixes the channels of a file to one or two channels.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Downmix {
     gains: Vec<[f32; 2]>,
 }
 
 impl Downmix {
-    /// A downmix of channels at these positions, in the order of the file. One and two channels
-    /// stay unchanged, whatever their positions.
+    /// Creates a downmix of channels at the positions `speakers`, in the order of the file. One or
+    /// two channels stay unchanged, whatever their positions are.
     pub fn new(speakers: &[Speaker]) -> Self {
         Self { gains: speakers.iter().map(|speaker| speaker.gains()).collect() }
     }
 
-    /// Number of output channels: 1 for mono, otherwise 2.
+    /// Returns the number of output channels: 1 for mono, otherwise 2.
     pub fn channels(&self) -> usize {
         self.gains.len().min(2)
     }
 
-    /// Appends `frames`, interleaved with as many channels as there are speakers, to `out`,
-    /// interleaved with [`Self::channels`] channels. An incomplete last frame is dropped.
+    /// Mixes `frames`, which have one interleaved channel per speaker, and appends the result to
+    /// `out`, with [`Self::channels`] interleaved channels. An incomplete last frame is dropped.
     pub fn mix(&self, frames: &[f32], out: &mut Vec<f32>) {
         if self.gains.len() <= 2 {
             let whole = frames.len() - frames.len() % self.gains.len().max(1);
@@ -115,13 +115,13 @@ mod tests {
     }
 
     #[test]
-    fn mono_and_stereo_pass() {
+    fn mono_and_stereo_stay_unchanged() {
         assert_eq!(mixed(1, &[0.1, 0.2]), [0.1, 0.2]);
         assert_eq!(mixed(2, &[0.1, 0.2, 0.3]), [0.1, 0.2]);
     }
 
     #[test]
-    fn each_channel_of_5_1_has_its_level() {
+    fn each_channel_of_5_1_gets_the_gains_of_bs_775() {
         for (channel, expected) in [
             [1.0, 0.0],
             [0.0, 1.0],
@@ -141,11 +141,15 @@ mod tests {
     }
 
     #[test]
-    fn every_usual_set_has_its_size() {
+    fn every_usual_layout_has_the_requested_number_of_channels() {
         for count in 0..20 {
-            assert_eq!(Speaker::usual(count).len(), if count == 0 { 0 } else { count }, "{count}");
+            assert_eq!(
+                Speaker::usual(count).len(),
+                if count == 0 { 0 } else { count },
+                "layout of {count} channels"
+            );
         }
-        // A front pair alone and a rear pair never leave a side empty.
+        // In every layout, both sides get more than the front channel alone.
         for count in 3..=8 {
             let out = mixed(count, &alloc::vec![1.0; count]);
             assert!(out[0] > 1.0 && out[1] > 1.0, "{count} channels give {out:?}");

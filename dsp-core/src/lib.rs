@@ -1,24 +1,26 @@
-//! The Songfoundry engine: DSP that the service runs natively and the browser as WebAssembly.
+//! The Songfoundry engine: signal processing that the service runs as native code and the browser
+//! as WebAssembly.
 //!
 //! # Units
 //!
-//! A *frame* is one sample per channel, a *sample* one value, a *block* 512 values (256 interleaved
-//! stereo frames, [`block::BLOCK_FRAMES`]). Musical positions are in *ticks*, 960 to a quarter
-//! note; only [`tempo::TempoMap`] converts them to frames. Levels are linear unless a name says
-//! `_db`, `_lufs` or `_dbtp`.
+//! A *frame* is one sample per channel, and a *sample* is one value. A *block* has 512 values: 256
+//! interleaved stereo frames ([`block::BLOCK_FRAMES`]). Musical positions are in *ticks*, 960 to a
+//! quarter note; only [`tempo::TempoMap`] converts them to frames. Levels are linear unless a name
+//! says `_db`, `_lufs` or `_dbtp`.
 //!
 //! # Contract
 //!
-//! - The engine takes bytes and slices and returns bytes and slices. It knows no JSON, HTTP,
-//!   files, clocks, threads or logging.
-//! - Arithmetic is plain IEEE 754. Transcendental functions come from `libm`, on every target,
-//!   because a platform's own may round differently (clippy refuses the std ones here).
-//! - Constructors validate and allocate. `process` and `reset` never allocate, lock, log or
-//!   panic, and their output does not depend on the number of frames of a call.
-//! - Randomness is seeded by the caller.
+//! - The engine's input and output are bytes and slices. The engine uses no JSON, HTTP, files,
+//!   clocks, threads or logging.
+//! - Arithmetic is plain IEEE 754. Transcendental functions come from `libm` on every target,
+//!   because those of a platform may round differently. Clippy forbids the functions of `std`.
+//! - Constructors validate their arguments and allocate all memory. `process` and `reset` never
+//!   allocate, lock, log or panic, and their output does not depend on the number of frames per
+//!   call.
+//! - The caller passes the seed of all random numbers.
 //!
-//! Without the `std` feature the crate is `no_std` with `alloc`. It then lacks loudness measurement
-//! of finished signals, the WAV writer, and the choice of AVX2 at run time, which need std.
+//! Without the `std` feature the crate is `no_std` with `alloc`. It then lacks the loudness
+//! measurement of finished signals, the WAV writer, and the choice of AVX2 at run time.
 
 #![cfg_attr(not(feature = "std"), no_std)]
 
@@ -50,7 +52,7 @@ pub mod true_peak;
 #[cfg(feature = "std")]
 pub mod wav;
 
-/// Refuses memory to what unit tests run inside `assert_no_alloc`.
+/// Makes unit tests fail if code inside `assert_no_alloc` allocates.
 #[cfg(test)]
 #[global_allocator]
 static ALLOCATOR: assert_no_alloc::AllocDisabler = assert_no_alloc::AllocDisabler;

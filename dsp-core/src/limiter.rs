@@ -1,7 +1,7 @@
-//! The look-ahead limiter of the mix: a sample-peak ceiling that no output exceeds.
+//! The look-ahead limiter of the mix, which keeps every output sample at or below a ceiling.
 //!
-//! Its gain is that of `lookahead.rs`. A signal below the ceiling passes unchanged, to the bit,
-//! delayed by [`LimiterProcessor::latency_frames`].
+//! `lookahead.rs` computes the gain. A signal below the ceiling stays bit-identical, with a delay
+//! of [`LimiterProcessor::latency_frames`].
 
 use crate::dsp::delay_line::DelayLine;
 use crate::lookahead::LookaheadGain;
@@ -17,28 +17,29 @@ const CHUNK_FRAMES: usize = 16;
 pub struct LimiterConfig {
     /// Sample rate in hertz.
     pub sample_rate_hz: u32,
-    /// Highest magnitude of any output sample, in dBFS.
+    /// Highest magnitude of an output sample, in dBFS.
     pub ceiling_dbfs: f64,
-    /// Look-ahead in seconds, which is also the time in which the gain falls.
+    /// Look-ahead in seconds. This is also the time in which the gain falls.
     pub lookahead_secs: f64,
     /// Time constant of the release in seconds.
     pub release_secs: f64,
 }
 
 impl LimiterConfig {
-    /// The limiter of the mix: -3 dBFS, 1.5 ms look-ahead, 80 ms release.
+    /// Returns the settings for the mix: a ceiling of -3 dBFS, 1.5 ms of look-ahead and 80 ms of
+    /// release.
     pub fn mix(sample_rate_hz: u32) -> Self {
         Self { sample_rate_hz, ceiling_dbfs: MIX_CEILING_DBFS, lookahead_secs: 0.0015, release_secs: 0.08 }
     }
 }
 
-/// Gain below which a limiter counts as reducing: -0.1 dB.
-const REDUCING_GAIN: f32 = 0.988_553_1;
+/// Gain below which a frame counts as limited: -0.1 dB.
+const LIMITED_GAIN: f32 = 0.988_553_1;
 
 /// The gain reduction of a limiter.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reduction {
-    /// Lowest gain of any frame; 1 if none was limited.
+    /// Lowest linear gain of any frame; 1 if no frame was limited.
     pub least_gain: f32,
     /// Number of frames with more than 0.1 dB of reduction.
     pub frames: u64,
@@ -51,12 +52,12 @@ impl Reduction {
     fn count(&mut self, gains: &[f32]) {
         for gain in gains {
             self.least_gain = if *gain < self.least_gain { *gain } else { self.least_gain };
-            self.frames += u64::from(*gain < REDUCING_GAIN);
+            self.frames += u64::from(*gain < LIMITED_GAIN);
         }
     }
 }
 
-/// A stereo look-ahead limiter; both channels share one gain.
+/// A stereo look-ahead limiter. Both channels get the same gain.
 #[derive(Debug, Clone)]
 pub struct LimiterProcessor {
     ceiling: f32,
@@ -68,7 +69,7 @@ pub struct LimiterProcessor {
 }
 
 impl LimiterProcessor {
-    /// A silent limiter.
+    /// Creates a limiter whose look-ahead contains silence.
     pub fn new(config: LimiterConfig) -> Self {
         let rate_hz = f64::from(config.sample_rate_hz);
         let window_frames = (libm::round(config.lookahead_secs * rate_hz) as usize).max(1);
@@ -76,14 +77,15 @@ impl LimiterProcessor {
         Self {
             ceiling: crate::gain::from_db(config.ceiling_dbfs),
             release_per_frame: 1.0 - libm::exp(-1.0 / release_frames),
-            // The gain of a frame is held until that frame is output.
+            // The minimum covers one frame more than the look-ahead, so the gain is still low when
+            // the peak is output.
             gain: LookaheadGain::new(window_frames, window_frames + 1),
             delays: [DelayLine::new(window_frames), DelayLine::new(window_frames)],
             reduction: Reduction::NONE,
         }
     }
 
-    /// Delay of the output in frames.
+    /// Returns the delay of the output in frames.
     pub fn latency_frames(&self) -> usize {
         self.delays[0].frames()
     }
@@ -95,7 +97,7 @@ impl LimiterProcessor {
         self.reduction = Reduction::NONE;
     }
 
-    /// The gain reduction since the last reset.
+    /// Returns the gain reduction since the last reset.
     pub fn reduction(&self) -> Reduction {
         self.reduction
     }
@@ -104,17 +106,18 @@ impl LimiterProcessor {
     /// are treated as silence.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
         for (left, right) in left.chunks_mut(CHUNK_FRAMES).zip(right.chunks_mut(CHUNK_FRAMES)) {
-            self.process_part(left, right);
+            self.process_chunk(left, right);
         }
     }
 
-    fn process_part(&mut self, left: &mut [f32], right: &mut [f32]) {
+    fn process_chunk(&mut self, left: &mut [f32], right: &mut [f32]) {
         let mut gains = [1.0; CHUNK_FRAMES];
         let gains = &mut gains[..left.len()];
         for ((gain, left), right) in gains.iter_mut().zip(&mut *left).zip(&mut *right) {
             (*left, *right) = (finite(*left), finite(*right));
             let (left_peak, right_peak) = (left.abs(), right.abs());
-            // `f32::max` may be a call, which would take longer than the rest of the loop.
+            // `f32::max` may compile to a function call, which would take longer than the remaining
+            // loop body.
             let peak = if right_peak > left_peak { right_peak } else { left_peak };
             *gain = if peak > self.ceiling { self.ceiling / peak } else { 1.0 };
         }
@@ -138,7 +141,7 @@ fn finite(value: f32) -> f32 {
 mod tests {
     use super::*;
 
-    /// Noise with bursts far above full scale, from a linear congruential generator.
+    /// Returns noise with bursts far above full scale, from a linear congruential generator.
     fn bursts(frames: usize) -> Vec<f32> {
         let mut state = 1_u32;
         (0..frames)
@@ -165,8 +168,8 @@ mod tests {
         let ceiling = crate::gain::from_db(-3.0);
         let output = limit(&bursts(50_000), 128);
         let peak = output.iter().fold(0.0_f32, |peak, value| peak.max(value.abs()));
-        assert!(peak <= ceiling, "peak {peak} above {ceiling}");
-        assert!(peak > 0.9 * ceiling, "peak {peak}: far below the ceiling");
+        assert!(peak <= ceiling, "the peak {peak} is above the ceiling {ceiling}");
+        assert!(peak > 0.9 * ceiling, "the peak {peak} is far below the ceiling {ceiling}");
     }
 
     #[test]
@@ -175,8 +178,9 @@ mod tests {
         let tone: Vec<f32> = (0..48_000).map(|frame| 4.0 * libm::sin(frame as f64 * 0.03) as f32).collect();
         let output = limit(&tone, 256);
         let ceiling = crate::gain::from_db(-3.0);
-        let flat = output.windows(3).filter(|w| w.iter().all(|v| v.abs() >= ceiling * 0.999_99)).count();
-        assert_eq!(flat, 0);
+        let clipped_runs =
+            output.windows(3).filter(|w| w.iter().all(|v| v.abs() >= ceiling * 0.999_99)).count();
+        assert_eq!(clipped_runs, 0);
     }
 
     #[test]
@@ -196,47 +200,53 @@ mod tests {
         };
         assert_eq!(limit(0.7, 1_000), Reduction::NONE);
         let while_loud = limit(2.0 * crate::gain::from_db(-3.0), 1_000);
-        assert!((while_loud.least_gain - 0.5).abs() < 1e-6, "{while_loud:?}");
-        // The gain begins to fall 72 frames ahead of the output. The first of its 72 steps is a
-        // reduction of 0.06 dB, the second of 0.12.
+        assert!(
+            (while_loud.least_gain - 0.5).abs() < 1e-6,
+            "reduction during the loud frames: {while_loud:?}"
+        );
+        // The gain begins to fall 72 frames before the loud frames are output. The first of 72
+        // steps is a reduction of 0.06 dB, the second one of 0.12 dB.
         assert_eq!(while_loud.frames, 999);
-        // It recovers by 1 / 3840 of the remaining distance a frame after the last loud frame. A
-        // reduction of 0.1 dB is left after 3840 * ln(0.5 / 0.01145) frames.
-        let after = limit(0.0, 48_000);
+        // After the last loud frame, the gain recovers by 1 / 3840 of the remaining distance per
+        // frame. A reduction of 0.1 dB remains after 3840 * ln(0.5 / 0.01145) frames.
+        let after_recovery = limit(0.0, 48_000);
         let recovery = 72.0 + 3_840.0 * libm::log(0.5 / (1.0 - 0.988_553_1));
-        assert!((after.frames as f64 - while_loud.frames as f64 - recovery).abs() < 80.0, "{after:?}");
+        assert!(
+            (after_recovery.frames as f64 - while_loud.frames as f64 - recovery).abs() < 80.0,
+            "reduction after the recovery: {after_recovery:?}"
+        );
         limiter.reset();
         assert_eq!(limiter.reduction(), Reduction::NONE);
     }
 
     #[test]
-    fn recovers_to_unity_after_a_burst() {
+    fn the_gain_recovers_to_1_after_a_burst() {
         let mut input = vec![3.0; 100];
         input.extend(vec![0.25; 200_000]);
         assert_eq!(*limit(&input, 512).last().unwrap(), 0.25);
     }
 
     #[test]
-    fn any_call_size_gives_the_same_output() {
+    fn the_output_does_not_depend_on_the_call_size() {
         let input = bursts(5_000);
         let expected = limit(&input, 512);
         for call_frames in [1, 7, 128, 4_096] {
-            assert_eq!(limit(&input, call_frames), expected, "{call_frames} frames at a time");
+            assert_eq!(limit(&input, call_frames), expected, "output in calls of {call_frames} frames");
         }
     }
 
     #[test]
-    fn reset_equals_new_and_nothing_allocates() {
+    fn a_reset_limiter_equals_a_new_one_and_neither_reset_nor_process_allocates() {
         let input = bursts(3_000);
         let mut limiter = LimiterProcessor::new(LimiterConfig::mix(48_000));
-        let run = |limiter: &mut LimiterProcessor| {
+        let process_input = |limiter: &mut LimiterProcessor| {
             let (mut left, mut right) = (input.clone(), input.clone());
             assert_no_alloc::assert_no_alloc(|| limiter.process(&mut left, &mut right));
             left
         };
-        let first = run(&mut limiter);
+        let first = process_input(&mut limiter);
         assert_no_alloc::assert_no_alloc(|| limiter.reset());
-        assert_eq!(run(&mut limiter), first);
+        assert_eq!(process_input(&mut limiter), first);
     }
 
     #[test]

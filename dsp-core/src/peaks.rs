@@ -1,89 +1,90 @@
-//! Minima and maxima of a recording over intervals, for drawing a waveform.
+//! Minima and maxima of a recording over intervals, from which the page draws a waveform.
 
 use alloc::vec::Vec;
 
-/// Number of frames per pair on the finest level.
+/// Number of frames per pair of minimum and maximum, on the finest level.
 pub const BASE_FRAMES: usize = 256;
 
-/// Number of levels: 256, 512, and so on to 65536 frames per pair.
+/// Number of levels, which have 256, 512, and so on to 65,536 frames per pair.
 pub const LEVELS: usize = 9;
 
-/// A sample as 16 bits, clamped to full scale, 32767.
+/// Converts a sample to 16 bits. Full scale is 32,767, and values beyond it are clamped.
 fn sixteen_bit(value: f32) -> i16 {
     libm::rintf(value.clamp(-1.0, 1.0) * 32_767.0) as i16
 }
 
-/// Minimum and maximum of each channel over intervals of equal length.
+/// Minimum and maximum of each channel over the incomplete last interval.
 #[derive(Debug, Clone)]
-struct Stretch {
-    /// Pairs of the incomplete interval, one per channel.
+struct Interval {
+    /// Pairs of minimum and maximum, one per channel.
     pairs: Vec<(f32, f32)>,
     frames: usize,
 }
 
-const NOTHING: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
+const EMPTY_PAIR: (f32, f32) = (f32::INFINITY, f32::NEG_INFINITY);
 
-/// Reduces interleaved frames to pairs of 16-bit values, `[minimum, maximum]`, channels
-/// interleaved.
+/// Reduces interleaved frames to pairs of 16-bit values, `[minimum, maximum]`, with interleaved
+/// channels.
 ///
-/// The last pair may cover fewer frames than the others.
+/// The last pair may cover fewer frames than the pairs before it.
 #[derive(Debug, Clone)]
 pub struct PeakReader {
     frames_per_pair: usize,
-    stretch: Stretch,
+    interval: Interval,
     values: Vec<i16>,
 }
 
 impl PeakReader {
-    /// A reader of `channels` channels with pairs of some frames, both at least 1.
+    /// Creates a reader of `channels` channels, with pairs of `frames_per_pair` frames. Both are at
+    /// least 1.
     pub fn new(channels: usize, frames_per_pair: usize) -> Self {
-        let pairs = alloc::vec![NOTHING; channels.max(1)];
+        let pairs = alloc::vec![EMPTY_PAIR; channels.max(1)];
         Self {
             frames_per_pair: frames_per_pair.max(1),
-            stretch: Stretch { pairs, frames: 0 },
+            interval: Interval { pairs, frames: 0 },
             values: Vec::new(),
         }
     }
 
-    /// Adds whole frames.
+    /// Adds interleaved frames. An incomplete last frame is ignored.
     pub fn add(&mut self, frames: &[f32]) {
-        for frame in frames.chunks_exact(self.stretch.pairs.len()) {
-            for (pair, value) in self.stretch.pairs.iter_mut().zip(frame) {
+        for frame in frames.chunks_exact(self.interval.pairs.len()) {
+            for (pair, value) in self.interval.pairs.iter_mut().zip(frame) {
                 *pair = (pair.0.min(*value), pair.1.max(*value));
             }
-            self.stretch.frames += 1;
-            if self.stretch.frames == self.frames_per_pair {
+            self.interval.frames += 1;
+            if self.interval.frames == self.frames_per_pair {
                 self.end_pair();
             }
         }
     }
 
     fn end_pair(&mut self) {
-        for pair in &mut self.stretch.pairs {
+        for pair in &mut self.interval.pairs {
             self.values.extend([sixteen_bit(pair.0), sixteen_bit(pair.1)]);
-            *pair = NOTHING;
+            *pair = EMPTY_PAIR;
         }
-        self.stretch.frames = 0;
+        self.interval.frames = 0;
     }
 
-    /// All pairs.
+    /// Returns all pairs, including that of an incomplete interval.
     pub fn finish(mut self) -> Vec<i16> {
-        if self.stretch.frames > 0 {
+        if self.interval.frames > 0 {
             self.end_pair();
         }
         self.values
     }
 }
 
-/// The pairs of the next coarser level: each merges two pairs.
+/// Returns the pairs of the next coarser level. Each of them merges two pairs of `values`.
 pub fn halved(values: &[i16], channels: usize) -> Vec<i16> {
-    let pixel = 2 * channels.max(1);
-    let mut out = Vec::with_capacity(values.len().div_ceil(2) + pixel);
-    for two in values.chunks(2 * pixel) {
-        let (first, second) = two.split_at(pixel.min(two.len()));
+    let pair_values = 2 * channels.max(1);
+    let mut out = Vec::with_capacity(values.len().div_ceil(2) + pair_values);
+    for two in values.chunks(2 * pair_values) {
+        let (first, second) = two.split_at(pair_values.min(two.len()));
         for (index, value) in first.iter().enumerate() {
-            let other = second.get(index).copied().unwrap_or(*value);
-            out.push(if index % 2 == 0 { other.min(*value) } else { other.max(*value) });
+            let second_value = second.get(index).copied().unwrap_or(*value);
+            out.push(if index % 2 == 0 { second_value.min(*value) } else { second_value.max(*value) });
         }
     }
     out
@@ -94,7 +95,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pairs_hold_the_extremes_of_their_frames() {
+    fn pairs_are_the_minimum_and_maximum_of_their_frames() {
         let mut reader = PeakReader::new(2, 3);
         reader.add(&[0.5, -0.5, -1.0, 0.25, 0.0]);
         reader.add(&[]);
@@ -103,25 +104,25 @@ mod tests {
         assert_eq!(
             whole.finish(),
             [-32_767, 16_384, -16_384, 8_192, 32_767, 32_767, -3_277, -3_277],
-            "one whole pair and one begun"
+            "pairs of one complete and one incomplete interval"
         );
         assert_eq!(reader.finish(), [-32_767, 16_384, -16_384, 8_192]);
     }
 
     #[test]
-    fn a_coarser_level_is_that_of_the_samples() {
+    fn a_merged_level_equals_the_level_computed_from_the_samples() {
         let frames: Vec<f32> = (0..10_000).map(|n| libm::sinf(n as f32 * 0.37) * 0.9).collect();
-        let at = |frames_per_pair| {
+        let level_of = |frames_per_pair| {
             let mut reader = PeakReader::new(2, frames_per_pair);
             reader.add(&frames);
             reader.finish()
         };
-        let mut level = at(16);
+        let mut level = level_of(16);
         for frames_per_pair in [32, 64, 128, 8_192] {
-            while level.len() > at(frames_per_pair).len() {
+            while level.len() > level_of(frames_per_pair).len() {
                 level = halved(&level, 2);
             }
-            assert_eq!(level, at(frames_per_pair), "{frames_per_pair}");
+            assert_eq!(level, level_of(frames_per_pair), "level with {frames_per_pair} frames per pair");
         }
     }
 }

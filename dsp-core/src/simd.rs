@@ -1,4 +1,5 @@
-//! Chooses the instructions of the hot loops. The results are bit-identical with all of them.
+//! Choice of the instruction set for the hot loops. The results are bit-identical with every
+//! instruction set.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 use core::sync::atomic::{AtomicBool, Ordering};
@@ -7,7 +8,7 @@ use core::sync::atomic::{AtomicBool, Ordering};
 static BASELINE_ONLY: AtomicBool = AtomicBool::new(false);
 
 /// Restricts the whole process to the baseline instructions of the target (SSE2 on x86-64), or
-/// lifts the restriction. Tests use it to show that the results do not change.
+/// lifts the restriction. Tests use this function to check that the results do not change.
 pub fn force_baseline(baseline: bool) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     BASELINE_ONLY.store(baseline, Ordering::Relaxed);
@@ -15,7 +16,7 @@ pub fn force_baseline(baseline: bool) {
     let _ = baseline;
 }
 
-/// Name of the instructions that the hot loops currently use.
+/// Returns the name of the instruction set that the hot loops currently use.
 pub fn instructions() -> &'static str {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     if avx2() {
@@ -30,18 +31,18 @@ pub fn instructions() -> &'static str {
     }
 }
 
-/// Whether the machine has AVX2 and it is not switched off.
+/// Whether the CPU has AVX2 and [`force_baseline`] does not forbid it.
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 pub(crate) fn avx2() -> bool {
     std::arch::is_x86_feature_detected!("avx2") && !BASELINE_ONLY.load(Ordering::Relaxed)
 }
 
-/// Prefetches the memory of a value on machines that can.
+/// Prefetches the memory of a value, on x86-64 only.
 #[inline(always)]
 pub(crate) fn prefetch<T>(value: &T) {
     #[cfg(target_arch = "x86_64")]
     #[expect(unsafe_code, reason = "no safe function prefetches")]
-    // SAFETY: a prefetch is a hint without effects, which every x86-64 machine has.
+    // SAFETY: a prefetch is a hint without side effects, and every x86-64 CPU supports it.
     unsafe {
         use core::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(core::ptr::from_ref(value).cast());
@@ -50,7 +51,7 @@ pub(crate) fn prefetch<T>(value: &T) {
     let _ = value;
 }
 
-/// Transposes a 4 x 4 matrix. The compiler does not find these shuffles.
+/// Transposes a 4 x 4 matrix. The compiler does not generate these shuffles by itself.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 #[inline(always)]
 pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
@@ -76,7 +77,7 @@ pub(crate) fn transpose(rows: [wide::f32x4; 4]) -> [wide::f32x4; 4] {
 }
 
 /// Defines a function that calls `$body`, an `#[inline(always)]` function with the same arguments.
-/// It is compiled for AVX2, if the machine has it, and for the target's baseline.
+/// The code is compiled for AVX2 and for the target's baseline. CPUs with AVX2 use the AVX2 code.
 macro_rules! on_best_instructions {
     ($(#[$meta:meta])* $visibility:vis fn $name:ident($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)? = $body:path;) => {
         $(#[$meta])*
@@ -89,7 +90,8 @@ macro_rules! on_best_instructions {
                 }
                 if $crate::simd::avx2() {
                     #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
-                    // SAFETY: `avx2` has just found the one feature that the function needs.
+                    // SAFETY: `avx2` has confirmed that the CPU has AVX2, the only feature that the
+                    // function needs.
                     return unsafe { with_avx2($($argument),*) };
                 }
             }

@@ -1,43 +1,44 @@
 //! Conversion of ticks to frames and back, in integers.
 //!
-//! Only this module converts ticks to frames. A tempo is an integer number of nanoseconds per
-//! quarter note, so that every sum is exact and the same on every machine. Tempi of MIDI files, in
-//! whole microseconds, have no error; others have an error of at most 10^-8.
+//! No other module converts ticks to frames. A tempo is an integer number of nanoseconds per
+//! quarter note, which makes every sum exact and equal on every machine. The tempi of MIDI files
+//! are whole microseconds and have no error. Other tempi are rounded by at most 0.5 ns per quarter
+//! note.
 
 use alloc::vec::Vec;
 
 /// Number of ticks per quarter note.
 pub const TICKS_PER_QUARTER: u64 = 960;
 
-/// The tempo of a project that states none, in quarter notes per minute.
+/// Tempo of a project without tempo changes, in quarter notes per minute.
 pub const DEFAULT_BPM: f64 = 120.0;
 
 const NANOS_PER_MINUTE: f64 = 60e9;
 const NANOS_PER_SECOND: u128 = 1_000_000_000;
-/// Units per frame of a time in 1/960 ns times the sample rate in hertz.
+/// Number of units per frame. A unit is 1/960 ns times the sample rate in hertz.
 const UNITS_PER_FRAME: u128 = TICKS_PER_QUARTER as u128 * NANOS_PER_SECOND;
 
-/// Why a tempo map is invalid.
+/// The reason why tempo changes are invalid.
 #[derive(Debug, Clone, Copy, PartialEq, thiserror::Error)]
 pub enum TempoError {
-    /// The first change is not at tick 0.
+    /// The first tempo change is not at tick 0.
     #[error("the first tempo must be at tick 0, not at tick {tick}")]
     FirstNotAtZero {
-        /// Tick of the first change.
+        /// Tick of the first tempo change.
         tick: u64,
     },
-    /// A change is not after the one before it.
+    /// A tempo change is not after the tempo change before it.
     #[error("tempo changes must ascend: tick {tick} follows tick {previous}")]
     NotAscending {
-        /// Tick of the change before.
+        /// Tick of the previous tempo change.
         previous: u64,
-        /// Tick of the invalid change.
+        /// Tick of the invalid tempo change.
         tick: u64,
     },
-    /// A tempo is outside 1 to 100,000 quarter notes a minute.
+    /// A tempo is outside 1 to 100,000 quarter notes per minute.
     #[error("the tempo at tick {tick} is {bpm} bpm; it must be 1 to 100000")]
     OutOfRange {
-        /// Tick of the change.
+        /// Tick of the tempo change.
         tick: u64,
         /// The invalid tempo in quarter notes per minute.
         bpm: f64,
@@ -49,11 +50,11 @@ pub enum TempoError {
 struct Segment {
     start_tick: u64,
     nanos_per_quarter: u64,
-    /// Time at `start_tick` in units of 1/960 ns, in which it is an integer.
+    /// Time at `start_tick` in units of 1/960 ns. In this unit the time is always an integer.
     start: u128,
 }
 
-/// The tempo changes of a project, which convert ticks to frames and back.
+/// The tempo changes of a project, with which ticks are converted to frames and back.
 ///
 /// ```
 /// use dsp_core::tempo::TempoMap;
@@ -67,8 +68,8 @@ pub struct TempoMap {
 }
 
 impl TempoMap {
-    /// Builds a map from `(tick, bpm)` pairs in ascending order, the first at tick 0. An empty
-    /// slice gives [`DEFAULT_BPM`] throughout.
+    /// Builds a map from `(tick, bpm)` pairs in ascending order. The first pair is at tick 0. An
+    /// empty slice gives a constant tempo of [`DEFAULT_BPM`].
     ///
     /// # Errors
     ///
@@ -94,31 +95,31 @@ impl TempoMap {
         Ok(Self { segments })
     }
 
-    /// The frame nearest to a tick, at a sample rate in hertz.
+    /// Returns the frame nearest to a tick, at a sample rate in hertz.
     pub fn frame_at(&self, tick: u64, sample_rate_hz: u32) -> u64 {
         let units = self.units_at(tick, sample_rate_hz);
         ((units + UNITS_PER_FRAME / 2) / UNITS_PER_FRAME) as u64
     }
 
-    /// Offset of a tick from its nearest frame, in frames, -0.5 to 0.5; positive if the tick is
-    /// later.
+    /// Returns the offset of a tick from its nearest frame, in frames, from -0.5 to 0.5. The offset
+    /// is positive if the tick is after the frame.
     pub fn frames_beyond(&self, tick: u64, sample_rate_hz: u32) -> f64 {
         let nearest = u128::from(self.frame_at(tick, sample_rate_hz)) * UNITS_PER_FRAME;
         let beyond = self.units_at(tick, sample_rate_hz) as i128 - nearest as i128;
         beyond as f64 / UNITS_PER_FRAME as f64
     }
 
-    /// Position of a tick in units of 1 / [`UNITS_PER_FRAME`] frames.
+    /// Returns the position of a tick in units of 1 / [`UNITS_PER_FRAME`] frames.
     fn units_at(&self, tick: u64, sample_rate_hz: u32) -> u128 {
-        let after = self.segments.partition_point(|segment| segment.start_tick <= tick);
-        self.segments[after.max(1) - 1].time_at(tick) * u128::from(sample_rate_hz)
+        let next_segment = self.segments.partition_point(|segment| segment.start_tick <= tick);
+        self.segments[next_segment.max(1) - 1].time_at(tick) * u128::from(sample_rate_hz)
     }
 
-    /// The last tick whose frame is not after `frame`.
+    /// Returns the last tick whose nearest frame is not after `frame`.
     pub fn tick_at(&self, frame: u64, sample_rate_hz: u32) -> u64 {
         let time = u128::from(frame) * UNITS_PER_FRAME / u128::from(sample_rate_hz);
-        let after = self.segments.partition_point(|segment| segment.start <= time);
-        let segment = &self.segments[after.max(1) - 1];
+        let next_segment = self.segments.partition_point(|segment| segment.start <= time);
+        let segment = &self.segments[next_segment.max(1) - 1];
         let mut tick =
             segment.start_tick + ((time - segment.start) / u128::from(segment.nanos_per_quarter)) as u64;
         while self.frame_at(tick + 1, sample_rate_hz) <= frame {
@@ -132,7 +133,7 @@ impl TempoMap {
 }
 
 impl Default for TempoMap {
-    /// [`DEFAULT_BPM`] throughout.
+    /// Returns a map with a constant tempo of [`DEFAULT_BPM`].
     fn default() -> Self {
         let nanos_per_quarter = (NANOS_PER_MINUTE / DEFAULT_BPM) as u64;
         Self { segments: alloc::vec![Segment { start_tick: 0, nanos_per_quarter, start: 0 }] }
@@ -157,7 +158,8 @@ mod tests {
 
     #[test]
     fn a_tempo_of_a_midi_file_does_not_drift() {
-        // 333,333 microseconds a quarter: after a million quarters, to the frame.
+        // The tempo is 333,333 microseconds per quarter note. After a million quarter notes, the
+        // frame is exact.
         let map = TempoMap::from_bpm(&[(0, 60e6 / 333_333.0)]).unwrap();
         assert_eq!(map.frame_at(960_000_000, 48_000), 333_333 * 48_000);
     }

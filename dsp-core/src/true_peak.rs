@@ -1,10 +1,10 @@
-//! True peak: the highest level of the waveform between samples (ITU-R BS.1770-4, annex 2).
+//! True peak: the highest level of the waveform at and between samples (ITU-R BS.1770-4, annex 2).
 //!
-//! The signal is computed at 8 times its rate, or 4 times from 64 kHz on. The filter is a sinc of
-//! 48 taps under a Kaiser window of 60 dB, flat to 0.46 of the sample rate. A tone in its pass band
-//! reads at most 0.15 dB too low (0.6 dB from 64 kHz on, at inaudible frequencies). At half the
-//! sample rate the response is halved. A tone and its image sum to the level of the tone there, so
-//! no reading is too high.
+//! The signal is oversampled by 8, or by 4 at sample rates of 64 kHz and above. The filter is a
+//! sinc of 48 taps with a Kaiser window of 60 dB attenuation. Its pass band is flat to 0.46 of the
+//! sample rate. A tone in the pass band reads at most 0.15 dB too low. At sample rates from 64 kHz
+//! on, inaudible tones read up to 0.6 dB too low. At half the sample rate the gain of the filter is
+//! 0.5. There, a tone and its image add up to the level of the tone, so no reading is too high.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,29 +13,30 @@ use crate::dsp::lanes::{LANES, Lanes};
 use crate::dsp::window::WindowedSinc;
 use crate::simd::on_best_instructions;
 
-/// Number of frames from which a value between two frames is computed.
+/// Number of frames that contribute to a value between two frames.
 const TAPS: usize = 48;
 
 const ATTENUATION_DB: f64 = 60.0;
 
-/// Number of pairs of mirrored phases at 8 times the rate.
+/// Number of pairs of mirrored phases at 8 times the sample rate.
 const MAX_PAIRS: usize = 3;
 
-/// Sample rate from which 4 times the rate is enough, in hertz.
+/// Sample rate in hertz from which oversampling by 4 is enough.
 const HIGH_RATE_HZ: u32 = 64_000;
 
 /// Number of frames that are measured together.
-const ROOM_FRAMES: usize = 1_024;
+const CHUNK_FRAMES: usize = 1_024;
 
-/// Frames of a window of input beyond those that it measures.
+/// Number of frames of input beyond the frames that are measured.
 const EXTRA_FRAMES: usize = TAPS - 1;
 
-/// The weights of two frames that are mirrored at the middle of the window.
+/// The weights of two frames at the same distance before and after the middle of the window.
 #[derive(Debug, Clone, Copy)]
 struct Weights {
-    /// For the point half-way between two frames.
+    /// Weight for the point half-way between two frames.
     middle: f32,
-    /// For the points before and after it: of the frames' sum and of their difference.
+    /// Weights of the sum and of the difference of both frames, for each pair of points before and
+    /// after the half-way point.
     pairs: [[f32; 2]; MAX_PAIRS],
 }
 
@@ -44,18 +45,19 @@ struct Weights {
 pub struct TruePeakMeter {
     weights: [Weights; TAPS / 2],
     pairs: usize,
-    /// A value between frames is at most this times the peak of its window.
+    /// Highest possible ratio of a value between frames to the peak of the frames from which it is
+    /// computed.
     bound: f32,
-    kept: Vec<f32>,
-    kept_frames: usize,
-    /// Index in `kept` of the first frame that counts, a multiple of [`LANES`].
+    buffer: Vec<f32>,
+    buffer_frames: usize,
+    /// Index in `buffer` of the first frame that is measured, a multiple of [`LANES`].
     first_index: usize,
     between_peak: f32,
     sample_peak: f32,
 }
 
 impl TruePeakMeter {
-    /// A meter for a sample rate in hertz.
+    /// Creates a meter for a sample rate in hertz.
     pub fn new(sample_rate_hz: u32) -> Self {
         let pairs = if sample_rate_hz < HIGH_RATE_HZ { MAX_PAIRS } else { 1 };
         let sinc = WindowedSinc::new(ATTENUATION_DB, 0.5, TAPS as f64 / 2.0);
@@ -70,15 +72,15 @@ impl TruePeakMeter {
                 [((near + far) / 2.0) as f32, ((near - far) / 2.0) as f32]
             }),
         });
-        // Half-way between frames the sum of the taps' magnitudes is largest.
+        // The sum of the taps' magnitudes is largest half-way between two frames.
         let bound = 1.001 * (0..TAPS).map(|tap| middle(tap).abs()).sum::<f64>() as f32;
-        let room = EXTRA_FRAMES + ROOM_FRAMES;
+        let buffer_len = EXTRA_FRAMES + CHUNK_FRAMES;
         Self {
             weights,
             pairs,
             bound,
-            kept: vec![0.0; room],
-            kept_frames: EXTRA_FRAMES,
+            buffer: vec![0.0; buffer_len],
+            buffer_frames: EXTRA_FRAMES,
             first_index: 0,
             between_peak: 0.0,
             sample_peak: 0.0,
@@ -87,15 +89,16 @@ impl TruePeakMeter {
 
     /// Resets to the state of a new meter.
     pub fn reset(&mut self) {
-        self.kept.fill(0.0);
+        self.buffer.fill(0.0);
         self.restart();
         self.first_index = 0;
     }
 
-    /// Restarts the measurement of a continuing signal. Values between earlier frames do not count.
+    /// Restarts the measurement of a continuing signal. Values between earlier frames are no longer
+    /// measured.
     pub fn restart(&mut self) {
-        self.kept.copy_within(self.kept_frames - EXTRA_FRAMES..self.kept_frames, 0);
-        self.kept_frames = EXTRA_FRAMES;
+        self.buffer.copy_within(self.buffer_frames - EXTRA_FRAMES..self.buffer_frames, 0);
+        self.buffer_frames = EXTRA_FRAMES;
         self.first_index = TAPS / 2;
         self.between_peak = 0.0;
         self.sample_peak = 0.0;
@@ -104,42 +107,44 @@ impl TruePeakMeter {
     /// Adds samples. Values that are not finite are treated as silence.
     pub fn process(&mut self, mut samples: &[f32]) {
         while !samples.is_empty() {
-            let (now, later) = samples.split_at(samples.len().min(self.kept.len() - self.kept_frames));
-            let room = &mut self.kept[self.kept_frames..][..now.len()];
-            self.sample_peak = cleaned(now, room).max(self.sample_peak);
-            self.kept_frames += now.len();
-            if self.kept_frames == self.kept.len() {
-                self.between_peak = self.peak_of(&self.kept);
-                self.kept.copy_within(ROOM_FRAMES.., 0);
-                (self.kept_frames, self.first_index) = (EXTRA_FRAMES, 0);
+            let (chunk, remaining_samples) =
+                samples.split_at(samples.len().min(self.buffer.len() - self.buffer_frames));
+            let output = &mut self.buffer[self.buffer_frames..][..chunk.len()];
+            self.sample_peak = copy_finite(chunk, output).max(self.sample_peak);
+            self.buffer_frames += chunk.len();
+            if self.buffer_frames == self.buffer.len() {
+                self.between_peak = self.peak_of(&self.buffer);
+                self.buffer.copy_within(CHUNK_FRAMES.., 0);
+                (self.buffer_frames, self.first_index) = (EXTRA_FRAMES, 0);
             }
-            samples = later;
+            samples = remaining_samples;
         }
     }
 
-    /// The highest magnitude so far, at or between samples, of a continuing signal; 1 is full
-    /// scale. It never falls. Values between the last 31 frames do not count, as they depend on
-    /// later frames.
+    /// Returns the highest magnitude so far, at or between samples, of a continuing signal, where 1
+    /// is full scale. This magnitude never falls. Values between the last 31 frames are not
+    /// included, because they depend on later frames.
     pub fn true_peak_so_far(&self) -> f32 {
-        self.peak_of(&self.kept[..self.kept_frames]).max(self.sample_peak)
+        self.peak_of(&self.buffer[..self.buffer_frames]).max(self.sample_peak)
     }
 
-    /// The highest magnitude, at or between samples, of a signal that has ended; 1 is full scale.
+    /// Returns the highest magnitude, at or between samples, of a signal that has ended, where 1 is
+    /// full scale.
     pub fn true_peak(&self) -> f32 {
-        // The frames that are not measured yet, followed by silence.
-        let mut remaining = [0.0; 2 * EXTRA_FRAMES + ROOM_FRAMES + LANES];
-        remaining[..self.kept_frames].copy_from_slice(&self.kept[..self.kept_frames]);
-        let frames = self.kept_frames.next_multiple_of(LANES);
+        // The frames that are not yet measured are followed by silence.
+        let mut remaining = [0.0; 2 * EXTRA_FRAMES + CHUNK_FRAMES + LANES];
+        remaining[..self.buffer_frames].copy_from_slice(&self.buffer[..self.buffer_frames]);
+        let frames = self.buffer_frames.next_multiple_of(LANES);
         self.peak_of(&remaining[..frames + EXTRA_FRAMES]).max(self.sample_peak)
     }
 
-    /// The highest magnitude of any sample so far.
+    /// Returns the highest magnitude of any sample so far.
     pub fn sample_peak(&self) -> f32 {
         self.sample_peak
     }
 
-    /// The highest magnitude between the frames of a window that begins as `kept` does, or the
-    /// highest before.
+    /// Returns the highest magnitude so far between frames, including those of `window`. `window`
+    /// starts with the same frames as [`Self::buffer`].
     fn peak_of(&self, window: &[f32]) -> f32 {
         let window = window.get(self.first_index..).unwrap_or_default();
         let mut peak = self.between_peak;
@@ -152,19 +157,20 @@ impl TruePeakMeter {
     }
 }
 
-/// Copies samples and replaces those that are not finite by 0; returns the highest magnitude.
-fn cleaned(samples: &[f32], room: &mut [f32]) -> f32 {
+/// Copies samples to `output` and replaces samples that are not finite by 0. Returns the highest
+/// magnitude.
+fn copy_finite(samples: &[f32], output: &mut [f32]) -> f32 {
     let mut peaks = [0.0; LANES];
-    for (samples, room) in samples.chunks(LANES).zip(room.chunks_mut(LANES)) {
-        for ((sample, kept), peak) in samples.iter().zip(room).zip(&mut peaks) {
-            *kept = if sample.abs() <= f32::MAX { *sample } else { 0.0 };
-            *peak = higher(*peak, kept.abs());
+    for (samples, output) in samples.chunks(LANES).zip(output.chunks_mut(LANES)) {
+        for ((sample, value), peak) in samples.iter().zip(output).zip(&mut peaks) {
+            *value = if sample.abs() <= f32::MAX { *sample } else { 0.0 };
+            *peak = higher(*peak, value.abs());
         }
     }
     peaks.into_iter().fold(0.0, higher)
 }
 
-/// The higher of two numbers, as one instruction.
+/// Returns the higher of two numbers. Compiles to one instruction.
 #[inline(always)]
 fn higher(a: f32, b: f32) -> f32 {
     if a > b { a } else { b }
@@ -178,7 +184,8 @@ on_best_instructions! {
     fn peak_fourfold(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) = raise_peak::<1>;
 }
 
-/// Raises `peak` to the highest magnitude between the frames of a window, up to its last taps.
+/// Raises `peak` to the highest magnitude between the frames of a window, as far as the window has
+/// all the frames that contribute.
 #[inline(always)]
 fn raise_peak<const PAIRS: usize>(weights: &[Weights; TAPS / 2], bound: f32, window: &[f32], peak: &mut f32) {
     let mut start = 0;
@@ -197,14 +204,14 @@ fn highest(frames: &[f32]) -> f32 {
     for eight in frames.as_chunks::<LANES>().0 {
         peaks = peaks.higher(Lanes::new(*eight).abs());
     }
-    // The window is one short of whole chunks: the last chunk repeats seven frames.
+    // The window is one frame shorter than whole chunks, so the last chunk repeats seven frames.
     if let Some(last) = frames.last_chunk::<LANES>() {
         peaks = peaks.higher(Lanes::new(*last).abs());
     }
     peaks.to_array().into_iter().fold(0.0, higher)
 }
 
-/// The highest magnitudes between eight frames and the frame after each.
+/// Returns the highest magnitude between each of eight frames and the frame after it.
 #[inline(always)]
 fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32]) -> Lanes {
     let mut middle = Lanes::zero();
@@ -231,7 +238,7 @@ fn between<const PAIRS: usize>(weights: &[Weights; TAPS / 2], frames: &[f32]) ->
 mod tests {
     use super::*;
 
-    /// Noise of full scale, from a linear congruential generator.
+    /// Returns noise of full scale, from a linear congruential generator.
     fn noise(frames: usize) -> Vec<f32> {
         let mut state = 1_u32;
         (0..frames)
@@ -258,27 +265,31 @@ mod tests {
             assert!(whole[0] > whole[1]);
             for call_frames in [1, 7, 128, 1_024] {
                 meter.reset();
-                assert_eq!(peaks(&mut meter, &samples, call_frames), whole, "{call_frames} at {rate_hz} Hz");
+                assert_eq!(
+                    peaks(&mut meter, &samples, call_frames),
+                    whole,
+                    "peaks in calls of {call_frames} frames at {rate_hz} Hz"
+                );
             }
         }
     }
 
     #[test]
-    fn skipping_windows_that_cannot_hold_the_peak_does_not_change_it() {
+    fn skipping_windows_below_the_current_peak_does_not_change_the_peak() {
         let mut samples = noise(4_000);
         for value in &mut samples[2_000..3_000] {
             *value *= 0.1;
         }
         for rate_hz in [44_100, 96_000] {
-            let mut all = TruePeakMeter::new(rate_hz);
-            all.bound = f32::INFINITY;
-            let mut some = TruePeakMeter::new(rate_hz);
-            assert_eq!(peaks(&mut some, &samples, 4_000), peaks(&mut all, &samples, 4_000));
+            let mut unbounded_meter = TruePeakMeter::new(rate_hz);
+            unbounded_meter.bound = f32::INFINITY;
+            let mut meter = TruePeakMeter::new(rate_hz);
+            assert_eq!(peaks(&mut meter, &samples, 4_000), peaks(&mut unbounded_meter, &samples, 4_000));
         }
     }
 
     #[test]
-    fn every_instruction_set_gives_the_same_bits() {
+    fn every_instruction_set_gives_bit_identical_peaks() {
         let samples = noise(3_000);
         let measured =
             || [44_100, 96_000].map(|rate_hz| peaks(&mut TruePeakMeter::new(rate_hz), &samples, 3_000));
@@ -294,16 +305,16 @@ mod tests {
         for rate_hz in [44_100, 96_000] {
             let mut meter = TruePeakMeter::new(rate_hz);
             meter.process(&[0.0; 1_000]);
-            // Two equal samples: the waveform rises to 4/pi between them.
+            // Between two equal samples, the waveform rises to 4/pi times their value.
             meter.process(&[0.5, 0.5]);
             let peak = meter.true_peak();
-            assert!((peak - 0.5 * 4.0 / core::f32::consts::PI).abs() < 0.002, "{peak}");
+            assert!((peak - 0.5 * 4.0 / core::f32::consts::PI).abs() < 0.002, "the peak is {peak}");
             assert_eq!(meter.sample_peak(), 0.5);
         }
     }
 
     #[test]
-    fn a_restart_leaves_out_earlier_peaks() {
+    fn after_a_restart_earlier_peaks_are_not_measured() {
         let samples = noise(3_001);
         let soft: Vec<f32> = samples.iter().map(|value| 0.125 * value).collect();
         for rate_hz in [44_100, 96_000] {
@@ -317,7 +328,11 @@ mod tests {
                     meter.sample_peak(),
                     soft.iter().fold(0.0, |peak: f32, value| peak.max(value.abs()))
                 );
-                assert!(meter.true_peak() < 0.35, "{} after {frames} frames", meter.true_peak());
+                assert!(
+                    meter.true_peak() < 0.35,
+                    "peak of {} after a restart at frame {frames}",
+                    meter.true_peak()
+                );
             }
         }
     }

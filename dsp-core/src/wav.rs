@@ -1,4 +1,5 @@
-//! WAV files: stereo, PCM of 8, 16 or 24 bits with dither, or 32-bit float, written by `hound`.
+//! Stereo WAV files in 8, 16 or 24-bit PCM with dither, or in 32-bit float. The crate `hound`
+//! writes them.
 
 use std::io::{Seek, Write};
 
@@ -7,18 +8,18 @@ use crate::dither::{BitDepth, NoiseShaping, QuantizerConfig, QuantizerProcessor}
 /// The sample format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleFormat {
-    /// 8-bit integers, with TPDF dither; unsigned in the file, where 128 is silence.
+    /// 8-bit integers with TPDF dither. In the file they are unsigned, and 128 is silence.
     Pcm8,
-    /// 16-bit integers, with TPDF dither.
+    /// 16-bit integers with TPDF dither.
     Pcm16,
-    /// 24-bit integers, with TPDF dither.
+    /// 24-bit integers with TPDF dither.
     Pcm24,
     /// 32-bit IEEE floats, unchanged.
     Float32,
 }
 
 impl SampleFormat {
-    /// Size of a sample in bytes.
+    /// Returns the size of a sample in bytes.
     pub fn bytes_per_sample(self) -> usize {
         match self {
             Self::Pcm8 => 1,
@@ -28,7 +29,7 @@ impl SampleFormat {
         }
     }
 
-    /// Bit depth of integer samples; `None` for floats.
+    /// Returns the bit depth of integer samples, or `None` for floats.
     pub fn bit_depth(self) -> Option<BitDepth> {
         match self {
             Self::Pcm8 => Some(BitDepth::Eight),
@@ -38,8 +39,8 @@ impl SampleFormat {
         }
     }
 
-    /// Decodes stereo frames of a file and appends them to two channels, where full scale is 1.
-    /// Bytes after the last whole frame are ignored.
+    /// Decodes the stereo frames of a file and appends their samples to `left` and `right`, where
+    /// full scale is 1. Bytes after the last whole frame are ignored.
     pub fn decode_stereo(self, audio: &[u8], left: &mut Vec<f32>, right: &mut Vec<f32>) {
         let sample_bytes = self.bytes_per_sample();
         for frame in audio.chunks_exact(2 * sample_bytes) {
@@ -49,7 +50,7 @@ impl SampleFormat {
         }
     }
 
-    /// The value of a sample from its [`Self::bytes_per_sample`] bytes in the file.
+    /// Decodes one sample from its [`Self::bytes_per_sample`] bytes in the file.
     fn decode(self, bytes: &[u8]) -> f32 {
         match (self, bytes) {
             (Self::Pcm8, &[byte]) => (f32::from(byte) - 128.0) / 128.0,
@@ -63,21 +64,22 @@ impl SampleFormat {
     }
 }
 
-/// Why a WAV file could not be written.
+/// The reason why a WAV file could not be written.
 #[derive(Debug, thiserror::Error)]
 pub enum WavError {
     /// Writing to the destination failed.
     #[error("the WAV file could not be written: {0}")]
     Io(#[from] std::io::Error),
-    /// More audio than a WAV file can hold.
-    #[error("a WAV file holds at most {limit_bytes} bytes of audio")]
+    /// The audio is longer than a WAV file can contain.
+    #[error("the audio is too long for a WAV file, which can contain at most {limit_bytes} bytes of audio")]
     TooLong {
         /// The limit, in bytes.
         limit_bytes: u64,
     },
 }
 
-/// Maximum size of the audio in a WAV file: 32-bit sizes minus the header.
+/// Maximum size of the audio in a WAV file, in bytes: the largest 32-bit size minus space for the
+/// header.
 pub const MAX_AUDIO_BYTES: u64 = u32::MAX as u64 - 1_024;
 
 /// Writes a stereo WAV file block by block.
@@ -86,7 +88,7 @@ pub struct WavWriter<W: Write + Seek> {
     format: SampleFormat,
     encoder: Encoder,
     audio_bytes: u64,
-    /// The encoded bytes of the last block.
+    /// Encoded bytes of the last call of [`Self::write`].
     encoded: Vec<u8>,
 }
 
@@ -107,8 +109,8 @@ impl Encoder {
 }
 
 impl<W: Write + Seek> WavWriter<W> {
-    /// Starts a file at a sample rate in hertz; `seed` starts the dither, and `shaping` filters its
-    /// noise at the rates that have the filter.
+    /// Starts a file at a sample rate in hertz. `seed` is the seed of the dither. `shaping` filters
+    /// the quantization noise at the sample rates of [`NoiseShaping::at_rate`].
     ///
     /// # Errors
     ///
@@ -142,7 +144,8 @@ impl<W: Write + Seek> WavWriter<W> {
     ///
     /// # Errors
     ///
-    /// [`WavError::TooLong`] above [`MAX_AUDIO_BYTES`], [`WavError::Io`] if writing fails.
+    /// [`WavError::TooLong`] if the file would have more than [`MAX_AUDIO_BYTES`] of audio, and
+    /// [`WavError::Io`] if writing fails.
     pub fn write(&mut self, left: &[f32], right: &[f32]) -> Result<&[u8], WavError> {
         self.encoded.clear();
         let frames = left.len().min(right.len());
@@ -170,8 +173,8 @@ impl<W: Write + Seek> WavWriter<W> {
         Ok(&self.encoded)
     }
 
-    /// The noise shaping that is used: [`NoiseShaping::Off`] for floats and at rates without a
-    /// filter.
+    /// Returns the noise shaping that is used. It is [`NoiseShaping::Off`] for floats and at sample
+    /// rates without a filter.
     pub fn shaping(&self) -> NoiseShaping {
         match &self.encoder {
             Encoder::Pcm { quantizers, .. } => quantizers[0].shaping(),
@@ -179,7 +182,7 @@ impl<W: Write + Seek> WavWriter<W> {
         }
     }
 
-    /// Number of samples above full scale.
+    /// Returns the number of samples above full scale.
     pub fn clipped_samples(&self) -> u64 {
         match &self.encoder {
             Encoder::Pcm { quantizers, .. } => {
@@ -199,7 +202,7 @@ impl<W: Write + Seek> WavWriter<W> {
     }
 }
 
-/// Writes stereo integers to a file, and their encoded bytes to `encoded`.
+/// Writes integer samples to a file and appends their encoded bytes to `encoded`.
 fn write_steps<W: Write + Seek>(
     writer: &mut hound::WavWriter<W>,
     format: SampleFormat,
@@ -208,7 +211,8 @@ fn write_steps<W: Write + Seek>(
 ) -> hound::Result<()> {
     let steps = left.iter().zip(right).flat_map(|(left, right)| [*left, *right]);
     match format {
-        // The most frequent format, for which `hound` writes whole blocks.
+        // This is the most frequent format. For 16 bits, `hound` has a faster writer, which writes
+        // whole blocks.
         SampleFormat::Pcm16 => {
             let mut block = writer.get_i16_writer(2 * left.len() as u32);
             for step in steps {
@@ -307,7 +311,7 @@ mod tests {
             let destination = Cursor::new(Vec::new());
             let mut writer = WavWriter::new(destination, 48_000, format, NoiseShaping::Off, 0).unwrap();
             writer.write(&[1.5, 0.0], &[0.0, -1.5]).unwrap();
-            assert_eq!(writer.clipped_samples(), 2, "{format:?}");
+            assert_eq!(writer.clipped_samples(), 2, "clipped samples in {format:?}");
         }
     }
 }

@@ -5,16 +5,16 @@ use wide::f64x2;
 use super::control_block::ControlBlock;
 use super::smoothed_value::SmoothedValue;
 
-/// A gain reduction in decibels that approaches its target with an attack and a release time. This
-/// is the smooth, branching detector of Giannoulis, Massberg and Reiss, JAES 60 (6), 2012, equation
-/// 16, applied after the static curve.
+/// A gain reduction in decibels that approaches its target with an attack and a release time. The
+/// algorithm is the smooth, branching detector of Giannoulis, Massberg and Reiss, JAES 60 (6),
+/// 2012, equation 16, applied after the static curve.
 ///
 /// Both times are time constants: the time for 63 % (`1 - 1/e`) of a step in decibels.
 pub(crate) struct Ballistics {
     attack: TimeConstant,
     release: TimeConstant,
-    /// The reduction, in double precision: close to its target, the steps of a slow release vanish
-    /// in an `f32`.
+    /// The reduction in double precision. The last steps of a slow release are too small for an
+    /// `f32`.
     reduction_db: f64,
 }
 
@@ -24,7 +24,7 @@ pub(crate) struct TimeConstant {
     frames_per_ms: f64,
     /// The time for which `decay` was computed, in milliseconds.
     computed_ms: f64,
-    /// Factor of the remaining distance per frame: `exp(-1 / frames)`.
+    /// Factor by which the distance to the target shrinks per frame: `exp(-1 / frames)`.
     decay: f64,
 }
 
@@ -46,7 +46,7 @@ impl TimeConstant {
         self.refresh();
     }
 
-    /// Updates the coefficient. The caller does so at every control point.
+    /// Updates the coefficient. The caller calls this at every control point.
     pub(crate) fn refresh(&mut self) {
         let time_ms = self.time_ms.value();
         if time_ms != self.computed_ms {
@@ -64,13 +64,13 @@ impl TimeConstant {
         self.time_ms.advance(frames);
     }
 
-    /// Factor of the remaining distance per frame.
+    /// Returns the factor by which the distance to the target shrinks per frame.
     pub(crate) fn decay(&self) -> f64 {
         self.decay
     }
 }
 
-/// A reduction below this, in decibels, counts as none.
+/// A reduction of less than this many decibels counts as 0 dB.
 const NO_REDUCTION_DB: f64 = 1e-6;
 
 impl Ballistics {
@@ -97,7 +97,7 @@ impl Ballistics {
         self.reduction_db = 0.0;
     }
 
-    /// Updates the coefficients. The caller does so at every control point.
+    /// Updates the coefficients. The caller calls this at every control point.
     pub(crate) fn refresh(&mut self) {
         self.attack.refresh();
         self.release.refresh();
@@ -108,7 +108,8 @@ impl Ballistics {
         self.attack.is_steady() && self.release.is_steady()
     }
 
-    /// Ends a reduction that is close to 0. The caller does so at fixed frames of the clock.
+    /// Sets a reduction that is close to 0 to exactly 0. The caller calls this at fixed frames of
+    /// the clock.
     pub(crate) fn flush_denormals(&mut self) {
         if self.reduction_db < NO_REDUCTION_DB {
             self.reduction_db = 0.0;
@@ -133,23 +134,25 @@ impl Ballistics {
         if self.reduction_db == 0.0 && reductions_db[..frames].iter().all(|target| *target == 0.0) {
             return;
         }
-        // The larger of both results is right if the attack is the faster one, else the smaller.
-        let now = if attack <= release {
+        // If the attack is faster than the release, the larger of both results is chosen, otherwise
+        // the smaller.
+        let reduction_db = if attack <= release {
             smooth_with(self.reduction_db, [attack, release], &mut reductions_db[..frames], f64x2::fast_max)
         } else {
             smooth_with(self.reduction_db, [attack, release], &mut reductions_db[..frames], f64x2::fast_min)
         };
-        self.reduction_db = now;
+        self.reduction_db = reduction_db;
     }
 
-    /// The current reduction in decibels.
+    /// Returns the current reduction in decibels.
     pub(crate) fn reduction_db(&self) -> f32 {
         self.reduction_db as f32
     }
 }
 
-/// Smooths some targets with two coefficients and chooses between both results. It computes in two
-/// equal lanes, because compilers turn scalar code into a branch on some targets.
+/// Smooths targets with two coefficients, and chooses one of both results for each frame. Returns
+/// the last reduction. The function computes in two equal lanes, because some compilers turn scalar
+/// code into a branch.
 #[inline(always)]
 fn smooth_with(
     from_db: f64,
@@ -158,12 +161,12 @@ fn smooth_with(
     choose: impl Fn(f64x2, f64x2) -> f64x2,
 ) -> f64 {
     let decays = decays.map(f64x2::splat);
-    let mut now = f64x2::splat(from_db);
+    let mut reduction_db = f64x2::splat(from_db);
     for target_db in targets_db {
         let target = f64x2::splat(f64::from(*target_db));
-        let [attacked, released] = decays.map(|decay| decay * now + (1.0 - decay) * target);
-        now = choose(attacked, released);
-        *target_db = now.to_array()[0] as f32;
+        let [attacked, released] = decays.map(|decay| decay * reduction_db + (1.0 - decay) * target);
+        reduction_db = choose(attacked, released);
+        *target_db = reduction_db.to_array()[0] as f32;
     }
-    now.to_array()[0]
+    reduction_db.to_array()[0]
 }

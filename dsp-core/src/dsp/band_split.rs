@@ -1,4 +1,4 @@
-//! A split into three bands with a smoothed frequency.
+//! A split of a signal into three bands at a smoothed frequency.
 
 use core::f64::consts::{PI, SQRT_2};
 
@@ -10,10 +10,10 @@ use super::smoothed_value::SmoothedValue;
 
 /// A stereo Butterworth filter of second order whose three outputs add up to its input.
 ///
-/// It is the trapezoidal state-variable filter of V. Zavalishin, "The Art of VA Filter Design",
-/// 2012, section 4.4. Both states advance in one matrix step, so that a frame depends on the last
-/// one by a product and two sums only. The frequency ramps linearly, as `tan(pi f / rate)`, from
-/// one control point to the next.
+/// The filter is the trapezoidal state-variable filter of V. Zavalishin, "The Art of VA Filter
+/// Design", 2012, section 4.4. Both states advance in one matrix step. A frame thus depends on the
+/// previous frame only through a product and two sums, which makes the filter fast. The frequency
+/// ramps linearly, as `tan(pi f / rate)`, from one control point to the next.
 pub(crate) struct BandSplit {
     sample_rate_hz: f64,
     frequency_hz: SmoothedValue,
@@ -24,7 +24,7 @@ pub(crate) struct BandSplit {
     states: [f64x2; 2],
 }
 
-/// The band-pass and the high-pass output of some frames, left and right.
+/// The band-pass and the high-pass output, left and right.
 pub(crate) struct Bands<const FRAMES: usize = CONTROL_FRAMES> {
     pub(crate) middle: [ControlBlock<FRAMES>; 2],
     pub(crate) high: [ControlBlock<FRAMES>; 2],
@@ -33,7 +33,7 @@ pub(crate) struct Bands<const FRAMES: usize = CONTROL_FRAMES> {
 /// Highest frequency, as a proportion of the sample rate.
 const MAX_FREQUENCY_RATIO: f64 = 0.45;
 
-/// A state below this magnitude is silent.
+/// A state below this magnitude counts as silent.
 const SILENCE: f64 = 1e-30;
 
 impl BandSplit {
@@ -54,7 +54,7 @@ impl BandSplit {
         self.frequency_hz.set(frequency_hz, ramp_frames);
     }
 
-    /// The target of the frequency.
+    /// Returns the target of the frequency.
     pub(crate) fn target_hz(&self) -> f64 {
         self.frequency_hz.target()
     }
@@ -77,17 +77,17 @@ impl BandSplit {
         is_steady && self.states.iter().all(|state| state.to_array() == [0.0; 2])
     }
 
-    /// Starts the ramp to the next control point. The caller does so at every control point.
+    /// Starts the ramp to the next control point. The caller calls this at every control point.
     pub(crate) fn refresh(&mut self) {
-        let mut at_next_point = self.frequency_hz;
-        at_next_point.advance(CONTROL_FRAMES);
+        let mut next_frequency_hz = self.frequency_hz;
+        next_frequency_hz.advance(CONTROL_FRAMES);
         // The last ramp has reached its target.
         let tangent = self.tangent.value();
         if tangent != self.step.tangent {
             self.step = StateStep::new(tangent);
         }
-        if at_next_point.value() != self.ramp_target_hz {
-            self.ramp_to(at_next_point.value(), CONTROL_FRAMES as u32);
+        if next_frequency_hz.value() != self.ramp_target_hz {
+            self.ramp_to(next_frequency_hz.value(), CONTROL_FRAMES as u32);
         }
     }
 
@@ -99,7 +99,7 @@ impl BandSplit {
             && self.tangent.target() == self.step.tangent
     }
 
-    /// Clears states that are about to become denormal. The caller does so at fixed frames of the
+    /// Clears states that would become denormal. The caller calls this at fixed frames of the
     /// clock.
     pub(crate) fn flush_denormals(&mut self) {
         for state in &mut self.states {
@@ -138,7 +138,8 @@ impl BandSplit {
     }
 }
 
-/// Coefficients by which states and input give the next states and the output.
+/// Coefficients of the equations that compute the output and the next states from the input and the
+/// states.
 #[derive(Clone, Copy)]
 struct StateStep {
     tangent: f64,
@@ -149,30 +150,31 @@ struct StateStep {
 }
 
 impl StateStep {
-    /// Coefficients for a tangent `g` and a damping `k = sqrt 2`:
+    /// Computes the coefficients for a tangent `g` and a damping `k = sqrt 2`, with the input `x`
+    /// and the states `s1` and `s2`:
     ///
     /// - `high = (x - (k + g) s1 - s2) / (1 + g (k + g))`
     /// - `middle / k = s1 + g high`
     ///
-    /// Each state increases by `2 g` times the output before it.
+    /// The state `s1` increases by `2 g high`, and `s2` by `2 g middle / k`.
     fn new(g: f64) -> Self {
         let damping = SQRT_2 + g;
         let input_to_high = 1.0 / (1.0 + g * damping);
         let states_to_high = [-damping * input_to_high, -input_to_high];
-        let twice = 2.0 * g;
+        let double_g = 2.0 * g;
         Self {
             tangent: g,
             input_to_high,
             states_to_high,
-            input_to_states: [twice * input_to_high, twice * g * input_to_high],
+            input_to_states: [double_g * input_to_high, double_g * g * input_to_high],
             states_to_states: [
-                [1.0 + twice * states_to_high[0], twice * states_to_high[1]],
-                [twice * (1.0 + g * states_to_high[0]), 1.0 + twice * g * states_to_high[1]],
+                [1.0 + double_g * states_to_high[0], double_g * states_to_high[1]],
+                [double_g * (1.0 + g * states_to_high[0]), 1.0 + double_g * g * states_to_high[1]],
             ],
         }
     }
 
-    /// The band-pass and the high-pass output of a frame.
+    /// Returns the band-pass and the high-pass output of a frame.
     #[inline(always)]
     fn next(&self, states: &mut [f64x2; 2], input: f64x2) -> [f64x2; 2] {
         let [first, second] = *states;

@@ -1,5 +1,5 @@
-//! A delay line of exactly the length of its delay. Its output is overwritten by its input, so that
-//! a long delay line touches one region of memory per block instead of two.
+//! A delay line whose buffer is exactly as long as its delay. The input overwrites the output that
+//! was just read. A long delay line thus accesses one region of memory per block instead of two.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -11,21 +11,22 @@ use crate::simd::prefetch;
 /// The last frames of one channel.
 #[derive(Debug, Clone)]
 pub(crate) struct CompactDelayLine {
-    /// A buffer for the longest delay.
+    /// Buffer with space for the longest delay.
     values: Vec<f32>,
     /// Current length in frames.
     frames: usize,
-    /// Index of the oldest sample, where the next one is written.
+    /// Index of the oldest sample, which the next input overwrites.
     write_index: usize,
 }
 
 impl CompactDelayLine {
-    /// A silent delay line of `frames` frames, at least [`CONTROL_FRAMES`] and its maximum.
+    /// Creates a silent delay line of `frames` frames, at least [`CONTROL_FRAMES`]. This is also
+    /// its maximum length.
     pub(crate) fn new(frames: usize) -> Self {
         Self { values: vec![0.0; frames], frames, write_index: 0 }
     }
 
-    /// Current length in frames.
+    /// Returns the current length in frames.
     pub(crate) fn frames(&self) -> usize {
         self.frames
     }
@@ -36,21 +37,22 @@ impl CompactDelayLine {
         self.write_index = 0;
     }
 
-    /// Sets the length, at most the maximum. Missing past samples are replaced by the known past in
-    /// reverse order, which has the same level and no step.
+    /// Sets the length in frames, limited to the maximum. A longer delay needs older samples than
+    /// the line has. They are replaced by the existing samples in reverse order, which have the
+    /// same level and join without a step.
     pub(crate) fn set_frames(&mut self, frames: usize) {
-        let (before, frames) = (self.frames, frames.min(self.values.len()));
-        if frames == before {
+        let (old_frames, frames) = (self.frames, frames.min(self.values.len()));
+        if frames == old_frames {
             return;
         }
-        self.values[..before].rotate_left(self.write_index);
+        self.values[..old_frames].rotate_left(self.write_index);
         (self.frames, self.write_index) = (frames, 0);
-        let mut known = before.min(frames);
-        self.values.copy_within(before - known..before, frames - known);
-        while known < frames {
-            let (missing, past) = self.values[..frames].split_at_mut(frames - known);
+        let mut known_frames = old_frames.min(frames);
+        self.values.copy_within(old_frames - known_frames..old_frames, frames - known_frames);
+        while known_frames < frames {
+            let (missing, past) = self.values[..frames].split_at_mut(frames - known_frames);
             missing.iter_mut().rev().zip(past).for_each(|(missing, past)| *missing = *past);
-            known = frames.min(2 * known);
+            known_frames = frames.min(2 * known_frames);
         }
     }
 
@@ -65,8 +67,8 @@ impl CompactDelayLine {
         if from < self.frames { from } else { from - self.frames }
     }
 
-    /// The [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position on, if
-    /// they are contiguous.
+    /// Returns the [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position
+    /// on, if they are contiguous.
     #[inline(always)]
     pub(crate) fn contiguous(&self, frames_back: usize) -> Option<&ControlBlock> {
         self.values[self.start_index(frames_back)..self.frames].first_chunk()
@@ -82,8 +84,8 @@ impl CompactDelayLine {
         wrapped.copy_from_slice(&self.values[..wrapped.len()]);
     }
 
-    /// The next [`CONTROL_FRAMES`] samples to overwrite, the oldest ones, if they are contiguous.
-    /// Advances the write position.
+    /// Returns the oldest [`CONTROL_FRAMES`] samples for overwriting, if they are contiguous, and
+    /// advances the write position.
     #[inline(always)]
     pub(crate) fn next_contiguous(&mut self) -> Option<&mut ControlBlock> {
         let samples = self.values[self.write_index..self.frames].first_chunk_mut()?;
@@ -103,8 +105,8 @@ impl CompactDelayLine {
         self.write_index = self.start_index(self.frames - values.len());
     }
 
-    /// Prefetches the samples that the next call but one will read and write: the delay lines are
-    /// too long for the cache.
+    /// Prefetches the samples that the call after the next one will read and write, because long
+    /// delay lines do not stay in the cache.
     #[inline(always)]
     pub(crate) fn prefetch(&self) {
         for chunk in 0..=CONTROL_FRAMES / 16 {
@@ -118,7 +120,7 @@ impl CompactDelayLine {
 mod tests {
     use super::*;
 
-    fn last(ring: &CompactDelayLine, count: usize) -> Vec<f32> {
+    fn last_samples(ring: &CompactDelayLine, count: usize) -> Vec<f32> {
         let mut values = vec![0.0; count];
         ring.read(count, &mut values);
         values
@@ -127,28 +129,31 @@ mod tests {
     #[test]
     fn reads_return_written_samples_across_the_end_of_the_ring() {
         let mut ring = CompactDelayLine::new(101);
-        let all: Vec<f32> = (0..700).map(|number| number as f32).collect();
-        let mut done = 0;
-        while done < all.len() {
-            // The test writes whole blocks where they are contiguous, and uneven parts.
-            let whole = all[done..].first_chunk::<CONTROL_FRAMES>().filter(|_| done % 3 != 0);
-            if let Some(step) = whole
+        let samples_to_write: Vec<f32> = (0..700).map(|number| number as f32).collect();
+        let mut written_frames = 0;
+        while written_frames < samples_to_write.len() {
+            // The test writes whole blocks where they are contiguous, and otherwise parts of 7
+            // samples.
+            let whole_block = samples_to_write[written_frames..]
+                .first_chunk::<CONTROL_FRAMES>()
+                .filter(|_| written_frames % 3 != 0);
+            if let Some(step) = whole_block
                 && let Some(samples) = ring.next_contiguous()
             {
                 *samples = *step;
-                done += CONTROL_FRAMES;
+                written_frames += CONTROL_FRAMES;
             } else {
-                let chunk = &all[done..all.len().min(done + 7)];
+                let chunk = &samples_to_write[written_frames..samples_to_write.len().min(written_frames + 7)];
                 ring.write(chunk);
-                done += chunk.len();
+                written_frames += chunk.len();
             }
-            let count = done.min(101);
-            assert_eq!(last(&ring, count), all[done - count..done]);
+            let count = written_frames.min(101);
+            assert_eq!(last_samples(&ring, count), samples_to_write[written_frames - count..written_frames]);
         }
     }
 
     #[test]
-    fn a_change_of_length_makes_no_step() {
+    fn a_longer_delay_continues_with_the_existing_samples_in_reverse_order() {
         let mut ring = CompactDelayLine::new(100);
         ring.set_frames(40);
         let past: Vec<f32> = (0..40).map(|number| number as f32).collect();
@@ -157,11 +162,11 @@ mod tests {
         ring.write(&[40.0]);
         ring.set_max_frames();
         let mut expected: Vec<f32> = (1..=40).map(|number| number as f32).collect();
-        assert_eq!(last(&ring, 40), expected);
+        assert_eq!(last_samples(&ring, 40), expected);
         expected.splice(0..0, (1..=40).rev().map(|number| number as f32));
         expected.splice(0..0, (21..=40).map(|number| number as f32));
-        assert_eq!(last(&ring, 100), expected);
+        assert_eq!(last_samples(&ring, 100), expected);
         ring.set_frames(35);
-        assert_eq!(last(&ring, 35), expected[65..]);
+        assert_eq!(last_samples(&ring, 35), expected[65..]);
     }
 }

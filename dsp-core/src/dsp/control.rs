@@ -1,18 +1,19 @@
-//! Control rate: the clock that finds control points, and linear ramps between them.
+//! Control rate: a clock that determines the control points, and linear ramps between control
+//! points.
 //!
-//! At a control point a processor advances its parameters and oscillators to the next one, computes
-//! the coefficients for it, and ramps linearly towards them. After a reset it first computes the
-//! coefficients of the control point itself.
+//! At a control point, a processor advances its parameters and oscillators to the next control
+//! point and computes the coefficients there. Until then, the coefficients ramp linearly. After a
+//! reset, the processor first computes the coefficients at the current control point.
 
-/// Distance of the control points, in frames of the clock. Slow changes are computed at control
-/// points only: automation, oscillators and filter coefficients.
+/// Distance between two control points, in frames of the clock. Automation, low-frequency
+/// oscillators and filter coefficients are computed only at control points.
 pub const CONTROL_FRAMES: usize = 32;
 
 /// Maximum number of frames of one call, a multiple of [`CONTROL_FRAMES`]. No call crosses a
 /// multiple of this number on the clock.
 pub(crate) const LONGEST_FRAMES: usize = 128;
 
-/// Frames from `clock` to the next multiple of `frames`.
+/// Returns the number of frames from `clock` to the next multiple of `frames`.
 pub(crate) fn frames_to_multiple(clock: u64, frames: usize) -> usize {
     frames - (clock % frames as u64) as usize
 }
@@ -31,23 +32,24 @@ pub(crate) enum Due {
     Nothing,
     /// The processor advances to the next control point.
     Step,
-    /// The processor resets to the control point at or before the next frame, then advances from
-    /// there.
+    /// The processor resets to the control point at or before the next frame, then advances to the
+    /// control point after it.
     Start,
 }
 
 impl ControlClock {
-    /// A clock at frame 0.
+    /// Creates a clock at frame 0.
     pub(crate) const fn new() -> Self {
         Self { frame: 0, was_reset: true }
     }
 
-    /// Moves to a frame.
+    /// Moves the clock to a frame.
     pub(crate) fn reset(&mut self, frame: u64) {
         *self = Self { frame, was_reset: true };
     }
 
-    /// Returns the work before the next frame. The caller asks once for each call.
+    /// Returns the work that is due before the next frame. The processor calls this once at the
+    /// start of each processing call.
     pub(crate) fn due(&mut self) -> Due {
         if core::mem::take(&mut self.was_reset) {
             Due::Start
@@ -58,22 +60,22 @@ impl ControlClock {
         }
     }
 
-    /// The next frame.
+    /// Returns the next frame.
     pub(crate) fn frame(&self) -> u64 {
         self.frame
     }
 
-    /// Frames from the last control point to the next frame.
+    /// Returns the number of frames from the last control point to the next frame.
     pub(crate) fn offset(&self) -> usize {
         (self.frame % CONTROL_FRAMES as u64) as usize
     }
 
-    /// The control point at or before the next frame.
+    /// Returns the control point at or before the next frame.
     pub(crate) fn control_point(&self) -> u64 {
         self.frame - self.offset() as u64
     }
 
-    /// Advances by some frames.
+    /// Advances by `frames` frames.
     pub(crate) fn advance(&mut self, frames: usize) {
         self.frame += frames as u64;
     }
@@ -100,13 +102,13 @@ impl ControlRamp {
         self.step = (value - self.from) * (1.0 / CONTROL_FRAMES as f64);
     }
 
-    /// The value `offset` frames after the control point.
+    /// Returns the value `offset` frames after the control point.
     #[inline(always)]
-    pub(crate) fn at(&self, offset: usize) -> f64 {
+    pub(crate) fn value_at(&self, offset: usize) -> f64 {
         self.from + self.step * f64::from(offset as u32)
     }
 
-    /// The value as [`Self::at`], computed in single precision.
+    /// Returns the value of [`Self::value_at`], computed in single precision.
     #[inline(always)]
     pub(crate) fn gain_at(&self, offset: usize) -> f32 {
         self.from as f32 + self.step as f32 * offset as u16 as f32
@@ -126,7 +128,8 @@ impl ControlRamp {
     }
 }
 
-/// Ramps several values to targets at the next control point; `None` keeps them as they are.
+/// Ramps several values to targets at the next control point. With `None`, the values stay at the
+/// end of their last ramps.
 pub(crate) fn ramp_all<const N: usize>(ramps: &mut [ControlRamp; N], values: Option<[f64; N]>) {
     for (index, ramp) in ramps.iter_mut().enumerate() {
         match values {
@@ -154,10 +157,10 @@ mod tests {
         assert!(ramp.is_steady());
         ramp.ramp_to(0.1);
         ramp.ramp_to(0.7);
-        assert_eq!(ramp.at(0), 0.1);
-        assert!((ramp.at(16) - 0.4).abs() < 1e-15);
+        assert_eq!(ramp.value_at(0), 0.1);
+        assert!((ramp.value_at(16) - 0.4).abs() < 1e-15);
         ramp.ramp_to(0.7);
-        assert_eq!((ramp.at(0), ramp.at(31)), (0.7, 0.7));
+        assert_eq!((ramp.value_at(0), ramp.value_at(31)), (0.7, 0.7));
     }
 
     #[test]

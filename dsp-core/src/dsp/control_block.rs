@@ -1,19 +1,21 @@
-//! Short blocks of audio in arrays of constant length, which compilers process in whole vectors.
+//! Short blocks of audio in arrays of constant length, for which compilers generate vector
+//! instructions.
 
 use super::control::CONTROL_FRAMES;
 
 /// One value per frame, for the frames between two control points or for `FRAMES` frames.
 pub(crate) type ControlBlock<const FRAMES: usize = CONTROL_FRAMES> = [f32; FRAMES];
 
-/// A block that starts with `values`, at most `FRAMES` of them; all further frames are 0.
+/// Returns a block that starts with `values`, which has at most `FRAMES` values. All further frames
+/// are 0.
 #[inline(always)]
 pub(crate) fn zero_padded<const FRAMES: usize>(values: &[f32]) -> ControlBlock<FRAMES> {
     match values.try_into() {
         Ok(whole) => whole,
         Err(_) => {
             let mut block = [0.0; FRAMES];
-            for (slot, value) in block.iter_mut().zip(values) {
-                *slot = *value;
+            for (target, value) in block.iter_mut().zip(values) {
+                *target = *value;
             }
             block
         }
@@ -25,6 +27,6 @@ pub(crate) fn zero_padded<const FRAMES: usize>(values: &[f32]) -> ControlBlock<F
 pub(crate) fn copy_to(block: &[f32], values: &mut [f32]) {
     match (block.as_array::<CONTROL_FRAMES>(), values.as_mut_array()) {
         (Some(block), Some(whole)) => *whole = *block,
-        _ => values.iter_mut().zip(block).for_each(|(slot, value)| *slot = *value),
+        _ => values.iter_mut().zip(block).for_each(|(target, value)| *target = *value),
     }
 }

@@ -1,14 +1,14 @@
-//! A low cut and a high cut of 6 dB per octave, for the loops of delays and reverbs.
+//! A low cut and a high cut of 6 dB per octave, for delays and reverbs.
 //!
 //! The filters are one-pole filters in trapezoidal form, which is stable and free of noise while
-//! the frequency moves (V. Zavalishin, "The Art of VA Filter Design", 2012, chapter 3). They
+//! the frequency changes (V. Zavalishin, "The Art of VA Filter Design", 2012, chapter 3). They
 //! compute in double precision, because the state of a low cut changes little per frame.
 
 use wide::f64x2;
 
 use super::control::{ControlRamp, ramp_all, reset_all};
 
-/// A state below this magnitude is silent.
+/// A state below this magnitude counts as silent.
 const SILENCE: f64 = 1e-30;
 
 /// A low cut followed by a high cut, for left and right.
@@ -22,7 +22,7 @@ pub(crate) struct CutFilters {
 }
 
 impl CutFilters {
-    /// Silent filters.
+    /// Creates silent filters.
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         Self {
             sample_rate_hz: f64::from(sample_rate_hz),
@@ -37,8 +37,8 @@ impl CutFilters {
         (self.low, self.high) = (f64x2::ZERO, f64x2::ZERO);
     }
 
-    /// At a control point: ramps to cut-off frequencies (-3 dB) in hertz, limited to 49 % of the
-    /// sample rate. `None` keeps the frequencies.
+    /// Starts ramps at a control point, to cut-off frequencies (-3 dB) in hertz. They are limited
+    /// to 49 % of the sample rate. `None` keeps the frequencies.
     pub(crate) fn step(&mut self, cuts_hz: Option<[f64; 2]>) {
         let rate_hz = self.sample_rate_hz;
         ramp_all(
@@ -64,13 +64,13 @@ impl CutFilters {
         // The coefficients stay constant unless a frequency ramps.
         let is_steady = self.coefficients.iter().all(ControlRamp::is_steady);
         let mut factors =
-            self.coefficients.each_ref().map(|coefficient| Factors::new(coefficient.at(offset)));
+            self.coefficients.each_ref().map(|coefficient| Factors::new(coefficient.value_at(offset)));
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
             if !is_steady {
                 factors = self
                     .coefficients
                     .each_ref()
-                    .map(|coefficient| Factors::new(coefficient.at(offset + frame)));
+                    .map(|coefficient| Factors::new(coefficient.value_at(offset + frame)));
             }
             let input = f64x2::new([f64::from(*left), f64::from(*right)]);
             let cut = input - factors[0].low_pass(&mut low, input);
@@ -85,8 +85,8 @@ impl CutFilters {
 #[derive(Clone, Copy)]
 struct Factors {
     coefficient: f64x2,
-    keep: f64x2,
-    double: f64x2,
+    state_factor: f64x2,
+    input_factor: f64x2,
 }
 
 impl Factors {
@@ -94,22 +94,23 @@ impl Factors {
     fn new(coefficient: f64) -> Self {
         Self {
             coefficient: f64x2::splat(coefficient),
-            keep: f64x2::splat(1.0 - 2.0 * coefficient),
-            double: f64x2::splat(2.0 * coefficient),
+            state_factor: f64x2::splat(1.0 - 2.0 * coefficient),
+            input_factor: f64x2::splat(2.0 * coefficient),
         }
     }
 
-    /// The output of the low-pass filter.
+    /// Returns the output of the low-pass filter.
     #[inline(always)]
     fn low_pass(&self, state: &mut f64x2, input: f64x2) -> f64x2 {
-        let before = *state;
-        // This form has the shortest dependency from one state to the next, which limits the speed.
-        *state = before * self.keep + input * self.double;
-        before + (input - before) * self.coefficient
+        let old_state = *state;
+        // In this form, the next state depends on the state through one multiplication and one
+        // addition. That dependency limits the speed.
+        *state = old_state * self.state_factor + input * self.input_factor;
+        old_state + (input - old_state) * self.coefficient
     }
 }
 
-/// The coefficient `g / (1 + g)` of a cut-off frequency.
+/// Returns the coefficient `g / (1 + g)` of a cut-off frequency.
 fn coefficient(sample_rate_hz: f64, cut_hz: f64) -> f64 {
     let g = libm::tan(core::f64::consts::PI * (cut_hz / sample_rate_hz).min(0.49));
     g / (1.0 + g)

@@ -1,19 +1,18 @@
 //! Removes the click where one signal replaces another.
 
-/// Time in which the remaining offset falls to a half: it is below -100 dB of its start after 17
-/// ms.
+/// Time in which the offset decays by half. After 17 ms, the offset has decayed by 100 dB.
 const HALF_LIFE_SECS: f64 = 0.001;
 
-/// Offsets below this end: -120 dBFS.
+/// An offset below this magnitude, -120 dBFS, becomes 0.
 const SILENT: f32 = 1e-6;
 
-/// Adds the offset between two signals to the one that replaces the other, and lets it decay
-/// exponentially.
+/// Removes the step where a new signal replaces an old one. The difference between both signals is
+/// added to the new signal as an offset that decays exponentially.
 pub(crate) struct Declicker<const CHANNELS: usize = 2> {
     last_output: [f32; CHANNELS],
     offset: [f32; CHANNELS],
     decay_per_frame: f32,
-    /// The next frame belongs to another signal than the last one.
+    /// Whether the next frame belongs to another signal than the last frame.
     is_switching: bool,
 }
 
@@ -23,13 +22,12 @@ impl<const CHANNELS: usize> Declicker<CHANNELS> {
         Self { last_output: [0.0; CHANNELS], offset: [0.0; CHANNELS], decay_per_frame, is_switching: false }
     }
 
-    /// Marks that the next frame belongs to another signal than the last one.
+    /// Marks that the next frame belongs to another signal than the last frame.
     pub(crate) fn switch(&mut self) {
         self.is_switching = true;
     }
 
-    /// Records that the output came from elsewhere than [`Self::process`] and ended with this
-    /// frame.
+    /// Records the last frame of output that was not processed by [`Self::process`].
     pub(crate) fn bypass(&mut self, last_output: [f32; CHANNELS]) {
         (self.last_output, self.offset, self.is_switching) = (last_output, [0.0; CHANNELS], false);
     }
@@ -39,7 +37,8 @@ impl<const CHANNELS: usize> Declicker<CHANNELS> {
         self.bypass([0.0; CHANNELS]);
     }
 
-    /// Whether [`Self::process`] leaves its input unchanged and may be skipped for silent input.
+    /// Whether [`Self::process`] leaves its input unchanged. For silent input, the caller may then
+    /// skip the call.
     pub(crate) fn is_idle(&self) -> bool {
         self.offset == [0.0; CHANNELS] && (!self.is_switching || self.last_output == [0.0; CHANNELS])
     }

@@ -1,4 +1,4 @@
-//! Delay by a number of frames that may change while signal passes.
+//! A delay by a number of frames that may change during playback.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,28 +7,29 @@ use super::smoothed_value::SmoothedValue;
 
 /// Delays one channel.
 ///
-/// A new delay takes over by a crossfade, as soon as the line holds enough of its input. The
-/// output neither clicks nor pauses.
+/// After a change, the output crossfades to the new delay as soon as the line contains enough input
+/// for it. The output neither clicks nor pauses.
 #[derive(Debug, Clone)]
 pub(crate) struct DelayLine {
-    /// The ring that is read, then those that take over from it, in this order. Behind
-    /// [`Self::active`] are rings that were in use before: processing must not free memory.
+    /// The first ring is the current ring. Rings of newer delays follow, to which the output
+    /// crossfades in this order. The rings from the index [`Self::active_rings`] on are no longer
+    /// used. They stay allocated, because processing must not free memory.
     rings: Vec<Ring>,
-    active: usize,
-    /// Gain of the ring that is read while the next one takes over.
+    active_rings: usize,
+    /// Gain of the first ring during the crossfade to the second ring.
     crossfade: SmoothedValue,
     fade_frames: u32,
-    /// Frames during which the output may still be anything but silence if the input is silent.
+    /// Number of frames for which the output may still be audible if the input stays silent.
     tail_frames: usize,
 }
 
-/// The last values of the input, as many as the delay has frames.
+/// Ring buffer with as many values of the input as the delay has frames.
 #[derive(Debug, Clone)]
 struct Ring {
     values: Vec<f32>,
-    /// Index of the oldest value: the next output, which the next input replaces.
+    /// Index of the oldest value, which is the next output. The next input replaces it.
     index: usize,
-    /// Frames of input until every value is one of the input's.
+    /// Number of input frames until all values in the ring come from the input.
     missing_frames: usize,
 }
 
@@ -37,19 +38,19 @@ impl Ring {
         Self { values: vec![0.0; frames], index: 0, missing_frames: 0 }
     }
 
-    /// A ring of another length with the newest values of this one.
+    /// Returns a ring of another length with the newest values of this ring.
     fn resized(&self, frames: usize) -> Self {
         let count = self.values.len();
-        let kept_frames = count.min(frames);
+        let copied_frames = count.min(frames);
         let mut ring = Self::new(frames);
-        for age in 1..=kept_frames {
+        for age in 1..=copied_frames {
             ring.values[frames - age] = self.values[(self.index + count - age) % count];
         }
-        ring.missing_frames = frames - kept_frames + self.missing_frames.min(kept_frames);
+        ring.missing_frames = frames - copied_frames + self.missing_frames.min(copied_frames);
         ring
     }
 
-    /// Takes a value and returns the one that is due.
+    /// Writes a value and returns the value that is due.
     fn push(&mut self, value: f32) -> f32 {
         self.missing_frames = self.missing_frames.saturating_sub(1);
         let Some(oldest) = self.values.get_mut(self.index) else { return value };
@@ -72,32 +73,33 @@ impl Ring {
 }
 
 impl DelayLine {
-    /// A delay of `frames` frames, filled with silence.
+    /// Creates a delay of `frames` frames, filled with silence.
     pub(crate) fn new(frames: usize) -> Self {
         Self {
             rings: vec![Ring::new(frames)],
-            active: 1,
+            active_rings: 1,
             crossfade: SmoothedValue::new(1.0),
             fade_frames: 0,
             tail_frames: 0,
         }
     }
 
-    /// The delay in frames; while it changes, the new one.
+    /// Returns the delay in frames. During a change, that is the new delay.
     pub(crate) fn frames(&self) -> usize {
-        self.rings[self.active - 1].values.len()
+        self.rings[self.active_rings - 1].values.len()
     }
 
-    /// Changes the delay. The crossfade takes `fade_frames` frames.
+    /// Changes the delay to `frames` frames, with a crossfade of `fade_frames` frames. Allocates
+    /// memory.
     pub(crate) fn set_frames(&mut self, frames: usize, fade_frames: u32) {
         if self.frames() == frames {
             return;
         }
-        let is_fading = self.active > 1 && self.crossfade.value() < 1.0;
+        let is_fading = self.active_rings > 1 && self.crossfade.value() < 1.0;
         self.rings.truncate(if is_fading { 2 } else { 1 });
         let longest = self.rings.iter().max_by_key(|ring| ring.values.len());
         self.rings.extend(longest.map(|ring| ring.resized(frames)));
-        self.active = self.rings.len();
+        self.active_rings = self.rings.len();
         if !is_fading {
             self.fade_frames = fade_frames;
             self.start_crossfade();
@@ -109,9 +111,9 @@ impl DelayLine {
         self.crossfade.set(0.0, self.fade_frames);
     }
 
-    /// Whether the delay changes.
+    /// Whether a change of the delay is in progress.
     pub(crate) fn is_changing(&self) -> bool {
-        self.active > 1
+        self.active_rings > 1
     }
 
     /// Whether the output equals the input.
@@ -129,10 +131,10 @@ impl DelayLine {
         let ring = &mut self.rings[0];
         while !values.is_empty() && !ring.values.is_empty() {
             let chunk_frames = values.len().min(ring.values.len() - ring.index);
-            let (now, later) = values.split_at_mut(chunk_frames);
-            now.swap_with_slice(&mut ring.values[ring.index..ring.index + chunk_frames]);
+            let (chunk, remaining) = values.split_at_mut(chunk_frames);
+            chunk.swap_with_slice(&mut ring.values[ring.index..ring.index + chunk_frames]);
             ring.advance(chunk_frames);
-            values = later;
+            values = remaining;
         }
     }
 
@@ -149,19 +151,19 @@ impl DelayLine {
         }
         while !values.is_empty() {
             let chunk_frames = values.len().min(ring.values.len() - ring.index);
-            let held = &mut ring.values[ring.index..ring.index + chunk_frames];
-            for ((sum, held), value) in sum.iter_mut().zip(held).zip(values) {
-                *sum += *held;
-                *held = value * gain;
+            let delayed = &mut ring.values[ring.index..ring.index + chunk_frames];
+            for ((sum, delayed), value) in sum.iter_mut().zip(delayed).zip(values) {
+                *sum += *delayed;
+                *delayed = value * gain;
             }
             ring.advance(chunk_frames);
             (sum, values) = (&mut sum[chunk_frames..], &values[chunk_frames..]);
         }
     }
 
-    /// The next output while the delay changes.
+    /// Processes one frame during a change of the delay.
     fn next(&mut self, input: f32) -> f32 {
-        let [current, following @ ..] = &mut self.rings[..self.active] else { return input };
+        let [current, following @ ..] = &mut self.rings[..self.active_rings] else { return input };
         let mut output = current.push(input);
         let Some((next, queued)) = following.split_first_mut() else { return output };
         let next_output = next.push(input);
@@ -170,9 +172,9 @@ impl DelayLine {
             let gain = self.crossfade.next() as f32;
             output = output * gain + next_output * (1.0 - gain);
             if self.crossfade.is_steady() {
-                self.rings[..self.active].rotate_left(1);
-                self.active -= 1;
-                // For a delay that was set during the crossfade.
+                self.rings[..self.active_rings].rotate_left(1);
+                self.active_rings -= 1;
+                // A delay that was set during this crossfade needs another crossfade.
                 self.start_crossfade();
             }
         }
@@ -180,16 +182,16 @@ impl DelayLine {
     }
 
     fn longest_frames(&self) -> usize {
-        self.rings[..self.active].iter().map(|ring| ring.values.len()).max().unwrap_or(0)
+        self.rings[..self.active_rings].iter().map(|ring| ring.values.len()).max().unwrap_or(0)
     }
 
-    /// Whether the output may be anything but silence while the input is silent.
+    /// Whether the output may be audible while the input is silent.
     pub(crate) fn is_ringing(&self) -> bool {
         self.tail_frames > 0
     }
 
-    /// [`Self::process_into`] for silent input; does nothing unless the line [`Self::is_ringing`].
-    /// `silence` is as long as `sum`.
+    /// Does what [`Self::process_into`] does for silent input. Adds nothing unless
+    /// [`Self::is_ringing`] is true. `silence` consists of zeros and is as long as `sum`.
     pub(crate) fn drain_into(&mut self, sum: &mut [f32], silence: &[f32]) {
         if self.is_ringing() {
             let tail_frames = self.tail_frames.saturating_sub(sum.len());
@@ -199,7 +201,7 @@ impl DelayLine {
         self.settle_if_silent();
     }
 
-    /// [`Self::process`] for silent input; replaces `values` by the output.
+    /// Does what [`Self::process`] does for silent input. Replaces `values` by the output.
     pub(crate) fn drain(&mut self, values: &mut [f32]) {
         values.fill(0.0);
         if self.is_ringing() {
@@ -210,17 +212,18 @@ impl DelayLine {
         self.settle_if_silent();
     }
 
-    /// Ends a change at once if no signal is in the line, and the input is silent.
+    /// Ends a change of the delay at once if the line is silent. The caller calls this only for
+    /// silent input.
     pub(crate) fn settle_if_silent(&mut self) {
         if self.is_changing() && !self.is_ringing() {
             self.clear();
         }
     }
 
-    /// Fills the line with silence, and ends a change.
+    /// Fills the line with silence and ends a change of the delay.
     pub(crate) fn clear(&mut self) {
-        self.rings[..self.active].rotate_right(1);
-        self.active = 1;
+        self.rings[..self.active_rings].rotate_right(1);
+        self.active_rings = 1;
         self.rings[0].clear();
         self.tail_frames = 0;
     }
@@ -232,38 +235,38 @@ mod tests {
 
     #[test]
     fn processing_into_a_sum_adds_the_output_of_processing() {
-        let (mut one, mut other) = (DelayLine::new(5), DelayLine::new(5));
+        let (mut first_line, mut second_line) = (DelayLine::new(5), DelayLine::new(5));
         let values: Vec<f32> = (1..=40).map(|value| value as f32).collect();
         let (mut processed, mut sum) = (values.clone(), values.clone());
         processed.iter_mut().for_each(|value| *value *= 0.5);
-        processed.chunks_mut(7).for_each(|values| one.process(values));
+        processed.chunks_mut(7).for_each(|values| first_line.process(values));
         sum.chunks_mut(3)
             .zip(values.chunks(3))
-            .for_each(|(sum, values)| other.process_into(sum, values, 0.5));
+            .for_each(|(sum, values)| second_line.process_into(sum, values, 0.5));
         let expected = values.iter().zip(processed).map(|(value, late)| value + late);
         assert!(sum.into_iter().eq(expected));
     }
 
     #[test]
-    fn draining_equals_processing_zeros() {
-        let (mut one, mut other) = (DelayLine::new(9), DelayLine::new(9));
-        for piece in 0..40 {
-            let values = [piece as f32; 4];
+    fn draining_outputs_the_same_as_processing_zeros() {
+        let (mut first_line, mut second_line) = (DelayLine::new(9), DelayLine::new(9));
+        for call in 0..40 {
+            let values = [call as f32; 4];
             let (mut sum, mut expected) = ([1.0; 4], [1.0; 4]);
-            if piece % 7 < 2 {
-                one.process_into(&mut sum, &values, 0.5);
-                other.process_into(&mut expected, &values, 0.5);
+            if call % 7 < 2 {
+                first_line.process_into(&mut sum, &values, 0.5);
+                second_line.process_into(&mut expected, &values, 0.5);
             } else {
-                one.drain_into(&mut sum, &[0.0; 4]);
-                other.process_into(&mut expected, &[0.0; 4], 0.5);
+                first_line.drain_into(&mut sum, &[0.0; 4]);
+                second_line.process_into(&mut expected, &[0.0; 4], 0.5);
             }
-            assert_eq!(sum, expected, "piece {piece}");
+            assert_eq!(sum, expected, "output of call {call}");
         }
         let (mut drained, mut expected) = ([9.0; 12], [0.0; 12]);
-        one.drain(&mut drained);
-        other.process(&mut expected);
+        first_line.drain(&mut drained);
+        second_line.process(&mut expected);
         assert_eq!(drained, expected);
-        assert!(!one.is_ringing() && other.is_ringing());
+        assert!(!first_line.is_ringing() && second_line.is_ringing());
     }
 
     #[test]
@@ -275,17 +278,21 @@ mod tests {
                 values.chunks_mut(call_frames).for_each(|values| delay.process(values));
                 let expected =
                     (0..50).map(|index| if index < frames { 0.0 } else { (index - frames + 1) as f32 });
-                assert!(values.iter().copied().eq(expected), "{frames} frames in calls of {call_frames}");
+                assert!(
+                    values.iter().copied().eq(expected),
+                    "delay of {frames} frames in calls of {call_frames} frames"
+                );
             }
         }
     }
 
-    /// The outputs of a line whose delay changes before some frames, for a rising input.
+    /// Returns the output for the input 1, 2, 3 and so on. `changes` has pairs of a frame and the
+    /// delay that is set before this frame.
     fn outputs(first_frames: usize, changes: &[(usize, usize)], call_frames: usize) -> Vec<f32> {
         let mut delay = DelayLine::new(first_frames);
         let mut values: Vec<f32> = (1..=60).map(|value| value as f32).collect();
         for (frame, value) in values.iter_mut().enumerate() {
-            if let Some((_, frames)) = changes.iter().find(|(at, _)| *at == frame) {
+            if let Some((_, frames)) = changes.iter().find(|(change_frame, _)| *change_frame == frame) {
                 delay.set_frames(*frames, 4);
             }
             if call_frames == 1 {
@@ -301,43 +308,52 @@ mod tests {
     }
 
     #[test]
-    fn a_new_delay_takes_over_once_it_holds_enough_input_and_without_a_step() {
+    fn a_change_of_the_delay_crossfades_without_a_step_and_ends_at_the_new_delay() {
         for (from, to) in [(0, 6), (6, 0), (3, 8), (8, 3), (0, 1)] {
             for method in [1, 2] {
                 let values = outputs(from, &[(20, to)], method);
                 let expected = |frame: usize, delay: usize| (frame + 1 - delay) as f32;
-                for (frame, before) in values.iter().copied().enumerate() {
-                    let after = frame as f32 + 1.0 - to as f32;
+                for (frame, output) in values.iter().copied().enumerate() {
+                    let new_output = frame as f32 + 1.0 - to as f32;
                     if frame < 20 {
-                        assert_eq!(before, if frame < from { 0.0 } else { expected(frame, from) });
+                        assert_eq!(output, if frame < from { 0.0 } else { expected(frame, from) });
                     } else if frame >= 20 + to.saturating_sub(from) + 4 {
-                        assert_eq!(before, after, "{from} to {to}, frame {frame}");
+                        assert_eq!(
+                            output, new_output,
+                            "delay changed from {from} to {to}, output at frame {frame}"
+                        );
                     }
                 }
                 let steps = values.windows(2).map(|pair| (pair[1] - pair[0]).abs());
-                assert!(steps.fold(0.0, f32::max) <= 3.0, "{from} to {to}: {values:?}");
+                assert!(
+                    steps.fold(0.0, f32::max) <= 3.0,
+                    "a change of the delay from {from} to {to} makes a step: {values:?}"
+                );
             }
         }
     }
 
     #[test]
-    fn a_delay_that_changes_again_meanwhile_ends_at_the_last_one() {
-        for second in [21, 22, 24, 26, 28] {
-            let values = outputs(2, &[(20, 6), (second, 1)], 1);
-            assert_eq!(values[50], 50.0, "{second}");
+    fn a_delay_that_changes_again_during_a_crossfade_ends_at_the_last_delay() {
+        for second_change_frame in [21, 22, 24, 26, 28] {
+            let values = outputs(2, &[(20, 6), (second_change_frame, 1)], 1);
+            assert_eq!(values[50], 50.0, "second change at frame {second_change_frame}");
             let steps = values.windows(2).map(|pair| (pair[1] - pair[0]).abs());
-            assert!(steps.fold(0.0, f32::max) <= 3.0, "{second}: {values:?}");
+            assert!(
+                steps.fold(0.0, f32::max) <= 3.0,
+                "a second change at frame {second_change_frame} makes a step: {values:?}"
+            );
         }
     }
 
     #[test]
-    fn a_silent_line_changes_at_once() {
+    fn a_change_of_the_delay_ends_at_once_when_the_line_becomes_silent() {
         let mut delay = DelayLine::new(2);
         delay.process(&mut [1.0]);
         delay.set_frames(3, 100);
         let mut values = [0.0; 8];
         delay.drain(&mut values);
-        assert!((values[1] - 1.0).abs() < 0.02, "{values:?}");
+        assert!((values[1] - 1.0).abs() < 0.02, "the output is not delayed by two frames: {values:?}");
         assert!(!delay.is_changing() && delay.frames() == 3);
         let mut values = [1.0, 0.0, 0.0, 0.0];
         delay.process(&mut values);

@@ -1,7 +1,7 @@
 //! Removal of denormal numbers.
 
-/// Adding and subtracting this value rounds inaudible values to 0, so that tails never become
-/// denormal.
+/// Adding and subtracting this value rounds inaudible values to 0. Decaying signals thus end before
+/// they become denormal.
 const FLOOR: f32 = 1e-18;
 
 /// Returns the value, or 0 if it is inaudible.

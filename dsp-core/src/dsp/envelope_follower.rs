@@ -2,7 +2,7 @@
 
 use super::stereo_frames::Frame;
 
-/// A level below this ends the envelope.
+/// A level below this magnitude becomes 0.
 const SILENT: f64 = 1e-20;
 
 /// Envelope follower of the louder channel.

@@ -1,9 +1,9 @@
-//! The discrete Fourier transform, with the same bits on every target.
+//! The discrete Fourier transform, with bit-identical results on every target.
 //!
 //! The algorithm is Stockham's self-sorting form of radix 4 (C. Van Loan, "Computational Frameworks
 //! for the Fast Fourier Transform", SIAM 1992, sections 1.7 and 2.4). Real and imaginary parts are
-//! separate, so that inner loops access consecutive values. Twiddle factors come from `libm` in
-//! double precision.
+//! stored separately, which lets inner loops access consecutive values. Twiddle factors come from
+//! `libm` in double precision.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -17,7 +17,8 @@ use crate::simd::{on_best_instructions, transpose};
 #[derive(Debug, Clone)]
 pub(crate) struct Fft {
     size: usize,
-    /// Twiddle factors of each pass but the last, the longest first.
+    /// Twiddle factors of each pass of radix 4, in the order of the passes. The final pass of radix
+    /// 2 needs no factors.
     passes: Vec<Factors>,
     scratch: [Vec<f32>; 2],
 }
@@ -31,13 +32,16 @@ struct Factors {
 
 impl Factors {
     fn new(length: usize) -> Self {
-        let of = |power: usize, part: fn(f64) -> f64| {
+        let values = |power: usize, part: fn(f64) -> f64| {
             (0..length / 4).map(|p| part(TAU * (power * p) as f64 / length as f64) as f32).collect()
         };
-        Self { powers: [1, 2, 3].map(|power| [of(power, libm::cos), of(power, |angle| -libm::sin(angle))]) }
+        Self {
+            powers: [1, 2, 3]
+                .map(|power| [values(power, libm::cos), values(power, |angle| -libm::sin(angle))]),
+        }
     }
 
-    /// The same factor four times.
+    /// Returns the factors of one index, each in all four lanes.
     #[inline(always)]
     fn splat(&self, index: usize) -> [Complex; 3] {
         let power = |[re, im]: &[Vec<f32>; 2]| (f32x4::splat(re[index]), f32x4::splat(im[index]));
@@ -45,7 +49,7 @@ impl Factors {
         [power(first), power(second), power(third)]
     }
 
-    /// Four consecutive factors.
+    /// Returns the factors of four consecutive indices.
     #[inline(always)]
     fn load(&self, index: usize) -> [Complex; 3] {
         let power = |[re, im]: &[Vec<f32>; 2]| (load(re, index), load(im, index));
@@ -61,8 +65,8 @@ type Complex = (f32x4, f32x4);
 type Parts<'a> = (&'a mut [f32], &'a mut [f32]);
 
 impl Fft {
-    /// A transform of `size` complex values: a power of two, at least 16. Any other size is rounded
-    /// up.
+    /// Creates a transform of `size` complex values, a power of two of at least 16. Any other size
+    /// is rounded up to such a power.
     pub(crate) fn new(size: usize) -> Self {
         let size = size.next_power_of_two().max(16);
         let lengths = core::iter::successors(Some(size), |length| Some(length / 4));
@@ -73,12 +77,12 @@ impl Fft {
         }
     }
 
-    /// Number of complex values.
+    /// Returns the number of complex values.
     pub(crate) fn size(&self) -> usize {
         self.size
     }
 
-    /// `X[k] = sum of x[n] e^(-2 pi i k n / size)`, in place. Both slices hold at least
+    /// Computes `X[k] = sum of x[n] e^(-2 pi i k n / size)` in place. Both slices have at least
     /// [`Self::size`] values.
     pub(crate) fn forward(&mut self, re: &mut [f32], im: &mut [f32]) {
         forward(self, re, im);
@@ -89,18 +93,18 @@ impl Fft {
         let Self { size, passes, scratch: [scratch_re, scratch_im] } = self;
         let mut from: Parts<'_> = (&mut re[..*size], &mut im[..*size]);
         let mut to: Parts<'_> = (scratch_re, scratch_im);
-        let (mut stride, mut swapped) = (1, false);
+        let (mut stride, mut is_swapped) = (1, false);
         for factors in &*passes {
             if stride == 1 {
                 first_pass(&from, &mut to, factors);
             } else {
                 pass(&from, &mut to, stride, factors);
             }
-            (stride, swapped) = (stride * 4, !swapped);
+            (stride, is_swapped) = (stride * 4, !is_swapped);
             core::mem::swap(&mut from, &mut to);
         }
         // After an odd number of passes, `to` is the caller's buffer.
-        match (stride < *size, swapped) {
+        match (stride < *size, is_swapped) {
             (true, true) => pass_of_two(&from, &mut to),
             (true, false) => pass_of_two_in_place(&mut from),
             (false, true) => {
@@ -111,8 +115,8 @@ impl Fft {
         }
     }
 
-    /// `x[n] = sum of X[k] e^(2 pi i k n / size)`, in place: `size` times the inverse of
-    /// [`Self::forward`].
+    /// Computes `x[n] = sum of X[k] e^(2 pi i k n / size)` in place. The result is `size` times the
+    /// inverse of [`Self::forward`].
     pub(crate) fn inverse(&mut self, re: &mut [f32], im: &mut [f32]) {
         self.forward(im, re);
     }
@@ -141,21 +145,23 @@ fn times((a_re, a_im): Complex, (b_re, b_im): Complex) -> Complex {
     (a_re * b_re - a_im * b_im, a_re * b_im + a_im * b_re)
 }
 
-/// Four transforms of four values, multiplied by the factors.
+/// Computes four transforms of four values (radix-4 butterflies) and multiplies the results by the
+/// factors.
 #[inline(always)]
 fn four_branches([a, b, c, d]: [Complex; 4], [w1, w2, w3]: [Complex; 3]) -> [Complex; 4] {
-    let (sum_ac, less_ac) = ((a.0 + c.0, a.1 + c.1), (a.0 - c.0, a.1 - c.1));
-    let (sum_bd, less_bd) = ((b.0 + d.0, b.1 + d.1), (b.0 - d.0, b.1 - d.1));
+    let (sum_ac, difference_ac) = ((a.0 + c.0, a.1 + c.1), (a.0 - c.0, a.1 - c.1));
+    let (sum_bd, difference_bd) = ((b.0 + d.0, b.1 + d.1), (b.0 - d.0, b.1 - d.1));
     [
         (sum_ac.0 + sum_bd.0, sum_ac.1 + sum_bd.1),
-        // Minus and plus i times the difference of b and d.
-        times((less_ac.0 + less_bd.1, less_ac.1 - less_bd.0), w1),
+        // This term subtracts i times the difference of b and d. The last term adds it.
+        times((difference_ac.0 + difference_bd.1, difference_ac.1 - difference_bd.0), w1),
         times((sum_ac.0 - sum_bd.0, sum_ac.1 - sum_bd.1), w2),
-        times((less_ac.0 - less_bd.1, less_ac.1 + less_bd.0), w3),
+        times((difference_ac.0 - difference_bd.1, difference_ac.1 + difference_bd.0), w3),
     ]
 }
 
-/// The pass of stride 1, which gathers from four branches and scatters to four consecutive outputs.
+/// Computes the pass of stride 1, which reads from four quarters of the input and writes four
+/// consecutive outputs.
 #[inline(always)]
 fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Factors) {
     let quarter = re.len() / 4;
@@ -172,7 +178,7 @@ fn first_pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, factors: &Fa
     }
 }
 
-/// A pass of a stride of 4 or more.
+/// Computes a pass of a stride of 4 or more.
 #[inline(always)]
 fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, factors: &Factors) {
     let quarter = re.len() / 4;
@@ -195,19 +201,19 @@ fn pass((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>, stride: usize, fac
     }
 }
 
-/// The last pass of radix 2, for a size that is not a power of four.
+/// Computes the final pass of radix 2, which a size that is not a power of four needs.
 #[inline(always)]
 fn pass_of_two((re, im): &Parts<'_>, (to_re, to_im): &mut Parts<'_>) {
     let half = re.len() / 2;
     for (from, to) in [(re, to_re), (im, to_im)] {
-        let ((a, b), (sum, less)) = (from.split_at(half), to.split_at_mut(half));
-        for (((a, b), sum), less) in a.iter().zip(b).zip(sum).zip(less) {
-            (*sum, *less) = (a + b, a - b);
+        let ((a, b), (sum, difference)) = (from.split_at(half), to.split_at_mut(half));
+        for (((a, b), sum), difference) in a.iter().zip(b).zip(sum).zip(difference) {
+            (*sum, *difference) = (a + b, a - b);
         }
     }
 }
 
-/// The pass of [`pass_of_two`], in place.
+/// Does what [`pass_of_two`] does, in place.
 #[inline(always)]
 fn pass_of_two_in_place((re, im): &mut Parts<'_>) {
     let half = re.len() / 2;
@@ -232,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn equals_the_sum_of_its_definition() {
+    fn the_transform_equals_the_sum_of_its_definition() {
         for size in [16, 32, 128, 512] {
             let (x, y) = (noise(size, 1), noise(size, 2));
             let (mut re, mut im) = (x.clone(), y.clone());
@@ -246,13 +252,16 @@ mod tests {
                     sum_im += f64::from(x[n]) * sin + f64::from(y[n]) * cos;
                 }
                 let error = libm::hypot(f64::from(re[k]) - sum_re, f64::from(im[k]) - sum_im);
-                assert!(error < 1e-6 * libm::sqrt(size as f64) * 4.0, "{size}: bin {k} is {error} off");
+                assert!(
+                    error < 1e-6 * libm::sqrt(size as f64) * 4.0,
+                    "size {size}: bin {k} has an error of {error}"
+                );
             }
         }
     }
 
     #[test]
-    fn goes_there_and_back() {
+    fn the_inverse_restores_the_signal() {
         for size in [16, 64, 2_048, 8_192] {
             let (x, y) = (noise(size, 3), noise(size, 4));
             let (mut re, mut im) = (x.clone(), y.clone());
@@ -261,7 +270,7 @@ mod tests {
             fft.inverse(&mut re, &mut im);
             for n in 0..size {
                 let error = (re[n] / size as f32 - x[n]).abs().max((im[n] / size as f32 - y[n]).abs());
-                assert!(error < 2e-6, "{size}: {error}");
+                assert!(error < 2e-6, "size {size}: sample {n} has an error of {error}");
             }
         }
     }

@@ -8,8 +8,8 @@ use super::smoothed_value::SmoothedValue;
 /// Tutorial and Analysis", JAES 60 (6), 2012, equation 4.
 ///
 /// Let `d` be the level above the threshold in decibels, `R` the ratio and `W` the width of the
-/// knee in decibels. The reduction is `1 - 1/R` times 0 below the knee, `(d + W/2)^2 / 2W` within
-/// it, and `d` above it.
+/// knee in decibels. The reduction in decibels is 0 below the knee, `(1 - 1/R) (d + W/2)^2 / 2W`
+/// within the knee, and `(1 - 1/R) d` above the knee.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct GainComputer {
     threshold_db: f32,
@@ -21,8 +21,8 @@ pub(crate) struct GainComputer {
 }
 
 impl GainComputer {
-    /// The curve of a threshold, a ratio (1 or more; infinite for a limiter) and a width of the
-    /// knee.
+    /// Creates the curve for a threshold, a ratio and a width of the knee. The ratio is 1 or more,
+    /// and infinite for a limiter.
     pub(crate) fn new(threshold_db: f64, ratio: f64, knee_db: f64) -> Self {
         Self {
             threshold_db: threshold_db as f32,
@@ -32,7 +32,7 @@ impl GainComputer {
         }
     }
 
-    /// The reduction of a level in decibels, 0 or more.
+    /// Returns the gain reduction for a level, 0 dB or more.
     #[inline(always)]
     pub(crate) fn reduction_db(&self, level_db: f32) -> f32 {
         let above_knee_start_db = level_db - self.threshold_db + self.half_knee_db;

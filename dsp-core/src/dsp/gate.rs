@@ -15,13 +15,13 @@ pub(crate) struct Gate {
 }
 
 impl Gate {
-    /// An open gate.
+    /// Creates an open gate.
     pub(crate) fn open(sample_rate_hz: u32) -> Self {
         let fade_frames = libm::round(FADE_SECS * f64::from(sample_rate_hz)) as u32;
         Self { gain: SmoothedValue::new(1.0), wait_frames: 0, fade_frames }
     }
 
-    /// Fades in after `wait_frames` frames; does nothing if the gate is open or already opens.
+    /// Fades in after `wait_frames` frames. Does nothing if the gate is open or opening.
     pub(crate) fn fade_in(&mut self, wait_frames: usize) {
         if self.gain.target() == 0.0 {
             self.wait_frames = if self.gain.value() == 0.0 { wait_frames } else { 0 };
@@ -42,39 +42,39 @@ impl Gate {
         (self.gain, self.wait_frames) = (SmoothedValue::new(0.0), 0);
     }
 
-    /// Ends a fade at once.
+    /// Skips to the end of a fade.
     pub(crate) fn finish(&mut self) {
         self.gain.finish();
         self.wait_frames = 0;
     }
 
-    /// Whether the gate is open, or opens.
+    /// Whether the gate is open or opening.
     pub(crate) fn is_opening(&self) -> bool {
         self.gain.target() == 1.0
     }
 
-    /// Whether the gate is fully open and stays so.
+    /// Whether the gate is fully open and not fading.
     pub(crate) fn is_open(&self) -> bool {
         self.gain.is_steady_at(1.0)
     }
 
-    /// Whether the gate is closed and stays so.
+    /// Whether the gate is closed and not fading.
     pub(crate) fn is_closed(&self) -> bool {
         self.gain.is_steady_at(0.0)
     }
 
-    /// Advances by some frames.
+    /// Advances by `frames` frames.
     pub(crate) fn advance(&mut self, frames: usize) {
-        let waited = frames.min(self.wait_frames);
-        self.wait_frames -= waited;
-        self.gain.advance(frames - waited);
+        let waiting_frames = frames.min(self.wait_frames);
+        self.wait_frames -= waiting_frames;
+        self.gain.advance(frames - waiting_frames);
     }
 
     /// Writes the gains of the next frames into `gains` and advances by as many frames.
     pub(crate) fn fill(&mut self, gains: &mut [f32]) {
-        let waited = gains.len().min(self.wait_frames);
-        self.wait_frames -= waited;
-        let (waiting, fading) = gains.split_at_mut(waited);
+        let waiting_frames = gains.len().min(self.wait_frames);
+        self.wait_frames -= waiting_frames;
+        let (waiting, fading) = gains.split_at_mut(waiting_frames);
         waiting.fill(self.gain.value() as f32);
         self.gain.fill(fading);
     }
@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gate_stays_closed_then_fades_in() {
+    fn a_gate_stays_closed_for_the_wait_time_and_then_fades_in() {
         let mut gate = Gate::open(200);
         gate.close();
         gate.fade_in(3);

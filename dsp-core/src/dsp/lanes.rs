@@ -1,8 +1,9 @@
-//! Eight values that are computed together, lane by lane, with the same bits on every target.
+//! Eight values that are computed together, lane by lane, with bit-identical results on every
+//! target.
 //!
-//! On native targets the compiler vectorizes loops over arrays, as wide as the enabled instructions
-//! allow. It does not do so for WebAssembly, where the vectors are written out. Nothing here fuses,
-//! reorders or estimates.
+//! On native targets, the compiler vectorizes loops over arrays with the widest enabled
+//! instructions. On WebAssembly it does not, so the code uses vector instructions explicitly. No
+//! operation is fused, reordered or approximated.
 
 use core::ops::{Add, Mul, Sub};
 
@@ -37,16 +38,16 @@ mod target {
             Self(self.0.map(f32::abs))
         }
 
-        /// The higher value of each lane; `other`'s value where either is not a number.
+        /// Returns the higher value of each lane, or `other`'s value where either value is NaN.
         #[inline(always)]
         pub(crate) fn higher(self, other: Self) -> Self {
             self.zip(other, |a, b| if a > b { a } else { b })
         }
 
-        /// Whether every lane is a number and at most `limit`.
+        /// Whether every lane is a number of at most `limit`, and not NaN.
         #[inline(always)]
         pub(crate) fn are_at_most(self, limit: f32) -> bool {
-            self.0.iter().fold(true, |all, value| all & (*value <= limit))
+            self.0.iter().fold(true, |is_so_far, value| is_so_far & (*value <= limit))
         }
 
         #[inline(always)]
@@ -106,14 +107,14 @@ mod target {
             Self(self.0.map(|four| f32x4_abs(four)))
         }
 
-        /// The higher value of each lane; `other`'s value where either is not a number.
+        /// Returns the higher value of each lane, or `other`'s value where either value is NaN.
         #[inline(always)]
         pub(crate) fn higher(self, other: Self) -> Self {
-            // `pmax(a, b)` is b where a is less, and a elsewhere.
+            // `pmax(a, b)` is `b` where `a < b`, and `a` elsewhere.
             other.zip(self, |a, b| f32x4_pmax(a, b))
         }
 
-        /// Whether every lane is a number and at most `limit`.
+        /// Whether every lane is a number of at most `limit`, and not NaN.
         #[inline(always)]
         pub(crate) fn are_at_most(self, limit: f32) -> bool {
             let [a, b] = self.0.map(|four| f32x4_le(four, f32x4_splat(limit)));
@@ -146,13 +147,14 @@ mod target {
 pub(crate) use target::Lanes;
 
 impl Lanes {
-    /// All zero.
+    /// Returns zero in all lanes.
     #[inline(always)]
     pub(crate) fn zero() -> Self {
         Self::splat(0.0)
     }
 
-    /// The sum of all lanes, always added in this order.
+    /// Returns the sum of all lanes. The order of the additions is fixed, for bit-identical
+    /// results.
     #[inline(always)]
     pub(crate) fn sum(self) -> f32 {
         let [a, b, c, d, e, f, g, h] = self.to_array();
@@ -196,7 +198,7 @@ impl Mul<f32> for Lanes {
     }
 }
 
-/// Values of a generic type and number, with element-wise operators, which the compiler vectorizes.
+/// An array of `W` values of type `T` with element-wise operators, which the compiler vectorizes.
 #[derive(Debug, Clone, Copy)]
 pub struct ArrayLanes<T, const W: usize>(pub(crate) [T; W]);
 
@@ -226,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lanes_are_compared_individually() {
+    fn lanes_are_compared_separately_and_summed_together() {
         let values = [1.0, -2.0, 0.0, -0.0, f32::NAN, f32::INFINITY, -1e-30, 3.5];
         let lanes = Lanes::new(values);
         assert_eq!(

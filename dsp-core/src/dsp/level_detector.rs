@@ -11,16 +11,16 @@ const RMS_MS: f64 = 10.0;
 
 /// Measures the level of the louder channel.
 pub(crate) struct LevelDetector {
-    /// 1 while it measures the root mean square, 0 while it measures peaks.
+    /// 1 while the detector measures the root mean square, 0 while it measures peaks.
     rms_fraction: SmoothedValue,
-    /// Whether it measures both until the next control point.
+    /// Whether the detector measures both levels until the next control point.
     is_crossfading: bool,
     mean_squares: f64x2,
-    /// Factor of the mean square per frame.
+    /// Factor by which the mean square decays per frame.
     decay: f64,
 }
 
-/// A mean square below this is silent: -300 dBFS.
+/// A mean square below this value, -300 dBFS, becomes 0.
 const SILENT_SQUARE: f64 = 1e-30;
 
 impl LevelDetector {
@@ -45,7 +45,7 @@ impl LevelDetector {
         self.is_crossfading = true;
     }
 
-    /// Updates the detector. The caller does so at control points.
+    /// Updates the detector. The caller calls this at every control point.
     pub(crate) fn refresh(&mut self) {
         self.is_crossfading = !self.rms_fraction.is_steady();
         if !self.is_crossfading && self.rms_fraction.target() == 0.0 {
@@ -62,14 +62,14 @@ impl LevelDetector {
         !self.is_crossfading && self.mean_squares.to_array() == [0.0; 2]
     }
 
-    /// Ends a decaying mean square. The caller does so at fixed frames of the clock.
+    /// Sets an inaudible mean square to 0. The caller calls this at fixed frames of the clock.
     pub(crate) fn flush_denormals(&mut self) {
         let [left, right] = self.mean_squares.to_array();
         let flush = |square| if square < SILENT_SQUARE { 0.0 } else { square };
         self.mean_squares = f64x2::from([flush(left), flush(right)]);
     }
 
-    /// Writes the levels of some frames in dBFS.
+    /// Writes the level of each frame of `input` in dBFS.
     #[inline(always)]
     pub(crate) fn levels_db<const FRAMES: usize>(
         &mut self,

@@ -1,6 +1,6 @@
-//! Memory of buffers.
+//! Memory of sample buffers.
 
-/// Bytes of `count` samples.
+/// Returns the bytes of `count` samples.
 pub(crate) fn values_bytes(count: usize) -> u64 {
     (count * size_of::<f32>()) as u64
 }

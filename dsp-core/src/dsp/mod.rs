@@ -8,23 +8,23 @@
 //! | `control` | control points on a clock, and linear ramps between them |
 //! | `control_block` | short blocks of audio in arrays |
 //! | `stereo_frames` | stereo audio in double precision |
-//! | `memory` | bytes of buffers |
+//! | `memory` | number of bytes in buffers |
 //! | `decibels` | fast conversion between magnitudes and decibels |
 //! | `denormals` | removal of denormal numbers |
 //! | `equal_power` | gains of an equal-power mix |
 //! | `phase` | phases of oscillators, and their sine |
-//! | `ring_buffer` | delay by a fixed number of frames, as slices |
+//! | `ring_buffer` | delay by a fixed number of frames, accessed as slices |
 //! | `delay_line` | delay by a number of frames, which may change without a click |
 //! | `tapped_delay_line` | delay line with several taps, read and written in blocks |
-//! | `compact_delay_line` | delay line of exactly the length of its delay |
-//! | `fractional_delay_line` | delay line with fractional, moving delays |
+//! | `compact_delay_line` | delay line whose buffer is exactly as long as its delay |
+//! | `fractional_delay_line` | delay line with fractional, modulated delays |
 //! | `tap_crossfade` | crossfade between the taps of delay lines |
 //! | `smoothed_value` | value that ramps linearly to its target |
-//! | `gate` | opens and closes a signal by fades |
+//! | `gate` | fades a signal in and out |
 //! | `declicker` | removes the click where one signal replaces another |
 //! | `cut_filters` | low cut and high cut of first order |
 //! | `filter_section` | second-order filter sections whose coefficients ramp |
-//! | `band_split` | split into three bands at a moving frequency |
+//! | `band_split` | split into three bands at a smoothed frequency |
 //! | `oversampling` | oversampling by eight |
 //! | `waveshaper` | distortion curves with little aliasing |
 //! | `level_detector` | peak and RMS level |

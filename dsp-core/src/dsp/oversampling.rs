@@ -1,9 +1,9 @@
-//! Oversampling by eight, in three stages of two, with linear phase.
+//! Oversampling by eight with linear phase, in three stages of a factor of two.
 //!
 //! Each stage is a half-band filter: a sinc with a Kaiser window (J. F. Kaiser, "Nonrecursive
-//! Digital Filter Design Using the I0-sinh Window Function", ISCAS 1974). Every second tap of it is
-//! 0. The first stage passes up to 0.417 of the sample rate (20 kHz at 48 kHz). All stop bands are
-//! below -100 dB.
+//! Digital Filter Design Using the I0-sinh Window Function", ISCAS 1974). Every second tap of a
+//! half-band filter is 0. The pass band of the first stage ends at 0.417 of the sample rate, which
+//! is 20 kHz at 48 kHz. All stop bands are below -100 dB.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -16,36 +16,37 @@ use super::window::kaiser;
 /// Oversampling factor.
 pub(crate) const FACTOR: usize = 8;
 
-/// Half the length of each stage's filter, in frames of its higher rate. All are odd.
+/// Half the length of each stage's filter, in frames of the stage's higher rate. All numbers are
+/// odd.
 const HALF_LENGTHS_FRAMES: [usize; 3] = [39, 13, 9];
 
-/// Latency of both directions together, in frames of the high rate.
+/// Latency of [`Oversampler::up`] and [`Oversampler::down`] together, in frames of the high rate.
 pub(crate) const LATENCY_FRAMES: usize =
     2 * (4 * HALF_LENGTHS_FRAMES[0] + 2 * HALF_LENGTHS_FRAMES[1] + HALF_LENGTHS_FRAMES[2]);
 
 /// Kaiser's beta for a stop band of 100 dB: `0.1102 (100 - 8.7)`.
 const KAISER_BETA: f64 = 10.061;
 
-/// Frames that are filtered together.
+/// Number of frames that are filtered together.
 const GROUP_FRAMES: usize = 8;
 
-/// The first half of a half-band filter's taps at even indices. `gain` is the sum of all taps at
-/// even indices.
+/// Returns the first half of a half-band filter's taps at even indices. The other half is
+/// symmetric. `gain` is the sum of all taps at even indices.
 fn half_band(half_length: usize, gain: f64) -> Vec<f32> {
     let taps: Vec<f64> = (0..half_length.div_ceil(2))
         .map(|tap| {
-            let from_middle = half_length as f64 - 2.0 * tap as f64;
-            let fraction = from_middle / (half_length + 1) as f64;
+            let distance = half_length as f64 - 2.0 * tap as f64;
+            let fraction = distance / (half_length + 1) as f64;
             let window = kaiser(KAISER_BETA, fraction);
-            window * libm::sin(from_middle * PI / 2.0) / from_middle
+            window * libm::sin(distance * PI / 2.0) / distance
         })
         .collect();
     let sum: f64 = taps.iter().sum();
     taps.iter().map(|tap| (tap / sum * gain / 2.0) as f32).collect()
 }
 
-/// Dot products of the taps with the last `half_length + 1` frames, for [`GROUP_FRAMES`]
-/// consecutive frames of interleaved left and right.
+/// Returns the dot products of the taps with `half_length + 1` frames, for [`GROUP_FRAMES`]
+/// consecutive output frames of interleaved left and right.
 #[inline(always)]
 fn dot_products(taps: &[f32], half_length: usize, values: &[f32]) -> [Lanes; 2 * GROUP_FRAMES / LANES] {
     let mut sums = [Lanes::zero(); 2 * GROUP_FRAMES / LANES];
@@ -61,7 +62,7 @@ fn dot_products(taps: &[f32], half_length: usize, values: &[f32]) -> [Lanes; 2 *
     sums
 }
 
-/// Interleaved left and right: some past frames, then new ones.
+/// Interleaved left and right: `past` past frames, then new frames.
 struct History {
     past: usize,
     values: Vec<f32>,
@@ -72,7 +73,7 @@ impl History {
         Self { past, values: vec![0.0; 2 * (past + frames + GROUP_FRAMES)] }
     }
 
-    /// The buffer of the new frames.
+    /// Returns the buffer of the new frames.
     #[inline(always)]
     fn new_frames(&mut self) -> &mut [f32] {
         &mut self.values[2 * self.past..]
@@ -93,11 +94,12 @@ struct Up {
 
 impl Up {
     fn new(half_length: usize, frames: usize) -> Self {
-        // The zeros between the frames halve the level, which a gain of 1 compensates.
+        // The inserted zeros halve the level. A gain of 1 instead of 0.5 compensates that.
         Self { taps: half_band(half_length, 1.0), half_length, history: History::new(half_length, frames) }
     }
 
-    /// Doubles the rate of `frames` frames. Both buffers are multiples of whole groups.
+    /// Doubles the rate of `frames` frames. Both buffers have whole groups of [`GROUP_FRAMES`]
+    /// frames.
     #[inline(always)]
     fn process(&mut self, frames: usize, input: &[f32], output: &mut [f32]) {
         self.history.new_frames()[..2 * frames].copy_from_slice(&input[..2 * frames]);
@@ -107,7 +109,7 @@ impl Up {
             let filtered = dot_products(&self.taps, self.half_length, values).map(Lanes::to_array);
             let (filtered, _) = filtered.as_flattened().as_chunks::<2>();
             let (middle, _) = values[self.half_length + 1..][..2 * GROUP_FRAMES].as_chunks::<2>();
-            // A pair of samples is copied in one piece.
+            // A frame of two samples is copied at once.
             let (pairs, _) = output.as_chunks_mut::<2>();
             for (pairs, (filtered, middle)) in
                 pairs.as_chunks_mut::<2>().0.iter_mut().zip(filtered.iter().zip(middle))
@@ -136,7 +138,8 @@ impl Down {
         }
     }
 
-    /// Halves the rate, to `frames` frames. Both buffers are multiples of whole groups.
+    /// Halves the rate and outputs `frames` frames. Both buffers have whole groups of
+    /// [`GROUP_FRAMES`] frames.
     #[inline(always)]
     fn process(&mut self, frames: usize, input: &[f32], output: &mut [f32]) {
         let (evens, _) = self.evens.new_frames().as_chunks_mut::<2>();
@@ -161,7 +164,7 @@ impl Down {
     }
 }
 
-/// Three stages up and three down.
+/// The three stages of upsampling and the three stages of downsampling.
 pub(crate) struct Oversampler {
     up: [Up; 3],
     down: [Down; 3],
@@ -200,7 +203,7 @@ impl Oversampler {
         &mut eight_times[..2 * FACTOR * frames]
     }
 
-    /// Writes the frames of [`Self::up`], back at the original rate.
+    /// Converts the frames of [`Self::up`] back to the original rate and writes them to `audio`.
     #[inline(always)]
     pub(crate) fn down(&mut self, frames: usize, audio: &mut [f32; 2 * CONTROL_FRAMES]) {
         let Buffers { twice, four_times, eight_times } = &mut self.buffers;
@@ -211,7 +214,7 @@ impl Oversampler {
     }
 }
 
-/// Buffers for the audio at all rates.
+/// Buffers for interleaved audio at two, four and eight times the sample rate.
 struct Buffers {
     twice: [f32; 4 * CONTROL_FRAMES],
     four_times: [f32; 8 * CONTROL_FRAMES],

@@ -1,9 +1,9 @@
-//! A delay of a fixed number of frames as slices of a ring buffer.
+//! A delay of a fixed number of frames, accessed as slices of a ring buffer.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// The values of the last frames, as many as the delay has.
+/// The last values of a signal, as many as the delay has frames.
 #[derive(Debug, Clone)]
 pub(crate) struct RingBuffer {
     values: Vec<f32>,
@@ -12,7 +12,7 @@ pub(crate) struct RingBuffer {
 }
 
 impl RingBuffer {
-    /// A silent delay of `frames` frames, at least 1.
+    /// Creates a silent delay of `frames` frames, at least 1.
     pub(crate) fn new(frames: usize) -> Self {
         Self { values: vec![0.0; frames], index: 0 }
     }
@@ -23,13 +23,13 @@ impl RingBuffer {
         self.index = 0;
     }
 
-    /// Number of frames before the index wraps to 0.
+    /// Returns the number of frames before the index wraps to 0.
     pub(crate) fn frames_to_wrap(&self) -> usize {
         self.values.len() - self.index
     }
 
-    /// The oldest values, which the caller replaces by the newest ones. `frames` is at most
-    /// [`Self::frames_to_wrap`].
+    /// Returns the oldest `frames` values, which the caller replaces by the newest values. `frames`
+    /// is at most [`Self::frames_to_wrap`].
     pub(crate) fn next_mut(&mut self, frames: usize) -> &mut [f32] {
         let first = self.index;
         self.index += frames;
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_come_back_after_the_delay() {
+    fn values_are_returned_after_the_delay() {
         let mut ring = RingBuffer::new(3);
         ring.next_mut(2).copy_from_slice(&[1.0, 2.0]);
         assert_eq!(ring.frames_to_wrap(), 1);

@@ -1,7 +1,7 @@
 //! A value that ramps linearly to its target.
 
-/// A value that ramps to a target in equal steps, one per frame. When it is steady it equals its
-/// target exactly.
+/// A value that ramps to a target in equal steps, one per frame. A steady value equals its target
+/// exactly.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct SmoothedValue {
     target: f64,
@@ -10,12 +10,12 @@ pub(crate) struct SmoothedValue {
 }
 
 impl SmoothedValue {
-    /// A steady value.
+    /// Creates a steady value.
     pub(crate) const fn new(value: f64) -> Self {
         Self { target: value, step: 0.0, remaining_frames: 0 }
     }
 
-    /// Ramps to a target in `ramp_frames` frames; 0: at once.
+    /// Ramps to a target within `ramp_frames` frames. With 0 frames, the value changes at once.
     pub(crate) fn set(&mut self, target: f64, ramp_frames: u32) {
         let start = self.value();
         self.target = target;
@@ -24,20 +24,20 @@ impl SmoothedValue {
         self.step = if is_steady { 0.0 } else { (target - start) / f64::from(ramp_frames) };
     }
 
-    /// Calls [`Self::set`] unless the value already ramps to that target.
+    /// Calls [`Self::set`] unless `target` is already the target.
     pub(crate) fn set_if_new(&mut self, target: f64, ramp_frames: u32) {
         if target != self.target {
             self.set(target, ramp_frames);
         }
     }
 
-    /// The current value.
+    /// Returns the current value.
     pub(crate) fn value(&self) -> f64 {
         // Counting back from the target keeps rounding errors from accumulating.
         self.target - self.step * f64::from(self.remaining_frames)
     }
 
-    /// The value at the end of the ramp.
+    /// Returns the value at the end of the ramp.
     pub(crate) fn target(&self) -> f64 {
         self.target
     }
@@ -52,7 +52,7 @@ impl SmoothedValue {
         self.is_steady() && self.target == value
     }
 
-    /// Advances by some frames.
+    /// Advances by `frames` frames.
     pub(crate) fn advance(&mut self, frames: usize) {
         let frames = u32::try_from(frames).unwrap_or(u32::MAX);
         self.remaining_frames = self.remaining_frames.saturating_sub(frames);
@@ -74,8 +74,8 @@ impl SmoothedValue {
         steady.fill(self.target as f32);
     }
 
-    /// Returns the values of the next `frames` frames, and advances by as many. Values at higher
-    /// indices have no meaning.
+    /// Returns the values of the next `frames` frames and advances by as many frames. Values at
+    /// higher indices are unspecified.
     #[inline(always)]
     pub(crate) fn next_values<const FRAMES: usize>(&mut self, frames: usize) -> [f32; FRAMES] {
         let mut values = [self.value() as f32; FRAMES];
@@ -85,7 +85,7 @@ impl SmoothedValue {
         values
     }
 
-    /// Jumps to the target.
+    /// Skips to the end of the ramp.
     pub(crate) fn finish(&mut self) {
         self.remaining_frames = 0;
     }

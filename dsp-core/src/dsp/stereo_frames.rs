@@ -5,7 +5,7 @@ use wide::f64x2;
 use super::control::LONGEST_FRAMES;
 use super::smoothed_value::SmoothedValue;
 
-/// Left and right of a frame.
+/// The left and the right sample of a frame.
 pub(crate) type Frame = f64x2;
 
 /// Stereo frames in double precision.
@@ -15,7 +15,7 @@ pub(crate) struct Frames {
 }
 
 impl Frames {
-    /// The frames of left and right, at most [`LONGEST_FRAMES`].
+    /// Creates the frames of left and right, at most [`LONGEST_FRAMES`].
     #[inline(always)]
     pub(crate) fn new(left: &[f32], right: &[f32]) -> Self {
         let mut values = [Frame::ZERO; LONGEST_FRAMES];
@@ -25,13 +25,14 @@ impl Frames {
         Self { values, count: left.len().min(LONGEST_FRAMES) }
     }
 
-    /// The frames.
+    /// Returns the frames.
     #[inline(always)]
     pub(crate) fn as_mut(&mut self) -> &mut [Frame] {
         &mut self.values[..self.count]
     }
 
-    /// Writes a mix of left and right (0) with the frames (1).
+    /// Mixes the frames into left and right. With a `wet` of 0, left and right do not change. With
+    /// 1, they become the frames.
     #[inline(always)]
     pub(crate) fn mix(&self, left: &mut [f32], right: &mut [f32], wet: &mut SmoothedValue) {
         if wet.is_steady() && wet.target() == 1.0 {

@@ -4,19 +4,19 @@ use super::control::CONTROL_FRAMES;
 
 /// The tap of a delay line, with a crossfade to another tap.
 ///
-/// Both gains of the crossfade are linear and add up to 1, so that a feedback loop never gains by
-/// it.
+/// Both gains of the crossfade are linear and add up to 1. A crossfade thus never raises the gain
+/// of a feedback loop.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct TapCrossfade<T> {
     current: T,
     next: T,
-    /// Frames until the crossfade ends; 0 if there is none.
+    /// Frames until the crossfade ends; 0 if no crossfade is in progress.
     remaining_frames: usize,
     fade_frames: usize,
 }
 
 impl<T: Copy + PartialEq> TapCrossfade<T> {
-    /// A steady tap. Crossfades take `fade_frames` frames.
+    /// Creates a steady tap. Crossfades take `fade_frames` frames.
     pub(crate) fn new(current: T, fade_frames: usize) -> Self {
         Self { current, next: current, remaining_frames: 0, fade_frames }
     }
@@ -38,17 +38,19 @@ impl<T: Copy + PartialEq> TapCrossfade<T> {
         self.remaining_frames == 0
     }
 
-    /// The current tap, or the one that fades out.
+    /// Returns the current tap. During a crossfade, that is the tap that fades out.
     pub(crate) fn current(&self) -> &T {
         &self.current
     }
 
-    /// The tap that fades in. Equals [`Self::current`] while no crossfade is in progress.
+    /// Returns the tap that fades in. It equals [`Self::current`] while no crossfade is in
+    /// progress.
     pub(crate) fn next(&self) -> &T {
         &self.next
     }
 
-    /// Crossfades `values`, read from [`Self::current`], with the values that `read_next` reads.
+    /// Crossfades `values`, which the caller has read from [`Self::current`], to the values that
+    /// `read_next` reads from [`Self::next`].
     #[inline(always)]
     pub(crate) fn crossfade(&self, values: &mut [f32], read_next: impl FnOnce(&T, &mut [f32])) {
         if self.remaining_frames == 0 {
@@ -63,7 +65,7 @@ impl<T: Copy + PartialEq> TapCrossfade<T> {
         }
     }
 
-    /// Advances by some frames.
+    /// Advances by `frames` frames.
     pub(crate) fn advance(&mut self, frames: usize) {
         self.remaining_frames = self.remaining_frames.saturating_sub(frames);
         if self.remaining_frames == 0 {

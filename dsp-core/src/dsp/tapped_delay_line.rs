@@ -9,7 +9,7 @@ use super::memory::values_bytes;
 /// The last samples of one channel, in a ring buffer.
 #[derive(Debug, Clone)]
 pub(crate) struct TappedDelayLine {
-    /// The ring, whose length is a power of two.
+    /// Ring buffer, whose length is a power of two.
     values: Vec<f32>,
     mask: usize,
     /// Index at which the next sample is written.
@@ -17,13 +17,14 @@ pub(crate) struct TappedDelayLine {
 }
 
 impl TappedDelayLine {
-    /// A silent delay line with delays of up to `longest_frames` frames.
+    /// Creates a silent delay line with delays of up to `longest_frames` frames.
     pub(crate) fn new(longest_frames: usize) -> Self {
         let frames = (longest_frames + 1).next_power_of_two();
         Self { values: vec![0.0; frames], mask: frames - 1, write_index: 0 }
     }
 
-    /// Bytes of the samples of such a delay line.
+    /// Returns the bytes of the samples of a delay line with delays of up to `longest_frames`
+    /// frames.
     pub(crate) fn memory_bytes(longest_frames: usize) -> u64 {
         values_bytes((longest_frames + 1).next_power_of_two())
     }
@@ -62,7 +63,7 @@ impl TappedDelayLine {
             *step = *samples;
             return;
         }
-        let (start, wrapped) = self.parts(frames_back, values.len());
+        let (start, wrapped) = self.split_at_wrap(frames_back, values.len());
         let (first, last) = values.split_at_mut(start.len());
         first.copy_from_slice(start);
         if !wrapped.is_empty() {
@@ -70,16 +71,16 @@ impl TappedDelayLine {
         }
     }
 
-    /// The [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position on, if
-    /// they are contiguous. Samples at and after the write position have no meaning.
+    /// Returns the [`CONTROL_FRAMES`] samples from `frames_back` frames before the write position
+    /// on, if they are contiguous. Samples at and after the write position are unspecified.
     #[inline(always)]
     pub(crate) fn contiguous(&self, frames_back: usize) -> Option<&[f32; CONTROL_FRAMES]> {
         let from = self.write_index.wrapping_sub(frames_back) & self.mask;
         self.values[from..].first_chunk()
     }
 
-    /// The next [`CONTROL_FRAMES`] samples for writing, if they are contiguous. Advances the write
-    /// position.
+    /// Returns the next [`CONTROL_FRAMES`] samples for writing, if they are contiguous, and
+    /// advances the write position.
     #[inline(always)]
     fn next_contiguous(&mut self) -> Option<&mut [f32; CONTROL_FRAMES]> {
         let samples = self.values[self.write_index..].first_chunk_mut();
@@ -92,7 +93,7 @@ impl TappedDelayLine {
     /// Adds the samples that [`Self::read`] would read, multiplied by a gain.
     #[inline(always)]
     pub(crate) fn add(&self, frames_back: usize, gain: f32, values: &mut [f32]) {
-        let (start, wrapped) = self.parts(frames_back, values.len());
+        let (start, wrapped) = self.split_at_wrap(frames_back, values.len());
         let (first, last) = values.split_at_mut(start.len());
         for (values, reads) in [(first, start), (last, wrapped)] {
             for (value, read) in values.iter_mut().zip(reads) {
@@ -102,10 +103,10 @@ impl TappedDelayLine {
     }
 
     #[inline(always)]
-    fn parts(&self, frames_back: usize, frames: usize) -> (&[f32], &[f32]) {
+    fn split_at_wrap(&self, frames_back: usize, frames: usize) -> (&[f32], &[f32]) {
         debug_assert!(
             frames <= frames_back && frames_back < self.values.len(),
-            "the samples have been written"
+            "frames_back must be at least the number of samples and less than the ring's length"
         );
         let from = self.write_index.wrapping_sub(frames_back) & self.mask;
         let first = frames.min(self.values.len() - from);

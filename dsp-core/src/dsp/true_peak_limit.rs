@@ -9,46 +9,50 @@ use super::control_block::ControlBlock;
 use super::decibels::{higher, lower};
 use super::window::{kaiser, sinc};
 
-/// Frames on either side of an interpolated value, which are also the latency of the detector.
+/// Number of frames on either side of an interpolated value that contribute to it. This is also the
+/// latency of the detector.
 pub(crate) const LATENCY_FRAMES: usize = 24;
 
-/// Frames that contribute to an interpolated value.
+/// Number of frames that contribute to an interpolated value.
 const TAPS: usize = 2 * LATENCY_FRAMES;
 
-/// Frames of a group, which are computed together.
+/// Number of frames in a group, which are computed together.
 const LANES: usize = 4;
 
-/// Groups of the frames of a call and of those before them.
+/// Number of groups in a call and in the frames before it.
 const GROUPS: usize = (TAPS + CONTROL_FRAMES) / LANES;
 
-/// Groups that contain the taps of one group.
+/// Number of groups that contain the taps of one group.
 const TAP_GROUPS: usize = TAPS / LANES + 1;
 
 /// Limit of the parabola's contribution, as a proportion of the magnitude. A tone at half the
 /// sample rate needs 8.3 %.
 const MAX_PARABOLA_RATIO: f32 = 0.125;
 
-/// Upper limit of a parabola's vertex relative to its values, with a margin for rounding errors.
+/// Upper limit of a parabola's vertex relative to the values that it connects, with a margin for
+/// rounding errors.
 const MAX_VERTEX_RATIO: f32 = 1.13;
 
-/// Finds peaks between samples: by four times oversampling (ITU-R BS.1770-5, annex 2), and by
-/// parabolas through the oversampled values.
+/// Finds peaks between samples. The samples are oversampled by four (ITU-R BS.1770-5, annex 2), and
+/// parabolas connect the oversampled values.
 ///
 /// Four times oversampling alone underestimates a tone of 0.45 times the sample rate by up to 0.55
 /// dB. With the parabola the error is up to 0.05 dB.
 ///
-/// The interpolators are sincs with a Kaiser window. Those for a quarter and three quarters are
-/// mirror images of each other. They share an even and an odd part, which take sums and differences
-/// of the neighbours. The interpolator for the half takes the sums, too. Groups whose neighbours
-/// are too quiet to reach the ceiling are skipped.
+/// The interpolators are sincs with a Kaiser window. The interpolators for a quarter and for three
+/// quarters of a frame are mirror images of each other. The even part of both filters the sums of
+/// opposite neighbours, and the odd part filters their differences. The interpolator for half a
+/// frame also filters the sums. Groups whose neighbours are too quiet to reach the ceiling are
+/// skipped.
 pub(crate) struct TruePeak {
-    /// Taps, by their distance from the interpolated value.
+    /// Taps by their distance from the interpolated value.
     taps: [Taps; LATENCY_FRAMES],
-    /// Upper limit of the contribution of a magnitude of 1 to a peak, by group.
+    /// Upper limit of the contribution of frames with a magnitude of 1 to a peak, by group.
     contribution_bounds: [f32; TAP_GROUPS],
-    /// The frames before those of a call, and the frames of the call.
+    /// The frames before a call, then the frames of the call, for left and right.
     values: [[f32; TAPS + CONTROL_FRAMES]; 2],
-    /// The last values at three quarters, if the last group was computed.
+    /// Interpolated values three quarters after the last frame, for left and right; `None` if the
+    /// last group was skipped.
     last_quarters: [Option<f32>; 2],
 }
 
@@ -88,14 +92,14 @@ impl TruePeak {
         self.last_quarters = [None; 2];
     }
 
-    /// For each frame, the gain (at most 1) that keeps the peaks between the frames
-    /// `LATENCY_FRAMES` and `LATENCY_FRAMES - 1` before it below the ceiling.
+    /// Returns a gain of at most 1 for each frame. The gain keeps the peaks between the frames
+    /// `LATENCY_FRAMES` and `LATENCY_FRAMES - 1` before that frame below the ceiling.
     pub(crate) fn needed_gains(&mut self, audio: [&[f32]; 2], ceilings: &ControlBlock) -> ControlBlock {
         let frames = audio[0].len();
         for (values, audio) in self.values.iter_mut().zip(audio) {
             values[TAPS..][..frames].copy_from_slice(audio);
         }
-        let mut needed = [1.0; CONTROL_FRAMES];
+        let mut gains_needed = [1.0; CONTROL_FRAMES];
         let bounds = self.bounds();
         for (group, start) in (0..frames).step_by(LANES).enumerate() {
             let ceiling = f32x4::from([0, 1, 2, 3].map(|lane| ceilings[start + lane]));
@@ -106,22 +110,22 @@ impl TruePeak {
             }
             let peaks = self.peaks(start, (frames - start).min(LANES), ceiling);
             let gains = (ceiling / peaks.fast_max(ceiling)).to_array();
-            needed[start..start + LANES].copy_from_slice(&gains);
+            gains_needed[start..start + LANES].copy_from_slice(&gains);
         }
         for values in &mut self.values {
             values.copy_within(frames..frames + TAPS, 0);
         }
-        needed
+        gains_needed
     }
 
-    /// An upper limit of the peaks of each group.
+    /// Returns an upper limit of the peaks of each group.
     fn bounds(&self) -> [f32; CONTROL_FRAMES / LANES] {
         let [left, right] = &self.values;
         let mut loudest = [0.0; LANES * GROUPS];
         for ((loudest, left), right) in loudest.iter_mut().zip(left).zip(right) {
             *loudest = higher(left.abs(), right.abs());
         }
-        // Maxima of two, then of four consecutive frames.
+        // The first pass computes maxima of two consecutive frames, the second pass maxima of four.
         for distance in [1, 2] {
             for index in 0..loudest.len() - distance {
                 loudest[index] = higher(loudest[index], loudest[index + distance]);
@@ -136,7 +140,8 @@ impl TruePeak {
         bounds
     }
 
-    /// The highest magnitude after each frame of a group, as far as it is above `least`.
+    /// Returns the highest magnitude between each frame of a group and the next frame. Parabolas
+    /// are only computed where a peak could exceed `least`.
     fn peaks(&mut self, start: usize, frames: usize, least: f32x4) -> f32x4 {
         let mut peaks = f32x4::ZERO;
         let between = self.between(start);
@@ -144,28 +149,29 @@ impl TruePeak {
         for ((values, last_quarter), [quarter, half, three_quarters]) in channels {
             let (whole, next) =
                 (four(values, start + LATENCY_FRAMES), four(values, start + 1 + LATENCY_FRAMES));
-            let thirds = three_quarters.to_array();
+            let at_three_quarters = three_quarters.to_array();
             let highest =
                 whole.abs().fast_max(quarter.abs()).fast_max(half.abs()).fast_max(three_quarters.abs());
             if (highest * MAX_VERTEX_RATIO).cmp_gt(least).any() {
                 let before =
                     last_quarter.unwrap_or_else(|| three_quarters_past(&self.taps, &values[start..]));
-                let before = f32x4::from([before, thirds[0], thirds[1], thirds[2]]);
+                let before =
+                    f32x4::from([before, at_three_quarters[0], at_three_quarters[1], at_three_quarters[2]]);
                 peaks = peaks
                     .fast_max(vertex_magnitude(before, whole, quarter))
                     .fast_max(vertex_magnitude(whole, quarter, half))
                     .fast_max(vertex_magnitude(quarter, half, three_quarters))
                     .fast_max(vertex_magnitude(half, three_quarters, next));
             }
-            *last_quarter = Some(thirds[frames - 1]);
+            *last_quarter = Some(at_three_quarters[frames - 1]);
         }
         peaks
     }
 
-    /// The values at a quarter, a half and three quarters after each frame of a group, left and
-    /// right.
+    /// Returns the interpolated values a quarter, a half and three quarters of a frame after each
+    /// frame of a group, left and right.
     ///
-    /// The function is not inlined, because the sums would not stay in registers.
+    /// The function is not inlined, because the sums would then not stay in registers.
     #[inline(never)]
     fn between(&self, start: usize) -> [[f32x4; 3]; 2] {
         // The neighbours of the first interpolated value of each channel.
@@ -185,14 +191,14 @@ impl TruePeak {
     }
 }
 
-/// Four consecutive values.
+/// Returns four consecutive values.
 #[inline(always)]
 fn four(values: &[f32], index: usize) -> f32x4 {
     f32x4::from([values[index], values[index + 1], values[index + 2], values[index + 3]])
 }
 
-/// The value three quarters after the middle of some frames, with the same rounding as in
-/// [`TruePeak::between`].
+/// Returns the interpolated value three quarters of a frame after the middle of `values`, with the
+/// same rounding as in [`TruePeak::between`].
 fn three_quarters_past(taps: &[Taps; LATENCY_FRAMES], values: &[f32]) -> f32 {
     let (mut even, mut odd) = (0.0, 0.0);
     for (distance, taps) in taps.iter().enumerate() {
@@ -204,11 +210,12 @@ fn three_quarters_past(taps: &[Taps; LATENCY_FRAMES], values: &[f32]) -> f32 {
     even - odd
 }
 
-/// Upper limit of the contribution of a magnitude of 1 in each group to a peak in the first, with
-/// the parabola.
+/// Returns, for each group, an upper limit of the contribution of its frames to a peak in the first
+/// group. The frames have a magnitude of 1. The limit includes the parabola.
 fn contribution_bounds(taps: &[Taps; LATENCY_FRAMES]) -> [f32; TAP_GROUPS] {
     let mut bounds = [0.0_f32; TAP_GROUPS];
-    // The frames before the interpolated value, the oldest first, then those after it.
+    // These are the frames before the interpolated value, the oldest first, then the frames after
+    // it.
     let sides = || taps.iter().rev().map(|taps| (taps, 1.0)).chain(taps.iter().map(|taps| (taps, -1.0)));
     let first = |lanes: f32x4| lanes.to_array()[0];
     let values = [
@@ -231,22 +238,22 @@ fn contribution_bounds(taps: &[Taps; LATENCY_FRAMES]) -> [f32; TAP_GROUPS] {
     bounds
 }
 
-/// The magnitude of the middle one of three values, or of the vertex of their parabola if that is a
-/// maximum.
+/// Returns the magnitude of the second of three values, or that of the vertex of their parabola if
+/// the vertex is a maximum.
 #[inline(always)]
 fn vertex_magnitude(before: f32x4, middle: f32x4, after: f32x4) -> f32x4 {
     let slope = before - after;
-    let bend = middle + middle - before - after;
+    let curvature = middle + middle - before - after;
     let magnitude = middle.abs();
-    let added = (slope * slope / (bend.abs() * 8.0)).fast_min(magnitude * MAX_PARABOLA_RATIO);
-    let is_maximum = slope.abs().cmp_le(bend.abs()) & (bend * middle).cmp_gt(f32x4::ZERO);
+    let added = (slope * slope / (curvature.abs() * 8.0)).fast_min(magnitude * MAX_PARABOLA_RATIO);
+    let is_maximum = slope.abs().cmp_le(curvature.abs()) & (curvature * middle).cmp_gt(f32x4::ZERO);
     magnitude + (added & is_maximum)
 }
 
-/// Shape of the window: a compromise between width and flatness of the pass band.
+/// Shape parameter of the Kaiser window: a compromise between width and flatness of the pass band.
 const KAISER_BETA: f64 = 4.0;
 
-/// `sinc(time)` with a Kaiser window that ends at [`LATENCY_FRAMES`].
+/// Returns `sinc(time)` with a Kaiser window that ends at [`LATENCY_FRAMES`]. `time` is in frames.
 fn kaiser_sinc(time: f64) -> f64 {
     kaiser(KAISER_BETA, time / LATENCY_FRAMES as f64) * sinc(time)
 }

@@ -1,23 +1,24 @@
 //! Waveshaping with little aliasing.
 //!
-//! The signal is taken as linear between two frames. The shaped signal is convolved with a triangle
-//! two frames wide, which is antiderivative antialiasing of second order (J. D. Parker, V.
+//! The signal is assumed to be linear between two frames. The shaped signal is convolved with a
+//! triangle two frames wide, which is antiderivative antialiasing of second order (J. D. Parker, V.
 //! Zavalishin, E. Le Bivic, "Reducing the Aliasing of Nonlinear Waveshaping Using Continuous-Time
 //! Convolution", DAFx 2016).
 //!
 //! The integrals are computed piecewise, which avoids cancellation where the signal hardly changes.
-//! The flat ends of a curve have a closed form. The middle is a polynomial of degree 5, whose
-//! integral follows from its five derivatives at the midpoint.
+//! The integral over the flat ends of a curve has a closed form. The middle is a polynomial of
+//! degree 5, whose integral follows from its five derivatives at the midpoint.
 
 use super::control::CONTROL_FRAMES;
 use super::lanes::Lanes;
 use super::oversampling::FACTOR;
 
-/// Samples of left and right between two control points at the high rate.
+/// Number of samples of left and right between two control points at the high rate.
 const VALUES: usize = 2 * FACTOR * CONTROL_FRAMES;
 
-/// Latency in frames of the high rate. One frame reaches the middle of the triangle. Another makes
-/// the latency with oversampling a whole number of frames of the low rate.
+/// Latency in frames of the high rate. One frame is half the width of the triangle. The second
+/// frame makes the latency, together with that of the oversampling, a whole number of frames of the
+/// low rate.
 pub(crate) const LATENCY_FRAMES: usize = 2;
 
 /// A waveshaping curve: `p(u) = (1 - cubic - quintic) u + cubic u^3 + quintic u^5` minus its value
@@ -29,7 +30,7 @@ pub(crate) struct Curve {
     pub(crate) cubic: f32,
     pub(crate) quintic: f32,
     pub(crate) bias: f32,
-    /// Proportion of the sine.
+    /// Proportion of `sin(x + bias)` in the output, 0 to 1.
     pub(crate) fold: f32,
 }
 
@@ -40,7 +41,7 @@ impl Curve {
         u * ((1.0 - self.cubic - self.quintic) + square * (self.cubic + square * self.quintic))
     }
 
-    /// The output for silence, before it is subtracted.
+    /// Returns the output for silence before this output is subtracted.
     #[inline(always)]
     fn silent_output(&self) -> f32 {
         let shaped = self.middle(limit(self.bias / self.reach, -1.0, 1.0));
@@ -48,15 +49,15 @@ impl Curve {
     }
 }
 
-/// Limits a value by plain comparisons, which give equal results on all targets.
+/// Limits a value by plain comparisons, which give bit-identical results on all targets.
 #[inline(always)]
 fn limit(value: f32, low: f32, high: f32) -> f32 {
     let value = if value < high { value } else { high };
     if value > low { value } else { low }
 }
 
-/// The sine, accurate to 2e-7 within a few periods: a Taylor series of degree 11 within a quarter
-/// of a period.
+/// Returns the sine, accurate to 2e-7 within a few periods. It is a Taylor series of degree 11 over
+/// a quarter of a period.
 #[inline(always)]
 fn sine(x: f32) -> f32 {
     // Adding and subtracting 1.5 * 2^23 rounds to an integer.
@@ -80,7 +81,7 @@ fn sine(x: f32) -> f32 {
     series * (1.0 - 2.0 * odd * odd)
 }
 
-/// Coefficients of the curve's middle.
+/// Coefficients of the polynomial in the curve's middle.
 #[derive(Clone, Copy)]
 struct Terms {
     linear: f32,
@@ -94,12 +95,12 @@ impl Terms {
         Self { linear: 1.0 - cubic - quintic, cubic, quintic }
     }
 
-    /// The integrals of `p` and of `t p` from `start` to `end`, with `t` from 0 to 1, within the
-    /// middle of the curve.
+    /// Returns the integrals of `p` and of `t p` over `t` from 0 to 1, while `u` goes from `start`
+    /// to `end`. Both are within the middle of the curve, from -1 to 1.
     ///
-    /// Let `p1` to `p5` be the derivatives of `p` at the midpoint and `h` half the distance. The
-    /// first integral is `p + p2 h^2 / 6 + p4 h^4 / 120`. The second is half the sum of the first
-    /// and `p1 h / 3 + p3 h^3 / 30 + p5 h^5 / 840`.
+    /// Let `p1` to `p5` be the derivatives of `p` at the midpoint and `h` half the distance between
+    /// `start` and `end`. The first integral is `p + p2 h^2 / 6 + p4 h^4 / 120`. The second is half
+    /// the sum of the first and `p1 h / 3 + p3 h^3 / 30 + p5 h^5 / 840`.
     #[inline(always)]
     fn integrals_within(&self, start: f32, end: f32) -> (f32, f32) {
         let Self { linear, cubic, quintic } = *self;
@@ -110,12 +111,13 @@ impl Terms {
         let odd = (linear * (1.0 / 3.0) + square * (cubic + square * (5.0 / 3.0 * quintic)))
             + half_square * (0.2 * cubic + square * (2.0 * quintic) + half_square * (1.0 / 7.0 * quintic));
         let integral = middle * even;
-        // Adding 0 removes the sign of a zero, so that both functions give the same bits.
+        // Adding 0 removes the sign of a zero, which makes the results bit-identical to those of
+        // `integrals`.
         (integral + 0.0, 0.5 * (integral + half * odd) + 0.0)
     }
 }
 
-/// The integrals of [`Terms::integrals_within`], for any `u0` and `u1`.
+/// Returns the integrals of [`Terms::integrals_within`] for any `u0` and `u1`.
 #[inline(always)]
 fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
     let distance = u1 - u0;
@@ -123,28 +125,29 @@ fn integrals(terms: &Terms, u0: f32, u1: f32) -> (f32, f32) {
     let per_distance = 1.0 / distance;
     let (low, high) = ((-1.0 - u0) * per_distance, (1.0 - u0) * per_distance);
     let is_within = (u0.abs() <= 1.0) & (u1.abs() <= 1.0);
-    let enters = if is_within { 0.0 } else { limit(if low < high { low } else { high }, 0.0, 1.0) };
-    let leaves = if is_within { 1.0 } else { limit(if low < high { high } else { low }, 0.0, 1.0) };
+    let enter_time = if is_within { 0.0 } else { limit(if low < high { low } else { high }, 0.0, 1.0) };
+    let leave_time = if is_within { 1.0 } else { limit(if low < high { high } else { low }, 0.0, 1.0) };
     let (start, end) = (limit(u0, -1.0, 1.0), limit(u1, -1.0, 1.0));
     let (whole, moment) = terms.integrals_within(start, end);
-    let inside = leaves - enters;
+    let inside = leave_time - enter_time;
     // Outside the middle the curve is flat: `p(u) = u`, with `u` limited to -1 and 1.
-    let (before, after) = (start * enters, end * (1.0 - leaves));
+    let (before, after) = (start * enter_time, end * (1.0 - leave_time));
     let integral = before + inside * whole + after;
-    let weighted =
-        0.5 * before * enters + inside * (enters * whole + inside * moment) + 0.5 * after * (1.0 + leaves);
+    let weighted = 0.5 * before * enter_time
+        + inside * (enter_time * whole + inside * moment)
+        + 0.5 * after * (1.0 + leave_time);
     (integral + 0.0, weighted + 0.0)
 }
 
-/// The state of the waveshaper: the last frames of the high rate.
+/// A waveshaper, whose state is the last frames of the high rate.
 pub(crate) struct Shaper {
-    /// `u` of the last frame, then of the current ones.
+    /// Values of `u` for the last frame, then for the current frames.
     inputs: [f32; 2 + VALUES],
-    /// Contributions of each frame to the output two frames later and one frame later, with the
-    /// last frames first.
+    /// Contributions of each frame to the output two frames later (`late`) and one frame later
+    /// (`early`), for the last frames and then for the current frames.
     late: [f32; 4 + VALUES],
     early: [f32; 2 + VALUES],
-    /// Sines of the last two frames, then of the current ones.
+    /// Sines of the last two frames, then of the current frames.
     folded: [f32; 4 + VALUES],
     is_started: bool,
 }
@@ -160,12 +163,12 @@ impl Shaper {
         }
     }
 
-    /// Clears the state, as after silence.
+    /// Clears the state, which is then that after a long silence.
     pub(crate) fn clear(&mut self) {
         self.is_started = false;
     }
 
-    /// Initialises the state for silence, which is the curve's bias.
+    /// Initialises the state for silent input, for which `x + bias` is the bias.
     fn start_silent(&mut self, curve: &Curve) {
         let u = curve.bias / curve.reach;
         let (integral, weighted) = integrals(&Terms::new(curve), u, u);
@@ -184,8 +187,9 @@ impl Shaper {
             self.start_silent(curve);
         }
         let count = audio.len();
-        self.add_bias(curve, next, audio);
-        // The inaudible part is cleared.
+        self.compute_inputs(curve, next, audio);
+        // The states of the polynomial or of the sine are cleared while they do not contribute to
+        // the output.
         if curve.fold < 1.0 {
             self.shape(curve, count);
         } else {
@@ -208,9 +212,9 @@ impl Shaper {
         }
     }
 
-    /// Adds the bias.
+    /// Writes `u` of the new frames: the input plus the bias, divided by the reach.
     #[inline(always)]
-    fn add_bias(&mut self, curve: &Curve, next: &Curve, audio: &[f32]) {
+    fn compute_inputs(&mut self, curve: &Curve, next: &Curve, audio: &[f32]) {
         let per_reach = 1.0 / curve.reach;
         let bias_step = (next.bias - curve.bias) * (2.0 / audio.len() as f32);
         let inputs = self.inputs[2..].iter_mut().zip(audio);
@@ -235,8 +239,8 @@ impl Shaper {
             for (index, ((value, shaped), folded)) in
                 audio.iter_mut().zip(shaped).zip(&self.folded).enumerate()
             {
-                let both = shaped + (folded - shaped) * curve.fold;
-                *value = both - (silence + silence_step * (index / 2) as f32);
+                let mixed = shaped + (folded - shaped) * curve.fold;
+                *value = mixed - (silence + silence_step * (index / 2) as f32);
             }
         }
     }
@@ -251,28 +255,35 @@ impl Shaper {
             self.inputs.chunks(FRAME_VALUES).filter_map(|inputs| inputs.first_chunk::<FRAME_VALUES>());
         for ((starts, ends), (late, early)) in starts.zip(ends).zip(late_groups.iter_mut().zip(early_groups))
         {
-            // Nearly all frames are in this case: quiet frames stay in the middle of the curve.
+            // Nearly all frames stay within the middle of the curve and take this faster path.
             if is_within(starts) & is_within(ends) {
-                weigh(starts, ends, late, early, |start, end| terms.integrals_within(start, end));
+                compute_contributions(starts, ends, late, early, |start, end| {
+                    terms.integrals_within(start, end)
+                });
             } else {
-                weigh(starts, ends, late, early, |start, end| integrals(&terms, start, end));
+                compute_contributions(starts, ends, late, early, |start, end| integrals(&terms, start, end));
             }
         }
     }
 }
 
-/// Samples of a frame at the high rate, left and right.
+/// Number of samples in a frame of the low rate, at the high rate, left and right.
 const FRAME_VALUES: usize = 2 * FACTOR;
 
 /// Whether all samples of a frame are from -1 to 1.
 #[inline(always)]
 fn is_within(values: &[f32; FRAME_VALUES]) -> bool {
-    values.as_chunks().0.iter().fold(true, |all, values| all & Lanes::new(*values).abs().are_at_most(1.0))
+    values
+        .as_chunks()
+        .0
+        .iter()
+        .fold(true, |is_so_far, values| is_so_far & Lanes::new(*values).abs().are_at_most(1.0))
 }
 
-/// Computes the contributions of a frame to the outputs two and one frames of the high rate later.
+/// Computes the contributions of each sample to the output two frames later (`late`) and one frame
+/// later (`early`), in frames of the high rate.
 #[inline(always)]
-fn weigh(
+fn compute_contributions(
     starts: &[f32; FRAME_VALUES],
     ends: &[f32; FRAME_VALUES],
     late: &mut [f32; FRAME_VALUES],

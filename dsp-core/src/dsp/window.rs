@@ -1,9 +1,9 @@
-//! The Kaiser window and the low-pass filters it makes (J. F. Kaiser, "Nonrecursive digital filter
+//! The Kaiser window and windowed-sinc low-pass filters (J. F. Kaiser, "Nonrecursive digital filter
 //! design using the I0-sinh window function", IEEE ISCAS 1974).
 
 use core::f64::consts::PI;
 
-/// The modified Bessel function of the first kind of order 0, by its power series.
+/// Returns the modified Bessel function of the first kind of order 0, by its power series.
 fn bessel_i0(x: f64) -> f64 {
     let quarter_square = x * x / 4.0;
     let (mut term, mut sum, mut k) = (1.0, 1.0, 1.0);
@@ -15,13 +15,13 @@ fn bessel_i0(x: f64) -> f64 {
     sum
 }
 
-/// The Kaiser window of shape `beta` at `position`, -1 at its start and 1 at its end; 1 at its
-/// centre.
+/// Returns the Kaiser window with the shape parameter `beta` at `position`: -1 is the start of the
+/// window, 0 the centre and 1 the end. The value at the centre is 1.
 pub(crate) fn kaiser(beta: f64, position: f64) -> f64 {
     bessel_i0(beta * libm::sqrt(1.0 - position * position)) / bessel_i0(beta)
 }
 
-/// `sin(pi x) / (pi x)`, exact at whole numbers.
+/// Returns `sin(pi x) / (pi x)`, which is exactly 1 at 0 and exactly 0 at other whole numbers.
 pub(crate) fn sinc(x: f64) -> f64 {
     if x == 0.0 {
         1.0
@@ -32,7 +32,7 @@ pub(crate) fn sinc(x: f64) -> f64 {
     }
 }
 
-/// The beta of the Kaiser window for a stop-band attenuation in decibels, above 50.
+/// Returns the beta of the Kaiser window for a stop-band attenuation in decibels, above 50.
 fn kaiser_beta(attenuation_db: f64) -> f64 {
     0.1102 * (attenuation_db - 8.7)
 }
@@ -45,18 +45,18 @@ pub(crate) struct WindowedSinc {
     /// Distance from the centre to either end of the window, in samples.
     half_width: f64,
     beta: f64,
-    /// `bessel_i0(beta)`, the window before normalization at its centre.
+    /// `bessel_i0(beta)`: the centre of the window before normalization.
     peak: f64,
 }
 
 impl WindowedSinc {
-    /// A filter with this stop-band attenuation in decibels, above 50.
+    /// Creates a filter with a stop-band attenuation in decibels, which is above 50.
     pub(crate) fn new(attenuation_db: f64, cutoff: f64, half_width: f64) -> Self {
         let beta = kaiser_beta(attenuation_db);
         Self { cutoff, half_width, beta, peak: bessel_i0(beta) }
     }
 
-    /// The impulse response at `time`, in samples from its centre.
+    /// Returns the impulse response at `time`, in samples from its centre.
     pub(crate) fn at(&self, time: f64) -> f64 {
         let position = time / self.half_width;
         if position.abs() >= 1.0 {
@@ -67,8 +67,8 @@ impl WindowedSinc {
     }
 }
 
-/// Width of the transition from pass band to stop band of a filter of `taps` taps, as a fraction of
-/// the sample rate.
+/// Returns the width of the transition from pass band to stop band of a filter with `taps` taps, as
+/// a fraction of the sample rate.
 pub(crate) fn transition_width(attenuation_db: f64, taps: usize) -> f64 {
     (attenuation_db - 7.95) / (2.285 * 2.0 * PI * (taps as f64 - 1.0))
 }

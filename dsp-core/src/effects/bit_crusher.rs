@@ -1,12 +1,13 @@
-//! Bit crusher: reduces bit depth and sample rate.
+//! Bit crusher, which reduces bit depth and sample rate.
 //!
-//! The quantizer rounds to multiples of `2^(1 - bits)`: a full scale of -1 to 1 has `2^bits` steps,
-//! with one at 0 (mid-tread). The sample-and-hold takes a frame at each period of the reduced rate
-//! on the session's clock. While the rate moves, the phase of that clock depends on its past. At
-//! fixed frames it is therefore set to the phase that the current rate alone gives.
+//! The quantizer rounds to multiples of `2^(1 - bits)`, which include 0 (mid-tread). A full scale
+//! of -1 to 1 has `2^bits` steps. The sample-and-hold samples one frame in each period of a
+//! sampling clock, which has the reduced rate. After a change of the rate, the phase of the
+//! sampling clock depends on earlier rates. At fixed frames of the session's clock, the phase is
+//! therefore reset to the value that it would have if the rate had always been the current one.
 //!
-//! Optional low-pass filters before and after the reduction remove aliases and images. Silence has
-//! no dither, so that it stays silent.
+//! Optional low-pass filters before and after the reduction remove aliases and images. Silence gets
+//! no dither and stays silent.
 
 use wide::f64x2;
 
@@ -20,7 +21,8 @@ use crate::dsp::filter_section::{Section, Shape, process_in_series, warp};
 use crate::dsp::smoothed_value::SmoothedValue;
 use crate::dsp::stereo_frames::{Frame, Frames};
 
-/// At this rate, and at any rate above the session's, the sample-and-hold takes every frame.
+/// Highest value of the reduced rate in hertz. At this rate, and at any rate above the session's,
+/// the sample-and-hold samples every frame.
 const MAX_RATE_HZ: f64 = 48_000.0;
 
 /// Reduction of bit depth and sample rate.
@@ -46,32 +48,33 @@ parameters! {
         AntiAlias = switch("anti_alias", "Anti-alias filters", false),
         /// Whether triangular dither is added before the quantizer.
         Dither = switch("dither", "Dither", false),
-        /// Proportion of the output; the remainder is the input.
+        /// Proportion of the reduced signal; the remainder is the input.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),
     }
 }
 
-/// Cut-off of the filters, as a proportion of the reduced rate.
+/// Cut-off of the anti-alias filters, as a proportion of the reduced rate.
 const CUTOFF_RATIO: f64 = 0.4;
 
 /// Sections of each filter: a Butterworth filter of 48 dB per octave.
 const SECTIONS: usize = 4;
 
-/// Crossfade of the filters, in seconds.
+/// Crossfade time when the filters are switched on or off, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 /// A period of the sampling clock: 2^64.
 const PERIOD: f64 = 18_446_744_073_709_551_616.0;
 
-/// Initial phase of the sampling clock. It keeps rounding errors of the increment from delaying the
-/// clock, for 2^30 frames.
+/// Initial phase of the sampling clock. For 2^30 frames, rounding errors of the increment do not
+/// add up to this offset, so no sample is a frame late.
 const INITIAL_PHASE: u64 = 1 << 40;
 
-/// The phase is set again at multiples of this number of frames of the session's clock. That is
-/// every 1.4 s at 48 kHz and every 8.2 s at 8 kHz.
+/// Frames of the session's clock between two resets of the sampling clock's phase: 1.4 s at 48 kHz
+/// and 8.2 s at 8 kHz.
 const PHASE_RESET_FRAMES: u64 = 1 << 16;
 
-/// Adding and subtracting this rounds a double to an integer, halves to even: `1.5 * 2^52`.
+/// The number `1.5 * 2^52`. Adding and subtracting it rounds a double to an integer, with ties to
+/// even.
 const ROUNDING: f64 = 6_755_399_441_055_744.0;
 
 struct BitCrusher {
@@ -85,15 +88,15 @@ struct BitCrusher {
     mix: SmoothedValue,
     /// Whether a parameter was set since the last control point.
     has_new_target: bool,
-    /// Quantization step at the last control point and at the next.
+    /// Quantization steps at the last control point and at the next one.
     steps: [f64; 2],
-    /// Phase of the sampling clock before this frame, and its increment per frame; `None`: every
-    /// frame is taken.
+    /// Phase of the sampling clock before the next frame, and its increment per frame. An increment
+    /// of `None` means that every frame is sampled.
     phase: u64,
     phase_increment: Option<u64>,
-    held: Option<Frame>,
-    before: [Section; SECTIONS],
-    after: [Section; SECTIONS],
+    held_frame: Option<Frame>,
+    input_filter: [Section; SECTIONS],
+    output_filter: [Section; SECTIONS],
 }
 
 impl BitCrusher {
@@ -112,9 +115,9 @@ impl BitCrusher {
             steps: [1.0; 2],
             phase: 0,
             phase_increment: None,
-            held: None,
-            before: core::array::from_fn(|_| section.clone()),
-            after: core::array::from_fn(|_| section.clone()),
+            held_frame: None,
+            input_filter: core::array::from_fn(|_| section.clone()),
+            output_filter: core::array::from_fn(|_| section.clone()),
         };
         crusher.reset(0);
         crusher
@@ -138,12 +141,12 @@ impl BitCrusher {
         })
     }
 
-    /// The phase before a frame, at a rate that has always been constant.
+    /// Returns the phase before `frame` if the sampling clock had always had the current rate.
     fn phase_before(&self, frame: u64) -> u64 {
         self.phase_increment.unwrap_or(0).wrapping_mul(frame.wrapping_sub(1)).wrapping_add(INITIAL_PHASE)
     }
 
-    /// Computes the values of the control point after `frame`.
+    /// Computes the values at the control point after `frame`.
     fn control(&mut self, frame: u64) {
         self.steps[0] = self.steps[1];
         let is_ramping = [&self.bits, &self.rate_hz, &self.filter_fraction]
@@ -151,7 +154,7 @@ impl BitCrusher {
             .any(|smoothed| !smoothed.is_steady());
         if core::mem::take(&mut self.has_new_target)
             || is_ramping
-            || self.before.iter().any(Section::is_moving)
+            || self.input_filter.iter().any(Section::is_moving)
         {
             [&mut self.bits, &mut self.rate_hz, &mut self.filter_fraction]
                 .into_iter()
@@ -159,25 +162,25 @@ impl BitCrusher {
             self.steps[1] = self.step();
             self.phase_increment = self.phase_increment();
             let shapes = self.shapes();
-            for sections in [&mut self.before, &mut self.after] {
+            for sections in [&mut self.input_filter, &mut self.output_filter] {
                 sections.iter_mut().zip(&shapes).for_each(|(section, shape)| section.ramp_to(*shape));
             }
         }
         if frame.is_multiple_of(PHASE_RESET_FRAMES) {
             self.phase = self.phase_before(frame);
         }
-        self.before.iter_mut().chain(&mut self.after).for_each(Section::flush_denormals);
+        self.input_filter.iter_mut().chain(&mut self.output_filter).for_each(Section::flush_denormals);
     }
 
-    /// Two values of triangular dither between -1 and 1, for a frame of the session.
+    /// Returns triangular dither between -1 and 1 for left and right of a frame of the session.
     fn dither(&self, frame: u64) -> Frame {
-        // SplitMix64 (S. Vigna), seeded for each frame.
-        let mut mixed = self.seed ^ frame.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        // The hash is SplitMix64 (S. Vigna), seeded for each frame.
+        let mut hash = self.seed ^ frame.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         for factor in [0xbf58_476d_1ce4_e5b9, 0x94d0_49bb_1331_11eb] {
-            mixed = (mixed ^ (mixed >> 30)).wrapping_mul(factor);
+            hash = (hash ^ (hash >> 30)).wrapping_mul(factor);
         }
-        mixed ^= mixed >> 31;
-        let uniform = |index: u32| f64::from((mixed >> (16 * index)) as u16) / 65_536.0;
+        hash ^= hash >> 31;
+        let uniform = |index: u32| f64::from((hash >> (16 * index)) as u16) / 65_536.0;
         f64x2::new([uniform(0) - uniform(1), uniform(2) - uniform(3)])
     }
 
@@ -185,24 +188,24 @@ impl BitCrusher {
         let fraction = (frame % CONTROL_FRAMES as u64) as f64 / CONTROL_FRAMES as f64;
         let step = self.steps[0] + (self.steps[1] - self.steps[0]) * fraction;
         let mut steps = value * (1.0 / step);
-        // Silence stays silent.
+        // Silence gets no dither and stays silent.
         if self.has_dither && value.to_array() != [0.0; 2] {
             steps += self.dither(frame);
         }
         ((steps + ROUNDING) - ROUNDING) * step
     }
 
-    /// Samples and holds frames. The first is `frame` of the session.
+    /// Samples and holds the frames of `audio`. The first of them is `frame` of the session.
     fn sample_and_hold(&mut self, frame: u64, audio: &mut [Frame]) {
         for (frame, value) in (frame..).zip(audio) {
-            let is_due = self.phase_increment.is_none_or(|step| {
-                let (phase, passed) = self.phase.overflowing_add(step);
+            let is_sampled = self.phase_increment.is_none_or(|step| {
+                let (phase, has_wrapped) = self.phase.overflowing_add(step);
                 self.phase = phase;
-                passed
+                has_wrapped
             });
-            *value = match self.held {
-                Some(held) if !is_due => held,
-                _ => *self.held.insert(self.quantized(*value, frame)),
+            *value = match self.held_frame {
+                Some(held) if !is_sampled => held,
+                _ => *self.held_frame.insert(self.quantized(*value, frame)),
             };
         }
     }
@@ -217,9 +220,9 @@ impl Effect for BitCrusher {
         self.steps = [self.step(); 2];
         self.phase_increment = self.phase_increment();
         self.phase = self.phase_before(frame);
-        self.held = None;
+        self.held_frame = None;
         let shapes = self.shapes();
-        for sections in [&mut self.before, &mut self.after] {
+        for sections in [&mut self.input_filter, &mut self.output_filter] {
             sections.iter_mut().zip(&shapes).for_each(|(section, shape)| section.reset(*shape));
         }
     }
@@ -248,9 +251,9 @@ impl Effect for BitCrusher {
             self.control(frame);
         }
         let mut frames = Frames::new(left, right);
-        process_in_series(&mut self.before, offset, frames.as_mut());
+        process_in_series(&mut self.input_filter, offset, frames.as_mut());
         self.sample_and_hold(frame, frames.as_mut());
-        process_in_series(&mut self.after, offset, frames.as_mut());
+        process_in_series(&mut self.output_filter, offset, frames.as_mut());
         frames.mix(left, right, &mut self.mix);
     }
 }

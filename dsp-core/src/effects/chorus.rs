@@ -23,15 +23,15 @@ const VOICES: usize = 4;
 const MAX_DELAY_MS: f64 = 40.0;
 const MAX_DEPTH_MS: f64 = 10.0;
 
-/// Fade of a voice, in seconds.
+/// Fade time of a voice, in seconds.
 const SWITCH_SECS: f64 = 0.03;
 
 /// Two to four voices with modulated delays.
 ///
-/// The delay of a voice moves by `depth_ms` around `delay_ms`; a depth above the delay counts as
-/// the delay. The voices' phases divide a period equally. `spread` pans the voices to positions `p`
-/// from -1 to 1, with gains of `min(1, 1 - p)` and `min(1, 1 + p)`. The gains are normalised so
-/// that each channel has the power of the input.
+/// The delay of a voice varies by `depth_ms` around `delay_ms`; the depth is limited to `delay_ms`.
+/// The modulation phases of the voices are spaced equally over a period. `spread` pans the voices
+/// to positions `p` from -1 to 1, with gains of `min(1, 1 - p)` and `min(1, 1 + p)`. The gains are
+/// normalised: each channel has the power of the input.
 pub(super) static CHORUS: EffectKind = EffectKind {
     id: "chorus",
     name: "Chorus",
@@ -50,7 +50,7 @@ parameters! {
         Voices = choice("voices", "Voices", VoiceCount::NAMES, VoiceCount::Three as usize),
         /// Frequency of the modulation.
         RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.02, 10.0], 0.6),
-        /// Deviation of the delays by the modulation.
+        /// Largest change of the delays by the modulation.
         DepthMs = linear("depth_ms", "Depth", Unit::Milliseconds, [0.0, MAX_DEPTH_MS], 1.5),
         /// Mean delay of the voices.
         DelayMs = linear("delay_ms", "Delay", Unit::Milliseconds, [1.0, MAX_DELAY_MS], 14.0),
@@ -82,13 +82,14 @@ impl VoiceCount {
 const DRY: usize = 0;
 const WET: usize = 1;
 const FEEDBACK_GAIN: usize = 2;
-/// Indices of the voices' delays in frames, of their gains on the left, and of those on the right.
+/// Indices of the first voice's delay in frames, of its gain on the left and of its gain on the
+/// right.
 const DELAYS: usize = 3;
 const LEFT: usize = DELAYS + VOICES;
 const RIGHT: usize = LEFT + VOICES;
 const RAMPS: usize = RIGHT + VOICES;
 
-/// Number of voices in the feedback: those that are always present.
+/// Number of voices in the feedback: the first two voices, which are always active.
 const FEEDBACK_VOICES: usize = 2;
 
 struct Chorus {
@@ -96,11 +97,11 @@ struct Chorus {
     settings: SmoothedParameters<ChorusParam, { ChorusParam::COUNT }>,
     clock: ControlClock,
     lfo: Lfo,
-    /// Level of each voice, 0 to 1, and its phase relative to the first, in periods.
+    /// Level of each voice, 0 to 1, and its phase relative to the first voice, in periods.
     voice_levels: [SmoothedValue; VOICES],
     phase_offsets: [SmoothedValue; VOICES],
     lines: [FractionalDelayLine; 2],
-    /// Frames of silence that both delay lines have received.
+    /// Number of silent frames that both delay lines have received in succession.
     silent_frames: usize,
     taps: [Taps; VOICES],
     ramps: [ControlRamp; RAMPS],
@@ -113,7 +114,7 @@ impl Chorus {
         1e-3 * (MAX_DELAY_MS + MAX_DEPTH_MS) * sample_rate_hz + SHORTEST_FRAMES
     }
 
-    /// Bytes of both delay lines and of the effect.
+    /// Returns the bytes of both delay lines and of the effect.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         2 * FractionalDelayLine::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
@@ -139,7 +140,7 @@ impl Chorus {
         chorus
     }
 
-    /// Fades to the number of voices that is set.
+    /// Fades to the number of voices that the parameter selects.
     fn set_voice_count(&mut self, ramp_frames: u32) {
         let voices = self.settings.choice::<VoiceCount>(ChorusParam::Voices).voices();
         for (voice, (voice_level, phase_offset)) in
@@ -159,16 +160,17 @@ impl Chorus {
         let delay_ms = settings.get(ChorusParam::DelayMs);
         let depth_ms = settings.get(ChorusParam::DepthMs).min(delay_ms);
         let mut targets = [0.0; RAMPS];
-        let present: f64 = self.voice_levels.iter().map(SmoothedValue::value).sum();
+        let audible_voices: f64 = self.voice_levels.iter().map(SmoothedValue::value).sum();
         let mut powers = [0.0; 2];
         for voice in 0..VOICES {
             let phase = self.lfo.phase().wrapping_add(periods(self.phase_offsets[voice].value()));
             let voice_delay_ms = delay_ms + depth_ms * sine(phase);
             targets[DELAYS + voice] = (1e-3 * voice_delay_ms * self.sample_rate_hz).max(SHORTEST_FRAMES);
             let voice_level = self.voice_levels[voice].value();
-            // The voices are spread from left to right, whatever their number.
+            // The first voice is panned to the left and the last voice to the right, for any number
+            // of voices.
             let pan = settings.get(ChorusParam::Spread)
-                * (2.0 * voice as f64 / (present - 1.0) - 1.0).clamp(-1.0, 1.0);
+                * (2.0 * voice as f64 / (audible_voices - 1.0) - 1.0).clamp(-1.0, 1.0);
             let gains = [voice_level * (1.0 - pan).min(1.0), voice_level * (1.0 + pan).min(1.0)];
             for (power, gain) in powers.iter_mut().zip(gains) {
                 *power += gain * gain;
@@ -208,7 +210,7 @@ impl Chorus {
         self.voice_levels.iter().filter(|voice_level| voice_level.value() > 0.0).count()
     }
 
-    /// Does the work that is due before the next frame.
+    /// Does the work of [`ControlClock::due`] before the next frame.
     fn control(&mut self) {
         match self.clock.due() {
             Due::Start => {
@@ -274,18 +276,18 @@ impl Effect for Chorus {
         }
         let [left_line, right_line] = &mut self.lines;
         for (frame, (left, right)) in left.iter_mut().zip(right).enumerate() {
-            let at = |ramp: usize| self.ramps[ramp].gain_at(offset + frame);
+            let gain_of = |ramp: usize| self.ramps[ramp].gain_at(offset + frame);
             let (mut wet, mut feedback) = ([f32x4::ZERO; 2], [f32x4::ZERO; 2]);
             for (voice, taps) in self.taps.iter().enumerate().take(self.active_voices) {
                 let voices = [left_line.read(taps, frame), right_line.read(taps, frame)];
-                wet[0] += voices[0] * f32x4::splat(at(LEFT + voice));
-                wet[1] += voices[1] * f32x4::splat(at(RIGHT + voice));
+                wet[0] += voices[0] * f32x4::splat(gain_of(LEFT + voice));
+                wet[1] += voices[1] * f32x4::splat(gain_of(RIGHT + voice));
                 if voice < FEEDBACK_VOICES {
                     feedback[0] += voices[0];
                     feedback[1] += voices[1];
                 }
             }
-            let (dry, wet_gain, feedback_gain) = (at(DRY), at(WET), at(FEEDBACK_GAIN));
+            let (dry, wet_gain, feedback_gain) = (gain_of(DRY), gain_of(WET), gain_of(FEEDBACK_GAIN));
             left_line.write(flush_denormal(*left + sum(feedback[0]) * feedback_gain));
             right_line.write(flush_denormal(*right + sum(feedback[1]) * feedback_gain));
             *left = *left * dry + sum(wet[0]) * wet_gain;

@@ -2,8 +2,8 @@
 //!
 //! The design is feed-forward in decibels (Giannoulis, Massberg and Reiss, "Digital Dynamic Range
 //! Compressor Design: A Tutorial and Analysis", JAES 60 (6), 2012). The static curve turns the
-//! level of the louder channel into a reduction, which is smoothed. Both channels get the same
-//! gain.
+//! level of the louder channel into a gain reduction, which is then smoothed. Both channels get the
+//! same gain.
 
 use super::detector_input::{DetectorInput, HIGH_PASS_OFF_HZ};
 use super::effect::{Effect, EffectConfig, EffectKind, Group};
@@ -40,14 +40,15 @@ parameters! {
         Ratio = logarithmic("ratio", "Ratio", Unit::Ratio, [1.0, 100.0], 3.0),
         /// Width of the transition around the threshold, in decibels.
         KneeDb = linear("knee_db", "Knee", Unit::Decibels, [0.0, 24.0], 6.0),
-        /// Time constant of a rising reduction: 63 % of the step in decibels.
+        /// Time constant of a rising reduction: the time for 63 % of a step in decibels.
         AttackMs = logarithmic("attack_ms", "Attack", Unit::Milliseconds, [0.05, 250.0], 10.0),
-        /// Time constant of a falling reduction: 63 % of the step in decibels.
+        /// Time constant of a falling reduction: the time for 63 % of a step in decibels.
         ReleaseMs = logarithmic("release_ms", "Release", Unit::Milliseconds, [5.0, 3_000.0], 120.0),
-        /// The level: the peak of each frame, or the root mean square with a time constant of 10
-        /// ms. The latter is 3 dB lower for a sine.
+        /// The level that the detector measures: the peak of each frame, or the root mean square
+        /// with a time constant of 10 ms. The root mean square of a sine is 3 dB below its peak.
         Detector = choice("detector", "Detector", Detector::NAMES, Detector::Peak as usize),
-        /// Cut-off of the detector's high-pass filter of 12 dB per octave. It is off at 20 Hz.
+        /// Cut-off of the detector's high-pass filter of 12 dB per octave. At 20 Hz the filter is
+        /// off.
         SideHighPassHz = logarithmic(
             "side_high_pass_hz",
             "Side-chain high-pass",
@@ -57,7 +58,8 @@ parameters! {
         ),
         /// Gain after the compression, in decibels.
         MakeupDb = linear("makeup_db", "Make-up", Unit::Decibels, [-12.0, 36.0], 0.0),
-        /// Whether half of the reduction of a level of 0 dBFS is added to the make-up gain.
+        /// Whether the make-up gain also includes half of the reduction that a level of 0 dBFS
+        /// gets.
         AutoMakeup = switch("auto_makeup", "Auto make-up", false),
         /// Proportion of the compressed signal; the remainder is the input.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),
@@ -69,11 +71,11 @@ choices! {
     enum Detector { Peak = "Peak", Rms = "RMS" }
 }
 
-/// Ramp of switches and choices, in seconds.
+/// Ramp time of switches and choices, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
 /// Proportion of the reduction at full scale that automatic make-up gain restores.
-const AUTO_SHARE: f32 = 0.5;
+const AUTO_MAKEUP_PROPORTION: f32 = 0.5;
 
 struct Compressor {
     clock: u64,
@@ -83,7 +85,7 @@ struct Compressor {
     curve: SmoothedGainComputer,
     ballistics: Ballistics,
     makeup_db: SmoothedValue,
-    /// 1 while make-up gain is automatic, else 0.
+    /// 1 while make-up gain is automatic, 0 otherwise.
     auto_makeup: SmoothedValue,
     mix: SmoothedValue,
 }
@@ -112,14 +114,15 @@ impl Compressor {
         }
     }
 
-    /// Advances by some frames.
+    /// Advances by `frames` frames.
     fn advance(&mut self, frames: usize) {
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
             self.input.refresh();
             self.detector.refresh();
             self.ballistics.refresh();
         }
-        // At these frames calls end even if they cross control points.
+        // A call may cross control points, but never a multiple of `LONGEST_FRAMES`. The result
+        // thus does not depend on the call size.
         if self.clock.is_multiple_of(LONGEST_FRAMES as u64) {
             self.input.flush_denormals();
             self.detector.flush_denormals();
@@ -134,7 +137,8 @@ impl Compressor {
         is_manual && self.makeup_db.is_steady() && self.mix.is_steady()
     }
 
-    /// The make-up gains in decibels. The caller asks before it advances the gain computer.
+    /// Returns the make-up gain of each frame in decibels. The caller advances the gain computer
+    /// only afterwards.
     #[inline(always)]
     fn makeups_db<const FRAMES: usize>(&mut self, frames: usize) -> ControlBlock<FRAMES> {
         let mut makeups_db = self.makeup_db.next_values(frames);
@@ -145,7 +149,7 @@ impl Compressor {
         self.curve.clone().reduce(&mut at_full_scale_db, frames);
         let auto: ControlBlock<FRAMES> = self.auto_makeup.next_values(frames);
         for ((makeup, reduction), auto) in makeups_db.iter_mut().zip(at_full_scale_db).zip(auto) {
-            *makeup += auto * AUTO_SHARE * reduction;
+            *makeup += auto * AUTO_MAKEUP_PROPORTION * reduction;
         }
         makeups_db
     }

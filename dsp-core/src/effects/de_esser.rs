@@ -15,10 +15,10 @@ use crate::dsp::smoothed_value::SmoothedValue;
 
 /// A compressor with a high-pass filter before its detector.
 ///
-/// In split mode it is a dynamic high shelf. A Butterworth filter of second order gives the bands
-/// `low`, `middle` and `high`; with a gain `g`, the output is `low + sqrt(g) middle + g high`. At
-/// `w` times `frequency_hz` its magnitude is `sqrt((1 + g^2 w^4) / (1 + w^4))`, which falls
-/// monotonically. Without reduction the output equals the input.
+/// In split mode the de-esser is a dynamic high shelf. A second-order Butterworth filter splits the
+/// input into the bands `low`, `middle` and `high`. With a gain `g`, the output is `low + sqrt(g)
+/// middle + g high`. At `w` times `frequency_hz`, the shelf has a gain of `sqrt((1 + g^2 w^4) / (1
+/// + w^4))`, which falls monotonically over `w`. Without reduction the output equals the input.
 ///
 /// The time constants are 0.5 ms and 40 ms: sibilance begins fast and ends before the next vowel.
 pub(super) static DE_ESSER: EffectKind = EffectKind {
@@ -39,8 +39,8 @@ parameters! {
         Mode = choice("mode", "Mode", Mode::NAMES, Mode::Split as usize),
         /// Cut-off of the detector's high-pass filter of 12 dB per octave.
         FrequencyHz = logarithmic("frequency_hz", "Frequency", Unit::Hertz, [1_000.0, 16_000.0], 5_500.0),
-        /// Peak level of the detector's input in dBFS, above which each decibel is attenuated by
-        /// one, with a knee 6 dB wide.
+        /// Peak level of the detector's input in dBFS above which the ratio is infinite. The knee
+        /// is 6 dB wide.
         ThresholdDb = linear("threshold_db", "Threshold", Unit::Decibels, [-60.0, 0.0], -28.0),
         /// Maximum reduction in decibels.
         RangeDb = linear("range_db", "Range", Unit::Decibels, [0.0, 24.0], 8.0),
@@ -59,12 +59,12 @@ choices! {
     }
 }
 
-/// Width of the knee in decibels, and time constants of the reduction.
+/// Width of the knee in decibels, and time constants of the reduction in milliseconds.
 const KNEE_DB: f64 = 6.0;
 const ATTACK_MS: f64 = 0.5;
 const RELEASE_MS: f64 = 40.0;
 
-/// Ramp of switches and choices, in seconds.
+/// Ramp time of switches and choices, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
 struct DeEsser {
@@ -74,9 +74,9 @@ struct DeEsser {
     curve: SmoothedGainComputer,
     range_db: SmoothedValue,
     ballistics: Ballistics,
-    /// 1 in wide mode, else 0.
+    /// 1 in wide mode and 0 in split mode.
     wide: SmoothedValue,
-    /// 1 while the output is the detector's input, else 0.
+    /// 1 while the output is the detector's input, 0 otherwise.
     listen: SmoothedValue,
 }
 
@@ -99,7 +99,7 @@ impl DeEsser {
         }
     }
 
-    /// Advances by some frames that do not cross a control point.
+    /// Advances by `frames` frames, which do not cross a control point.
     fn advance(&mut self, frames: usize) {
         if self.clock.is_multiple_of(CONTROL_FRAMES as u64) {
             self.filter.refresh();
@@ -110,8 +110,8 @@ impl DeEsser {
         self.clock += frames as u64;
     }
 
-    /// Replaces levels by square roots of gains.
-    fn roots(&mut self, values: &mut ControlBlock, frames: usize) {
+    /// Replaces levels in decibels by the square roots of the linear gains.
+    fn replace_by_gain_roots(&mut self, values: &mut ControlBlock, frames: usize) {
         self.curve.reduce(values, frames);
         for (value, range_db) in values.iter_mut().zip(self.range_db.next_values::<CONTROL_FRAMES>(frames)) {
             *value = lower(*value, range_db);
@@ -155,20 +155,23 @@ impl Effect for DeEsser {
         let frames = left.len();
         self.advance(frames);
         let bands: Bands<CONTROL_FRAMES> = self.filter.split([&*left, &*right]);
-        let mut roots = [0.0; CONTROL_FRAMES];
-        peak_levels_db(bands.high.each_ref().map(|band| &band[..]), &mut roots);
-        self.roots(&mut roots, frames);
+        let mut gain_roots = [0.0; CONTROL_FRAMES];
+        peak_levels_db(bands.high.each_ref().map(|band| &band[..]), &mut gain_roots);
+        self.replace_by_gain_roots(&mut gain_roots, frames);
         let wide = (!is_off(&self.wide)).then(|| self.wide.next_values::<CONTROL_FRAMES>(frames));
         let listen = (!is_off(&self.listen)).then(|| self.listen.next_values::<CONTROL_FRAMES>(frames));
         for (channel, values) in [left, right].into_iter().enumerate() {
             let (middles, highs) = (&bands.middle[channel], &bands.high[channel]);
             let mut output = [0.0; CONTROL_FRAMES];
             for (frame, (output, value)) in output.iter_mut().zip(&*values).enumerate() {
-                let root = roots[frame];
-                *output = *value - middles[frame] * (1.0 - root) - highs[frame] * (1.0 - root * root);
+                let gain_root = gain_roots[frame];
+                *output = *value
+                    - middles[frame] * (1.0 - gain_root)
+                    - highs[frame] * (1.0 - gain_root * gain_root);
             }
             for (frame, wide) in wide.iter().flatten().enumerate().take(frames) {
-                output[frame] += wide * (values[frame] * roots[frame] * roots[frame] - output[frame]);
+                output[frame] +=
+                    wide * (values[frame] * gain_roots[frame] * gain_roots[frame] - output[frame]);
             }
             for (frame, listen) in listen.iter().flatten().enumerate().take(frames) {
                 output[frame] += listen * (highs[frame] - output[frame]);

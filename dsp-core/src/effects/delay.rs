@@ -1,10 +1,10 @@
 //! Delay: echoes in seconds or in note values.
 //!
-//! A delay has a whole number of frames, so that it needs no interpolation and keeps high
-//! frequencies. A change of the delay time crossfades from the old to the new time in
+//! A delay has a whole number of frames. It thus needs no interpolation, which would attenuate high
+//! frequencies. A change of the delay time crossfades from the old to the new time within
 //! [`FADE_SECS`], without a change of pitch. Crossfades start at multiples of a fixed number of
-//! frames of the session's clock, so that they do not depend on where playback started. The gains
-//! of a crossfade add up to 1, so that the feedback loop never gains by it.
+//! frames of the session's clock and so do not depend on where playback started. The gains of a
+//! crossfade add up to 1, so a crossfade never raises the gain of the feedback loop.
 
 use super::effect::{Effect, EffectConfig, EffectKind, Group, MusicalTime};
 use super::memory::inline_bytes;
@@ -26,20 +26,21 @@ const LONGEST_SECS: f64 = 5.0;
 /// Shortest delay in seconds.
 const SHORTEST_SECS: f64 = 0.001;
 
-/// Largest difference between left and right, in milliseconds.
+/// Largest difference between the delays of left and right, in milliseconds.
 const WIDEST_SPREAD_MS: f64 = 50.0;
 
-/// Crossfade of a change of the delay, in seconds.
+/// Crossfade time after a change of the delay, in seconds.
 const FADE_SECS: f64 = 0.03;
 
-/// Ramp of a change of the mode, in seconds.
+/// Ramp time after a change of the mode, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 /// Echoes with filtered feedback, in stereo or ping-pong.
 ///
-/// Each echo is `feedback` times as loud as the one before it, and passes both cuts once more. A
-/// synchronised delay above 5 seconds is halved until it is shorter. Ping-pong sums the input to
-/// the left channel and feeds each channel to its opposite.
+/// Each echo is `feedback` times as loud as the echo before it, and passes the low cut and the high
+/// cut once more. A synchronised delay above 5 seconds is halved until it is at most 5 seconds.
+/// Ping-pong feeds the mean of both inputs to the left delay line, and the echoes of each channel
+/// to the other channel's line.
 pub(super) static DELAY: EffectKind = EffectKind {
     id: "delay",
     name: "Delay",
@@ -73,14 +74,14 @@ parameters! {
         Mode = choice("mode", "Mode", Mode::NAMES, Mode::Stereo as usize),
         /// Gain of each echo relative to the one before it.
         Feedback = linear("feedback", "Feedback", Unit::Proportion, [0.0, 0.98], 0.35),
-        /// Additional delay of the right channel; of the left channel if negative.
+        /// Additional delay of the right channel. A negative value delays the left channel instead.
         SpreadMs =
             linear("spread_ms", "Spread", Unit::Milliseconds, [-WIDEST_SPREAD_MS, WIDEST_SPREAD_MS], 0.0),
         /// Cut-off of a high-pass filter of 6 dB per octave in the feedback.
         LowCutHz = logarithmic("low_cut_hz", "Low cut", Unit::Hertz, [20.0, 2_000.0], 100.0),
         /// Cut-off of a low-pass filter of 6 dB per octave in the feedback.
         HighCutHz = logarithmic("high_cut_hz", "High cut", Unit::Hertz, [200.0, 20_000.0], 8_000.0),
-        /// Mix of input and echoes, with equal power.
+        /// Equal-power mix of input and echoes: 0 is the input only, 1 the echoes only.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.25),
     }
 }
@@ -101,12 +102,13 @@ struct Delay {
     settings: SmoothedParameters<DelayParam, { DelayParam::COUNT }>,
     clock: ControlClock,
     lines: [TappedDelayLine; 2],
-    /// Delays of left and right, in frames.
+    /// Delays of left and right in frames, which crossfade when they change.
     taps: TapCrossfade<[usize; 2]>,
     /// A crossfade starts at multiples of this number of frames.
     fade_every_frames: u64,
     cuts: CutFilters,
-    /// Gains of the dry signal, of the echoes and of the feedback; proportion of ping-pong.
+    /// Gains of the dry signal, of the echoes and of the feedback, then the proportion of
+    /// ping-pong.
     gains: [ControlRamp; 4],
 }
 
@@ -116,7 +118,7 @@ impl Delay {
         libm::ceil(longest_secs * sample_rate_hz) as usize + 1
     }
 
-    /// Bytes of both delay lines and of the effect.
+    /// Returns the bytes of both delay lines and of the effect.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         2 * TappedDelayLine::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
@@ -139,7 +141,7 @@ impl Delay {
         }
     }
 
-    /// Delays of left and right in frames.
+    /// Returns the delays of left and right in frames.
     fn echo_frames(&self) -> [usize; 2] {
         let mut secs = if self.settings.is_on(DelayParam::Sync) {
             note_beats(self.settings.target(DelayParam::Note)) * 60.0 / self.bpm
@@ -177,14 +179,14 @@ impl Delay {
         let gains = has_changed.then(|| self.gain_targets());
         ramp_all(&mut self.gains, gains);
         self.cuts.step(has_changed.then(|| self.cuts_hz()));
-        // These frames depend neither on the time of the change nor on where playback started.
+        // Crossfades start only at these frames, which do not depend on where playback started.
         if self.taps.is_steady() && self.clock.control_point().is_multiple_of(self.fade_every_frames) {
             self.taps.fade_to(self.echo_frames());
         }
     }
 
-    /// Processes frames that are at most as many as the shortest delay.
-    fn process_part(&mut self, [left, right]: [&mut [f32]; 2]) {
+    /// Processes at most as many frames as the shortest delay has.
+    fn process_up_to_shortest_delay(&mut self, [left, right]: [&mut [f32]; 2]) {
         let frames = left.len();
         let offset = self.clock.offset();
         let mut echoes = [[0.0; CONTROL_FRAMES]; 2];
@@ -210,8 +212,8 @@ impl Delay {
         {
             let (((dry, wet), (feedback, cross)), (echo_left, echo_right)) = (gains, echo);
             let (feedback_left, feedback_right) = (feedback * echo_left, feedback * echo_right);
-            // Ping-pong feeds both inputs to the left, and the echoes of each channel to its
-            // opposite.
+            // Ping-pong feeds the mean of both inputs to the left line, and the echoes of each
+            // channel to the other channel's line.
             *delay_inputs.0 = flush_denormal(
                 *left + feedback_left + cross * (0.5 * (*right - *left) + (feedback_right - feedback_left)),
             );
@@ -259,13 +261,13 @@ impl Effect for Delay {
     }
 
     fn set_time(&mut self, time: MusicalTime) {
-        // This also replaces NaN.
+        // `max` also replaces NaN by 1.
         self.bpm = time.bpm.max(1.0);
     }
 
     fn longest_silence_frames(&self) -> usize {
         let [left, right] = self.echo_frames();
-        // A channel of a ping-pong delay may have every other echo only.
+        // In ping-pong mode, a channel may have only every other echo.
         match self.settings.choice(DelayParam::Mode) {
             Mode::Stereo => left.max(right),
             Mode::PingPong => left + right,
@@ -285,9 +287,9 @@ impl Effect for Delay {
         while !left.is_empty() {
             let shortest = self.taps.current().iter().chain(self.taps.next()).min();
             let frames = left.len().min(shortest.copied().unwrap_or(1));
-            let (now_left, remaining_left) = left.split_at_mut(frames);
-            let (now_right, remaining_right) = right.split_at_mut(frames);
-            self.process_part([now_left, now_right]);
+            let (first_left, remaining_left) = left.split_at_mut(frames);
+            let (first_right, remaining_right) = right.split_at_mut(frames);
+            self.process_up_to_shortest_delay([first_left, first_right]);
             (left, right) = (remaining_left, remaining_right);
         }
     }

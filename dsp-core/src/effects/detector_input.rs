@@ -4,12 +4,12 @@ use super::input_range::clamp_to_range;
 use crate::dsp::band_split::BandSplit;
 use crate::dsp::control_block::{ControlBlock, zero_padded};
 
-/// The signal from which a dynamics effect computes its gain: the side-chain, or the main input if
-/// there is none, through a high-pass filter.
+/// The signal from which a dynamics effect computes its gain. It is the side-chain, or the main
+/// input without a side-chain, through a high-pass filter.
 pub(crate) struct DetectorInput {
     high_pass: BandSplit,
     /// Whether the high-pass filter is off until the next control point.
-    is_off: bool,
+    is_high_pass_off: bool,
 }
 
 /// At and below this frequency in hertz, the high-pass filter is off.
@@ -17,8 +17,9 @@ pub(crate) const HIGH_PASS_OFF_HZ: f64 = 20.0;
 
 impl DetectorInput {
     pub(crate) fn new(high_pass_hz: f64, sample_rate_hz: u32) -> Self {
-        let mut input = Self { high_pass: BandSplit::new(high_pass_hz, sample_rate_hz), is_off: false };
-        input.is_off = input.is_off_from_now_on();
+        let mut input =
+            Self { high_pass: BandSplit::new(high_pass_hz, sample_rate_hz), is_high_pass_off: false };
+        input.is_high_pass_off = input.is_high_pass_unneeded();
         input
     }
 
@@ -28,10 +29,10 @@ impl DetectorInput {
 
     pub(crate) fn reset(&mut self) {
         self.high_pass.reset();
-        self.is_off = self.is_off_from_now_on();
+        self.is_high_pass_off = self.is_high_pass_unneeded();
     }
 
-    fn is_off_from_now_on(&self) -> bool {
+    fn is_high_pass_unneeded(&self) -> bool {
         self.high_pass.is_steady() && self.high_pass.target_hz() <= HIGH_PASS_OFF_HZ
     }
 
@@ -43,15 +44,15 @@ impl DetectorInput {
     /// See [`BandSplit::refresh`].
     pub(crate) fn refresh(&mut self) {
         self.high_pass.refresh();
-        self.is_off = self.is_off_from_now_on();
-        if self.is_off {
+        self.is_high_pass_off = self.is_high_pass_unneeded();
+        if self.is_high_pass_off {
             self.high_pass.clear();
         }
     }
 
     /// See [`BandSplit::is_steady`].
     pub(crate) fn is_steady(&self) -> bool {
-        self.high_pass.is_steady() && self.is_off == self.is_off_from_now_on()
+        self.high_pass.is_steady() && self.is_high_pass_off == self.is_high_pass_unneeded()
     }
 
     /// See [`BandSplit::flush_denormals`].
@@ -59,8 +60,8 @@ impl DetectorInput {
         self.high_pass.flush_denormals();
     }
 
-    /// Returns left and right of the detector's input, at most `FRAMES` frames. Copies and filtered
-    /// signals are stored in `buffer`.
+    /// Returns the left and right channel of the detector's input, at most `FRAMES` frames. A copy
+    /// or a filtered signal is stored in `buffer`.
     #[inline(always)]
     pub(crate) fn read<'a, const FRAMES: usize>(
         &mut self,
@@ -74,7 +75,7 @@ impl DetectorInput {
                 buffer.insert(sidechain.map(zero_padded)).each_mut().map(|side| &mut side[..frames]),
             );
         }
-        if !self.is_off {
+        if !self.is_high_pass_off {
             let input = buffer.as_ref().map_or(main, |side| side.each_ref().map(|side| &side[..frames]));
             *buffer = Some(self.high_pass.split(input).high);
         }

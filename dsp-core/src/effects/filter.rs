@@ -3,8 +3,8 @@
 //!
 //! The filter consists of one or two trapezoidal state-variable sections. Low-pass and high-pass
 //! filters without resonance are Butterworth filters: -3 dB at the cut-off. Resonance raises the
-//! gain at the cut-off by its decibels. Modulation is computed at control points, so the cut-off
-//! follows the level 32 frames later.
+//! gain at the cut-off by `resonance_db`. Modulation is computed at control points, so the cut-off
+//! follows the level of the input with a delay of 32 frames.
 
 use wide::{CmpLe, f64x2};
 
@@ -49,9 +49,9 @@ parameters! {
         DriveDb = linear("drive_db", "Drive", Unit::Decibels, [0.0, 24.0], 0.0),
         /// Frequency of the oscillator that modulates the cut-off.
         LfoRateHz = logarithmic("lfo_rate_hz", "LFO rate", Unit::Hertz, [0.01, 20.0], 0.5),
-        /// Largest deviation of the cut-off by the oscillator.
+        /// Largest change of the cut-off by the oscillator.
         LfoOctaves = linear("lfo_octaves", "LFO amount", Unit::Octaves, [0.0, 5.0], 0.0),
-        /// Deviation of the cut-off by an envelope of full scale.
+        /// Change of the cut-off at an envelope of full scale.
         EnvelopeOctaves = linear("envelope_octaves", "Envelope amount", Unit::Octaves, [-6.0, 6.0], 0.0),
         /// Time constant of a rising envelope.
         EnvelopeAttackMs =
@@ -59,7 +59,7 @@ parameters! {
         /// Time constant of a falling envelope.
         EnvelopeReleaseMs =
             logarithmic("envelope_release_ms", "Envelope release", Unit::Milliseconds, [5.0, 2_000.0], 150.0),
-        /// Proportion of the output; the remainder is the input.
+        /// Proportion of the filtered signal; the remainder is the input.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),
     }
 }
@@ -84,7 +84,7 @@ choices! {
     }
 }
 
-/// Crossfade of a choice, in seconds.
+/// Crossfade time after a change of type or slope, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 /// Parameters of a section other than its cut-off.
@@ -92,17 +92,18 @@ const SWITCH_SECS: f64 = 0.01;
 struct Tuning {
     /// Q without resonance.
     flat_q: SmoothedValue,
-    /// Proportion of the resonance in decibels that the section has.
+    /// Proportion of `resonance_db` by which the section raises its Q.
     resonance: SmoothedValue,
     /// Proportion of the section's output; the remainder is its input.
     wet: SmoothedValue,
 }
 
-/// Q without resonance, proportion of the resonance, and proportion of the output, for each
-/// section.
+/// Returns [`Tuning`]'s targets for each section: Q without resonance, proportion of the resonance,
+/// and proportion of the output.
 fn tunings(filter_type: FilterType, slope: Slope) -> [[f64; 3]; 2] {
     const FLAT: f64 = core::f64::consts::FRAC_1_SQRT_2;
-    // Q of a Butterworth filter of fourth order: 1 / (2 cos(pi / 8)) and 1 / (2 cos(3 pi / 8)).
+    // Q of both sections of a fourth-order Butterworth filter: 1 / (2 cos(pi / 8)) and
+    // 1 / (2 cos(3 pi / 8)).
     const WIDE: f64 = 0.541_196_100_146_197;
     const SHARP: f64 = 1.306_562_964_876_376_6;
     match (filter_type, slope) {
@@ -120,7 +121,7 @@ struct Filter {
     clock: u64,
     filter_type: FilterType,
     slope: Slope,
-    /// Proportion of each type.
+    /// Proportion of each filter type, for crossfades.
     types: [SmoothedValue; FilterType::NAMES.len()],
     tunings: [Tuning; 2],
     cutoff_hz: SmoothedValue,
@@ -182,7 +183,7 @@ impl Filter {
         }
     }
 
-    /// All values that ramp at control points.
+    /// Returns all values that advance at control points.
     fn smoothed_values(&mut self) -> impl Iterator<Item = &mut SmoothedValue> {
         let tunings = self.tunings.iter_mut();
         let tunings = tunings.flat_map(|tuning| [&mut tuning.flat_q, &mut tuning.resonance, &mut tuning.wet]);
@@ -200,7 +201,7 @@ impl Filter {
         Speed::Hertz(self.lfo_rate_hz.value())
     }
 
-    /// The responses of the sections at the oscillator's control point.
+    /// Returns the responses of the sections at the oscillator's control point.
     fn shapes(&self) -> [Shape; 2] {
         let period = fraction_of_period(self.lfo.phase());
         let modulation = libm::sin(core::f64::consts::TAU * period) * self.lfo_octaves.value();
@@ -227,7 +228,8 @@ impl Filter {
             .any(|octaves| octaves.target() != 0.0 || !octaves.is_steady())
     }
 
-    /// Advances by some frames, and returns the offset of the first of them from its control point.
+    /// Advances by `frames` frames. Returns the offset of the first of them from the last control
+    /// point.
     fn advance(&mut self, frames: usize) -> usize {
         let offset = (self.clock % CONTROL_FRAMES as u64) as usize;
         self.clock += frames as u64;
@@ -237,7 +239,7 @@ impl Filter {
         offset
     }
 
-    /// Computes the values of the next control point.
+    /// Computes the values at the next control point.
     fn control(&mut self) {
         let is_ramping = core::mem::take(&mut self.has_new_target)
             || self.is_modulated()
@@ -347,9 +349,10 @@ impl Effect for Filter {
 
 /// A soft clipper before the filter.
 ///
-/// With a drive `d` (linear) and `a = d - 1`, the output is `y = sqrt(d) x s(a |x|)`. Up to `t =
-/// 3`, `s(t) = (27 + t^2) / (27 + 9 t^2)`, the Padé approximant of `tanh(t) / t`; above, `s(t) = 1
-/// / t`. The gain compensates half of the drive's decibels. At 0 dB the output equals the input.
+/// With a drive `d` (linear) and `a = d - 1`, the output is `y = sqrt(d) x s(a |x|)`. For `t` up to
+/// 3, `s(t)` is `(27 + t^2) / (27 + 9 t^2)`, the Padé approximant of `tanh(t) / t`. Above 3, `s(t)`
+/// is `1 / t`. The factor `sqrt(d)` instead of `d` compensates half of the drive's decibels. At 0
+/// dB the output equals the input.
 #[derive(Debug, Clone)]
 struct Drive {
     amount: SmoothedValue,
@@ -372,9 +375,9 @@ impl Drive {
             let t = (*value * self.amount.next()).abs();
             let square = t * t;
             let is_soft = t.cmp_le(f64x2::splat(3.0));
-            let top = is_soft.blend(square + 27.0, f64x2::splat(1.0));
-            let bottom = is_soft.blend(square * 9.0 + 27.0, t);
-            *value = *value * self.level.next() * (top / bottom);
+            let numerator = is_soft.blend(square + 27.0, f64x2::splat(1.0));
+            let denominator = is_soft.blend(square * 9.0 + 27.0, t);
+            *value = *value * self.level.next() * (numerator / denominator);
         }
     }
 }

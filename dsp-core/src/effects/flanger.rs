@@ -18,9 +18,9 @@ const MAX_DEPTH_MS: f64 = 10.0;
 
 /// A copy of the input with a short, modulated delay.
 ///
-/// The delay moves from `delay_ms` at the start of a period to `delay_ms + depth_ms` half a period
-/// later, and back. It is at least two frames. At a `mix` of 0.5, the comb filter has zeros at odd
-/// multiples of half the delay's inverse.
+/// The delay is `delay_ms` at the start of a period and `delay_ms + depth_ms` half a period later.
+/// It is at least two frames. At a `mix` of 0.5 and a delay of `t` seconds, the comb filter has
+/// zeros at odd multiples of `1 / (2 t)` hertz.
 pub(super) static FLANGER: EffectKind = EffectKind {
     id: "flanger",
     name: "Flanger",
@@ -41,9 +41,9 @@ parameters! {
         DelayMs = logarithmic("delay_ms", "Delay", Unit::Milliseconds, [0.1, MAX_DELAY_MS], 0.6),
         /// Difference between the longest and the shortest delay.
         DepthMs = linear("depth_ms", "Depth", Unit::Milliseconds, [0.0, MAX_DEPTH_MS], 3.0),
-        /// Gain of the feedback. A negative gain inverts it.
+        /// Gain of the feedback. A negative gain inverts the feedback.
         Feedback = linear("feedback", "Feedback", Unit::Proportion, [-0.95, 0.95], 0.4),
-        /// Phase of the modulation on the right relative to the left.
+        /// Phase of the right channel's modulation relative to that of the left.
         StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 60.0),
         /// Proportion of the delayed signal; the remainder is the input.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.5),
@@ -56,10 +56,10 @@ struct Flanger {
     clock: ControlClock,
     lfo: Lfo,
     lines: [FractionalDelayLine; 2],
-    /// Frames of silence that both delay lines have received.
+    /// Number of silent frames that both delay lines have received in succession.
     silent_frames: usize,
     taps: [Taps; 2],
-    /// Delays of left and right in frames; gains of dry, wet and feedback.
+    /// Delays of left and right in frames, then the gains of dry, wet and feedback.
     ramps: [ControlRamp; 5],
 }
 
@@ -68,7 +68,7 @@ impl Flanger {
         1e-3 * (MAX_DELAY_MS + MAX_DEPTH_MS) * sample_rate_hz + SHORTEST_FRAMES
     }
 
-    /// Bytes of both delay lines and of the effect.
+    /// Returns the bytes of both delay lines and of the effect.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         2 * FractionalDelayLine::memory_bytes(Self::longest_frames(sample_rate_hz.into()))
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
@@ -125,7 +125,7 @@ impl Flanger {
         ramp_all(&mut self.ramps, Some(targets));
     }
 
-    /// Does the work that is due before the next frame.
+    /// Does the work of [`ControlClock::due`] before the next frame.
     fn control(&mut self) {
         match self.clock.due() {
             Due::Start => {

@@ -29,20 +29,22 @@ parameters! {
     enum GateParam {
         /// Peak level in dBFS at which the gate opens.
         ThresholdDb = linear("threshold_db", "Threshold", Unit::Decibels, [-80.0, 0.0], -50.0),
-        /// Decibels of output per decibel of input below the threshold.
+        /// Decibels by which the output falls for each decibel of input below the threshold.
         Ratio = logarithmic("ratio", "Ratio", Unit::Ratio, [1.0, 100.0], 10.0),
         /// Maximum reduction in decibels.
         RangeDb = linear("range_db", "Range", Unit::Decibels, [0.0, 120.0], 60.0),
         /// Distance in decibels below the threshold at which an open gate closes.
         HysteresisDb = linear("hysteresis_db", "Hysteresis", Unit::Decibels, [0.0, 24.0], 4.0),
-        /// Time constant of opening: 63 % of the step in decibels.
+        /// Time constant of the gain while the gate opens: the time for 63 % of a step in decibels.
         AttackMs = logarithmic("attack_ms", "Attack", Unit::Milliseconds, [0.05, 100.0], 0.5),
-        /// Time for which the gain is constant once the level has fallen. From half a period of the
-        /// lowest tone on, the gain does not follow the waveform.
+        /// Time for which the gain stays constant after the level has fallen. If the time is at
+        /// least half a period of the lowest tone, the gain does not follow the waveform.
         HoldMs = linear("hold_ms", "Hold", Unit::Milliseconds, [0.0, 1_000.0], 25.0),
-        /// Time constant of closing: 63 % of the step in decibels.
+        /// Time constant of the gain while the gate closes: the time for 63 % of a step in
+        /// decibels.
         ReleaseMs = logarithmic("release_ms", "Release", Unit::Milliseconds, [2.0, 3_000.0], 80.0),
-        /// Cut-off of the detector's high-pass filter of 12 dB per octave. It is off at 20 Hz.
+        /// Cut-off of the detector's high-pass filter of 12 dB per octave. At 20 Hz the filter is
+        /// off.
         SideHighPassHz = logarithmic(
             "side_high_pass_hz",
             "Side-chain high-pass",
@@ -53,7 +55,7 @@ parameters! {
     }
 }
 
-/// A reduction below this, in decibels, counts as none.
+/// A reduction of less than this many decibels counts as 0 dB.
 const NO_REDUCTION_DB: f64 = 1e-9;
 
 struct Gate {
@@ -70,7 +72,7 @@ struct Gate {
     /// Length of the hold, in frames.
     hold_frames: u32,
     /// Remaining frames of the hold.
-    held_frames: u32,
+    remaining_hold_frames: u32,
     /// Whether the level has reached the threshold and the gate has not closed since.
     is_open: bool,
     reduction_db: f64,
@@ -91,7 +93,7 @@ impl Gate {
             attack: TimeConstant::new(GateParam::AttackMs.default_value(), rate_hz),
             release: TimeConstant::new(GateParam::ReleaseMs.default_value(), rate_hz),
             hold_frames: 0,
-            held_frames: 0,
+            remaining_hold_frames: 0,
             is_open: false,
             reduction_db: 0.0,
         };
@@ -99,7 +101,7 @@ impl Gate {
         gate
     }
 
-    /// Computes values that change at control points.
+    /// Computes the values that change at control points.
     fn refresh(&mut self) {
         self.input.refresh();
         self.attack.refresh();
@@ -111,7 +113,7 @@ impl Gate {
         }
     }
 
-    /// Replaces the levels of some frames by reductions.
+    /// Replaces the levels of the first `frames` frames by smoothed reductions in decibels.
     fn smooth(&mut self, levels_db: &mut ControlBlock, frames: usize) {
         let thresholds_db = self.threshold_db.next_values::<CONTROL_FRAMES>(frames);
         let ratios = self.ratio.next_values::<CONTROL_FRAMES>(frames);
@@ -138,10 +140,10 @@ impl Gate {
     #[inline(always)]
     fn smooth_frame(&mut self, target_db: f64) -> f64 {
         let decay = if target_db <= self.reduction_db {
-            self.held_frames = self.hold_frames;
+            self.remaining_hold_frames = self.hold_frames;
             self.attack.decay()
-        } else if self.held_frames > 0 {
-            self.held_frames -= 1;
+        } else if self.remaining_hold_frames > 0 {
+            self.remaining_hold_frames -= 1;
             return self.reduction_db;
         } else {
             self.is_open = false;
@@ -153,7 +155,7 @@ impl Gate {
 }
 
 impl Effect for Gate {
-    /// Clears the state. The gate is closed, as after a long silence.
+    /// Clears the state. Afterwards the gate is closed, which is its state after a long silence.
     fn reset(&mut self, frame: u64) {
         self.clock = frame;
         self.input.reset();
@@ -165,7 +167,7 @@ impl Effect for Gate {
         self.attack.finish();
         self.release.finish();
         self.refresh();
-        self.held_frames = 0;
+        self.remaining_hold_frames = 0;
         self.is_open = false;
         let below_db = self.threshold_db.value() - f64::from(level_db(0.0));
         self.reduction_db = (below_db * (self.ratio.value() - 1.0)).min(self.range_db.value());

@@ -1,10 +1,11 @@
-//! The input range of effects.
+//! The range of samples that effects accept as input.
 
 use super::effect::{FAINTEST, LOUDEST};
 use crate::simd::on_best_instructions;
 
 on_best_instructions! {
-    /// Clamps samples to the input range of effects; NaN becomes 0.
+    /// Clamps samples to magnitudes of at most [`LOUDEST`]. Magnitudes below [`FAINTEST`] and NaN
+    /// become 0.
     pub(crate) fn clamp_to_range(audio: [&mut [f32]; 2]) = clamp_to_range_here;
 }
 
@@ -12,9 +13,9 @@ on_best_instructions! {
 fn clamp_to_range_here(audio: [&mut [f32]; 2]) {
     for values in audio {
         for value in values {
-            // A comparison with NaN is false.
-            let kept = if value.abs() >= FAINTEST { *value } else { 0.0 };
-            *value = kept.clamp(-LOUDEST, LOUDEST);
+            // The comparison is false for NaN, so NaN becomes 0.
+            let value_or_zero = if value.abs() >= FAINTEST { *value } else { 0.0 };
+            *value = value_or_zero.clamp(-LOUDEST, LOUDEST);
         }
     }
 }

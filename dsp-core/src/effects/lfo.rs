@@ -15,28 +15,28 @@ pub(crate) enum Speed {
 
 /// The phase of an oscillator that is synchronised to the session's clock or its beats.
 ///
-/// At a constant speed, the phase is that of an oscillator which has run at this speed from the
-/// session's start. The phase is thus the same wherever playback starts. A change of speed does not
-/// make the phase jump. The phase then approaches its nominal value, at a speed that differs by at
-/// most an eighth.
+/// At a constant speed, the phase is that of an oscillator that has run at this speed from the
+/// session's start. This nominal phase is the same wherever playback starts. After a change of
+/// speed, the phase continues without a jump and approaches its nominal value. Meanwhile the speed
+/// differs from the new speed by at most an eighth.
 ///
 /// If the speed in hertz is automated, the nominal phase is the integral of the speed from the
-/// session's start. The oscillator keeps that integral while it is synchronised to beats, and
-/// approaches it afterwards.
+/// session's start. While the oscillator is synchronised to beats, it stores that integral.
+/// Afterwards, its phase approaches the integral again.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Lfo {
     sample_rate_hz: f64,
     speed: Speed,
     time: MusicalTime,
-    /// The frame to which `time` belongs.
+    /// Frame of the session's clock at which `time` is the musical time.
     time_frame: u64,
-    /// The control point to which `phase` belongs.
+    /// Control point at which the oscillator has the phase `phase`.
     control_point: u64,
     phase: Phase,
-    per_frame: Phase,
-    /// The nominal phase at frame 0 of the session's clock.
-    origin: Phase,
-    /// The integrated speed, if the speed in hertz is automated.
+    phase_per_frame: Phase,
+    /// Nominal phase at frame 0 of the session's clock, at the current speed.
+    phase_at_frame_zero: Phase,
+    /// Integral of the speed, if the speed in hertz is automated.
     integrated: Option<IntegratedPhase>,
 }
 
@@ -44,30 +44,30 @@ pub(crate) struct Lfo {
 #[derive(Debug, Clone, Copy)]
 struct IntegratedPhase {
     control_point: u64,
-    here: Phase,
+    phase_here: Phase,
     next: Phase,
 }
 
 impl IntegratedPhase {
     fn new(integral: CurveSum) -> Self {
-        let [here, next] = integral.value_secs.map(periods);
-        Self { control_point: integral.frame, here, next }
+        let [phase_here, next] = integral.value_secs.map(periods);
+        Self { control_point: integral.frame, phase_here, next }
     }
 
-    /// The nominal phase at any control point, for a speed that is constant before and after the
-    /// two.
-    fn at(&self, control_point: u64, per_frame: Phase) -> Phase {
+    /// Returns the nominal phase at any control point. The speed is assumed constant before
+    /// [`Self::control_point`] and after the control point that follows it.
+    fn phase_at(&self, control_point: u64, phase_per_frame: Phase) -> Phase {
         let frames = control_point.wrapping_sub(self.control_point);
         if frames.cast_signed() <= 0 {
-            self.here.wrapping_add(per_frame.wrapping_mul(frames))
+            self.phase_here.wrapping_add(phase_per_frame.wrapping_mul(frames))
         } else {
-            self.next.wrapping_add(per_frame.wrapping_mul(frames.wrapping_sub(CONTROL_FRAMES as u64)))
+            self.next.wrapping_add(phase_per_frame.wrapping_mul(frames.wrapping_sub(CONTROL_FRAMES as u64)))
         }
     }
 }
 
 impl Lfo {
-    /// An oscillator at the session's start, at 120 quarter notes per minute.
+    /// Creates an oscillator at the session's start, at 120 quarter notes per minute.
     pub(crate) fn new(sample_rate_hz: u32) -> Self {
         Self {
             sample_rate_hz: f64::from(sample_rate_hz),
@@ -76,14 +76,14 @@ impl Lfo {
             time_frame: 0,
             control_point: 0,
             phase: 0,
-            per_frame: 0,
-            origin: 0,
+            phase_per_frame: 0,
+            phase_at_frame_zero: 0,
             integrated: None,
         }
     }
 
-    /// Sets the integral of the speed in hertz; `None` if it is not automated. The caller does so
-    /// at each control point before [`Self::step`].
+    /// Sets the integral of the speed in hertz, or `None` if the speed is not automated. The caller
+    /// calls this at each control point before [`Self::step`].
     pub(crate) fn set_integral(&mut self, integral: Option<CurveSum>) {
         self.integrated = integral.map(IntegratedPhase::new);
     }
@@ -94,7 +94,7 @@ impl Lfo {
         self.update_origin();
     }
 
-    /// Moves to a control point, with the nominal phase there.
+    /// Moves to a control point and sets the nominal phase of that point.
     pub(crate) fn start(&mut self, control_point: u64, speed: Speed) {
         (self.control_point, self.speed) = (control_point, speed);
         self.update_origin();
@@ -117,7 +117,7 @@ impl Lfo {
 
     /// Advances to the next control point, sets the speed there, and returns the phase increment.
     fn advance_to(&mut self, speed: Speed) -> Phase {
-        let (control_point, before) = (self.control_point, self.per_frame);
+        let (control_point, last_phase_per_frame) = (self.control_point, self.phase_per_frame);
         self.control_point = control_point.wrapping_add(CONTROL_FRAMES as u64);
         if speed != self.speed {
             self.speed = speed;
@@ -125,40 +125,43 @@ impl Lfo {
         }
         match (self.integrated, speed) {
             (Some(integrated), Speed::Hertz(_)) if integrated.control_point == control_point => {
-                integrated.next.wrapping_sub(integrated.here)
+                integrated.next.wrapping_sub(integrated.phase_here)
             }
-            _ => before.wrapping_mul(CONTROL_FRAMES as u64),
+            _ => last_phase_per_frame.wrapping_mul(CONTROL_FRAMES as u64),
         }
     }
 
-    /// The phase at the current control point.
+    /// Returns the phase at the current control point.
     pub(crate) fn phase(&self) -> Phase {
         self.phase
     }
 
-    /// The frequency in hertz.
+    /// Returns the current nominal frequency in hertz.
     pub(crate) fn rate_hz(&self) -> f64 {
-        fraction_of_period(self.per_frame) * self.sample_rate_hz
+        fraction_of_period(self.phase_per_frame) * self.sample_rate_hz
     }
 
     fn update_origin(&mut self) {
         match self.speed {
             Speed::Hertz(rate_hz) => {
-                self.per_frame = periods(rate_hz / self.sample_rate_hz);
-                self.origin = 0;
+                self.phase_per_frame = periods(rate_hz / self.sample_rate_hz);
+                self.phase_at_frame_zero = 0;
             }
             Speed::Beats(beats) => {
-                self.per_frame = periods(self.time.bpm / (60.0 * beats * self.sample_rate_hz));
-                let here = periods(self.time.beat / beats);
-                self.origin = here.wrapping_sub(self.per_frame.wrapping_mul(self.time_frame));
+                self.phase_per_frame = periods(self.time.bpm / (60.0 * beats * self.sample_rate_hz));
+                let phase_here = periods(self.time.beat / beats);
+                self.phase_at_frame_zero =
+                    phase_here.wrapping_sub(self.phase_per_frame.wrapping_mul(self.time_frame));
             }
         }
     }
 
     fn nominal_phase(&self) -> Phase {
         match (&self.integrated, self.speed) {
-            (Some(integrated), Speed::Hertz(_)) => integrated.at(self.control_point, self.per_frame),
-            _ => self.origin.wrapping_add(self.per_frame.wrapping_mul(self.control_point)),
+            (Some(integrated), Speed::Hertz(_)) => {
+                integrated.phase_at(self.control_point, self.phase_per_frame)
+            }
+            _ => self.phase_at_frame_zero.wrapping_add(self.phase_per_frame.wrapping_mul(self.control_point)),
         }
     }
 }
@@ -170,19 +173,19 @@ mod tests {
 
     #[test]
     fn the_phase_does_not_depend_on_where_playback_starts() {
-        let mut running = Lfo::new(48_000);
-        running.start(0, Speed::Hertz(0.37));
+        let mut continuous = Lfo::new(48_000);
+        continuous.start(0, Speed::Hertz(0.37));
         for _ in 0..1_000 {
-            running.step(Speed::Hertz(0.37));
+            continuous.step(Speed::Hertz(0.37));
         }
-        let mut started = Lfo::new(48_000);
-        started.start(32_000, Speed::Hertz(0.37));
-        assert_eq!(running.phase(), started.phase());
-        assert!((started.phase() as f64 / PERIOD - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
+        let mut restarted = Lfo::new(48_000);
+        restarted.start(32_000, Speed::Hertz(0.37));
+        assert_eq!(continuous.phase(), restarted.phase());
+        assert!((restarted.phase() as f64 / PERIOD - (0.37 * 2.0 / 3.0)).abs() < 1e-12);
     }
 
     #[test]
-    fn beats_start_at_the_first_beat_and_continue_through_a_change_of_tempo() {
+    fn a_synchronised_phase_starts_at_the_first_beat_and_stays_continuous_through_a_change_of_tempo() {
         let mut lfo = Lfo::new(48_000);
         lfo.set_time(MusicalTime { bpm: 90.0, beat: 5.25 }, 12_345);
         lfo.start(12_320, Speed::Beats(1.5));
@@ -199,80 +202,82 @@ mod tests {
         assert!((lfo.phase() as f64 - expected(beat)).abs() < 1e-9 * PERIOD);
     }
 
-    /// The speed steps from 1 Hz to 20 Hz at a frame between two control points.
+    /// Frame between two control points at which the speed steps from 1 Hz to 20 Hz.
     const STEP_FRAME: u64 = 24_001;
 
-    fn step_speed(control_point: u64) -> Speed {
+    fn speed_at(control_point: u64) -> Speed {
         Speed::Hertz(if control_point < STEP_FRAME { 1.0 } else { 20.0 })
     }
 
-    fn step_sum(control_point: u64) -> Option<CurveSum> {
+    fn speed_integral_at(control_point: u64) -> Option<CurveSum> {
         let secs = |frame: u64| (frame as f64 + 19.0 * frame.saturating_sub(STEP_FRAME) as f64) / 48_000.0;
         Some(CurveSum { frame: control_point, value_secs: [control_point, control_point + 32].map(secs) })
     }
 
-    /// Advances an oscillator along the stepped speed through a range of frames.
-    fn advance_through_jump(lfo: &mut Lfo, frames: core::ops::Range<u64>) {
+    /// Advances an oscillator with the automated speed through a range of frames.
+    fn advance_with_automation(lfo: &mut Lfo, frames: core::ops::Range<u64>) {
         for control_point in frames.step_by(CONTROL_FRAMES) {
-            lfo.set_integral(step_sum(control_point));
-            lfo.step(step_speed(control_point + 32));
+            lfo.set_integral(speed_integral_at(control_point));
+            lfo.step(speed_at(control_point + 32));
         }
     }
 
     #[test]
     fn the_phase_is_the_integral_of_an_automated_speed() {
-        let mut running = Lfo::new(48_000);
-        running.set_integral(step_sum(0));
-        running.start(0, step_speed(0));
-        advance_through_jump(&mut running, 0..480_000);
+        let mut continuous = Lfo::new(48_000);
+        continuous.set_integral(speed_integral_at(0));
+        continuous.start(0, speed_at(0));
+        advance_with_automation(&mut continuous, 0..480_000);
         for start in [32, 24_000, 24_032, 240_000] {
-            let mut started = Lfo::new(48_000);
-            started.set_integral(step_sum(start));
-            started.start(start, step_speed(start));
-            advance_through_jump(&mut started, start..480_000);
-            assert_eq!(running.phase(), started.phase(), "from {start}");
+            let mut restarted = Lfo::new(48_000);
+            restarted.set_integral(speed_integral_at(start));
+            restarted.start(start, speed_at(start));
+            advance_with_automation(&mut restarted, start..480_000);
+            assert_eq!(continuous.phase(), restarted.phase(), "the phase after a start at frame {start}");
         }
         let increment = 10.0 + 19.0 * (480_000 - STEP_FRAME) as f64 / 48_000.0;
-        let error = running.phase().wrapping_sub(periods(increment)).cast_signed() as f64 / PERIOD;
-        assert!(error.abs() < 1e-9, "{error} periods off");
+        let error = continuous.phase().wrapping_sub(periods(increment)).cast_signed() as f64 / PERIOD;
+        assert!(error.abs() < 1e-9, "the phase is {error} periods off");
         // Without automation the phase returns to its nominal value.
-        running.set_integral(None);
-        (0..20_000).for_each(|_| running.step(Speed::Hertz(20.0)));
+        continuous.set_integral(None);
+        (0..20_000).for_each(|_| continuous.step(Speed::Hertz(20.0)));
         let mut nominal = Lfo::new(48_000);
         nominal.start(35_000 * 32, Speed::Hertz(20.0));
-        assert_eq!(running.phase(), nominal.phase());
+        assert_eq!(continuous.phase(), nominal.phase());
     }
 
     #[test]
-    fn the_integral_is_kept_while_synchronised_to_beats() {
+    fn after_synchronisation_to_beats_the_phase_returns_to_the_integral_of_the_automated_speed() {
         let mut synchronised = Lfo::new(48_000);
-        synchronised.set_integral(step_sum(0));
-        synchronised.start(0, step_speed(0));
+        synchronised.set_integral(speed_integral_at(0));
+        synchronised.start(0, speed_at(0));
         for control_point in (0..96_000).step_by(CONTROL_FRAMES) {
-            synchronised.set_integral(step_sum(control_point));
+            synchronised.set_integral(speed_integral_at(control_point));
             synchronised.step(Speed::Beats(0.7));
         }
         let mut free = Lfo::new(48_000);
-        free.set_integral(step_sum(96_000));
-        free.start(96_000, step_speed(96_000));
+        free.set_integral(speed_integral_at(96_000));
+        free.start(96_000, speed_at(96_000));
         assert_ne!(synchronised.phase(), free.phase());
-        [&mut synchronised, &mut free].into_iter().for_each(|lfo| advance_through_jump(lfo, 96_000..192_000));
+        [&mut synchronised, &mut free]
+            .into_iter()
+            .for_each(|lfo| advance_with_automation(lfo, 96_000..192_000));
         assert_eq!(synchronised.phase(), free.phase());
     }
 
     #[test]
-    fn a_change_of_speed_makes_no_jump_and_the_phase_returns() {
+    fn a_change_of_speed_keeps_the_phase_continuous_and_the_phase_returns_to_its_nominal_value() {
         let mut lfo = Lfo::new(48_000);
         lfo.start(0, Speed::Hertz(1.0));
         (0..7_000).for_each(|_| lfo.step(Speed::Hertz(1.0)));
-        let before = lfo.phase();
+        let phase_before = lfo.phase();
         lfo.step(Speed::Hertz(1.3));
         let mut last = lfo.phase();
-        assert_eq!(last.wrapping_sub(before), periods(1.0 / 48_000.0) * 32);
+        assert_eq!(last.wrapping_sub(phase_before), periods(1.0 / 48_000.0) * 32);
         for _ in 0..6_000 {
             lfo.step(Speed::Hertz(1.3));
             let increment = lfo.phase().wrapping_sub(last) as f64 / (periods(1.3 / 48_000.0) * 32) as f64;
-            assert!((0.87..=1.13).contains(&increment), "{increment}");
+            assert!((0.87..=1.13).contains(&increment), "the increment is {increment} times that of 1.3 Hz");
             last = lfo.phase();
         }
         let mut nominal = Lfo::new(48_000);

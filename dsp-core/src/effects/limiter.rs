@@ -18,15 +18,15 @@ use crate::lookahead::LookaheadGain;
 
 /// A look-ahead limiter of the true peak (ITU-R BS.1770-5, annex 2).
 ///
-/// The gain is that of `lookahead.rs`, with peaks between the samples included. A signal below the
-/// ceiling passes unchanged. The latency is the look-ahead of 2 ms, in which the gain falls, plus
-/// the latency of the peak detector.
+/// [`LookaheadGain`] computes the gain from the true peaks, which include peaks between the
+/// samples. A signal below the ceiling passes unchanged. The latency is the look-ahead of 2 ms plus
+/// the latency of the peak detector. The gain falls within the look-ahead.
 ///
-/// For signals band-limited to 0.48 times the sample rate, the ceiling holds to 0.2 dB at any
-/// release. The detector underestimates content above that: the waveform of white noise exceeds the
-/// ceiling by up to 1 dB, though no sample does. The error falls with the square root of the
-/// number of taps. A detector for such content would need sixteen times as many taps and 8 ms more
-/// latency.
+/// For signals band-limited to 0.48 times the sample rate, the true peak exceeds the ceiling by at
+/// most 0.2 dB at any release time. The detector underestimates content above that frequency: the
+/// waveform of white noise exceeds the ceiling by up to 1 dB between its samples. The error falls
+/// with the square root of the number of taps, so a quarter of the error would need sixteen times
+/// as many taps and 8 ms more latency.
 pub(super) static LIMITER: EffectKind = EffectKind {
     id: "limiter",
     name: "Limiter",
@@ -45,16 +45,16 @@ parameters! {
         InputGainDb = linear("input_gain_db", "Input gain", Unit::Decibels, [-12.0, 36.0], 0.0),
         /// Highest true peak of the output, in dBTP.
         CeilingDbtp = linear("ceiling_dbtp", "Ceiling", Unit::Decibels, [-24.0, 0.0], -1.0),
-        /// Time constant of the gain's recovery: 63 % of the step, linear.
+        /// Time constant of the gain's recovery: the time for 63 % of a step of the linear gain.
         ReleaseMs = logarithmic("release_ms", "Release", Unit::Milliseconds, [5.0, 1_000.0], 80.0),
     }
 }
 
-/// Time in which the gain falls, in seconds.
+/// Time in which the gain falls before a peak, in seconds.
 const LOOKAHEAD_SECS: f64 = 0.002;
 
-/// Frames on either side of a peak that get its gain: values between frames depend on their
-/// neighbours.
+/// Frames on either side of a peak that get the gain of the peak. The waveform between two frames
+/// depends on the frames around them.
 const MARGIN_FRAMES: usize = 2;
 
 /// Headroom below the ceiling in decibels, for the error of the peak detector above 0.48 times the
@@ -74,11 +74,11 @@ struct Limiter {
 }
 
 impl Limiter {
-    /// Bytes of both delays and of the gains of the look-ahead, in double precision, and of the
+    /// Returns the bytes of both delays, of the look-ahead gains in double precision and of the
     /// effect.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
-        let ahead_frames = (LOOKAHEAD_SECS * f64::from(sample_rate_hz)) as usize;
-        values_bytes(8 * (ahead_frames + PEAK_LATENCY_FRAMES + 3 * MARGIN_FRAMES))
+        let lookahead_frames = (LOOKAHEAD_SECS * f64::from(sample_rate_hz)) as usize;
+        values_bytes(8 * (lookahead_frames + PEAK_LATENCY_FRAMES + 3 * MARGIN_FRAMES))
             + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
     }
 
@@ -86,8 +86,8 @@ impl Limiter {
         let rate_hz = config.sample_rate_hz;
         let average_frames = libm::round(LOOKAHEAD_SECS * f64::from(rate_hz)) as usize;
         // The detector finds a peak between two frames `LATENCY_FRAMES` after the first of them.
-        // The gain reaches its value `average_frames - 1` frames later. The margin before the peak
-        // is output first, the margin after it last.
+        // The gain reaches the gain of the peak `average_frames - 1` frames later. `MARGIN_FRAMES`
+        // more frames let the gain cover the margin before the peak.
         let delay_frames = average_frames - 1 + PEAK_LATENCY_FRAMES + MARGIN_FRAMES;
         Self {
             clock: 0,

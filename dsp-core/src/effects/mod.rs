@@ -1,8 +1,8 @@
-//! The built-in effects, and the table by which the server, the page and automation know them.
+//! The built-in effects, and the table that describes them to the server, the page and automation.
 //!
-//! An [`EffectKind`] describes an effect: id, name, parameters and constructor. [`EFFECTS`] lists
-//! all kinds. An [`Effect`] processes audio. An [`EffectChain`](crate::mixer::EffectChain) runs
-//! several effects in series.
+//! An [`EffectKind`] describes an effect: its id, name, parameters and constructor. [`EFFECTS`]
+//! lists all kinds. An [`Effect`] processes audio. An [`EffectChain`](crate::mixer::EffectChain)
+//! runs several effects in series.
 
 mod bit_crusher;
 mod chorus;
@@ -62,7 +62,7 @@ pub static EFFECTS: &[&EffectKind] = &[
     &tremolo::TREMOLO,
 ];
 
-/// The kind of effect with an id; `None` if there is none.
+/// Returns the kind of effect with the id `id`, or `None` if no kind has it.
 pub fn effect_kind(id: &str) -> Option<&'static EffectKind> {
     #[cfg(test)]
     if let Some(kind) = test_kinds::KINDS.into_iter().find(|kind| kind.id == id) {

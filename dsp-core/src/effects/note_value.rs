@@ -6,7 +6,8 @@ pub(crate) const NOTE_NAMES: &[&str] = &[
     "1/2", "1/1T", "1/2D", "1/1", "1/1D", "2/1", "4/1",
 ];
 
-/// Lengths of the note values in quarter notes. A dot adds a half; a triplet note has two thirds.
+/// Lengths of the note values in quarter notes. A dotted note has one and a half times the length
+/// of the plain note, a triplet note two thirds.
 const NOTE_BEATS: [f64; NOTE_NAMES.len()] = [
     0.25 / 3.0,
     0.125,
@@ -35,7 +36,7 @@ pub(crate) fn note_beats(value: f64) -> f64 {
     NOTE_BEATS[(value as usize).min(NOTE_BEATS.len() - 1)]
 }
 
-/// The index of a note value in [`NOTE_NAMES`], for defaults.
+/// Returns the index of a note value in [`NOTE_NAMES`], for the defaults of parameters.
 pub(crate) const fn note_index(name: &str) -> usize {
     let mut index = 0;
     while index < NOTE_NAMES.len() {
@@ -49,7 +50,7 @@ pub(crate) const fn note_index(name: &str) -> usize {
         }
         index += 1;
     }
-    panic!("no such note value")
+    panic!("the note value is not in NOTE_NAMES")
 }
 
 #[cfg(test)]
@@ -57,19 +58,25 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_match_the_lengths() {
+    fn lengths_match_the_names_and_rise() {
         for (index, name) in NOTE_NAMES.iter().enumerate() {
-            let plain = name.trim_end_matches(['T', 'D']);
-            let (numerator, denominator) = plain.split_once('/').unwrap();
-            let whole: f64 = numerator.parse::<f64>().unwrap() / denominator.parse::<f64>().unwrap();
+            let plain_name = name.trim_end_matches(['T', 'D']);
+            let (numerator, denominator) = plain_name.split_once('/').unwrap();
+            let whole_notes: f64 = numerator.parse::<f64>().unwrap() / denominator.parse::<f64>().unwrap();
             let factor = match name.chars().last() {
                 Some('T') => 2.0 / 3.0,
                 Some('D') => 1.5,
                 _ => 1.0,
             };
-            assert!((note_beats(index as f64) - 4.0 * whole * factor).abs() < 1e-15, "{name}");
-            assert!(index == 0 || note_beats(index as f64) > note_beats(index as f64 - 1.0), "{name}");
-            assert_eq!(note_index(name), index);
+            assert!(
+                (note_beats(index as f64) - 4.0 * whole_notes * factor).abs() < 1e-15,
+                "length of {name}"
+            );
+            assert!(
+                index == 0 || note_beats(index as f64) > note_beats(index as f64 - 1.0),
+                "{name} is not longer than its predecessor"
+            );
+            assert_eq!(note_index(name), index, "index of {name}");
         }
     }
 }

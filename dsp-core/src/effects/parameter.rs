@@ -33,14 +33,14 @@ pub enum Unit {
     Milliseconds,
     /// Seconds.
     Seconds,
-    /// A proportion: 1 is the whole. The page shows it in per cent.
+    /// A proportion, for example 1 for 100 %. The page shows it in per cent.
     #[cfg_attr(feature = "serde", serde(rename = "share"))]
     Proportion,
-    /// A ratio to one, such as that of a compressor.
+    /// A ratio to one, such as the ratio of a compressor: 4 is 4:1.
     Ratio,
     /// Quarter notes.
     Beats,
-    /// Degrees of a period: 360 are a whole one.
+    /// Degrees of phase: 360 are a whole period.
     Degrees,
     /// Octaves.
     Octaves,
@@ -62,7 +62,7 @@ pub enum Scale {
 }
 
 impl Parameter {
-    /// A parameter on a linear scale.
+    /// Creates a parameter on a linear scale.
     pub const fn linear(
         id: &'static str,
         name: &'static str,
@@ -73,7 +73,7 @@ impl Parameter {
         Self { id, name, unit, min, max, default, scale: Scale::Linear }
     }
 
-    /// A parameter on a logarithmic scale.
+    /// Creates a parameter on a logarithmic scale.
     pub const fn logarithmic(
         id: &'static str,
         name: &'static str,
@@ -84,7 +84,7 @@ impl Parameter {
         Self { scale: Scale::Logarithmic, ..Self::linear(id, name, unit, range, default) }
     }
 
-    /// A parameter with named values. `default` is an index of `choices`.
+    /// Creates a parameter with named values. `default` is an index of `choices`.
     pub const fn choice(
         id: &'static str,
         name: &'static str,
@@ -95,13 +95,13 @@ impl Parameter {
         Self { scale: Scale::Choice(choices), ..Self::linear(id, name, Unit::Number, range, default as f64) }
     }
 
-    /// A parameter that is off (0) or on (1).
+    /// Creates a parameter that is off (0) or on (1).
     pub const fn switch(id: &'static str, name: &'static str, default: bool) -> Self {
         let default = if default { 1.0 } else { 0.0 };
         Self { scale: Scale::Switch, ..Self::linear(id, name, Unit::Number, [0.0, 1.0], default) }
     }
 
-    /// The nearest value that the parameter can have; the default for NaN.
+    /// Returns the nearest value that the parameter can have, or the default if `value` is NaN.
     pub fn clamp(&self, value: f64) -> f64 {
         if value.is_nan() {
             return self.default;
@@ -113,7 +113,7 @@ impl Parameter {
         }
     }
 
-    /// Whether the parameter has values between its steps, so that it can ramp.
+    /// Whether the parameter is continuous and can ramp. Choices and switches are not continuous.
     pub fn is_continuous(&self) -> bool {
         matches!(self.scale, Scale::Linear | Scale::Logarithmic)
     }

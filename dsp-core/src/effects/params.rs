@@ -1,9 +1,9 @@
 //! Declaration of parameters and of their named values.
 //!
-//! [`parameters!`] declares all parameters of an effect once, as an enum, and makes the table of
+//! [`parameters!`] declares all parameters of an effect as an enum, and generates the table of
 //! [`EffectKind::parameters`](super::effect::EffectKind::parameters) from it. [`choices!`] declares
-//! the named values of one parameter. Effects match on the variants, so that the compiler reports
-//! every `match` that lacks a new one.
+//! the named values of one parameter. Effects match on the variants. The compiler thus reports
+//! every `match` that lacks a new variant.
 
 use super::parameter::Parameter;
 
@@ -16,15 +16,15 @@ pub(crate) trait ParameterEnum: Copy + PartialEq + 'static {
     /// Number of parameters.
     const COUNT: usize = Self::ALL.len();
 
-    /// The index of the parameter.
+    /// Returns the index of the parameter.
     fn index(self) -> usize;
 
-    /// The parameter with an index; `None` if there is none.
+    /// Returns the parameter with an index, or `None` if there is none.
     fn from_index(index: usize) -> Option<Self> {
         Self::ALL.get(index).copied()
     }
 
-    /// The value of the parameter in a new effect.
+    /// Returns the value of the parameter in a new effect.
     fn default_value(self) -> f64 {
         Self::TABLE[self.index()].default
     }
@@ -35,7 +35,8 @@ pub(crate) trait ChoiceEnum: Copy + 'static {
     /// All choices, in the order of their indices.
     const ALL: &'static [Self];
 
-    /// The choice of a parameter's value, which [`Parameter::clamp`] has limited.
+    /// Returns the choice for a parameter's value. [`Parameter::clamp`] has already limited the
+    /// value.
     fn from_value(value: f64) -> Self {
         Self::ALL[(value as usize).min(Self::ALL.len() - 1)]
     }
@@ -143,7 +144,7 @@ mod tests {
     }
 
     #[test]
-    fn values_beyond_the_choices_are_the_last_one() {
+    fn a_value_above_the_last_index_selects_the_last_choice() {
         assert_eq!(Slope::from_value(0.0), Slope::Flat);
         assert_eq!(Slope::from_value(9.0), Slope::Steep);
     }

@@ -1,4 +1,5 @@
-//! Phaser: a series of all-pass filters, which makes moving notches in the mix with the input.
+//! Phaser: a series of all-pass filters with a modulated frequency. Its mix with the input has
+//! moving notches.
 
 use crate::dsp::control::{CONTROL_FRAMES, ControlClock, ControlRamp, Due, ramp_all, reset_all};
 use alloc::vec::Vec;
@@ -15,11 +16,11 @@ use super::smoothed_parameters::SmoothedParameters;
 use crate::dsp::phase::{periods, sine};
 use crate::dsp::smoothed_value::SmoothedValue;
 
-/// Number of all-pass filters of first order, by choice.
+/// Number of first-order all-pass filters for each [`StageCount`].
 const STAGES: [usize; StageCount::NAMES.len()] = [4, 6, 8, 10, 12];
 const MAX_STAGES: usize = 12;
 
-/// Crossfade of a change of stages, in seconds.
+/// Crossfade time after a change of the number of stages, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
 /// Lowest and highest frequency of the all-pass filters in hertz, modulation included.
@@ -54,11 +55,12 @@ parameters! {
         RateHz = logarithmic("rate_hz", "Rate", Unit::Hertz, [0.01, 10.0], 0.3),
         /// Mean frequency of the all-pass filters.
         FrequencyHz = logarithmic("frequency_hz", "Frequency", Unit::Hertz, [50.0, 8_000.0], 800.0),
-        /// Deviation of the frequency by the modulation.
+        /// Largest change of the frequency by the modulation.
         DepthOctaves = linear("depth_octaves", "Depth", Unit::Octaves, [0.0, 4.0], 1.5),
-        /// Gain of the feedback, with a delay of a frame. It makes peaks between the notches.
+        /// Gain of the feedback, which has a delay of one frame. Feedback makes peaks between the
+        /// notches.
         Feedback = linear("feedback", "Feedback", Unit::Proportion, [-0.95, 0.95], 0.3),
-        /// Phase of the modulation on the right relative to the left.
+        /// Phase of the right channel's modulation relative to that of the left.
         StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 45.0),
         /// Proportion of the filtered signal; the remainder is the input.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.5),
@@ -79,7 +81,7 @@ struct Phaser {
     clock: ControlClock,
     lfo: Lfo,
     coefficients: CoefficientTable,
-    /// Proportions of the choices of stages, which add up to 1.
+    /// Proportion of each number of stages. The proportions add up to 1.
     weights: [SmoothedValue; STAGES.len()],
     ramps: [ControlRamp; RAMPS],
     weight_ramps: [ControlRamp; STAGES.len()],
@@ -91,8 +93,8 @@ struct Phaser {
     last_output: f32x4,
 }
 
-/// The coefficient of an all-pass filter by its frequency in octaves above [`LOWEST_HZ`]. Entries
-/// are interpolated linearly: the error is at most 0.11 cents up to 10 kHz.
+/// A table of coefficients of an all-pass filter, by its frequency in octaves above [`LOWEST_HZ`].
+/// Entries are interpolated linearly: the error is at most 0.11 cents up to 10 kHz.
 struct CoefficientTable(Vec<f64>);
 
 impl CoefficientTable {
@@ -107,7 +109,7 @@ impl CoefficientTable {
         Self((0..=steps).map(coefficient).collect())
     }
 
-    fn at(&self, octaves: f64) -> f64 {
+    fn coefficient_at(&self, octaves: f64) -> f64 {
         let step = (octaves * STEPS_PER_OCTAVE).clamp(0.0, (self.0.len() - 1) as f64);
         let whole = (step as usize).min(self.0.len() - 2);
         self.0[whole] + (self.0[whole + 1] - self.0[whole]) * (step - whole as f64)
@@ -134,7 +136,7 @@ impl Phaser {
         phaser
     }
 
-    /// Crossfades to the number of stages that is set.
+    /// Crossfades to the number of stages that the parameter selects.
     fn crossfade_stages(&mut self, ramp_frames: u32) {
         let choice = self.settings.choice::<StageCount>(PhaserParam::Stages) as usize;
         for (index, weight) in self.weights.iter_mut().enumerate() {
@@ -151,7 +153,7 @@ impl Phaser {
         let centre = libm::log2(settings.get(PhaserParam::FrequencyHz) / LOWEST_HZ);
         let coefficient = |phase_offset: f64| {
             let modulation = sine(self.lfo.phase().wrapping_add(periods(phase_offset)));
-            self.coefficients.at(centre + settings.get(PhaserParam::DepthOctaves) * modulation)
+            self.coefficients.coefficient_at(centre + settings.get(PhaserParam::DepthOctaves) * modulation)
         };
         let mix = settings.get(PhaserParam::Mix);
         [
@@ -175,7 +177,7 @@ impl Phaser {
         self.settings.step();
         self.weights.iter_mut().for_each(|weight| weight.advance(CONTROL_FRAMES));
         self.active_stages = stages_before.max(self.count_active_stages());
-        // Inactive stages are cleared, and inaudible states become 0.
+        // Inactive stages are cleared. Adding and subtracting `floor` rounds inaudible states to 0.
         self.states[self.active_stages..].fill(f32x4::ZERO);
         let floor = f32x4::splat(1e-18);
         self.states.iter_mut().for_each(|state| *state = (*state + floor) - floor);
@@ -190,7 +192,7 @@ impl Phaser {
         active.map(|(_, stages)| stages).max().unwrap_or(MAX_STAGES)
     }
 
-    /// Processes some frames with `N` all-pass filters.
+    /// Processes frames up to the next control point with `N` all-pass filters.
     #[inline(always)]
     fn process_stages<const N: usize>(&mut self, [left, right]: [&mut [f32]; 2]) {
         let is_crossfading = self.weight_ramps.iter().any(|weight| !weight.is_steady());
@@ -221,7 +223,7 @@ impl Phaser {
         self.last_output = output;
     }
 
-    /// Does the work that is due before the next frame.
+    /// Does the work of [`ControlClock::due`] before the next frame.
     fn control(&mut self) {
         match self.clock.due() {
             Due::Start => {
@@ -305,20 +307,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_table_is_accurate() {
+    fn the_interpolated_coefficients_are_accurate_to_0_11_cents() {
         for sample_rate_hz in [44_100.0, 96_000.0] {
             let table = CoefficientTable::new(sample_rate_hz);
             let mut max_error_cents = 0.0_f64;
             for step in 0..1_000 {
                 let octaves = f64::from(step) * 0.009;
                 let frequency_hz = LOWEST_HZ * libm::exp2(octaves);
-                let coefficient = table.at(octaves);
+                let coefficient = table.coefficient_at(octaves);
                 let warped = (1.0 - coefficient) / (1.0 + coefficient);
                 let measured_hz = libm::atan(warped) * sample_rate_hz / core::f64::consts::PI;
                 max_error_cents =
                     max_error_cents.max((1_200.0 * libm::log2(measured_hz / frequency_hz)).abs());
             }
-            println!("at {sample_rate_hz} Hz off by at most {max_error_cents} cents");
+            println!("at {sample_rate_hz} Hz: error of at most {max_error_cents} cents");
             assert!(max_error_cents < 0.11);
         }
     }

@@ -1,19 +1,19 @@
-//! Saturator: a gain into one of five curves, at eight times the sample rate.
+//! Saturator: a gain before one of five waveshaping curves, at eight times the sample rate.
 //!
 //! With a drive `d` (linear), the output is `y = f(d x) / sqrt(d)`. The division compensates half
-//! of the drive's decibels, so that a peak at minus half the drive keeps its level. All curves have
-//! a slope of 1 at 0 and a range of -1 to 1:
+//! of the drive's decibels. A peak of full scale after the drive is thus attenuated by half of the
+//! drive's decibels. All curves have a slope of 1 at 0 and a range of -1 to 1:
 //!
 //! | type | curve |
 //! |---|---|
 //! | tape | `(15 u - 10 u^3 + 3 u^5) / 8`, `u = x / 1.875`: a wide, soft knee |
-//! | tube | as soft, but around 0.4: even harmonics |
+//! | tube | the soft curve with a bias of 0.4, which adds even harmonics |
 //! | soft | `(3 u - u^3) / 2`, `u = x / 1.5` |
 //! | hard | `u = x`: linear up to its limits |
-//! | fold | `sin x`, with half of the drive's decibels: folds back instead of limiting |
+//! | fold | `sin x`, with half of the drive's decibels: folds peaks back instead of clipping |
 //!
-//! With a bias `b`, a curve is `f(x + b) - f(b)`. A high-pass filter at 5 Hz removes the DC offset
-//! that a bias adds.
+//! With a bias `b`, the curve is `f(x + b) - f(b)`. A high-pass filter at 5 Hz removes the DC
+//! offset that a bias adds.
 
 use super::effect::{Effect, EffectConfig, EffectKind, Group};
 use super::memory::inline_bytes;
@@ -27,7 +27,7 @@ use crate::dsp::waveshaper::{Curve, LATENCY_FRAMES as WAVESHAPER_LATENCY_FRAMES,
 use crate::gain;
 use crate::simd::on_best_instructions;
 
-/// Upper limit of the memory of the oversampling, in bytes. A test checks it.
+/// Upper limit of the memory of the oversampler, in bytes. A test checks this limit.
 const OVERSAMPLING_BYTES: u64 = 48 * 1024;
 
 /// Distortion with five curves.
@@ -45,21 +45,21 @@ pub(super) static SATURATOR: EffectKind = EffectKind {
 parameters! {
     /// Parameters of the saturator.
     enum SaturatorParam {
-        /// Gain before the curve, of which half the decibels are compensated after it.
+        /// Gain before the curve. Half of its decibels are compensated after the curve.
         DriveDb = linear("drive_db", "Drive", Unit::Decibels, [0.0, 36.0], 12.0),
-        /// The curve.
+        /// Type of the curve.
         Type = choice("type", "Type", CurveType::NAMES, CurveType::Tape as usize),
         /// Offset of the curve's input, which adds even harmonics.
         Bias = linear("bias", "Bias", Unit::Number, [-1.0, 1.0], 0.0),
         /// Gain after the curve.
         OutputDb = linear("output_db", "Output", Unit::Decibels, [-36.0, 12.0], 0.0),
-        /// Proportion of the output; the remainder is the input.
+        /// Proportion of the distorted signal; the remainder is the input.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 1.0),
     }
 }
 
 choices! {
-    /// The curves. The documentation of this file describes them.
+    /// The types of curves. The table at the top of this file describes them.
     enum CurveType {
         Tape = "Tape",
         Tube = "Tube",
@@ -70,7 +70,7 @@ choices! {
 }
 
 impl CurveType {
-    /// Reach, cubic and quintic coefficient.
+    /// Returns the curve's [`Curve::reach`], [`Curve::cubic`] and [`Curve::quintic`].
     fn coefficients(self) -> [f64; 3] {
         match self {
             Self::Tape => [1.875, -1.25, 0.375],
@@ -86,7 +86,7 @@ impl CurveType {
         }
     }
 
-    /// Proportion of the folding curve.
+    /// Returns the proportion of the folding curve, 0 or 1.
     fn fold(self) -> f64 {
         match self {
             Self::Fold => 1.0,
@@ -98,34 +98,34 @@ impl CurveType {
 /// Bias that turns the soft curve into the tube curve.
 const TUBE_BIAS: f64 = 0.4;
 
-/// Crossfade of a choice, in seconds.
+/// Crossfade time after a change of the type, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 /// Cut-off of the filter that removes the DC offset, in hertz.
 const DC_CUTOFF_HZ: f64 = 5.0;
 
-/// A sample below this magnitude is silent.
+/// A sample below this magnitude counts as silent.
 const SILENT: f32 = 1e-12;
 
 const LATENCY_FRAMES: usize = (OVERSAMPLING_LATENCY_FRAMES + WAVESHAPER_LATENCY_FRAMES) / FACTOR;
 
 const _: () = assert!(
     (OVERSAMPLING_LATENCY_FRAMES + WAVESHAPER_LATENCY_FRAMES).is_multiple_of(FACTOR),
-    "the latency is a whole number of frames, so that dry and wet are aligned"
+    "the latency must be a whole number of frames, otherwise dry and wet are not aligned"
 );
 
 struct Saturator {
     switch_frames: u32,
     clock: u64,
-    /// Gain of half the drive's decibels before the curve, and the gain after the curve that
-    /// compensates it.
+    /// Gain before the curve with half of the drive's decibels, and its inverse, the gain after the
+    /// curve.
     half_drive: SmoothedValue,
     compensation: SmoothedValue,
     output: SmoothedValue,
     reach: SmoothedValue,
     cubic: SmoothedValue,
     quintic: SmoothedValue,
-    /// Bias of the user and of the curve.
+    /// Bias from the parameter, and bias of the curve type. The curve gets their sum.
     user_bias: SmoothedValue,
     curve_bias: SmoothedValue,
     fold: SmoothedValue,
@@ -136,12 +136,13 @@ struct Saturator {
     /// The input, delayed by the latency.
     dry: [[f32; 2]; LATENCY_FRAMES],
     dry_index: usize,
-    /// Frames of silence that the input has had.
+    /// Number of silent frames of input since the last audible one. `usize::MAX` after a reset.
     silent_frames: usize,
 }
 
 impl Saturator {
-    /// Bytes of the oversampling and of the effect, at any sample rate.
+    /// Returns the bytes of the oversampler and of the effect, which do not depend on the sample
+    /// rate.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         OVERSAMPLING_BYTES + inline_bytes::<Self>(sample_rate_hz, impulse_frames)
     }
@@ -186,7 +187,7 @@ impl Saturator {
         self.fold.set(curve_type.fold(), ramp_frames);
     }
 
-    /// Turns the removal of the DC offset on if the curve has a bias.
+    /// Switches the removal of the DC offset on or off: it is on if the curve has a bias.
     fn update_dc_removal(&mut self) {
         let is_biased = self.user_bias.target() + self.curve_bias.target() != 0.0;
         self.dc_removal.fraction.set_if_new(if is_biased { 1.0 } else { 0.0 }, self.switch_frames);
@@ -213,7 +214,7 @@ impl Saturator {
         }
     }
 
-    /// Whether input and state are silent.
+    /// Whether the input and the state of the oversampler are silent. Counts the silent frames.
     fn is_silent(&mut self, frames: usize, audio: &[f32]) -> bool {
         let biases = [&self.user_bias, &self.curve_bias];
         let is_symmetric = biases.iter().all(|bias| bias.target() == 0.0 && bias.is_steady());
@@ -227,12 +228,12 @@ impl Saturator {
         false
     }
 
-    /// Applies the curve to interleaved left and right.
+    /// Applies the curve to `frames` interleaved stereo frames.
     fn shape(&mut self, frames: usize, audio: &mut [f32; 2 * CONTROL_FRAMES]) {
         let mut curves = [self.curve(); CONTROL_FRAMES + 1];
         let mut count = 2;
         if self.curve_values().iter().any(|smoothed| !smoothed.is_steady()) {
-            // A curve that ramps differs in each frame.
+            // While the curve ramps, each frame has a different curve.
             for curve in &mut curves[1..=frames] {
                 self.curve_values().into_iter().for_each(|smoothed| smoothed.advance(1));
                 *curve = self.curve();
@@ -244,8 +245,8 @@ impl Saturator {
 }
 
 on_best_instructions! {
-    /// Applies the curve to interleaved frames, and ramps through `curves` in equal parts of the
-    /// frames.
+    /// Applies curves to interleaved stereo frames. The frames are divided into equal parts, and
+    /// each part ramps from one of `curves` to the next.
     fn shape_oversampled(
         oversampler: &mut Oversampler,
         shaper: &mut Shaper,
@@ -263,10 +264,10 @@ fn shape_oversampled_inline(
     frames: usize,
     audio: &mut [f32; 2 * CONTROL_FRAMES],
 ) {
-    let fast = oversampler.up(frames, audio);
-    let chunk_len = fast.len() / (curves.len() - 1);
-    for (fast, curves) in fast.chunks_mut(chunk_len).zip(curves.windows(2)) {
-        shaper.process(&curves[0], &curves[1], fast);
+    let oversampled = oversampler.up(frames, audio);
+    let chunk_len = oversampled.len() / (curves.len() - 1);
+    for (oversampled, curves) in oversampled.chunks_mut(chunk_len).zip(curves.windows(2)) {
+        shaper.process(&curves[0], &curves[1], oversampled);
     }
     oversampler.down(frames, audio);
 }
@@ -289,9 +290,9 @@ impl Effect for Saturator {
         let Some(parameter) = SaturatorParam::from_index(parameter) else { return };
         match parameter {
             SaturatorParam::DriveDb => {
-                let half = f64::from(gain::from_db(value / 2.0));
-                self.half_drive.set(half, ramp_frames);
-                self.compensation.set(1.0 / half, ramp_frames);
+                let half_drive = f64::from(gain::from_db(value / 2.0));
+                self.half_drive.set(half_drive, ramp_frames);
+                self.compensation.set(1.0 / half_drive, ramp_frames);
             }
             SaturatorParam::Type => {
                 self.ramp_curve(CurveType::from_value(value), ramp_frames.max(self.switch_frames));
@@ -316,9 +317,9 @@ impl Effect for Saturator {
         let frames = left.len();
         let mut fold = self.fold;
         for ((values, left), right) in audio.chunks_mut(2).zip(&*left).zip(&*right) {
-            // The folding curve gets half of the drive only.
-            let (half, fold) = (self.half_drive.next(), fold.next());
-            let gain = (half * (half + (1.0 - half) * fold)) as f32;
+            // The folding curve gets only half of the drive's decibels.
+            let (half_drive, fold) = (self.half_drive.next(), fold.next());
+            let gain = (half_drive * (half_drive + (1.0 - half_drive) * fold)) as f32;
             for (value, input) in values.iter_mut().zip([*left, *right]) {
                 *value = if input.abs() < SILENT { 0.0 } else { input * gain };
             }

@@ -1,15 +1,15 @@
-//! Run-time choice of instructions for effects: see [`crate::simd`].
+//! Run-time choice of the instruction set for effects: see [`crate::simd`].
 
 use alloc::boxed::Box;
 
 use super::effect::{CurveSum, Effect, MusicalTime};
 
 /// An effect whose [`Effect::process`] is compiled twice, for the target's baseline and for AVX2.
-/// Only code that is inlined into `process` gains from it.
+/// Only code that is inlined into `process` uses AVX2.
 struct SimdDispatch<E>(E);
 
-/// Makes an effect choose its instructions at run time. Its `process` needs `#[inline(always)]`,
-/// else it is compiled for the baseline only.
+/// Wraps an effect such that it chooses its instruction set at run time. The effect's `process`
+/// needs `#[inline(always)]`; without it, the compiler uses only the baseline.
 pub(super) fn with_simd_dispatch<E: Effect + 'static>(effect: E) -> Box<dyn Effect> {
     Box::new(SimdDispatch(effect))
 }
@@ -53,7 +53,8 @@ impl<E: Effect> Effect for SimdDispatch<E> {
         #[cfg(all(feature = "std", target_arch = "x86_64"))]
         if crate::simd::avx2() {
             #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
-            // SAFETY: `avx2` has found the one CPU feature that the function needs.
+            // SAFETY: `avx2` has confirmed that the CPU has AVX2, the only feature that the
+            // function needs.
             return unsafe { process_with_avx2(&mut self.0, audio, sidechain) };
         }
         self.0.process(audio, sidechain);

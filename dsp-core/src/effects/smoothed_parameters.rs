@@ -6,8 +6,8 @@ use super::params::{ChoiceEnum, ParameterEnum};
 use crate::dsp::control::CONTROL_FRAMES;
 use crate::dsp::smoothed_value::SmoothedValue;
 
-/// The parameters `P` of an effect, smoothed, at the control point of the last step. `N` is
-/// [`ParameterEnum::COUNT`].
+/// The smoothed values of the parameters `P` of an effect, at the control point of the last step.
+/// `N` is [`ParameterEnum::COUNT`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SmoothedParameters<P, const N: usize> {
     parameters: PhantomData<P>,
@@ -16,9 +16,9 @@ pub(crate) struct SmoothedParameters<P, const N: usize> {
 }
 
 impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
-    /// Parameters at their defaults.
+    /// Creates the values at the parameters' defaults.
     pub(crate) fn new() -> Self {
-        const { assert!(N == P::COUNT, "one smoothed value per parameter") };
+        const { assert!(N == P::COUNT, "N must be the number of parameters") };
         Self {
             parameters: PhantomData,
             values: core::array::from_fn(|index| SmoothedValue::new(P::TABLE[index].default)),
@@ -26,8 +26,8 @@ impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
         }
     }
 
-    /// Ramps a parameter to a value in `ramp_frames` frames from the next control point on; 0 sets
-    /// it at once.
+    /// Ramps a parameter to a value within `ramp_frames` frames from the next control point on.
+    /// With 0 frames, the value changes at once.
     pub(crate) fn set(&mut self, parameter: P, value: f64, ramp_frames: u32) {
         self.values[parameter.index()].set(value, ramp_frames);
         self.changed = true;
@@ -47,12 +47,12 @@ impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
         core::mem::take(&mut self.changed) || is_ramping
     }
 
-    /// The current value of a parameter.
+    /// Returns the current value of a parameter.
     pub(crate) fn get(&self, parameter: P) -> f64 {
         self.values[parameter.index()].value()
     }
 
-    /// The target of a choice.
+    /// Returns the choice at the end of a parameter's ramp.
     pub(crate) fn choice<C: ChoiceEnum>(&self, parameter: P) -> C {
         C::from_value(self.target(parameter))
     }
@@ -62,7 +62,7 @@ impl<P: ParameterEnum, const N: usize> SmoothedParameters<P, N> {
         self.target(parameter) >= 0.5
     }
 
-    /// The value at the end of a parameter's ramp.
+    /// Returns the value at the end of a parameter's ramp.
     pub(crate) fn target(&self, parameter: P) -> f64 {
         self.values[parameter.index()].target()
     }

@@ -6,14 +6,14 @@ use alloc::boxed::Box;
 use super::effect::{Effect, EffectConfig, EffectKind, Group, MusicalTime};
 use crate::dsp::delay_line::DelayLine;
 
-/// Latencies of the first two kinds, in frames.
+/// Latency of [`LATENT`] and of [`LISTENER`], in frames.
 pub(crate) const LATENT_FRAMES: usize = 777;
 pub(crate) const LISTENER_FRAMES: usize = 50;
 
-/// All kinds for tests.
+/// All effects for tests.
 pub(super) static KINDS: [&EffectKind; 3] = [&LATENT, &LISTENER, &CLOCK];
 
-/// Delays its input.
+/// Effect that delays its input.
 pub(super) static LATENT: EffectKind = EffectKind {
     id: "test_latent",
     name: "Latent",
@@ -27,7 +27,7 @@ pub(super) static LATENT: EffectKind = EffectKind {
     memory_bytes: |_, _| 8_192,
 };
 
-/// Delays its input and subtracts its side-chain.
+/// Effect that subtracts its side-chain from its input and delays the difference.
 pub(super) static LISTENER: EffectKind = EffectKind {
     id: "test_listener",
     name: "Listener",
@@ -41,7 +41,7 @@ pub(super) static LISTENER: EffectKind = EffectKind {
     memory_bytes: |_, _| 8_192,
 };
 
-/// Outputs the position in quarter notes, divided by 1,000.
+/// Effect whose left output is the position in quarter notes, divided by 1,000.
 pub(super) static CLOCK: EffectKind = EffectKind {
     id: "test_clock",
     name: "Clock",
@@ -49,13 +49,15 @@ pub(super) static CLOCK: EffectKind = EffectKind {
     parameters: &[],
     has_side_chain: false,
     impulse_max_secs: None,
-    make: |config| Box::new(Clock { beat: 0.0, per_frame: 0.0, rate_hz: f64::from(config.sample_rate_hz) }),
+    make: |config| {
+        Box::new(Clock { beat: 0.0, beats_per_frame: 0.0, rate_hz: f64::from(config.sample_rate_hz) })
+    },
     memory_bytes: |_, _| 8_192,
 };
 
 struct Clock {
     beat: f64,
-    per_frame: f64,
+    beats_per_frame: f64,
     rate_hz: f64,
 }
 
@@ -65,13 +67,13 @@ impl Effect for Clock {
     fn set(&mut self, _parameter: usize, _value: f64, _ramp_frames: u32) {}
 
     fn set_time(&mut self, time: MusicalTime) {
-        (self.beat, self.per_frame) = (time.beat, time.bpm / (60.0 * self.rate_hz));
+        (self.beat, self.beats_per_frame) = (time.beat, time.bpm / (60.0 * self.rate_hz));
     }
 
     fn process(&mut self, [left, right]: [&mut [f32]; 2], _sidechain: Option<[&[f32]; 2]>) {
         for (left, right) in left.iter_mut().zip(right) {
             (*left, *right) = ((self.beat / 1_000.0) as f32, 0.0);
-            self.beat += self.per_frame;
+            self.beat += self.beats_per_frame;
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Tremolo and auto-pan: a modulated gain, with a phase between left and right.
+//! Tremolo and auto-pan: a modulated gain with a phase difference between left and right.
 
 use super::effect::{CurveSum, Effect, EffectConfig, EffectKind, Group, MusicalTime};
 use super::lfo::{Lfo, Speed};
@@ -15,14 +15,15 @@ use crate::dsp::smoothed_value::SmoothedValue;
 /// Transition time of the square and saw shapes in seconds, limited to a quarter of a period.
 const TRANSITION_SECS: f64 = 0.006;
 
-/// Crossfade of a change of shape, in seconds.
+/// Crossfade time after a change of shape, in seconds.
 const SWITCH_SECS: f64 = 0.02;
 
-/// A gain that moves between 1 and `1 - depth`.
+/// A gain that varies between 1 and `1 - depth`.
 ///
-/// A period starts at the highest gain: at the session's start, or if synchronised, at multiples of
-/// the note value. The steps of the square and of the saws are transitions of 6 ms. Rising
-/// transitions of the square and of the falling saw end at the start of the period.
+/// A period starts at the highest gain. The first period starts at the session's start. With
+/// synchronisation, periods start at multiples of the note value. The square and the saws change
+/// their value within a transition of 6 ms instead of a step. The rising transitions of the square
+/// and of the falling saw end at the start of a period.
 pub(super) static TREMOLO: EffectKind = EffectKind {
     id: "tremolo",
     name: "Tremolo",
@@ -47,7 +48,8 @@ parameters! {
         Shape = choice("shape", "Shape", Shape::NAMES, Shape::Sine as usize),
         /// Difference between the highest gain, which is 1, and the lowest.
         Depth = linear("depth", "Depth", Unit::Proportion, [0.0, 1.0], 0.5),
-        /// Phase of the right channel relative to the left. At 180 the effect is an auto-pan.
+        /// Phase of the right channel's modulation relative to that of the left. At 180 degrees the
+        /// effect is an auto-pan.
         StereoDegrees = linear("stereo_degrees", "Stereo", Unit::Degrees, [0.0, 180.0], 0.0),
     }
 }
@@ -68,9 +70,9 @@ struct Tremolo {
     settings: SmoothedParameters<TremoloParam, { TremoloParam::COUNT }>,
     clock: ControlClock,
     lfo: Lfo,
-    /// Proportions of the shapes, which add up to 1.
+    /// Proportion of each shape. The proportions add up to 1.
     shapes: [SmoothedValue; Shape::NAMES.len()],
-    /// Distance of left and right from the highest value, 0 to 1.
+    /// Difference between the highest gain and that of left and right at full depth, 0 to 1.
     attenuations: [ControlRamp; 2],
     depth: ControlRamp,
 }
@@ -128,14 +130,14 @@ impl Tremolo {
 }
 
 impl Shape {
-    /// The value of the shape at a phase, from 0 to 1. `transition` is the transition time as a
-    /// proportion of a period.
+    /// Returns the value of the shape at a phase, from 0 to 1. `transition` is the transition time
+    /// as a proportion of a period.
     fn value(self, phase: Phase, transition: f64) -> f64 {
         let periods = fraction_of_period(phase);
         match self {
             Self::Sine => 0.5 + 0.5 * sine(phase.wrapping_add(1 << 62)),
             Self::Triangle => (2.0 * periods - 1.0).abs(),
-            // The square is high in the first half. Each transition ends with its half.
+            // The square is high in the first half of a period. Each half ends with a transition.
             Self::Square => {
                 let position_in_half = if periods < 0.5 { periods } else { periods - 0.5 };
                 let step = smooth((position_in_half - (0.5 - transition)) / transition);
@@ -147,13 +149,14 @@ impl Shape {
     }
 }
 
-/// Falls linearly from 1 to 0, and rises again in a transition before the period ends.
+/// Returns the value of a saw that falls linearly from 1 to 0 and rises again in a transition
+/// before the period ends.
 fn saw_down(periods: f64, transition: f64) -> f64 {
-    let bottom = 1.0 - transition;
-    if periods < bottom { 1.0 - periods / bottom } else { smooth((periods - bottom) / transition) }
+    let fall_end = 1.0 - transition;
+    if periods < fall_end { 1.0 - periods / fall_end } else { smooth((periods - fall_end) / transition) }
 }
 
-/// A smooth step from 0 to 1.
+/// Returns a smooth step from 0 to 1, for a fraction from 0 to 1: the "smoothstep" polynomial.
 fn smooth(fraction: f64) -> f64 {
     let fraction = fraction.clamp(0.0, 1.0);
     fraction * fraction * (3.0 - 2.0 * fraction)

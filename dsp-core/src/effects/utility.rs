@@ -1,4 +1,4 @@
-//! Utility: gain, balance, polarity and channels.
+//! Utility: gain, balance, polarity and assignment of channels.
 
 use super::effect::{Effect, EffectConfig, EffectKind, Group};
 use super::memory::inline_bytes;
@@ -51,18 +51,19 @@ choices! {
     }
 }
 
-/// Ramp of switches and choices, in seconds.
+/// Ramp time of switches and choices, in seconds.
 const SWITCH_SECS: f64 = 0.005;
 
-/// Gains from both inputs to both outputs: left to left, right to left, left to right, right to
+/// Gains from each input to each output: left to left, right to left, left to right, right to
 /// right.
 type Matrix = [f64; 4];
 
-/// The effect. Each parameter has its own ramp, so that no parameter changes the ramp of another.
+/// A gain matrix. Each parameter has a separate ramp, so setting one parameter does not change the
+/// ramp of another.
 struct Utility {
     switch_frames: u32,
     gain: SmoothedValue,
-    /// Left and right.
+    /// Gains of left and right.
     balance: [SmoothedValue; 2],
     /// Polarity of left and right: -1 for an inverted channel.
     signs: [SmoothedValue; 2],
@@ -96,7 +97,7 @@ impl Utility {
 }
 
 impl Channels {
-    /// The gains of the assignment.
+    /// Returns the gains of the assignment.
     fn matrix(self) -> Matrix {
         match self {
             Self::Stereo => STEREO,

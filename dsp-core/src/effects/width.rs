@@ -1,8 +1,9 @@
 //! Width: the stereo width by mid/side processing.
 //!
-//! With `M = (L + R) / 2` and `S = (L - R) / 2`, the outputs are `M + w S'` and `M - w S'`. Their
-//! sum is that of the inputs at any width, so that the mono mix does not change. `S'` is `S`, or if
-//! the lows are mono, `S` through a Butterworth high-pass filter of 24 dB per octave.
+//! With `M = (L + R) / 2` and `S = (L - R) / 2`, the outputs are `M + w S'` and `M - w S'`. The sum
+//! of the outputs equals the sum of the inputs at any width, so the mono mix does not change. `S'`
+//! is `S` itself. If the low frequencies are mono, `S'` is `S` through a Butterworth high-pass
+//! filter of 24 dB per octave.
 
 use wide::f64x2;
 
@@ -30,7 +31,7 @@ pub(super) static WIDTH: EffectKind = EffectKind {
 parameters! {
     /// Parameters of the width effect.
     enum WidthParam {
-        /// Gain of the side signal: 0 is mono, 1 the input.
+        /// Gain of the side signal: 0 makes the output mono, 1 leaves the input unchanged.
         Width = linear("width", "Width", Unit::Proportion, [0.0, 2.0], 1.0),
         /// Whether low frequencies are mono.
         MonoBelowOn = switch("mono_below_on", "Mono below", false),
@@ -43,7 +44,7 @@ parameters! {
 /// cos(pi / 8)`.
 const DAMPINGS: [f64; 2] = [0.765_366_864_730_179_5, 1.847_759_065_022_573_5];
 
-/// Ramp of the switch, in seconds.
+/// Ramp time of the switch, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 struct Width {
@@ -78,7 +79,8 @@ impl Width {
         DAMPINGS.map(|damping| Shape::high_pass(g, damping).blend(self.mono_fraction.value()))
     }
 
-    /// Advances by some frames, and returns the offset of the first of them from its control point.
+    /// Advances by `frames` frames. Returns the offset of the first of them from the last control
+    /// point.
     fn advance(&mut self, frames: usize) -> usize {
         let offset = (self.clock % CONTROL_FRAMES as u64) as usize;
         self.clock += frames as u64;
@@ -88,7 +90,7 @@ impl Width {
         offset
     }
 
-    /// Computes the filter of the next control point.
+    /// Computes the filter at the next control point.
     fn control(&mut self) {
         let is_steady = self.mono_fraction.is_steady() && self.mono_below_hz.is_steady();
         if core::mem::take(&mut self.has_new_target)
@@ -146,7 +148,7 @@ impl Effect for Width {
         process_in_series(&mut self.sections, offset, sides);
         for ((side, left), right) in sides.iter().zip(left).zip(right) {
             let [side, _] = side.to_array();
-            // The difference to the side signal that left and right already contain.
+            // Left and right already contain the dry side signal, so only the difference is added.
             let dry_side = (f64::from(*left) - f64::from(*right)) * 0.5;
             let difference = side * self.width.next() - dry_side;
             (*left, *right) =

@@ -1,4 +1,4 @@
-//! Continues with an edited session while the mixer plays.
+//! Replaces the session of a mixer by an edited session while the mixer plays.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -19,11 +19,12 @@ use crate::block::{BLOCK_FRAMES, SILENT_BLOCK};
 use crate::session::{Session, Track};
 use crate::synth::SynthError;
 
-/// Maximum number of removed tracks that fade out at a time; beyond it, the oldest is cut.
+/// Maximum number of removed tracks that fade out at the same time. Further removals cut the oldest
+/// of them.
 const REMOVED_TRACKS_MAX: usize = 128;
 
-/// Maximum number of a strip's removed routes that fade out at a time; beyond it, the oldest is
-/// cut.
+/// Maximum number of a strip's removed routes that fade out at the same time. Further removals cut
+/// the oldest of them.
 const REMOVED_ROUTES_MAX: usize = 64;
 
 /// The parts of a track.
@@ -32,20 +33,21 @@ struct Channel {
     source: TrackSource,
     rack: EffectRack,
     /// Index of the strip before the edit; `None` for a new track.
-    old: Option<usize>,
+    old_index: Option<usize>,
 }
 
 impl Mixer {
-    /// Continues with an edited session.
+    /// Replaces the session by an edited session.
     ///
-    /// Unchanged parts play on. Notes of a track that is removed, or gets another instrument, fade
-    /// out in 50 ms. If the effects of a track change, the remaining ones keep their state. The
-    /// track is then silent until their latency has passed, and fades in over 10 ms. Outputs and
-    /// sends that change fade over 10 ms.
+    /// Unchanged tracks, effects and routes continue without interruption. If a track is removed or
+    /// gets another instrument, its notes fade out in 50 ms. If the effects of a track change, the
+    /// remaining effects keep their state. The track is then silent until the latency of its
+    /// effects has passed, and fades in over 10 ms. Changed outputs and sends fade over 10 ms.
     ///
     /// # Errors
     ///
-    /// [`MixerError`]; the mixer then continues with the session that it has.
+    /// [`MixerError`] if the session cannot be played. The mixer then continues with its current
+    /// session.
     pub fn set_session<'a>(
         &mut self,
         session: &Session,
@@ -58,7 +60,7 @@ impl Mixer {
                 mixer_hz: self.sample_rate_hz,
             });
         }
-        // All that can fail comes before the first change.
+        // Everything that can fail happens before the mixer is changed.
         let routing = Routing::of(session)?;
         let layout = MixLayout::of(session, &routing, slots);
         let plan = diff(&self.layout, &layout);
@@ -68,7 +70,7 @@ impl Mixer {
         Ok(())
     }
 
-    /// A player for each track that does not keep its player.
+    /// Creates a player for each track that does not keep its player.
     fn new_players(
         &self,
         session: &Session,
@@ -80,14 +82,14 @@ impl Mixer {
                 return Ok(None);
             }
             let player = TrackPlayer::new(session, track, slots.bank_of(track.instrument));
-            self.at_position(player, &track.id).map(Some)
+            self.move_to_position(player, &track.id).map(Some)
         };
         session.tracks.iter().zip(&plan.tracks).map(new_player).collect()
     }
 
-    /// A new player at the mixer's position. Held notes are struck again: a user who chooses
-    /// another sound wants to hear it.
-    fn at_position(
+    /// Moves a new player to the mixer's position. Held notes start again, so the user hears the
+    /// new sound at once.
+    fn move_to_position(
         &self,
         player: Result<TrackPlayer, SynthError>,
         track_id: &str,
@@ -99,12 +101,13 @@ impl Mixer {
         Ok(player)
     }
 
-    /// Continues with other banks and audio in the slots of the session. A track with another bank
-    /// changes as by [`Self::set_session`].
+    /// Replaces the banks and the audio in the slots of the session. A track whose bank changes
+    /// gets a new player, as with [`Self::set_session`].
     ///
     /// # Errors
     ///
-    /// [`MixerError::Synth`]; the mixer then continues with the slots that it has.
+    /// [`MixerError::Synth`] if a synthesizer cannot be created. The mixer then continues with its
+    /// current slots.
     pub fn set_slots<'a>(&mut self, slots: impl Into<Slots<'a>>) -> Result<(), MixerError> {
         let slots = slots.into();
         let mut changes = Vec::new();
@@ -112,7 +115,7 @@ impl Mixer {
             let bank = slots.bank_of(player.instrument);
             if bank != player.bank.as_ref() {
                 let player = self.tracks[index].player.with_bank(player.instrument, bank);
-                changes.push((index, bank.cloned(), self.at_position(player, id)?));
+                changes.push((index, bank.cloned(), self.move_to_position(player, id)?));
             }
         }
         for (index, bank, player) in changes {
@@ -180,7 +183,8 @@ impl Mixer {
         }
     }
 
-    /// The channels of the new session's tracks, then those of removed tracks that fade out.
+    /// Returns the channels of the new session's tracks, then those of removed tracks that fade
+    /// out.
     fn take_channels(
         &mut self,
         session: &Session,
@@ -191,14 +195,16 @@ impl Mixer {
         let strips = core::mem::take(&mut self.graph.strips).into_iter();
         let sources = core::mem::take(&mut self.tracks).into_iter();
         let racks = core::mem::take(&mut self.racks).into_iter();
-        let old = strips.zip(sources).zip(racks).enumerate();
-        let mut old: Vec<Option<Channel>> = old
-            .map(|(index, ((strip, source), rack))| Some(Channel { strip, source, rack, old: Some(index) }))
+        let old_parts = strips.zip(sources).zip(racks).enumerate();
+        let mut old: Vec<Option<Channel>> = old_parts
+            .map(|(index, ((strip, source), rack))| {
+                Some(Channel { strip, source, rack, old_index: Some(index) })
+            })
             .collect();
         let mut channels = Vec::with_capacity(session.tracks.len() + old.len());
         for ((track, plan), new_player) in session.tracks.iter().zip(&plan.tracks).zip(new_players) {
-            let known = plan.old.and_then(|index| old[index].take());
-            channels.extend(match (known, new_player) {
+            let old_channel = plan.old_index.and_then(|index| old[index].take());
+            channels.extend(match (old_channel, new_player) {
                 (Some(mut channel), None) => {
                     channel.source.player.replace_events(&track.events, self.is_playing);
                     Some(channel)
@@ -225,18 +231,20 @@ impl Mixer {
             strip: ChannelStrip::new(&track.id, fader, self.sample_rate_hz),
             source,
             rack: EffectRack::new(tempo, self.sample_rate_hz),
-            old: None,
+            old_index: None,
         }
     }
 
-    /// Connects the channels by routes and side-chains, and aligns their signals.
+    /// Connects the channels by routes and side-chains, and sets the delays that align their
+    /// signals.
     fn connect(&mut self, session: &Session, routing: &Routing, plan: &Plan, mut channels: Vec<Channel>) {
         let latencies = Latencies::of(routing, |track, effect| {
             let rack = track.map_or(&self.graph.master.rack, |index| &channels[index].rack);
             effect.map_or_else(|| rack.latency_frames(), |effect| rack.latency_frames_before(effect))
         });
-        let new_index_of = |old: usize| channels.iter().position(|channel| channel.old == Some(old));
-        let old_count = channels.iter().filter_map(|channel| channel.old).max().map_or(0, |last| last + 1);
+        let new_index_of = |old: usize| channels.iter().position(|channel| channel.old_index == Some(old));
+        let old_count =
+            channels.iter().filter_map(|channel| channel.old_index).max().map_or(0, |last| last + 1);
         let new_indices: Vec<Option<usize>> = (0..old_count).map(new_index_of).collect();
         for (index, channel) in channels.iter_mut().enumerate() {
             channel.move_routes(&new_indices);
@@ -250,8 +258,8 @@ impl Mixer {
             channel.rack.set_input_latency(latencies.inputs[index]);
             let latency_frames = latencies.inputs[index];
             set_sidechains(&mut channel.rack, &routing.sidechains[index], latency_frames, &latencies);
-            if channel.old.is_none() {
-                // A new track is not audible yet: its parameters jump to their values.
+            if channel.old_index.is_none() {
+                // A new track is not yet audible, so its parameters may jump to their values.
                 channel.rack.reset(self.position);
             }
         }
@@ -274,8 +282,8 @@ impl Mixer {
         self.allocate_inputs();
     }
 
-    /// Allocates the sums of the strips that others feed, and lets the effects of these strips run
-    /// in the mix.
+    /// Allocates a sum for each strip that other strips feed. The effects of these strips then
+    /// process the sum, in the mix.
     fn allocate_inputs(&mut self) {
         let strips = &self.graph.strips;
         let is_fed = |index: usize| {
@@ -292,8 +300,8 @@ impl Mixer {
 }
 
 impl Channel {
-    /// Updates the destinations of the old routes to the new indices of the strips. Routes that
-    /// have ended, and those to strips that are gone, are removed.
+    /// Updates the destinations of the old routes to the new indices of the strips. Removes routes
+    /// that have ended and routes to strips that no longer exist.
     fn move_routes(&mut self, new_indices: &[Option<usize>]) {
         self.strip.routes.retain_mut(|route| {
             if let Destination::Strip(old) = route.to {
@@ -304,8 +312,8 @@ impl Channel {
         });
     }
 
-    /// Gives the strip the routes of the session. Routes that it has already continue; new ones
-    /// fade in, the others out.
+    /// Sets the strip's routes to those of the session. Existing routes continue, new routes fade
+    /// in and removed routes fade out.
     fn set_routes(
         &mut self,
         index: usize,
@@ -316,10 +324,12 @@ impl Channel {
     ) {
         let mut old = core::mem::take(&mut self.strip.routes);
         let mut routes = Vec::with_capacity(plan.routes.len() + old.len());
-        for (settings, kept) in routing.routes[index].iter().zip(&plan.routes) {
+        for (settings, old_route) in routing.routes[index].iter().zip(&plan.routes) {
             let delay_frames = latencies.route_delay(index, settings.to);
             let is_kept = |route: &Route| {
-                kept.is_some() && (route.tap, route.to) == (settings.tap, settings.to) && !route.is_removed()
+                old_route.is_some()
+                    && (route.tap, route.to) == (settings.tap, settings.to)
+                    && !route.is_removed()
             };
             if let Some(number) = old.iter().position(is_kept) {
                 let mut route = old.remove(number);
@@ -330,7 +340,7 @@ impl Channel {
             }
             let mut route =
                 Route::new(settings.tap, settings.to, settings.level, delay_frames, sample_rate_hz);
-            if self.old.is_some() {
+            if self.old_index.is_some() {
                 route.fade_in();
             }
             routes.push(route);
@@ -341,9 +351,11 @@ impl Channel {
         self.strip.routes = routes;
     }
 
-    /// Fades out, for a track that the session no longer has; `None` once nothing of it is audible.
+    /// Starts to fade out a track that the session no longer has. Returns `None` if the track is no
+    /// longer audible.
     fn remove(mut self) -> Option<Self> {
-        // Notes of a track without effects fade out by themselves; with effects the routes fade.
+        // The notes of a track without effects fade out by themselves. A track with effects fades
+        // out through its routes.
         let fades_by_routes = self.rack.has_effects() || self.rack.runs_in_mix;
         if !self.strip.is_removed {
             self.strip.is_removed = true;
@@ -360,7 +372,7 @@ impl Channel {
     }
 }
 
-/// Sets a rack's side-chains from the session. Side-chains that it already has continue.
+/// Sets a rack's side-chains from the session. Existing side-chains continue.
 fn set_sidechains(
     rack: &mut EffectRack,
     settings: &[SidechainSettings],
@@ -374,7 +386,7 @@ fn set_sidechains(
         let is_same = |sidechain: &Sidechain| {
             (sidechain.effect, sidechain.from, sidechain.delay_frames()) == (effect, Some(from), delay_frames)
         };
-        let kept = old.iter().position(is_same).map(|index| old.swap_remove(index));
-        rack.sidechains.push(kept.unwrap_or_else(|| Sidechain::new(effect, from, delay_frames)));
+        let same_sidechain = old.iter().position(is_same).map(|index| old.swap_remove(index));
+        rack.sidechains.push(same_sidechain.unwrap_or_else(|| Sidechain::new(effect, from, delay_frames)));
     }
 }

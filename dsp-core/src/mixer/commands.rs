@@ -1,4 +1,4 @@
-//! Commands that arrive while a session plays.
+//! Commands that control the mixer while a session plays.
 
 use super::channel::rack::EffectRack;
 use super::channel::route::Route;
@@ -16,9 +16,9 @@ pub enum EffectOwner {
     Master,
 }
 
-/// Indices of tracks, sends, effects and parameters that do not exist are ignored.
+/// These methods ignore indices of tracks, sends, effects and parameters that do not exist.
 impl Mixer {
-    /// Id of the track at an index.
+    /// Returns the id of the track at an index, or `None` if there is no such track.
     pub fn track_id(&self, track: usize) -> Option<&str> {
         self.graph.strips[..self.track_count].get(track).map(|strip| &*strip.track_id)
     }
@@ -30,7 +30,8 @@ impl Mixer {
         }
     }
 
-    /// Sets a track's fader, pan, mute and solo. Automated settings keep following their curves.
+    /// Sets a track's fader, pan, mute and solo. Automated settings continue to follow their
+    /// curves.
     pub fn set_track_mix(&mut self, track: usize, mix: &TrackMix) {
         if let Some(strip) = self.graph.strips[..self.track_count].get_mut(track) {
             strip.fader.set_mix(mix);
@@ -47,7 +48,7 @@ impl Mixer {
         strip.is_some_and(|strip| strip.routes.iter().any(Route::lets_through))
     }
 
-    /// Sets a send's level as a linear gain. An automated level keeps following its curve.
+    /// Sets a send's level as a linear gain. An automated level continues to follow its curve.
     pub fn set_send_gain(&mut self, track: usize, send: usize, gain: f32) {
         if let Some(strip) = self.graph.strips[..self.track_count].get_mut(track) {
             let routes = strip.routes.iter_mut().filter(|route| route.is_send(send));
@@ -55,7 +56,7 @@ impl Mixer {
         }
     }
 
-    /// Sets the master fader to a linear gain. An automated fader keeps following its curve.
+    /// Sets the master fader to a linear gain. An automated fader continues to follow its curve.
     pub fn set_master_gain(&mut self, gain: f32) {
         self.graph.master.set_gain(gain);
         if !self.is_playing {
@@ -63,39 +64,40 @@ impl Mixer {
         }
     }
 
-    /// Sets a parameter of an effect to a value in its unit. An automated parameter keeps following
-    /// its curve.
+    /// Sets a parameter of an effect to a value in its unit. An automated parameter continues to
+    /// follow its curve.
     pub fn set_effect_parameter(&mut self, owner: EffectOwner, effect: usize, parameter: usize, value: f64) {
         if let Some(rack) = self.rack_mut(owner) {
             rack.set_parameter(effect, parameter, value);
         }
     }
 
-    /// Bypasses an effect, or no longer.
+    /// Sets whether an effect is bypassed.
     pub fn set_effect_bypass(&mut self, owner: EffectOwner, effect: usize, bypass: bool) {
         if let Some(rack) = self.rack_mut(owner) {
             rack.set_effect_bypass(effect, bypass);
         }
     }
 
-    /// Bypasses all effects of a track or of the master, or no longer.
+    /// Sets whether all effects of a track or of the master are bypassed.
     pub fn set_bypass(&mut self, owner: EffectOwner, bypass: bool) {
         if let Some(rack) = self.rack_mut(owner) {
             rack.set_bypass(bypass);
         }
     }
 
-    /// Index of an effect by its id.
+    /// Returns the index of the effect with an id.
     pub fn effect_index(&self, owner: EffectOwner, id: &str) -> Option<usize> {
         self.rack(owner)?.effect_index(id)
     }
 
-    /// Index of an effect's parameter by its id.
+    /// Returns the index of the parameter with an id.
     pub fn parameter_index(&self, owner: EffectOwner, effect: usize, id: &str) -> Option<usize> {
         self.rack(owner)?.parameter_index(effect, id)
     }
 
-    /// Current gain reduction of an effect in decibels; `None` for effects that have none.
+    /// Returns the current gain reduction of an effect in decibels, or `None` if the effect does
+    /// not measure one.
     pub fn gain_reduction_db(&self, owner: EffectOwner, effect: usize) -> Option<f32> {
         self.rack(owner)?.gain_reduction_db(effect)
     }
@@ -114,43 +116,44 @@ impl Mixer {
         }
     }
 
-    /// Whether a track plays [`Self::track_input`] instead of its notes while the session plays.
-    /// Notes of [`Self::play_event`] remain audible.
+    /// Sets whether a track plays [`Self::track_input`] instead of its notes while the session
+    /// plays. Notes of [`Self::play_event`] remain audible.
     pub fn set_takes_input(&mut self, track: usize, takes_input: bool) {
         let Some(source) = self.tracks[..self.track_count].get_mut(track) else { return };
-        let is_new = source.input.is_enabled != takes_input;
+        let has_changed = source.input.is_enabled != takes_input;
         source.input.is_enabled = takes_input;
-        if is_new && self.is_playing {
+        if has_changed && self.is_playing {
             source.seek_notes(self.position, SEEK_TRACK_STEPS);
         }
     }
 
-    /// The buffer for the external input of a track: left, right, reverb send and chorus send. The
-    /// caller fills it before each [`Self::process`] with as many frames as that renders, at most a
-    /// block. `None` for a track without external input.
+    /// Returns the buffer for the external input of a track: left, right, reverb send and chorus
+    /// send. Before each call of [`Self::process`], the caller fills the buffer with as many frames
+    /// as the call renders, at most a block. Returns `None` for a track without external input.
     pub fn track_input(&mut self, track: usize) -> Option<&mut TrackBlock> {
         let source = self.tracks[..self.track_count].get_mut(track)?;
         source.input.is_enabled.then_some(&mut *source.input.block)
     }
 
-    /// The blocks of streamed audio ([`AudioSlot::Streamed`](crate::session::AudioSlot::Streamed))
-    /// that clips will need, in no order. A block is listed until [`Self::fill_audio`] delivers it
-    /// or playback has passed it.
+    /// Returns the blocks of streamed audio
+    /// ([`AudioSlot::Streamed`](crate::session::AudioSlot::Streamed)) that clips will need, in no
+    /// particular order. A block is listed until [`Self::fill_audio`] delivers it or playback has
+    /// passed it.
     pub fn wanted_audio(&self) -> impl Iterator<Item = WantedAudio> {
         let tracks = self.tracks[..self.track_count].iter().enumerate();
         tracks.flat_map(|(index, source)| source.clips.wanted(index))
     }
 
-    /// Delivers streamed audio: slot and frame as in the [`WantedAudio`], then left and right. It
-    /// may be shorter than wanted. All clips that need it receive it, whichever requested it. Audio
-    /// that no clip needs any longer is ignored.
+    /// Delivers streamed audio: the slot and the source frame of a [`WantedAudio`], then left and
+    /// right. The audio may be shorter than [`WantedAudio::frames`]. All clips that need the audio
+    /// receive it. Audio that no clip needs any longer is ignored.
     pub fn fill_audio(&mut self, audio_slot: u32, source_frame: u64, audio: [&[f32]; 2]) {
         for source in &mut self.tracks[..self.track_count] {
             source.clips.fill(audio_slot, source_frame, audio);
         }
     }
 
-    /// The underruns of streamed audio since the last call.
+    /// Returns the underruns of streamed audio since the last call.
     pub fn take_underruns(&mut self) -> Underruns {
         let underruns = self.tracks.iter_mut().map(|source| source.clips.take_underruns());
         underruns.fold(Underruns::default(), Underruns::plus)

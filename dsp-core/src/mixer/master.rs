@@ -33,7 +33,7 @@ impl Master {
         }
     }
 
-    /// Takes the settings of an edited session, except those of the effects.
+    /// Applies the settings of an edited session, except those of the effects.
     pub(crate) fn set_session(&mut self, session: &Session) {
         self.fader.set_lanes(&session.master_automation);
         self.set_gain(session.master_gain);
@@ -45,17 +45,17 @@ impl Master {
         self.fader.set_mix(&track_mix(gain));
     }
 
-    /// Latency from the sum of the strips to the output, in frames.
+    /// Returns the latency from the sum of the strips to the output, in frames.
     pub(crate) fn latency_frames(&self) -> usize {
         self.rack.latency_frames() + self.limiter.latency_frames()
     }
 
-    /// Reduction of the limiter since the last seek.
+    /// Returns the gain reduction of the limiter since the last seek.
     pub(crate) fn limiter_reduction(&self) -> Reduction {
         self.limiter.reduction()
     }
 
-    /// Clears all signal and resets to a frame of the clock.
+    /// Clears all audio state and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.fader.reset(clock);
         self.rack.reset(clock);
@@ -64,7 +64,7 @@ impl Master {
         self.limiter.reset();
     }
 
-    /// The session stops at a frame.
+    /// Stops automation. Automated settings ramp to their values at `frame`.
     pub(crate) fn stop(&mut self, frame: u64) {
         self.fader.stop(frame);
         self.rack.stop(frame);

@@ -1,4 +1,4 @@
-//! Estimates the memory that a session needs before it is played.
+//! Estimate of the memory that a session needs, before the session is played.
 
 use alloc::collections::BTreeMap;
 use alloc::format;
@@ -23,12 +23,12 @@ use crate::synth::SynthProcessor;
 /// Bytes of the shared reverb and chorus, the limiter and the mixer itself, at 192 kHz.
 const SHARED_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Blocks of a track besides the spans of a render: source, external input, input sum, and room for
-/// growing lists.
+/// Number of blocks of a track in addition to the blocks of a render: source, external input, input
+/// sum, and one block for lists that grow.
 const TRACK_BLOCKS: usize = 4;
 
-/// Copies of lists of events, points and clips: in the session, in the mixer, and while they are
-/// sorted.
+/// Number of copies of lists of events, points and clips: in the session, in the mixer, and
+/// temporarily while a list is sorted.
 const COPIES: usize = 3;
 
 /// The memory of all objects of one kind.
@@ -38,24 +38,24 @@ pub struct MemoryComponent {
     pub what: String,
     /// Number of objects.
     pub count: u64,
-    /// Bytes of all of them.
+    /// Bytes of all objects of the kind.
     pub bytes: u64,
 }
 
-/// Memory for playing or rendering a session, without banks and audio.
+/// The memory that playing or rendering a session needs, without banks and audio.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct MemoryNeed {
     components: Vec<MemoryComponent>,
 }
 
 impl MemoryNeed {
-    /// Total bytes: at least as many as are allocated.
+    /// Returns the total number of bytes, which is at least what is allocated.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.components.iter().fold(SHARED_BYTES, |sum, component| sum.saturating_add(component.bytes))
     }
 
-    /// The memory of each kind of object, the largest first.
+    /// Returns the memory of each kind of object, the largest first.
     #[must_use]
     pub fn components(&self) -> &[MemoryComponent] {
         &self.components
@@ -68,30 +68,31 @@ impl Session {
     ///
     /// # Errors
     ///
-    /// [`MixerError`] for routes that cannot be played.
+    /// [`MixerError`] if the routes of the session are invalid.
     pub fn memory_need(&self, slots: Slots<'_>) -> Result<MemoryNeed, MixerError> {
         let routing = Routing::of(self)?;
         let mut tally = Tally::default();
         let mut effect_latencies =
-            EffectLatencies { sample_rate_hz: self.sample_rate_hz, known: BTreeMap::new() };
+            EffectLatencies { sample_rate_hz: self.sample_rate_hz, latency_by_kind: BTreeMap::new() };
         let lists = self.tracks.iter().map(|track| &track.effects).chain([&self.master_effects]);
-        // Latency before each effect of each track and, at the end, of the master.
-        let before: Vec<Vec<usize>> = lists
+        // For each track and then for the master: the latency before each effect, then that of all
+        // effects.
+        let latencies_before: Vec<Vec<usize>> = lists
             .map(|effects| {
                 let mut sum = 0;
-                let mut list = alloc::vec![0];
+                let mut latencies_of_rack = alloc::vec![0];
                 for effect in effects {
-                    let latency_frames = effect_latencies.of(effect);
+                    let latency_frames = effect_latencies.latency_frames(effect);
                     tally.effect(effect, latency_frames, self.sample_rate_hz, slots);
                     sum += latency_frames;
-                    list.push(sum);
+                    latencies_of_rack.push(sum);
                 }
-                list
+                latencies_of_rack
             })
             .collect();
         let latencies = Latencies::of(&routing, |track, effect| {
-            let list = &before[track.unwrap_or(self.tracks.len())];
-            effect.map_or(list[list.len() - 1], |effect| list[effect])
+            let latencies_of_rack = &latencies_before[track.unwrap_or(self.tracks.len())];
+            effect.map_or(latencies_of_rack[latencies_of_rack.len() - 1], |effect| latencies_of_rack[effect])
         });
         for (index, track) in self.tracks.iter().enumerate() {
             let fixed = 2 * (size_of::<ChannelStrip>() + size_of::<TrackSource>() + size_of::<EffectRack>());
@@ -113,11 +114,11 @@ impl Session {
                 tally.delays(channels, latencies.route_delay(index, route.to));
             }
             for sidechain in &routing.sidechains[index] {
-                tally.side_chain(latencies.inputs[index] + before[index][sidechain.effect]);
+                tally.side_chain(latencies.inputs[index] + latencies_before[index][sidechain.effect]);
             }
         }
         for sidechain in &routing.master_sidechains {
-            tally.side_chain(latencies.master + before[self.tracks.len()][sidechain.effect]);
+            tally.side_chain(latencies.master + latencies_before[self.tracks.len()][sidechain.effect]);
         }
         tally.lanes(&self.master_automation);
         tally.add("tempo changes", self.tempo.len(), COPIES * size_of::<TempoChange>());
@@ -128,17 +129,17 @@ impl Session {
 /// Bytes of a clip and of the voice that plays it.
 const CLIP_BYTES: usize = 4 * size_of::<Clip>();
 
-/// Latencies of effects by their kind, of each of which it creates one.
+/// Latencies of effects by their kind. One effect of each kind is created to measure its latency.
 struct EffectLatencies<'s> {
     sample_rate_hz: u32,
-    known: BTreeMap<&'s str, usize>,
+    latency_by_kind: BTreeMap<&'s str, usize>,
 }
 
 impl<'s> EffectLatencies<'s> {
-    fn of(&mut self, effect: &'s EffectSettings) -> usize {
+    fn latency_frames(&mut self, effect: &'s EffectSettings) -> usize {
         let config = EffectConfig { sample_rate_hz: self.sample_rate_hz, seed: 0, impulse: None };
         let latency = |kind: &str| effect_kind(kind).map_or(0, |kind| (kind.make)(&config).latency_frames());
-        *self.known.entry(&effect.kind).or_insert_with_key(|kind| latency(kind))
+        *self.latency_by_kind.entry(&effect.kind).or_insert_with_key(|kind| latency(kind))
     }
 }
 
@@ -148,8 +149,8 @@ struct Tally(BTreeMap<String, (u64, u64)>);
 impl Tally {
     fn add(&mut self, what: &str, count: usize, bytes_each: usize) {
         if count > 0 {
-            let (known, bytes) = self.0.entry(what.into()).or_default();
-            *known += count as u64;
+            let (total_count, bytes) = self.0.entry(what.into()).or_default();
+            *total_count += count as u64;
             *bytes = bytes.saturating_add((count as u64).saturating_mul(bytes_each as u64));
         }
     }

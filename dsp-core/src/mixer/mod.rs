@@ -1,13 +1,13 @@
-//! The mixer: plays and mixes a session.
+//! The mixer, which plays and mixes a session.
 //!
 //! A [`Mixer`] plays each track's notes and clips through its effects and fader. It mixes the
-//! tracks through buses and groups, and processes the sum by the master's effects, fader and
-//! limiter. All signals of a sum are aligned by delays; automation and tempo get the delay of their
-//! signal.
+//! tracks through buses and groups, and processes the sum with the master's effects, fader and
+//! limiter. Delays align all signals of a sum. Automation and tempo changes get the same delay as
+//! their signal.
 //!
-//! `track/` plays the source of a track, `channel/` processes it, `graph/` sums it, and
-//! `automation/` moves parameters. An edit is compared in `transition.rs` and applied in
-//! `apply.rs`.
+//! `track/` plays the source of a track, `channel/` processes the source's signal, `graph/` sums
+//! the signals, and `automation/` changes parameters over time. `transition.rs` finds the
+//! differences between an edited session and the current one, and `apply.rs` applies them.
 
 mod apply;
 mod automation;
@@ -46,19 +46,21 @@ use graph::Routing;
 use tempo::Tempo;
 use transition::MixLayout;
 
-/// Why a session cannot be played.
+/// The reason why a session cannot be played.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MixerError {
     /// A track's synthesizer could not be created.
-    #[error("track {track_id:?}: {source}")]
+    #[error("the synthesizer of track {track_id:?} cannot be created: {source}")]
     Synth {
         /// Id of the track.
         track_id: String,
-        /// The reason.
+        /// The error of the synthesizer.
         source: SynthError,
     },
-    /// The session has another sample rate than the mixer.
-    #[error("the session is at {session_hz} Hz and the mixer runs at {mixer_hz} Hz")]
+    /// The session's sample rate differs from that of the mixer.
+    #[error(
+        "the session has a sample rate of {session_hz} Hz, but the mixer has {mixer_hz} Hz; both must be equal"
+    )]
     SampleRate {
         /// Sample rate of the session in hertz.
         session_hz: u32,
@@ -68,7 +70,7 @@ pub enum MixerError {
     /// Two tracks have the same id.
     #[error("the session has more than one track with the id {track_id:?}; ids must be unique")]
     DuplicateTrack {
-        /// The id of both.
+        /// The id that both tracks have.
         track_id: String,
     },
     /// A track feeds itself.
@@ -80,13 +82,13 @@ pub enum MixerError {
     /// An output, a send or a side-chain refers to a track that does not exist.
     #[error("track {track_id:?} refers to track number {index}, which does not exist")]
     NoSuchTrack {
-        /// Id of the track that refers to it; empty for the master.
+        /// Id of the track with the reference; empty for the master.
         track_id: String,
         /// Index of the track that does not exist.
         index: usize,
     },
     /// The engine does not have this kind of effect.
-    #[error("there is no effect {kind:?}")]
+    #[error("the engine has no kind of effect with the id {kind:?}")]
     UnknownEffect {
         /// Id of the kind.
         kind: String,
@@ -104,16 +106,16 @@ pub enum MixerError {
 pub struct TrackMix {
     /// Linear gain of the fader.
     pub gain: f32,
-    /// -1 is left, 0 the centre, 1 right.
+    /// Pan: -1 is left, 0 the centre, 1 right.
     pub pan: f32,
     /// Whether the track is muted.
     pub mute: bool,
-    /// Whether it is soloed.
+    /// Whether the track is soloed.
     pub solo: bool,
 }
 
 impl TrackMix {
-    /// The settings of a track of a session.
+    /// Returns the settings of a track in a session.
     pub fn of(track: &Track) -> Self {
         Self { gain: track.gain, pan: track.pan, mute: track.mute, solo: track.solo }
     }
@@ -122,14 +124,14 @@ impl TrackMix {
 /// The banks and audio that a session refers to by index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Slots<'a> {
-    /// SoundFont banks; a track without a bank plays no notes.
+    /// SoundFont banks. A track without a bank plays no notes.
     pub banks: &'a [Option<Bank>],
-    /// Audio; a clip without audio is silent.
+    /// Audio of clips and impulse responses. A clip without audio is silent.
     pub audio: &'a [Option<AudioSlot>],
 }
 
 impl<'a> Slots<'a> {
-    /// The bank of an instrument.
+    /// Returns the bank of an instrument.
     pub(crate) fn bank_of(self, instrument: Option<Instrument>) -> Option<&'a Bank> {
         self.banks.get(instrument?.bank_slot as usize)?.as_ref()
     }
@@ -156,26 +158,27 @@ impl<'a, const COUNT: usize> From<&'a [Option<Bank>; COUNT]> for Slots<'a> {
 /// The last frame to which a session can seek.
 const LAST_FRAME: u64 = 1 << 60;
 
-/// Maximum number of voice steps that a seek may compute to restore sounding notes.
-/// They take some tens of milliseconds, which is inaudible in the pause of a seek.
+/// Maximum number of voice steps that a seek computes to restore sounding notes of all tracks. This
+/// takes some tens of milliseconds, which is not noticeable during a seek.
 const SEEK_STEPS: u64 = 600_000;
 
-/// The same for a single track.
+/// Maximum number of voice steps that a seek computes for a single track.
 const SEEK_TRACK_STEPS: u64 = 240_000;
 
-/// Plays a session in real time or offline, with the same samples.
+/// Plays a session, with identical samples in real time and offline.
 ///
 /// The output depends on the session, the slots and the events, never on the call size.
 pub struct Mixer {
     sample_rate_hz: u32,
-    /// One for each strip of the graph.
+    /// The source of each strip of the graph.
     pub(crate) tracks: Vec<TrackSource>,
-    /// The effects of each strip's track.
+    /// The effects of each strip of the graph.
     pub(crate) racks: Vec<EffectRack>,
     pub(crate) graph: MixGraph,
-    /// Number of tracks of the session; the strips after these fade out.
+    /// Number of tracks of the session. The strips after them belong to removed tracks that fade
+    /// out.
     track_count: usize,
-    /// The layout of the session, with which an edit is compared.
+    /// Layout of the current session, with which an edited session is compared.
     layout: MixLayout,
     /// Latency of the sum of the strips, in frames.
     sum_latency_frames: usize,
@@ -185,13 +188,14 @@ pub struct Mixer {
 }
 
 impl Mixer {
-    /// A stopped mixer at frame 0. `slots` are the session's banks, or a [`Slots`].
+    /// Creates a stopped mixer at frame 0. `slots` is a [`Slots`], or a slice of banks for a
+    /// session without audio.
     ///
     /// # Errors
     ///
-    /// [`MixerError`] for a session that cannot be played.
+    /// [`MixerError`] if the session cannot be played.
     pub fn new<'a>(session: &Session, slots: impl Into<Slots<'a>>) -> Result<Self, MixerError> {
-        // Invalid sessions must not reach the constructors below.
+        // This check rejects invalid sessions before the constructors below use them.
         Routing::of(session)?;
         let mut mixer = Self {
             sample_rate_hz: session.sample_rate_hz,
@@ -212,12 +216,14 @@ impl Mixer {
         Ok(mixer)
     }
 
-    /// Latency of the output in frames: of the effects and of the limiter's look-ahead.
+    /// Returns the latency of the output in frames: that of the effects plus the limiter's
+    /// look-ahead.
     pub fn latency_frames(&self) -> usize {
         self.sum_latency_frames + self.graph.master.latency_frames()
     }
 
-    /// Frames from the start of the session to the next frame that enters the mix.
+    /// Returns the position: the number of frames from the start of the session to the next frame
+    /// that enters the mix.
     pub fn position(&self) -> u64 {
         self.position
     }
@@ -227,13 +233,14 @@ impl Mixer {
         self.is_playing
     }
 
-    /// Plays from the current position, from silence.
+    /// Starts playback at the current position, with all audio state cleared.
     pub fn play(&mut self) {
         self.is_playing = true;
         self.seek(self.position);
     }
 
-    /// Stops. Notes are released; their releases and the tails of effects remain audible.
+    /// Stops playback and releases all notes. Their releases and the tails of effects remain
+    /// audible.
     pub fn stop(&mut self) {
         if self.is_playing {
             self.tracks.iter_mut().for_each(|track| track.clips.fade_out());
@@ -243,8 +250,9 @@ impl Mixer {
         self.stop_automation();
     }
 
-    /// Moves to a frame. While the session plays, tails are cut, and it continues in the state that
-    /// playing from the start leads to. While it is stopped, tails remain audible.
+    /// Moves to a frame. While the session plays, tails are cut, and playback continues in the
+    /// state that playing from the start would lead to. While the session is stopped, tails remain
+    /// audible.
     pub fn seek(&mut self, frame: u64) {
         self.position = frame.min(LAST_FRAME);
         if !self.is_playing {
@@ -260,7 +268,7 @@ impl Mixer {
         self.graph.reset(self.position);
     }
 
-    /// Automated parameters go to their values at the position.
+    /// Stops automation. Automated parameters ramp to their values at the current position.
     fn stop_automation(&mut self) {
         self.tracks.iter_mut().for_each(|track| track.clips.stop(self.position));
         self.racks.iter_mut().for_each(|rack| rack.stop(self.position));
@@ -272,28 +280,28 @@ impl Mixer {
         self.tracks.iter_mut().for_each(|track| track.player.release_all());
     }
 
-    /// Number of voices that are computed, those of removed tracks included.
+    /// Returns the number of active voices, including those of removed tracks.
     pub fn active_voices(&self) -> usize {
         self.tracks.iter().map(TrackSource::active_voices).sum()
     }
 
-    /// Number of tracks, buses and groups included.
+    /// Returns the number of tracks, including buses and groups.
     pub fn track_count(&self) -> usize {
         self.track_count
     }
 
-    /// Index of a track by its id.
+    /// Returns the index of the track with an id.
     pub fn track_index(&self, track_id: &str) -> Option<usize> {
         self.graph.strips[..self.track_count].iter().position(|strip| strip.track_id == track_id)
     }
 
-    /// Reduction of the limiter since the last seek.
+    /// Returns the gain reduction of the limiter since the last seek.
     pub(crate) fn limiter_reduction(&self) -> Reduction {
         self.graph.master.limiter_reduction()
     }
 
-    /// Renders the next frames; both slices have the same length. If a track takes external input,
-    /// at most [`BLOCK_FRAMES`] at a time.
+    /// Renders the next frames. Both slices have the same length. If a track has external input,
+    /// that length is at most [`BLOCK_FRAMES`].
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32]) {
         for (left, right) in left.chunks_mut(BLOCK_FRAMES).zip(right.chunks_mut(BLOCK_FRAMES)) {
             self.process_block(left, right);
@@ -303,9 +311,9 @@ impl Mixer {
     fn process_block(&mut self, left: &mut [f32], right: &mut [f32]) {
         let frames = left.len();
         self.graph.begin(self.is_playing, frames);
-        for turn in 0..self.graph.order.len() {
-            let index = self.graph.order[turn];
-            // Removed tracks only fade out.
+        for order_index in 0..self.graph.order.len() {
+            let index = self.graph.order[order_index];
+            // Removed tracks play no further events; they only fade out.
             let is_playing = self.is_playing && index < self.track_count;
             let rack = &mut self.racks[index];
             let outputs = self.scratch.each_mut().map(|output| &mut output[..frames]);

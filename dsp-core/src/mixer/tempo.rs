@@ -1,4 +1,4 @@
-//! Musical time at a frame of the session.
+//! The musical time at each frame of a session.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -7,7 +7,7 @@ use crate::effects::MusicalTime;
 use crate::session::TempoChange;
 use crate::tempo::DEFAULT_BPM;
 
-/// The tempo changes of a session, at least one, by ascending frame. Cheap to clone.
+/// The tempo changes of a session in ascending order, at least one. A clone shares the list.
 #[derive(Clone)]
 pub(crate) struct Tempo {
     changes: Arc<[TempoChange]>,
@@ -15,7 +15,8 @@ pub(crate) struct Tempo {
 }
 
 impl Tempo {
-    /// Changes outside their ranges are ignored; without any usable one the tempo is 120 bpm.
+    /// Creates the tempo of a session. Changes with values outside their ranges are ignored.
+    /// Without a usable change, the tempo is 120 bpm.
     pub(crate) fn new(changes: &[TempoChange], sample_rate_hz: u32) -> Self {
         let is_usable = |change: &&TempoChange| {
             (1.0..=100_000.0).contains(&change.bpm)
@@ -30,19 +31,19 @@ impl Tempo {
         Self { changes: usable.into(), sample_rate_hz: f64::from(sample_rate_hz) }
     }
 
-    /// The musical time at a frame, which may be before the start.
-    pub(crate) fn at(&self, frame: i64) -> MusicalTime {
-        let after = self.changes.partition_point(|change| change.frame as i64 <= frame);
-        let change = self.changes[after.max(1) - 1];
+    /// Returns the musical time at a frame, which may be before the start of the session.
+    pub(crate) fn time_at(&self, frame: i64) -> MusicalTime {
+        let next_index = self.changes.partition_point(|change| change.frame as i64 <= frame);
+        let change = self.changes[next_index.max(1) - 1];
         let frames = (frame - change.frame as i64) as f64;
         let beat = change.beat + frames * change.bpm / (60.0 * self.sample_rate_hz);
         MusicalTime { bpm: change.bpm, beat }
     }
 
-    /// The frame of the first change after a frame.
+    /// Returns the frame of the first tempo change after a frame.
     pub(crate) fn next_change(&self, frame: i64) -> Option<i64> {
-        let after = self.changes.partition_point(|change| change.frame as i64 <= frame);
-        self.changes.get(after).map(|change| change.frame as i64)
+        let next_index = self.changes.partition_point(|change| change.frame as i64 <= frame);
+        self.changes.get(next_index).map(|change| change.frame as i64)
     }
 }
 
@@ -62,14 +63,15 @@ mod tests {
             ],
             48_000,
         );
-        let check =
-            |frame, bpm, beat| assert_eq!(tempo.at(frame), MusicalTime { bpm, beat }, "frame {frame}");
+        let check = |frame, bpm, beat| {
+            assert_eq!(tempo.time_at(frame), MusicalTime { bpm, beat }, "musical time at frame {frame}");
+        };
         check(-24_000, 120.0, -1.0);
         check(24_000, 120.0, 1.0);
         check(48_000, 60.0, 2.0);
         check(96_000, 60.0, 3.0);
         assert_eq!((tempo.next_change(-1), tempo.next_change(0)), (Some(0), Some(48_000)));
         assert_eq!(tempo.next_change(48_000), None);
-        assert_eq!(Tempo::new(&[], 48_000).at(24_000), MusicalTime { bpm: 120.0, beat: 1.0 });
+        assert_eq!(Tempo::new(&[], 48_000).time_at(24_000), MusicalTime { bpm: 120.0, beat: 1.0 });
     }
 }

@@ -1,4 +1,5 @@
-//! The difference between two sessions: what an edit keeps while the mixer plays on.
+//! The differences between two sessions. They determine the parts of the mixer that continue after
+//! an edit.
 
 use alloc::string::String;
 use alloc::vec;
@@ -25,7 +26,7 @@ pub(crate) struct TrackLayout {
     pub(crate) routes: Vec<RouteLayout>,
 }
 
-/// A note player continues if all of this stays the same.
+/// The identity of a note player: if no field changes, the player continues.
 #[derive(Clone, PartialEq)]
 pub(crate) struct PlayerLayout {
     pub(crate) instrument: Option<Instrument>,
@@ -48,9 +49,9 @@ pub(crate) struct RouteLayout {
 /// The changes that an edit makes to a mixer.
 #[derive(Debug, PartialEq)]
 pub(crate) struct Plan {
-    /// For each track of the new session.
+    /// The plans of the tracks of the new session.
     pub(crate) tracks: Vec<TrackPlan>,
-    /// Indices of the tracks that the new session does not have.
+    /// Indices, in the old session, of the tracks that the new session does not have.
     pub(crate) removed: Vec<usize>,
     pub(crate) master_effects: EffectsPlan,
 }
@@ -58,28 +59,28 @@ pub(crate) struct Plan {
 #[derive(Debug, PartialEq)]
 pub(crate) struct TrackPlan {
     /// Index of the track in the old session; `None` for a new track.
-    pub(crate) old: Option<usize>,
+    pub(crate) old_index: Option<usize>,
     pub(crate) keeps_player: bool,
     pub(crate) effects: EffectsPlan,
-    /// For each route of the track: its index among the old routes; `None` for a new route.
+    /// For each route of the track, its index among the track's old routes; `None` for a new route.
     pub(crate) routes: Vec<Option<usize>>,
 }
 
 #[derive(Debug, PartialEq)]
 pub(crate) struct EffectsPlan {
-    /// For each effect: its index among the old effects; `None` for a new effect.
+    /// For each effect, its index among the old effects; `None` for a new effect.
     pub(crate) sources: Vec<Option<usize>>,
-    /// Whether the effects or their order differ from the old ones.
+    /// Whether the effects or their order have changed.
     pub(crate) is_changed: bool,
 }
 
-/// The plan that turns one mix into another.
+/// Returns the plan that changes the mix `old` to the mix `new`.
 pub(crate) fn diff(old: &MixLayout, new: &MixLayout) -> Plan {
     let old_index = |id: &str| old.tracks.iter().position(|track| track.id == id);
     let new_index = |id: &str| new.tracks.iter().position(|track| track.id == id);
-    // Old routes, with the indices of tracks that the new session gives them; `None` for routes to
-    // tracks that it does not have.
-    let moved = |route: &RouteLayout| {
+    // Converts an old route to the track indices of the new session. The result is `None` if the
+    // new session does not have the destination.
+    let with_new_index = |route: &RouteLayout| {
         let to = match route.to {
             Destination::Master => Destination::Master,
             Destination::Strip(old_to) => Destination::Strip(new_index(&old.tracks.get(old_to)?.id)?),
@@ -89,19 +90,22 @@ pub(crate) fn diff(old: &MixLayout, new: &MixLayout) -> Plan {
     let track_plan = |track: &TrackLayout| {
         let Some(index) = old_index(&track.id) else {
             return TrackPlan {
-                old: None,
+                old_index: None,
                 keeps_player: false,
                 effects: effects_plan(&[], &track.effects),
                 routes: vec![None; track.routes.len()],
             };
         };
         let old = &old.tracks[index];
-        let old_routes: Vec<Option<RouteLayout>> = old.routes.iter().map(moved).collect();
+        let old_routes: Vec<Option<RouteLayout>> = old.routes.iter().map(with_new_index).collect();
         TrackPlan {
-            old: Some(index),
+            old_index: Some(index),
             keeps_player: old.player == track.player,
             effects: effects_plan(&old.effects, &track.effects),
-            routes: kept(&old_routes, &track.routes.iter().map(|route| Some(*route)).collect::<Vec<_>>()),
+            routes: match_parts(
+                &old_routes,
+                &track.routes.iter().map(|route| Some(*route)).collect::<Vec<_>>(),
+            ),
         }
     };
     Plan {
@@ -112,11 +116,11 @@ pub(crate) fn diff(old: &MixLayout, new: &MixLayout) -> Plan {
 }
 
 fn effects_plan(old: &[EffectLayout], new: &[EffectLayout]) -> EffectsPlan {
-    EffectsPlan { sources: kept(old, new), is_changed: old != new }
+    EffectsPlan { sources: match_parts(old, new), is_changed: old != new }
 }
 
-/// For each new part, the index of the same old part. No old part is used twice.
-fn kept<Part: PartialEq>(old: &[Part], new: &[Part]) -> Vec<Option<usize>> {
+/// Returns, for each new part, the index of an equal old part. No old part is used twice.
+fn match_parts<Part: PartialEq>(old: &[Part], new: &[Part]) -> Vec<Option<usize>> {
     let mut is_used = vec![false; old.len()];
     let find = |part: &Part| {
         let index = (0..old.len()).find(|&index| !is_used[index] && old[index] == *part)?;
@@ -179,18 +183,18 @@ mod tests {
     }
 
     #[test]
-    fn the_same_layout_keeps_everything() {
+    fn an_unchanged_layout_keeps_all_parts() {
         let layout = layout(vec![track("1", Destination::Strip(1)), track("2", Destination::Master)]);
         let plan = diff(&layout, &layout);
         assert!(plan.removed.is_empty() && !plan.master_effects.is_changed);
         for (index, track) in plan.tracks.iter().enumerate() {
             assert!(track.keeps_player && !track.effects.is_changed);
-            assert_eq!((track.old, &track.routes[..]), (Some(index), &[Some(0)][..]));
+            assert_eq!((track.old_index, &track.routes[..]), (Some(index), &[Some(0)][..]));
         }
     }
 
     #[test]
-    fn moved_tracks_keep_their_routes_and_routes_to_removed_tracks_go() {
+    fn moved_tracks_keep_their_routes_and_routes_to_removed_tracks_are_new() {
         let before = layout(vec![
             track("group", Destination::Master),
             track("removed", Destination::Master),
@@ -204,12 +208,12 @@ mod tests {
         ]);
         let plan = diff(&before, &after);
         assert_eq!(plan.removed, [1]);
-        let old: Vec<_> = plan.tracks.iter().map(|track| (track.old, track.routes[0])).collect();
+        let old: Vec<_> = plan.tracks.iter().map(|track| (track.old_index, track.routes[0])).collect();
         assert_eq!(old, [(Some(3), None), (Some(2), Some(0)), (Some(0), Some(0))]);
     }
 
     #[test]
-    fn effects_of_the_same_id_and_kind_are_kept_once() {
+    fn effects_with_the_same_id_and_kind_are_matched_once() {
         let old = [effect("a", "delay"), effect("b", "reverb"), effect("c", "gate")];
         let check = |new: &[EffectLayout], sources: &[Option<usize>], is_changed: bool| {
             let plan = effects_plan(&old, new);
@@ -226,6 +230,6 @@ mod tests {
         let mut after = before.clone();
         after.tracks[0].player.instrument = Some(Instrument { bank_slot: 0, bank: 0, program: 4 });
         assert!(!diff(&before, &after).tracks[0].keeps_player);
-        assert_eq!(diff(&MixLayout::default(), &after).tracks[0].old, None);
+        assert_eq!(diff(&MixLayout::default(), &after).tracks[0].old_index, None);
     }
 }

@@ -234,7 +234,10 @@ fn invalid_sessions_are_refused_with_the_reason() {
         &|session| session.tracks[2].sends = vec![send(u32::MAX, 1.0, false)],
         "track \"c\" refers to track number 4294967295, which does not exist",
     );
-    check(&|session| session.master_effects = vec![effect("x", "none", &[])], "there is no effect \"none\"");
+    check(
+        &|session| session.master_effects = vec![effect("x", "none", &[])],
+        "the engine has no kind of effect with the id \"none\"",
+    );
     check(
         &|session| session.tracks[0].effects = vec![effect("x", "utility", &[]); 65],
         "track \"a\" has more than 64 effects",

@@ -353,7 +353,10 @@ fn unsupported_sample_rates_are_refused() {
     assert!(error.contains("8000 Hz") && error.contains("\"low\""), "{error}");
     let mut mixer = mixer(&two_tracks());
     let error = mixer.set_session(&session, &[]).unwrap_err().to_string();
-    assert_eq!(error, "the session is at 8000 Hz and the mixer runs at 48000 Hz");
+    assert_eq!(
+        error,
+        "the session has a sample rate of 8000 Hz, but the mixer has 48000 Hz; both must be equal"
+    );
 }
 
 #[test]

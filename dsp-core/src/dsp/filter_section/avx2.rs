@@ -1,5 +1,6 @@
-//! Steady sections by AVX2. A vector holds two sections; each is three frames later than the
-//! section before it. The operations and their order are those of [`step`], and so are the bits.
+//! Steady sections with AVX2 instructions. A vector contains the frames of two sections. Each
+//! section is three frames behind the section before it. The operations and their order are those
+//! of [`step`], so the results are bit-identical.
 
 use core::arch::x86_64::{
     __m256d, _mm_cvtsd_f64, _mm_setr_pd, _mm_unpackhi_pd, _mm256_add_pd, _mm256_castpd128_pd256,
@@ -12,34 +13,34 @@ use crate::dsp::stereo_frames::Frame;
 
 /// Two consecutive sections, the later one in the lower half of each vector.
 struct Pair {
-    last_by: __m256d,
-    before_by: __m256d,
+    last_factor: __m256d,
+    before_factor: __m256d,
     above: [__m256d; 3],
     last: __m256d,
     before: __m256d,
 }
 
 impl Pair {
-    /// The pair that starts with the section at an index. If there is no later section, its half
-    /// has no meaning.
+    /// Creates the pair that starts with the section at the index `first`. Without a later section,
+    /// the lower half is unused.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn new(first: usize, factors: &[Factors], states: &[State]) -> Self {
         let later = (first + 1).min(factors.len() - 1);
-        let both = |of: fn(&Factors) -> f64| {
-            let (later, first) = (of(&factors[later]), of(&factors[first]));
+        let load_pair = |factor: fn(&Factors) -> f64| {
+            let (later, first) = (factor(&factors[later]), factor(&factors[first]));
             _mm256_setr_pd(later, later, first, first)
         };
         Self {
-            last_by: both(|factors| factors.last),
-            before_by: both(|factors| factors.before),
+            last_factor: load_pair(|factors| factors.last),
+            before_factor: load_pair(|factors| factors.before),
             above: [
-                both(|factors| factors.above[0]),
-                both(|factors| factors.above[1]),
-                both(|factors| factors.above[2]),
+                load_pair(|factors| factors.above[0]),
+                load_pair(|factors| factors.above[1]),
+                load_pair(|factors| factors.above[2]),
             ],
-            last: joined(states[later][0], states[first][0]),
-            before: joined(states[later][1], states[first][1]),
+            last: join(states[later][0], states[first][0]),
+            before: join(states[later][1], states[first][1]),
         }
     }
 
@@ -47,16 +48,16 @@ impl Pair {
     #[target_feature(enable = "avx2")]
     #[inline]
     fn step(&mut self, frames: __m256d) -> __m256d {
-        let now = _mm256_sub_pd(frames, _mm256_mul_pd(self.before, self.before_by));
-        let now = _mm256_sub_pd(now, _mm256_mul_pd(self.last, self.last_by));
+        let recursive = _mm256_sub_pd(frames, _mm256_mul_pd(self.before, self.before_factor));
+        let recursive = _mm256_sub_pd(recursive, _mm256_mul_pd(self.last, self.last_factor));
         let [above, above_last, above_before] = self.above;
-        let kept =
+        let from_states =
             _mm256_add_pd(_mm256_mul_pd(self.last, above_last), _mm256_mul_pd(self.before, above_before));
-        (self.last, self.before) = (now, self.last);
-        _mm256_add_pd(_mm256_mul_pd(now, above), kept)
+        (self.last, self.before) = (recursive, self.last);
+        _mm256_add_pd(_mm256_mul_pd(recursive, above), from_states)
     }
 
-    /// States of the first section and of the later one.
+    /// Returns the states of the first section and of the later section.
     #[target_feature(enable = "avx2")]
     #[inline]
     fn states(&self) -> [State; 2] {
@@ -66,7 +67,7 @@ impl Pair {
 
 #[target_feature(enable = "avx2")]
 #[inline]
-fn joined(lower: Frame, upper: Frame) -> __m256d {
+fn join(lower: Frame, upper: Frame) -> __m256d {
     let ([a, b], [c, d]) = (lower.to_array(), upper.to_array());
     _mm256_setr_pd(a, b, c, d)
 }
@@ -85,24 +86,24 @@ fn upper(values: __m256d) -> Frame {
     Frame::new([_mm_cvtsd_f64(half), _mm_cvtsd_f64(_mm_unpackhi_pd(half, half))])
 }
 
-/// Combines the upper half of `behind` and the lower half of `ahead`: the output of each section is
-/// the input of the next.
+/// Combines the upper half of `behind` and the lower half of `ahead`, because the output of each
+/// section is the input of the next section.
 #[target_feature(enable = "avx2")]
 #[inline]
-fn shifted(behind: __m256d, ahead: __m256d) -> __m256d {
+fn shift(behind: __m256d, ahead: __m256d) -> __m256d {
     _mm256_permute2f128_pd::<0x21>(behind, ahead)
 }
 
-/// Number of frames by which a section is later than the one before it. With fewer, a section would
-/// wait for the output of the one before it.
+/// Number of frames by which a section is behind the section before it. With fewer frames, a
+/// section would have to wait for the output of the section before it.
 const STAGGER_FRAMES: usize = 3;
 
-/// Minimum number of frames for a number of sections.
+/// Returns the minimum number of frames that [`process_lockstep`] needs for a number of sections.
 pub(super) const fn min_frames(sections: usize) -> usize {
     STAGGER_FRAMES * sections
 }
 
-/// Processes frames with one to four sections. `audio` has at least [`min_frames`].
+/// Processes frames with one to four sections. `audio` has at least [`min_frames`] frames.
 #[target_feature(enable = "avx2")]
 pub(super) fn process_lockstep<const COUNT: usize>(
     factors: &[Factors; COUNT],
@@ -110,7 +111,7 @@ pub(super) fn process_lockstep<const COUNT: usize>(
     audio: &mut [Frame],
 ) {
     let ahead = |section: usize| STAGGER_FRAMES * (COUNT - 1).saturating_sub(section);
-    // All sections but the last first process the frames by which they are ahead.
+    // Before the loop, all sections but the last process the frames by which they are ahead of it.
     for (section, (factors, state)) in factors.iter().zip(&mut *states).enumerate() {
         let ahead = if COUNT == 1 { audio.len() } else { ahead(section) };
         audio[..ahead].iter_mut().for_each(|value| *value = step(factors, state, *value));
@@ -119,9 +120,9 @@ pub(super) fn process_lockstep<const COUNT: usize>(
         return;
     }
     let mut pairs = [0, COUNT.min(3) - 1].map(|first| Pair::new(first, factors, states));
-    // Inputs of the pairs, of now and of the next frames.
+    // Inputs of both pairs, for the current frame and for the next two frames.
     let inputs = |first: usize| {
-        [0, 1, 2].map(|frame| joined(audio[frame + ahead(first + 1)], audio[frame + ahead(first)]))
+        [0, 1, 2].map(|frame| join(audio[frame + ahead(first + 1)], audio[frame + ahead(first)]))
     };
     let (mut first, mut second) = (inputs(0), inputs(2));
     let frames = audio.len();
@@ -130,15 +131,16 @@ pub(super) fn process_lockstep<const COUNT: usize>(
         let next = audio.get(frame + STAGGER_FRAMES * COUNT).copied().unwrap_or(Frame::ZERO);
         let [left, right] = next.to_array();
         let next = _mm256_castpd128_pd256(_mm_setr_pd(left, right));
-        first = [first[1], first[2], shifted(outputs[0], next)];
-        second = [second[1], second[2], shifted(outputs[1], outputs[0])];
+        first = [first[1], first[2], shift(outputs[0], next)];
+        second = [second[1], second[2], shift(outputs[1], outputs[0])];
         audio[frame] = match COUNT {
             2 => lower(outputs[0]),
             3 => upper(outputs[1]),
             _ => lower(outputs[1]),
         };
     }
-    // Frames between two sections are stored, and the later sections process them.
+    // After the loop, the frames between two sections are stored. The later sections then process
+    // them.
     let in_flight =
         [first.map(|pair| lower(pair)), second.map(|pair| upper(pair)), second.map(|pair| lower(pair))];
     for (section, in_flight) in in_flight.into_iter().take(COUNT - 1).enumerate() {
@@ -146,8 +148,8 @@ pub(super) fn process_lockstep<const COUNT: usize>(
         audio[index..index + STAGGER_FRAMES].copy_from_slice(&in_flight);
     }
     for (pair, states) in pairs.iter().zip(states.chunks_mut(2)) {
-        for (state, now) in states.iter_mut().zip(pair.states()) {
-            *state = now;
+        for (state, final_state) in states.iter_mut().zip(pair.states()) {
+            *state = final_state;
         }
     }
     for (section, (factors, state)) in factors.iter().zip(&mut *states).enumerate() {

@@ -1,4 +1,4 @@
-//! Sections whose responses ramp, one by one and in series.
+//! Sections whose responses ramp, and their processing in series.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 use super::avx2;
@@ -7,7 +7,7 @@ use super::shape::Shape;
 use crate::dsp::control::CONTROL_FRAMES;
 use crate::dsp::stereo_frames::Frame;
 
-/// A state below this magnitude is silent.
+/// A state below this magnitude counts as silent.
 const SILENT: f64 = 1e-30;
 
 /// A stereo section, whose response ramps linearly from one control point to the next.
@@ -22,7 +22,7 @@ pub(crate) struct Section {
 }
 
 impl Section {
-    /// A silent, steady section.
+    /// Creates a silent, steady section.
     pub(crate) fn new(shape: Shape) -> Self {
         Self {
             is_passthrough: shape.is_passthrough(),
@@ -39,7 +39,8 @@ impl Section {
         *self = Self::new(shape);
     }
 
-    /// At a control point: ends the last ramp and ramps to a response at the next control point.
+    /// Starts a ramp at a control point, from the target of the last ramp to a response at the next
+    /// control point.
     pub(crate) fn ramp_to(&mut self, shape: Shape) {
         if !self.is_moving {
             if shape == self.to {
@@ -59,7 +60,7 @@ impl Section {
         }
     }
 
-    /// Clears states that are about to become denormal. The caller does so at fixed frames of the
+    /// Clears states that would become denormal. The caller calls this at fixed frames of the
     /// clock.
     pub(crate) fn flush_denormals(&mut self) {
         let is_silent = |state: &Frame| state.to_array().iter().all(|value| value.abs() < SILENT);
@@ -95,11 +96,12 @@ impl Section {
     }
 }
 
-/// Maximum number of sections that process in lockstep. Each waits for its own last frame only. On
-/// WebAssembly, registers hold the coefficients of two.
+/// Maximum number of sections that process frames in lockstep. In lockstep, the CPU computes one
+/// section while another waits for its previous frame. On WebAssembly, the registers suffice for
+/// the coefficients of two sections.
 const MAX_LOCKSTEP: usize = if cfg!(target_arch = "wasm32") { 2 } else { 4 };
 
-/// Filters frames with sections in series, and skips those that pass their input through.
+/// Filters frames with sections in series. Skips sections that pass their input through.
 ///
 /// Up to [`MAX_LOCKSTEP`] steady sections process in lockstep.
 #[inline(always)]
@@ -124,8 +126,8 @@ pub(crate) fn process_in_series(sections: &mut [Section], offset: usize, audio: 
 
 #[inline(always)]
 fn in_lockstep<const COUNT: usize>(sections: [&mut Section; COUNT], audio: &mut [Frame]) {
-    let factors: [Factors; COUNT] = core::array::from_fn(|at| sections[at].factors);
-    let mut states: [State; COUNT] = core::array::from_fn(|at| sections[at].state);
+    let factors: [Factors; COUNT] = core::array::from_fn(|index| sections[index].factors);
+    let mut states: [State; COUNT] = core::array::from_fn(|index| sections[index].state);
     process_lockstep(&factors, &mut states, audio);
     for (section, state) in sections.into_iter().zip(states) {
         section.state = state;
@@ -141,7 +143,8 @@ fn process_lockstep<const COUNT: usize>(
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     if audio.len() >= avx2::min_frames(COUNT) && crate::simd::avx2() {
         #[expect(unsafe_code, reason = "the only way to call code for a feature found at run time")]
-        // SAFETY: `avx2` has found the one CPU feature that the function needs.
+        // SAFETY: `avx2` has confirmed that the CPU has AVX2, the only feature that the function
+        // needs.
         return unsafe { avx2::process_lockstep(factors, states, audio) };
     }
     for value in audio {

@@ -1,7 +1,7 @@
 //! The response of a second-order section.
 
-/// The response of a section. With `s = j tan(pi f / rate) / g`, it is `H = input + (band s + low)
-/// / (s^2 + damping s + 1)`.
+/// The response of a section. With `s = j tan(pi f / rate) / g`, the response is `H = input + (band
+/// s + low) / (s^2 + damping s + 1)`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Shape {
     /// `tan(pi f0 / rate)`, above 0.
@@ -17,51 +17,52 @@ pub(crate) struct Shape {
 }
 
 impl Shape {
-    /// Passes the signal unchanged; crossfades to another shape start with this frequency and
-    /// damping.
+    /// Creates a response that leaves the signal unchanged. Crossfades to another response start
+    /// with the frequency and damping `g` and `damping`.
     pub(crate) fn passthrough(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 1.0, band: 0.0, low: 0.0 }
     }
 
-    /// A low-pass filter of 12 dB per octave.
+    /// Creates a low-pass filter of 12 dB per octave.
     pub(crate) fn low_pass(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 0.0, band: 0.0, low: 1.0 }
     }
 
-    /// A high-pass filter of 12 dB per octave.
+    /// Creates a high-pass filter of 12 dB per octave.
     pub(crate) fn high_pass(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 1.0, band: -damping, low: -1.0 }
     }
 
-    /// A band-pass filter with 0 dB at its centre.
+    /// Creates a band-pass filter with 0 dB at its centre.
     pub(crate) fn band_pass(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 0.0, band: damping, low: 0.0 }
     }
 
-    /// A notch filter.
+    /// Creates a notch filter.
     pub(crate) fn notch(g: f64, damping: f64) -> Self {
         Self { g, damping, input: 1.0, band: -damping, low: 0.0 }
     }
 
-    /// A bell with a gain of `a * a` (Cookbook: peakingEQ; `a = 10^(dB / 40)`).
+    /// Creates a bell with a gain of `a * a` (Cookbook: peakingEQ; `a = 10^(dB / 40)`).
     pub(crate) fn bell(g: f64, q: f64, a: f64) -> Self {
         let damping = 1.0 / (q * a);
         Self { g, damping, input: 1.0, band: damping * (a * a - 1.0), low: 0.0 }
     }
 
-    /// A low shelf with a gain of `a * a` (Cookbook: lowShelf).
+    /// Creates a low shelf with a gain of `a * a` (Cookbook: lowShelf).
     pub(crate) fn low_shelf(g: f64, q: f64, a: f64) -> Self {
         let damping = 1.0 / q;
         Self { g: g / libm::sqrt(a), damping, input: 1.0, band: damping * (a - 1.0), low: a * a - 1.0 }
     }
 
-    /// A high shelf with a gain of `a * a` (Cookbook: highShelf).
+    /// Creates a high shelf with a gain of `a * a` (Cookbook: highShelf).
     pub(crate) fn high_shelf(g: f64, q: f64, a: f64) -> Self {
         let damping = 1.0 / q;
         Self { g: g * libm::sqrt(a), damping, input: a * a, band: damping * (1.0 - a) * a, low: 1.0 - a * a }
     }
 
-    /// A linear mix of the input and the filter; 1 is the filter alone.
+    /// Returns a linear mix of the input and the filter. With a fraction of 1, the result is the
+    /// filter alone.
     pub(crate) fn blend(self, fraction: f64) -> Self {
         Self {
             input: 1.0 + (self.input - 1.0) * fraction,
@@ -76,15 +77,16 @@ impl Shape {
         self.input == 1.0 && self.band == 0.0 && self.low == 0.0
     }
 
-    /// Magnitude squared of the transfer function at `warped = tan(pi f / rate)`.
+    /// Returns the squared magnitude of the transfer function at `warped = tan(pi f / rate)`.
     pub(crate) fn power_at(&self, warped: f64) -> f64 {
         let s = warped / self.g;
         let (re, im) = (1.0 - s * s, self.damping * s);
-        let (top_re, top_im) = (self.input * re + self.low, self.input * im + self.band * s);
-        (top_re * top_re + top_im * top_im) / (re * re + im * im)
+        let (numerator_re, numerator_im) = (self.input * re + self.low, self.input * im + self.band * s);
+        (numerator_re * numerator_re + numerator_im * numerator_im) / (re * re + im * im)
     }
 
-    /// The linear interpolation of two responses; 0 is `self`.
+    /// Returns the linear interpolation of two responses. With a fraction of 0, the result is
+    /// `self`.
     pub(super) fn interpolate(&self, to: &Self, fraction: f64) -> Self {
         let between = |from: f64, to: f64| from + (to - from) * fraction;
         Self {
@@ -97,8 +99,8 @@ impl Shape {
     }
 }
 
-/// `tan(pi f / rate)`, the frequency of the bilinear transform. Frequencies above 0.49 of the rate
-/// count as that.
+/// Returns `tan(pi f / rate)`, the warped frequency of the bilinear transform. Frequencies are
+/// limited to 0.49 times the sample rate.
 pub(crate) fn warp(frequency_hz: f64, sample_rate_hz: f64) -> f64 {
     libm::tan(core::f64::consts::PI * (frequency_hz / sample_rate_hz).min(0.49))
 }

@@ -1,10 +1,10 @@
-//! Convolution reverb, with an impulse response of the user or of a synthetic room.
+//! Convolution reverb, with an impulse response of the user or of a synthetic room or plate.
 //!
-//! The response comes from [`EffectConfig::impulse`] or from `rooms.rs`. It is normalised to an
-//! energy of 1, the mean of left and right, so that white noise keeps its level. The energy of a
-//! synthetic room varies slightly with its noise. The wet signal has no latency. Spectra of the
-//! response are computed when they are first needed (`partitions.rs`). Without an impulse response
-//! of the user, that choice is silent.
+//! The response comes from [`EffectConfig::impulse`] or from `rooms.rs`. It is normalised to a mean
+//! energy of 1 over left and right, which keeps the level of white noise. The energy of a synthetic
+//! room varies slightly with its random noise. The wet signal has no latency. Spectra of the
+//! response are computed when they are first needed (`partitions.rs`). If the user's response is
+//! selected but none is loaded, the wet signal is silent.
 
 mod partitions;
 mod pre_delay;
@@ -26,12 +26,13 @@ use partitions::Convolver;
 use pre_delay::PreDelay;
 use waveform::Waveform;
 
-/// At these frequencies a cut is off.
+/// Frequencies in hertz at which the low cut and the high cut are off.
 const LOWEST_HZ: f64 = 20.0;
 const HIGHEST_HZ: f64 = 20_000.0;
 
-/// Longest response of the user in seconds, which is longer than any hall's. Its energy is computed
-/// when the effect is made, which may happen during playback.
+/// Longest impulse response of the user in seconds, which is longer than that of any hall. The
+/// limit bounds the work of the effect's construction, which computes the energy of the response
+/// and may happen during playback.
 const LONGEST_SECS: f64 = 30.0;
 
 /// Longest pre-delay, in milliseconds.
@@ -78,10 +79,10 @@ choices! {
     }
 }
 
-/// Fade-out and fade-in of a change of response or pre-delay, in seconds.
+/// Time of the fade-out and of the fade-in after a change of response or pre-delay, in seconds.
 const FADE_SECS: f64 = 0.02;
 
-/// Crossfade of a cut, in seconds.
+/// Crossfade time when a cut is switched on or off, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 struct Convolution {
@@ -106,7 +107,8 @@ struct Convolution {
 }
 
 impl Convolution {
-    /// Bytes of the responses, of the spectra of the longest one, and of the spectra of the input.
+    /// Returns the bytes of the responses, of the spectra of the longest response and of the
+    /// spectra of the input.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let rate_hz = f64::from(sample_rate_hz);
         let room_frames = [rooms::SMALL_ROOM, rooms::HALL, rooms::PLATE].map(|room| room.frames(rate_hz));
@@ -155,7 +157,8 @@ impl Convolution {
         convolution
     }
 
-    /// A silent convolver for the longest response, set to one of them.
+    /// Creates a silent convolver with capacity for the longest response, which convolves with
+    /// `response`.
     fn convolver(responses: &mut [Waveform], response: Response) -> Convolver {
         let max_frames = responses.iter().map(Waveform::frames).fold(0, usize::max);
         let mut convolver = Convolver::new(max_frames);
@@ -180,7 +183,7 @@ impl Convolution {
         [&mut self.low_cut_hz, &mut self.high_cut_hz].into_iter().chain(&mut self.cut_fractions)
     }
 
-    /// Computes the values of the control point after `frame`.
+    /// Computes the values at the control point after `frame`.
     fn control(&mut self, frame: u64) {
         let is_ramping = core::mem::take(&mut self.has_new_target)
             || self.cut_values().any(|smoothed| !smoothed.is_steady())
@@ -195,8 +198,8 @@ impl Convolution {
         self.pre_delay.control(frame);
     }
 
-    /// Fades the old response out, then switches to the new one with a cleared state and fades its
-    /// input in.
+    /// Fades out the output of the old response. Then switches to the new response with a cleared
+    /// state and fades in its input.
     fn change_response(&mut self) {
         let fade_frames = self.frames(FADE_SECS);
         let target_gain = if self.target_response == self.current_response { 1.0 } else { 0.0 };
@@ -234,7 +237,7 @@ impl Effect for Convolution {
     fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
         let Some(parameter) = ConvolutionParam::from_index(parameter) else { return };
         self.has_new_target = true;
-        let switch_frames = ramp_frames.max(self.frames(SWITCH_SECS));
+        let switch_ramp_frames = ramp_frames.max(self.frames(SWITCH_SECS));
         match parameter {
             ConvolutionParam::Response => self.target_response = Response::from_value(value),
             ConvolutionParam::PreDelayMs => {
@@ -242,11 +245,13 @@ impl Effect for Convolution {
             }
             ConvolutionParam::LowCutHz => {
                 self.low_cut_hz.set(value, ramp_frames);
-                self.cut_fractions[0].set_if_new(if value > LOWEST_HZ { 1.0 } else { 0.0 }, switch_frames);
+                self.cut_fractions[0]
+                    .set_if_new(if value > LOWEST_HZ { 1.0 } else { 0.0 }, switch_ramp_frames);
             }
             ConvolutionParam::HighCutHz => {
                 self.high_cut_hz.set(value, ramp_frames);
-                self.cut_fractions[1].set_if_new(if value < HIGHEST_HZ { 1.0 } else { 0.0 }, switch_frames);
+                self.cut_fractions[1]
+                    .set_if_new(if value < HIGHEST_HZ { 1.0 } else { 0.0 }, switch_ramp_frames);
             }
             ConvolutionParam::LevelDb => self.level.set(f64::from(gain::from_db(value)), ramp_frames),
             ConvolutionParam::Mix => self.mix.set(value, ramp_frames),

@@ -1,14 +1,15 @@
 //! Partitioned convolution with a long response, without latency and with even load.
 //!
 //! The partitions get longer towards the end of the response (W. G. Gardner, "Efficient Convolution
-//! without Input-Output Delay", JAES 43-3, 1995). The head is convolved directly. Partitions of 64,
-//! 512 and 4,096 frames follow, which are multiplied as spectra (overlap-save, T. G. Stockham,
-//! 1966). Longer partitions start two lengths into the response, so that their work can be spread
-//! over a length. Two real channels share one complex transform.
+//! without Input-Output Delay", JAES 43-3, 1995). The first frames of the response are convolved
+//! directly. Partitions of 64, 512 and 4,096 frames follow, whose spectra are multiplied with those
+//! of the input (overlap-save, T. G. Stockham, 1966). Partitions of 512 and 4,096 frames start two
+//! partition lengths into the response. Their work can thus be spread over the time of one length.
+//! Both real channels share one complex transform.
 //!
-//! A partition is first needed when that many blocks of input have come since the start. Its
-//! spectrum is computed only then, so that a response of any length can start during playback. The
-//! output has the same bits as with all spectra computed in advance.
+//! The partition with the index `n` is first needed when `n + 1` blocks of input have been
+//! received. Its spectrum is computed only then, so a response of any length can start during
+//! playback. The output is bit-identical to that with all spectra computed in advance.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -20,13 +21,13 @@ use crate::dsp::memory::values_bytes;
 use crate::simd::on_best_instructions;
 
 /// Frames at the start of a response that are convolved directly.
-const HEAD: usize = 64;
+const HEAD_FRAMES: usize = 64;
 
 /// Frames that are convolved together.
 const GROUP_FRAMES: usize = 16;
 
-/// A size of partitions: their length, and the frame of the response where they start. They end
-/// where those of the next size start.
+/// A size of partitions: their length in frames, and the frame of the response at which the first
+/// of them starts. The last of them ends where the partitions of the next size start.
 struct PartitionSize {
     length: usize,
     start: usize,
@@ -38,49 +39,50 @@ const SIZES: [PartitionSize; 3] = [
     PartitionSize { length: 4_096, start: 8_192 },
 ];
 
-/// The end of the partitions of a size, in a response of some frames.
-fn end_of(size: usize, frames: usize) -> usize {
+/// Returns the frame at which the partitions of a size end, in a response of `frames` frames.
+fn end_frame(size: usize, frames: usize) -> usize {
     SIZES.get(size + 1).map_or(frames, |next| next.start.min(frames))
 }
 
-/// Number of partitions of a size in a response of some frames.
-fn parts_of(size: usize, frames: usize) -> usize {
-    end_of(size, frames).saturating_sub(SIZES[size].start).div_ceil(SIZES[size].length)
+/// Returns the number of partitions of a size in a response of `frames` frames.
+fn partitions_of(size: usize, frames: usize) -> usize {
+    end_frame(size, frames).saturating_sub(SIZES[size].start).div_ceil(SIZES[size].length)
 }
 
-/// Bytes of the spectra and buffers for a response of `frames` frames.
+/// Returns the bytes of the spectra and buffers for a response of `frames` frames.
 pub(super) fn memory_bytes(frames: usize) -> u64 {
-    // The sum covers response and past input of each partition, then sum, input, output, and a
-    // transform with its tables.
-    let of_size = |size: usize| (8 * parts_of(size, frames) + 4 + 4 + 2 + 4 + 8) * SIZES[size].length;
+    // Each partition needs the spectra of its response and of its input: 8 values per frame. The
+    // other terms are, in order: sum, input, output, and the transform's buffers and tables.
+    let of_size = |size: usize| (8 * partitions_of(size, frames) + 4 + 4 + 2 + 4 + 8) * SIZES[size].length;
     values_bytes((0..SIZES.len()).map(of_size).sum())
 }
 
-/// Spectra of left and right: real and imaginary parts of left, then of right. The first imaginary
-/// part is the real value at half the sample rate.
+/// Stereo spectra. Each has the real and the imaginary parts of left, then those of right. The
+/// first imaginary part of a channel is the real value at half the sample rate.
 struct Spectra {
     length: usize,
-    /// The computed spectra, one after the other.
+    /// The computed spectra, without gaps.
     values: Vec<f32>,
 }
 
 impl Spectra {
-    /// An empty list with capacity for `max_spectra` spectra.
+    /// Creates an empty list with capacity for `max_spectra` spectra.
     fn new(length: usize, max_spectra: usize) -> Self {
         Self { length, values: Vec::with_capacity(4 * length * max_spectra) }
     }
 
-    /// Number of computed spectra.
+    /// Returns the number of computed spectra.
     fn count(&self) -> usize {
         self.values.len() / (4 * self.length)
     }
 
-    fn at(&self, index: usize) -> &[f32] {
+    fn spectrum(&self, index: usize) -> &[f32] {
         &self.values[4 * self.length * index..][..4 * self.length]
     }
 
-    /// The spectrum at an index, which is at most the number of spectra. Adds a spectrum if needed.
-    fn at_mut(&mut self, index: usize) -> &mut [f32] {
+    /// Returns the spectrum at an index, which is at most the number of spectra. If it equals that
+    /// number, adds a spectrum of zeros.
+    fn spectrum_mut(&mut self, index: usize) -> &mut [f32] {
         let end = 4 * self.length * (index + 1);
         self.values.resize(self.values.len().max(end), 0.0);
         &mut self.values[4 * self.length * index..end]
@@ -99,7 +101,8 @@ impl Transform {
         Self { fft: Fft::new(2 * length), re: vec![0.0; 2 * length], im: vec![0.0; 2 * length] }
     }
 
-    /// Computes the spectra of left and right from `re` and `im`.
+    /// Computes the spectra of left and right from the samples of left in `re` and of right in
+    /// `im`.
     fn analyse(&mut self, spectra: &mut [f32]) {
         let length = self.re.len();
         self.fft.forward(&mut self.re, &mut self.im);
@@ -123,7 +126,7 @@ impl Transform {
         (right_re[0], right_im[0]) = (im[0], im[length / 2]);
     }
 
-    /// Computes left and right in `re` and `im` from their spectra.
+    /// Computes the samples of left in `re` and of right in `im` from their spectra.
     fn synthesise(&mut self, spectra: &[f32]) {
         let length = self.re.len();
         let scale = 1.0 / length as f32;
@@ -157,16 +160,16 @@ struct PartitionLevel {
     length: usize,
     transform: Transform,
     /// Number of partitions of the response.
-    parts: usize,
-    /// Spectra of the first partitions.
+    partition_count: usize,
+    /// Spectra of the partitions of the response, as far as they are computed.
     response: Spectra,
-    /// Spectra of the last blocks of input in a ring, the newest at `newest`.
+    /// A ring of the spectra of the last blocks of input. The newest is at the index `newest`.
     past: Spectra,
     newest: usize,
-    /// Number of received blocks, at most `parts`.
+    /// Number of received blocks, at most `partition_count`.
     received_blocks: usize,
     sum: Vec<f32>,
-    /// The last block and the current one, left and right.
+    /// The previous block of input and the current one, left and right.
     input: [Vec<f32>; 2],
     /// Output of the current block, left and right.
     output: [Vec<f32>; 2],
@@ -175,12 +178,12 @@ struct PartitionLevel {
 impl PartitionLevel {
     fn new(size: usize, max_frames: usize) -> Self {
         let length = SIZES[size].length;
-        let max_spectra = parts_of(size, max_frames);
+        let max_spectra = partitions_of(size, max_frames);
         Self {
             size,
             length,
             transform: Transform::new(length),
-            parts: 0,
+            partition_count: 0,
             response: Spectra::new(length, max_spectra),
             past: Spectra::new(length, max_spectra),
             newest: 0,
@@ -197,9 +200,9 @@ impl PartitionLevel {
         (self.newest, self.received_blocks) = (0, 0);
     }
 
-    /// Does the work of the control point at `frame`.
+    /// Does the part of the level's work that is due at the control point `frame`.
     fn work(&mut self, frame: u64, waveform: &mut Waveform) {
-        if self.parts == 0 {
+        if self.partition_count == 0 {
             return;
         }
         let steps = self.length / CONTROL_FRAMES;
@@ -221,8 +224,8 @@ impl PartitionLevel {
         } else if step + 1 == steps {
             self.transform.synthesise(&self.sum);
         } else if step > 0 {
-            // The newest partition is multiplied last, so that its spectrum is computed in another
-            // step than those of the blocks.
+            // The newest partition is multiplied last. Its spectrum can thus be computed in a later
+            // step than that of the block of input, which spreads the work.
             if step >= steps / 2 {
                 self.compute_spectra(waveform);
             }
@@ -232,7 +235,7 @@ impl PartitionLevel {
         }
     }
 
-    /// Copies the second half of the transform to the output.
+    /// Copies the second half of the transform to the output. Overlap-save discards the first half.
     fn update_output(&mut self) {
         self.output[0].copy_from_slice(&self.transform.re[self.length..]);
         self.output[1].copy_from_slice(&self.transform.im[self.length..]);
@@ -240,42 +243,45 @@ impl PartitionLevel {
 
     /// Computes the spectrum of a complete block of input.
     fn analyse_input(&mut self) {
-        self.newest = if self.received_blocks == 0 { 0 } else { (self.newest + 1) % self.parts };
-        self.received_blocks = self.parts.min(self.received_blocks + 1);
+        self.newest = if self.received_blocks == 0 { 0 } else { (self.newest + 1) % self.partition_count };
+        self.received_blocks = self.partition_count.min(self.received_blocks + 1);
         self.transform.re.copy_from_slice(&self.input[0]);
         self.transform.im.copy_from_slice(&self.input[1]);
-        self.transform.analyse(self.past.at_mut(self.newest));
+        self.transform.analyse(self.past.spectrum_mut(self.newest));
         self.input.iter_mut().for_each(|input| input.copy_within(self.length.., 0));
         self.sum.fill(0.0);
     }
 
-    /// Computes the spectra of the partitions that are needed, at most one per block.
+    /// Computes the spectra of the partitions that the received blocks need. That is at most one
+    /// new spectrum per block.
     fn compute_spectra(&mut self, waveform: &mut Waveform) {
         while self.response.count() < self.received_blocks {
             let part = self.response.count();
             let start = SIZES[self.size].start + part * self.length;
-            let end = (start + self.length).min(end_of(self.size, waveform.frames()));
+            let end = (start + self.length).min(end_frame(self.size, waveform.frames()));
             waveform.compute(end);
             for (side, buffer) in [&mut self.transform.re, &mut self.transform.im].into_iter().enumerate() {
                 buffer.fill(0.0);
                 buffer[..end - start].copy_from_slice(&waveform.side(side)[start..end]);
             }
-            self.transform.analyse(self.response.at_mut(part));
+            self.transform.analyse(self.response.spectrum_mut(part));
         }
     }
 
-    /// Multiplies some partitions with the blocks of input to which they belong.
+    /// Multiplies the spectra of a range of partitions with those of the blocks of input that they
+    /// delay, and adds the products to the sum.
     fn multiply(&mut self, parts: core::ops::Range<usize>) {
         for part in parts {
-            // Blocks after `newest` exist only when the ring is full.
-            let index = if part <= self.newest { self.newest } else { self.newest + self.parts } - part;
-            add_product(&mut self.sum, self.past.at(index), self.response.at(part));
+            // Only a full ring has blocks after `newest`. These are the oldest blocks.
+            let index =
+                if part <= self.newest { self.newest } else { self.newest + self.partition_count } - part;
+            add_product(&mut self.sum, self.past.spectrum(index), self.response.spectrum(part));
         }
     }
 
-    /// Stores input from `frame` on, and adds the output.
+    /// Stores input from the session's frame `frame` on, and adds the level's output to `output`.
     fn process(&mut self, frame: u64, input: [&[f32]; 2], output: [&mut [f32]; 2]) {
-        if self.parts == 0 {
+        if self.partition_count == 0 {
             return;
         }
         let index = (frame % self.length as u64) as usize;
@@ -290,21 +296,21 @@ impl PartitionLevel {
 
 /// Convolves left with left and right with right.
 pub(super) struct Convolver {
-    /// The start of the response.
-    head: [[f32; HEAD]; 2],
-    /// The last frames of left and right, oldest first, then the current ones.
-    recent: [[f32; HEAD + CONTROL_FRAMES]; 2],
+    /// The first frames of the response, left and right.
+    head: [[f32; HEAD_FRAMES]; 2],
+    /// The previous frames of left and right, oldest first, then the current frames.
+    recent: [[f32; HEAD_FRAMES + CONTROL_FRAMES]; 2],
     levels: [PartitionLevel; SIZES.len()],
-    /// Frames of silence that the input has had.
+    /// Number of silent frames of input since the last audible one. `usize::MAX` after a reset.
     silent_frames: usize,
 }
 
 impl Convolver {
-    /// A convolver for responses of at most `max_frames` frames, with an empty response.
+    /// Creates a convolver for responses of at most `max_frames` frames, with an empty response.
     pub(super) fn new(max_frames: usize) -> Self {
         Self {
-            head: [[0.0; HEAD]; 2],
-            recent: [[0.0; HEAD + CONTROL_FRAMES]; 2],
+            head: [[0.0; HEAD_FRAMES]; 2],
+            recent: [[0.0; HEAD_FRAMES + CONTROL_FRAMES]; 2],
             levels: core::array::from_fn(|size| PartitionLevel::new(size, max_frames)),
             silent_frames: usize::MAX,
         }
@@ -313,27 +319,27 @@ impl Convolver {
     /// Sets the response and clears the state.
     pub(super) fn begin(&mut self, waveform: &mut Waveform) {
         let frames = waveform.frames();
-        waveform.compute(HEAD.min(frames));
+        waveform.compute(HEAD_FRAMES.min(frames));
         for (side, head) in self.head.iter_mut().enumerate() {
             head.fill(0.0);
             head.iter_mut().zip(waveform.side(side)).for_each(|(tap, value)| *tap = *value);
         }
         for level in &mut self.levels {
-            level.parts = parts_of(level.size, frames);
+            level.partition_count = partitions_of(level.size, frames);
             level.response.values.clear();
         }
         self.clear();
     }
 
-    /// Clears the state, as after silence.
+    /// Clears the state, which is then that after a long silence.
     pub(super) fn clear(&mut self) {
-        self.recent = [[0.0; HEAD + CONTROL_FRAMES]; 2];
+        self.recent = [[0.0; HEAD_FRAMES + CONTROL_FRAMES]; 2];
         self.levels.iter_mut().for_each(PartitionLevel::clear);
         self.silent_frames = usize::MAX;
     }
 
-    /// Convolves frames in place. The first is `frame` of the session; `waveform` is that of
-    /// [`Self::begin`].
+    /// Convolves frames in place. The first of them is `frame` of the session. `waveform` must be
+    /// the waveform that was passed to [`Self::begin`].
     pub(super) fn process(&mut self, frame: u64, waveform: &mut Waveform, [left, right]: [&mut [f32]; 2]) {
         if left.iter().chain(&*right).any(|value| *value != 0.0) {
             self.silent_frames = 0;
@@ -347,7 +353,7 @@ impl Convolver {
         }
         let frames = left.len();
         for (recent, input) in self.recent.iter_mut().zip([&*left, &*right]) {
-            recent[HEAD..][..frames].copy_from_slice(input);
+            recent[HEAD_FRAMES..][..frames].copy_from_slice(input);
         }
         for ((output, recent), head) in
             [&mut *left, &mut *right].into_iter().zip(&self.recent).zip(&self.head)
@@ -355,20 +361,21 @@ impl Convolver {
             convolve_head(head, recent, output);
         }
         let input = self.recent;
-        let input = input.each_ref().map(|recent| &recent[HEAD..][..frames]);
+        let input = input.each_ref().map(|recent| &recent[HEAD_FRAMES..][..frames]);
         for level in &mut self.levels {
             level.process(frame, input, [&mut *left, &mut *right]);
         }
         for recent in &mut self.recent {
-            recent.copy_within(frames..frames + HEAD, 0);
+            recent.copy_within(frames..frames + HEAD_FRAMES, 0);
         }
     }
 }
 
-/// Frames of silence after which output and state are silent: the response, and one block each for
-/// its end, its work and its output.
+/// Returns the number of silent frames of input after which output and state are silent. These are
+/// the frames of the response and of three blocks. The last input is in the first block, its
+/// spectra are multiplied during the second block, and the result is output during the third block.
 fn frames_to_silence(waveform: &Waveform) -> usize {
-    waveform.frames() + HEAD + 3 * SIZES[SIZES.len() - 1].length
+    waveform.frames() + HEAD_FRAMES + 3 * SIZES[SIZES.len() - 1].length
 }
 
 on_best_instructions! {
@@ -384,7 +391,7 @@ fn add_product_here(sum: &mut [f32], a: &[f32], b: &[f32]) {
     for ((sum, a), b) in sides {
         let (sum_re, sum_im) = sum.split_at_mut(length);
         let ((a_re, a_im), (b_re, b_im)) = (a.split_at(length), b.split_at(length));
-        // The first bin holds two real values.
+        // The first bin contains two real values.
         let first = (sum_re[0] + a_re[0] * b_re[0], sum_im[0] + a_im[0] * b_im[0]);
         let parts = a_re.iter().zip(a_im).zip(b_re.iter().zip(b_im));
         for ((sum_re, sum_im), ((a_re, a_im), (b_re, b_im))) in
@@ -398,17 +405,25 @@ fn add_product_here(sum: &mut [f32], a: &[f32], b: &[f32]) {
 }
 
 on_best_instructions! {
-    /// Convolves the start of a response with the frames from [`HEAD`] on and those before them.
-    fn convolve_head(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) =
-        convolve_head_here;
+    /// Convolves the first frames of a response with `recent`. The output belongs to the frames of
+    /// `recent` from [`HEAD_FRAMES`] on.
+    fn convolve_head(
+        head: &[f32; HEAD_FRAMES],
+        recent: &[f32; HEAD_FRAMES + CONTROL_FRAMES],
+        output: &mut [f32],
+    ) = convolve_head_here;
 }
 
 #[inline(always)]
-fn convolve_head_here(head: &[f32; HEAD], recent: &[f32; HEAD + CONTROL_FRAMES], output: &mut [f32]) {
+fn convolve_head_here(
+    head: &[f32; HEAD_FRAMES],
+    recent: &[f32; HEAD_FRAMES + CONTROL_FRAMES],
+    output: &mut [f32],
+) {
     for (group, output) in output.chunks_mut(GROUP_FRAMES).enumerate() {
         let mut sums = [0.0; GROUP_FRAMES];
         for (tap, weight) in head.iter().enumerate() {
-            let values = &recent[HEAD + GROUP_FRAMES * group - tap..][..GROUP_FRAMES];
+            let values = &recent[HEAD_FRAMES + GROUP_FRAMES * group - tap..][..GROUP_FRAMES];
             for (sum, value) in sums.iter_mut().zip(values) {
                 *sum += weight * value;
             }

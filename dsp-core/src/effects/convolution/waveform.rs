@@ -7,19 +7,19 @@ use super::rooms::{Room, Side};
 /// Values below this magnitude are replaced by 0.
 const SILENT: f64 = 1e-12;
 
-/// An impulse response with an energy of 1, the mean of left and right. That of a room varies
-/// slightly with its noise.
+/// An impulse response with a mean energy of 1 over left and right. The energy of a room's response
+/// varies slightly with its random noise.
 pub(super) struct Waveform {
     frames: usize,
-    /// Left and right, as far as they are computed.
+    /// Samples of left and right, as far as they are computed.
     samples: [Vec<f32>; 2],
-    /// Iterators over the remaining samples.
+    /// Iterators over the samples that are not yet computed; `None` for a response of the user.
     room: Option<[Side; 2]>,
 }
 
 impl Waveform {
-    /// A response of the user, normalised. The shorter channel ends in silence. A response without
-    /// finite, positive energy is silent.
+    /// Creates a normalised waveform from a response of the user. The shorter channel is padded
+    /// with silence. A response without finite, positive energy becomes silent.
     pub(super) fn from_impulse(impulse: [&[f32]; 2]) -> Self {
         let frames = impulse[0].len().max(impulse[1].len());
         let energy = impulse.into_iter().map(energy).sum::<f64>() / 2.0;
@@ -37,38 +37,39 @@ impl Waveform {
         Self { frames, samples, room: None }
     }
 
-    /// A synthetic room, of which no sample is computed yet.
+    /// Creates the waveform of a synthetic room, of which no sample is computed yet.
     pub(super) fn from_room(room: &Room, sample_rate_hz: f64, seed: u64) -> Self {
         let frames = room.frames(sample_rate_hz);
         let samples = [Vec::with_capacity(frames), Vec::with_capacity(frames)];
         Self { frames, samples, room: Some(room.sides(sample_rate_hz, seed)) }
     }
 
-    /// Length in frames.
+    /// Returns the length in frames.
     pub(super) fn frames(&self) -> usize {
         self.frames
     }
 
-    /// Computes the first `frames` samples, as far as they exist. Allocates nothing.
+    /// Computes the samples of the first `frames` frames, or all samples if there are fewer. Does
+    /// not allocate.
     pub(super) fn compute(&mut self, frames: usize) {
         let Some(room) = &mut self.room else { return };
         for (samples, side) in self.samples.iter_mut().zip(room) {
-            let done = samples.len();
-            samples.resize(frames.min(self.frames).max(done), 0.0);
-            samples[done..].iter_mut().zip(side).for_each(|(sample, value)| *sample = value);
+            let computed_frames = samples.len();
+            samples.resize(frames.min(self.frames).max(computed_frames), 0.0);
+            samples[computed_frames..].iter_mut().zip(side).for_each(|(sample, value)| *sample = value);
         }
     }
 
-    /// The computed samples of left (0) or right (1).
+    /// Returns the computed samples of left (0) or right (1).
     pub(super) fn side(&self, side: usize) -> &[f32] {
         &self.samples[side]
     }
 }
 
-/// The sum of squares.
+/// Returns the sum of squares.
 fn energy(values: &[f32]) -> f64 {
     let square = |value: &f32| f64::from(*value) * f64::from(*value);
-    // Four independent sums, which a CPU computes in parallel.
+    // A CPU computes the four independent sums in parallel.
     let (fours, remainder) = values.as_chunks::<4>();
     let sums = fours
         .iter()

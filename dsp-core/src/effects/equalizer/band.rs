@@ -4,7 +4,7 @@ use crate::dsp::filter_section::{Shape, warp};
 use crate::dsp::smoothed_value::SmoothedValue;
 use crate::effects::params::{ChoiceEnum, choices};
 
-/// Q of a Butterworth cut, and of the steepest shelf without overshoot.
+/// Q of a Butterworth cut of 12 dB per octave, and of the steepest shelf without overshoot.
 pub(super) const FLAT_Q: f64 = core::f64::consts::FRAC_1_SQRT_2;
 
 /// Maximum number of sections of a band: a cut of 48 dB per octave.
@@ -30,7 +30,7 @@ choices! {
 }
 
 impl CutSlope {
-    /// Number of sections.
+    /// Returns the number of sections.
     fn sections(self) -> usize {
         match self {
             Self::Db12 => 1,
@@ -63,10 +63,10 @@ pub(super) const BANDS: [Kind; 8] = [
 ];
 
 /// Number of sections of all bands.
-pub(super) const MOST_SECTIONS: usize = 14;
+pub(super) const TOTAL_SECTIONS: usize = 14;
 
 impl Kind {
-    /// Number of sections.
+    /// Returns the number of sections.
     pub(super) const fn sections(self) -> usize {
         if self.is_cut() { CUT_SECTIONS } else { 1 }
     }
@@ -82,16 +82,17 @@ const _: () = {
         sections += BANDS[index].sections();
         index += 1;
     }
-    assert!(sections == MOST_SECTIONS, "every section has a band");
+    assert!(sections == TOTAL_SECTIONS, "TOTAL_SECTIONS must be the sum of the bands' sections");
 };
 
-/// Q of a section of a Butterworth filter: `1 / (2 cos((2 i + 1) pi / (2 order)))`.
+/// Returns the Q of the section with the index `i` of a Butterworth filter: `1 / (2 cos((2 i + 1)
+/// pi / (2 order)))`.
 fn butterworth_q(order: usize, section: usize) -> f64 {
     let angle = (2 * section + 1) as f64 * core::f64::consts::PI / (2 * order) as f64;
     0.5 / libm::cos(angle)
 }
 
-/// A band.
+/// A band with its smoothed parameters.
 #[derive(Debug, Clone)]
 pub(super) struct Band {
     kind: Kind,
@@ -105,12 +106,12 @@ pub(super) struct Band {
     gain_db: SmoothedValue,
     /// Q of each section.
     qs: [SmoothedValue; CUT_SECTIONS],
-    /// Proportion of each section's output.
+    /// Proportion of each section's output; the remainder is its input.
     fractions: [SmoothedValue; CUT_SECTIONS],
 }
 
 impl Band {
-    /// A band that is off.
+    /// Creates a band that is off.
     pub(super) fn new(kind: Kind) -> Self {
         Self {
             kind,
@@ -185,7 +186,7 @@ impl Band {
             && self.qs.iter().chain(&self.fractions).all(SmoothedValue::is_steady)
     }
 
-    /// Advances to the next control point.
+    /// Advances all ramps by `frames` frames, to the next control point.
     pub(super) fn advance(&mut self, frames: usize) {
         self.has_new_target = false;
         self.smoothed_values().for_each(|smoothed| smoothed.advance(frames));
@@ -196,7 +197,8 @@ impl Band {
         self.smoothed_values().for_each(SmoothedValue::finish);
     }
 
-    /// The responses of the sections at the current parameters, one for each section of the type.
+    /// Returns the responses of the sections at the current parameters: as many as
+    /// [`Kind::sections`].
     pub(super) fn shapes(&self, sample_rate_hz: f64) -> impl Iterator<Item = Shape> {
         let g = warp(self.frequency_hz.value(), sample_rate_hz);
         let a = libm::exp10(self.gain_db.value() * self.fractions[0].value() / 40.0);

@@ -1,8 +1,9 @@
 //! Equalizer: a low cut, a low shelf, four bells, a high shelf and a high cut.
 //!
 //! Shelves and bells are those of R. Bristow-Johnson's "Audio EQ Cookbook" (lowShelf, peakingEQ,
-//! highShelf). The cuts are Butterworth filters, of which the section with the highest Q takes the
-//! band's Q. A band that is off, and a shelf or bell at 0 dB, changes no bit and takes no time.
+//! highShelf). The cuts are Butterworth filters. The band's Q scales the Q of their section with
+//! the highest Q. A band that is off, and a shelf or bell at 0 dB, leaves the signal bit-identical
+//! and takes no CPU time.
 
 mod band;
 
@@ -16,7 +17,7 @@ use crate::dsp::filter_section::{Section, Shape, process_in_series};
 use crate::dsp::smoothed_value::SmoothedValue;
 use crate::dsp::stereo_frames::Frames;
 use crate::gain;
-use band::{BANDS, Band, BandParam, CutSlope, FLAT_Q, MOST_SECTIONS};
+use band::{BANDS, Band, BandParam, CutSlope, FLAT_Q, TOTAL_SECTIONS};
 
 /// Range of the bands' frequencies in hertz.
 const FREQUENCY_HZ: [f64; 2] = [10.0, 20_000.0];
@@ -24,7 +25,7 @@ const FREQUENCY_HZ: [f64; 2] = [10.0, 20_000.0];
 /// Range of the gains of shelves and bells in decibels.
 const GAIN_DB: [f64; 2] = [-24.0, 24.0];
 
-/// Ranges of Q.
+/// Ranges of the Q of cuts, shelves and bells.
 const CUT_Q: [f64; 2] = [0.1, 10.0];
 const SHELF_Q: [f64; 2] = [0.1, 2.0];
 const BELL_Q: [f64; 2] = [0.1, 40.0];
@@ -78,7 +79,8 @@ parameters! {
 }
 
 impl EqualizerParam {
-    /// The index of the parameter's band and the parameter of that band; `None` for the output.
+    /// Returns the index of the parameter's band and the parameter of that band, or `None` for the
+    /// output.
     fn band(self) -> Option<(usize, BandParam)> {
         let band_parameter = match self {
             Self::LowCutOn => (0, BandParam::On),
@@ -119,7 +121,7 @@ impl EqualizerParam {
     }
 }
 
-/// Bands whose parameters have the values that `value` returns.
+/// Returns the bands with the parameters at the values that `value` returns.
 fn bands(value: impl Fn(EqualizerParam) -> f64) -> [Band; BANDS.len()] {
     let mut bands = BANDS.map(Band::new);
     for parameter in EqualizerParam::ALL {
@@ -142,10 +144,11 @@ pub(super) static EQUALIZER: EffectKind = EffectKind {
     memory_bytes: inline_bytes::<Equalizer>,
 };
 
-/// The magnitude response of an equalizer with steady parameters at a frequency, in decibels.
+/// Returns the magnitude response of an equalizer with steady parameters at a frequency, in
+/// decibels.
 ///
-/// `values` holds the parameters in the order of the kind's table; missing ones have their
-/// defaults. `frequency_hz` is between 0 and half of `sample_rate_hz`.
+/// `values` contains the parameters in the order of [`EffectKind::parameters`]. Missing parameters
+/// have their defaults. `frequency_hz` is between 0 and half of `sample_rate_hz`.
 pub fn response_db(values: &[f64], frequency_hz: f64, sample_rate_hz: f64) -> f64 {
     let value = |parameter: EqualizerParam| {
         values.get(parameter.index()).copied().unwrap_or_else(|| parameter.default_value())
@@ -161,7 +164,7 @@ pub fn response_db(values: &[f64], frequency_hz: f64, sample_rate_hz: f64) -> f6
     bands_db + value(EqualizerParam::OutputDb)
 }
 
-/// Ramp of switches and slopes, in seconds.
+/// Ramp time of switches and slopes, in seconds.
 const SWITCH_SECS: f64 = 0.01;
 
 struct Equalizer {
@@ -170,7 +173,7 @@ struct Equalizer {
     clock: u64,
     bands: [Band; BANDS.len()],
     /// The sections of all bands, in the order of the bands.
-    sections: [Section; MOST_SECTIONS],
+    sections: [Section; TOTAL_SECTIONS],
     output: SmoothedValue,
     /// Whether no band and no section ramps.
     is_steady: bool,
@@ -196,14 +199,14 @@ impl Equalizer {
         equalizer
     }
 
-    /// Computes the sections of the next control point.
+    /// Computes the sections' responses at the next control point.
     fn control(&mut self) {
         let mut remaining = &mut self.sections[..];
         for band in &mut self.bands {
-            let (sections, following) = remaining.split_at_mut(band.kind().sections());
-            remaining = following;
-            // A section takes one more step after the last change, to reach the response of its
-            // band.
+            let (sections, later_sections) = remaining.split_at_mut(band.kind().sections());
+            remaining = later_sections;
+            // After the last change of its band, a section needs one more step to reach the band's
+            // response.
             if !band.is_steady() || sections.iter().any(Section::is_moving) {
                 band.advance(CONTROL_FRAMES);
                 for (section, shape) in sections.iter_mut().zip(band.shapes(self.sample_rate_hz)) {
@@ -251,7 +254,8 @@ impl Effect for Equalizer {
         if !self.is_steady && offset == 0 {
             self.control();
         }
-        // At these frames calls end even if they cross control points.
+        // A call may cross control points, but never a multiple of `LONGEST_FRAMES`. The result
+        // thus does not depend on the call size.
         if !self.is_passthrough && self.clock.is_multiple_of(LONGEST_FRAMES as u64) {
             self.sections.iter_mut().for_each(Section::flush_denormals);
         }

@@ -1,13 +1,13 @@
-//! The absorption filters of the network, which give each frequency its decay time.
+//! The absorption filters of the network, which determine the decay time of each frequency.
 //!
-//! A delay line of m frames with a decay of 60 dB in T seconds attenuates by 60 m / (T rate) dB
+//! For a decay of 60 dB in T seconds, a delay line of m frames must attenuate by 60 m / (T rate) dB
 //! (J.-M. Jot and A. Chaigne, "Digital Delay Networks for Designing Artificial Reverberators", AES
-//! 90th Convention, 1991, section 3). Two shelves of first order join the attenuation of bass,
+//! 90th Convention, 1991, section 3). Two first-order shelves set separate attenuations for bass,
 //! middle and treble.
 //!
-//! The frequency of half the decibels is the same for every delay line. The attenuation in decibels
-//! is then proportional to the length of the line at all frequencies (Jot, "Proportional Parametric
-//! Equalizers", AES 139th Convention, 2015).
+//! The frequency at which a shelf has half of its gain in decibels is the same for every delay
+//! line. The attenuation in decibels is then proportional to the length of the line at all
+//! frequencies (Jot, "Proportional Parametric Equalizers", AES 139th Convention, 2015).
 
 use wide::f32x4;
 
@@ -15,7 +15,7 @@ use super::room::{Column, GROUPS, LINES};
 use crate::dsp::control::CONTROL_FRAMES;
 use crate::simd::transpose;
 
-/// Decay times (RT60) of the late sound.
+/// Decay times (RT60) of the late reverberation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Decay {
     pub(super) low_secs: f64,
@@ -28,11 +28,11 @@ pub(super) struct Decay {
 }
 
 /// Coefficients of the low and the high shelf of four delay lines: b0, b1 - a1 b0 and a1. The
-/// filter is y = b0 x + s with s = b1 x - a1 y. The form s = (b1 - a1 b0) x - a1 s has the shortest
-/// dependency between states.
+/// filter is y = b0 x + s with the next state s = b1 x - a1 y. Written as s = (b1 - a1 b0) x - a1
+/// s, a state depends on the previous state through one multiplication only.
 type Shelves = [[f32x4; 3]; 2];
 
-/// States of both shelves of a group, and of all groups.
+/// States of both shelves of one group of delay lines, and states of all groups.
 type State = [f32x4; 2];
 pub(super) type States = [State; GROUPS];
 
@@ -67,10 +67,10 @@ impl Absorption {
         self.states = [[f32x4::ZERO; 2]; GROUPS];
     }
 
-    /// At a control point: ramps to the coefficients for a decay and for the lengths of the delay
-    /// lines.
+    /// Starts a ramp at a control point, to the coefficients for a decay and for the lengths of the
+    /// delay lines.
     pub(super) fn step(&mut self, decay: &Decay, lines: &[usize; LINES]) {
-        // Inaudible states become 0.
+        // Adding and subtracting `floor` rounds inaudible states to 0.
         let floor = f32x4::splat(1e-18);
         for state in self.states.as_flattened_mut() {
             *state = (*state + floor) - floor;
@@ -101,19 +101,24 @@ impl Absorption {
             for (lane, frames) in lines.iter().enumerate() {
                 let gain = |secs: f64| libm::exp10(-3.0 * *frames as f64 / (self.sample_rate_hz * secs));
                 let middle = gain(decay.middle_secs);
-                let below = libm::sqrt(gain(decay.low_secs) / middle);
-                let above = libm::sqrt(gain(decay.high_secs) / middle);
+                let low_gain_root = libm::sqrt(gain(decay.low_secs) / middle);
+                let high_gain_root = libm::sqrt(gain(decay.high_secs) / middle);
                 let shelves = [
-                    (&mut low, middle, low_warped * below, low_warped / below),
-                    (&mut high, above * above, high_warped / above, high_warped * above),
+                    (&mut low, middle, low_warped * low_gain_root, low_warped / low_gain_root),
+                    (
+                        &mut high,
+                        high_gain_root * high_gain_root,
+                        high_warped / high_gain_root,
+                        high_warped * high_gain_root,
+                    ),
                 ];
                 for (shelf, gain, zero, pole) in shelves {
                     let scale = 1.0 / (1.0 + pole);
                     let direct = gain * (zero + 1.0) * scale;
-                    let kept = (pole - 1.0) * scale;
+                    let feedback = (pole - 1.0) * scale;
                     shelf[0][lane] = direct as f32;
-                    shelf[1][lane] = (gain * (zero - 1.0) * scale - kept * direct) as f32;
-                    shelf[2][lane] = kept as f32;
+                    shelf[1][lane] = (gain * (zero - 1.0) * scale - feedback * direct) as f32;
+                    shelf[2][lane] = feedback as f32;
                 }
             }
             self.to[group] = [low, high].map(|shelf| shelf.map(f32x4::new));
@@ -143,17 +148,17 @@ impl Absorption {
     }
 }
 
-/// Filters a frame of four delay lines.
+/// Filters one frame of four delay lines.
 #[inline(always)]
 fn filter_frame(shelves: &Shelves, state: &mut State, values: &mut f32x4) {
-    for ([direct, fed, kept], state) in shelves.iter().zip(state) {
-        let before = *state;
-        *state = *fed * *values - *kept * before;
-        *values = *direct * *values + before;
+    for ([direct, state_gain, feedback], state) in shelves.iter().zip(state) {
+        let old_state = *state;
+        *state = *state_gain * *values - *feedback * old_state;
+        *values = *direct * *values + old_state;
     }
 }
 
-/// The shelves `offset` frames after the control point.
+/// Returns the shelves' coefficients `offset` frames after the control point.
 #[inline(always)]
 fn interpolate(from: &Shelves, to: &Shelves, offset: usize) -> Shelves {
     let fraction = f32x4::splat(offset as u16 as f32 * (1.0 / CONTROL_FRAMES as f32));

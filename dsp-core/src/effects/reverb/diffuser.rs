@@ -1,15 +1,15 @@
-//! All-pass filters in series, which multiply the echoes before the late sound (M. R. Schroeder,
-//! "Natural Sounding Artificial Reverberation", JAES 10-3, 1962).
+//! All-pass filters in series, which raise the number of echoes before the feedback delay network
+//! (M. R. Schroeder, "Natural Sounding Artificial Reverberation", JAES 10-3, 1962).
 
 use super::room::prime_from;
 use crate::dsp::compact_delay_line::CompactDelayLine;
 use crate::dsp::control::{CONTROL_FRAMES, ControlRamp};
 use crate::dsp::denormals::flush_denormal;
 
-/// Highest coefficient. Above it the all-pass filters ring audibly.
+/// Highest coefficient. With a higher coefficient, the all-pass filters would ring audibly.
 pub(super) const MAX_COEFFICIENT: f64 = 0.7;
 
-/// Delays in milliseconds, left and right. None is a multiple of another.
+/// Delays of the filters in milliseconds, left and right. No delay is a multiple of another.
 const DELAY_MS: [[f64; 4]; 2] = [[4.7, 7.3, 10.9, 13.9], [5.3, 6.7, 11.9, 12.7]];
 
 /// Four all-pass filters of one channel.
@@ -20,15 +20,16 @@ pub(super) struct Diffuser {
 
 impl Diffuser {
     pub(super) fn new(side: usize, sample_rate_hz: f64) -> Self {
-        Self { lines: Self::frames_of(side, sample_rate_hz).map(CompactDelayLine::new) }
+        Self { lines: Self::delays_frames(side, sample_rate_hz).map(CompactDelayLine::new) }
     }
 
-    /// Delays of a channel's all-pass filters in frames.
-    pub(super) fn frames_of(side: usize, sample_rate_hz: f64) -> [usize; 4] {
+    /// Returns the delays of a channel's all-pass filters in frames.
+    pub(super) fn delays_frames(side: usize, sample_rate_hz: f64) -> [usize; 4] {
         DELAY_MS[side].map(|ms| prime_from((1e-3 * ms * sample_rate_hz) as usize))
     }
 
-    /// Sum of the delays in frames, which is the delay at a coefficient of 0.
+    /// Returns the sum of the delays in frames, which is the diffuser's delay at a coefficient of
+    /// 0.
     pub(super) fn frames(&self) -> usize {
         self.lines.iter().map(CompactDelayLine::frames).sum()
     }
@@ -37,7 +38,7 @@ impl Diffuser {
         self.lines.iter_mut().for_each(CompactDelayLine::clear);
     }
 
-    /// Filters samples in place.
+    /// Filters samples in place, from `offset` frames after the control point on.
     #[inline(always)]
     pub(super) fn process(&mut self, offset: usize, coefficient: &ControlRamp, values: &mut [f32]) {
         let mut coefficients = [0.0; CONTROL_FRAMES];
@@ -58,7 +59,8 @@ impl Diffuser {
     }
 }
 
-/// Filters samples with an all-pass filter. `line` holds the delayed samples and gets the new ones.
+/// Filters samples with one all-pass filter. `line` holds the delayed samples, which are replaced
+/// by the samples to delay.
 #[inline(always)]
 fn process_all_pass(coefficients: &[f32], values: &mut [f32], line: &mut [f32]) {
     for ((value, coefficient), line) in values.iter_mut().zip(coefficients).zip(line) {

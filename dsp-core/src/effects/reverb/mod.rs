@@ -1,12 +1,12 @@
 //! Reverb: early reflections and a feedback delay network.
 //!
-//! The input passes the cuts and the pre-delay. Early reflections are taps of it ([`reflections`]).
-//! The late sound passes four all-pass filters per channel ([`diffuser`]) and a feedback delay
-//! network ([`network`]). Absorption filters in the network set the decay of each frequency
-//! ([`absorption`]).
+//! The input passes the cuts and the pre-delay. Early reflections are taps of the delayed signal
+//! ([`reflections`]). For the late reverberation, the signal passes four all-pass filters per
+//! channel ([`diffuser`]) and a feedback delay network ([`network`]). Absorption filters in the
+//! network set the decay of each frequency ([`absorption`]).
 //!
-//! A change of size or pre-delay crossfades all taps from the old to the new room, without clicks
-//! and without a change of pitch.
+//! After a change of size or pre-delay, all taps crossfade from the old to the new room, without
+//! clicks and without a change of pitch.
 
 mod absorption;
 mod diffuser;
@@ -37,7 +37,7 @@ use crate::dsp::tapped_delay_line::TappedDelayLine;
 /// Longest pre-delay, in milliseconds.
 const MAX_PRE_DELAY_MS: f64 = 250.0;
 
-/// Crossfade of a change of size or pre-delay, in seconds.
+/// Crossfade time after a change of size or pre-delay, in seconds.
 const FADE_SECS: f64 = 0.06;
 
 /// Largest angle of the network's modulation, in radians.
@@ -45,7 +45,7 @@ const MAX_ANGLE: f64 = 0.6;
 
 /// A room with early reflections and separate decays of bass, middle and treble.
 ///
-/// For steady noise the late sound is about as loud as the input at any decay.
+/// For steady noise the late reverberation is about as loud as the input, whatever the decay time.
 pub(super) static REVERB: EffectKind = EffectKind {
     id: "reverb",
     name: "Reverb",
@@ -62,15 +62,15 @@ parameters! {
     enum ReverbParam {
         /// Delay of the wet signal.
         PreDelayMs = linear("pre_delay_ms", "Pre-delay", Unit::Milliseconds, [0.0, MAX_PRE_DELAY_MS], 12.0),
-        /// Size of the room, relative to the largest.
+        /// Size of the room relative to the largest room.
         Size = linear("size", "Size", Unit::Proportion, [0.1, 1.0], 0.6),
-        /// Time in which the late sound decays by 60 dB (RT60).
+        /// Time in which the late reverberation decays by 60 dB (RT60).
         DecaySecs = logarithmic("decay_secs", "Decay", Unit::Seconds, [0.1, 20.0], 1.8),
-        /// Decay well below the low crossover, as a proportion of the decay.
+        /// Decay time well below the low crossover, as a proportion of `decay_secs`.
         LowDecay = logarithmic("low_decay", "Low decay", Unit::Proportion, [0.25, 2.0], 1.0),
         /// Crossover between bass and middle.
         LowHz = logarithmic("low_hz", "Low below", Unit::Hertz, [50.0, 1_000.0], 250.0),
-        /// Decay well above the high crossover, as a proportion of the decay.
+        /// Decay time well above the high crossover, as a proportion of `decay_secs`.
         HighDecay = logarithmic("high_decay", "High decay", Unit::Proportion, [0.1, 1.0], 0.5),
         /// Crossover between middle and treble.
         HighHz = logarithmic("high_hz", "High above", Unit::Hertz, [1_000.0, 16_000.0], 5_000.0),
@@ -82,13 +82,13 @@ parameters! {
         Modulation = linear("modulation", "Modulation", Unit::Proportion, [0.0, 1.0], 0.5),
         /// Frequency of the network's modulation.
         ModulationHz = logarithmic("modulation_hz", "Modulation rate", Unit::Hertz, [0.05, 5.0], 1.3),
-        /// Cut-off of a high-pass filter of 6 dB per octave before the room.
+        /// Cut-off of a high-pass filter of 6 dB per octave before the reverb.
         LowCutHz = logarithmic("low_cut_hz", "Low cut", Unit::Hertz, [20.0, 2_000.0], 80.0),
-        /// Cut-off of a low-pass filter of 6 dB per octave before the room.
+        /// Cut-off of a low-pass filter of 6 dB per octave before the reverb.
         HighCutHz = logarithmic("high_cut_hz", "High cut", Unit::Hertz, [500.0, 20_000.0], 14_000.0),
-        /// Gain of the wet side signal: 0 is mono.
+        /// Gain of the wet side signal: 0 makes the wet signal mono.
         Width = linear("width", "Width", Unit::Proportion, [0.0, 1.0], 1.0),
-        /// Mix of input and room, with equal power.
+        /// Equal-power mix: 0 is the input only, 1 the reverberation only.
         Mix = linear("mix", "Mix", Unit::Proportion, [0.0, 1.0], 0.25),
     }
 }
@@ -102,15 +102,16 @@ struct Reverb {
     /// The input after the cuts.
     inputs: [TappedDelayLine; 2],
     room: TapCrossfade<Room>,
-    /// A crossfade to another room starts at multiples of this number of frames.
+    /// Crossfades to another room start at multiples of this number of frames.
     fade_every_frames: u64,
-    /// Pre-delay and size of the newest room.
+    /// Pre-delay in milliseconds and size of the newest room, which is the target of the last
+    /// crossfade.
     room_settings: [f64; 2],
     reflections: Reflections,
     diffusers: [Diffuser; 2],
     network: Network,
-    /// Gains of dry and wet, width, gains of early reflections and late sound, coefficient of the
-    /// diffusers.
+    /// Dry gain, wet gain, width, gain of the early reflections, gain of the late reverberation,
+    /// and coefficient of the diffusers, in this order.
     gains: [ControlRamp; 6],
 }
 
@@ -124,10 +125,10 @@ impl Reverb {
         longest_room.pre_delay_frames + longest_tap + CONTROL_FRAMES
     }
 
-    /// Bytes of the delay lines of inputs, network and diffusers, and of the effect.
+    /// Returns the bytes of the delay lines of inputs, network and diffusers, and of the effect.
     fn memory_bytes(sample_rate_hz: u32, impulse_frames: u64) -> u64 {
         let longest_room = Self::longest_room(sample_rate_hz.into());
-        let diffusers = [0, 1].map(|side| Diffuser::frames_of(side, sample_rate_hz.into()));
+        let diffusers = [0, 1].map(|side| Diffuser::delays_frames(side, sample_rate_hz.into()));
         let rings =
             longest_room.lines.iter().chain(diffusers.iter().flatten()).map(|frames| frames + CONTROL_FRAMES);
         2 * TappedDelayLine::memory_bytes(Self::input_frames(&longest_room))
@@ -208,7 +209,7 @@ impl Reverb {
 
     fn step(&mut self) {
         let mut has_changed = self.settings.step();
-        // These frames depend neither on the time of the change nor on where playback started.
+        // Crossfades start only at these frames, which do not depend on where playback started.
         let may_fade =
             self.room.is_steady() && self.clock.control_point().is_multiple_of(self.fade_every_frames);
         if may_fade && self.room_settings != self.room_targets() {
@@ -226,7 +227,7 @@ impl Reverb {
 }
 
 impl Reverb {
-    /// Mixes the input with early reflections and late sound.
+    /// Mixes the input with the early reflections and the late reverberation.
     #[inline(always)]
     fn mix(
         &self,
@@ -339,8 +340,8 @@ impl Effect for Reverb {
             input.read(self.room.current().pre_delay_frames + frames, delayed);
             self.room.crossfade(delayed, |room, delayed| input.read(room.pre_delay_frames + frames, delayed));
             self.diffusers[side].process(offset, &self.gains[5], delayed);
-            // The gain applies to the network's input, so that a change of decay does not change
-            // sound that already decays.
+            // The gain applies to the network's input. A change of the decay time thus does not
+            // change the level of reverberation that already decays.
             wet.iter_mut().zip(&gains).for_each(|(value, gain)| *value *= gain);
         }
         self.network.process(offset, frames, &self.room, &mut wet);

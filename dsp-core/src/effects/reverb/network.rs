@@ -1,14 +1,16 @@
 //! The feedback delay network: sixteen delay lines that feed each other (J.-M. Jot and A. Chaigne,
 //! AES 90th Convention, 1991).
 //!
-//! The feedback matrix applies Householder's reflection of four (I - J/2) to the columns and then
-//! to the rows of four by four delay lines. Every line thus feeds every line with a quarter of its
-//! amplitude. The transposition in between is a permutation, which is lossless, too.
+//! The feedback matrix arranges the delay lines in a square of four by four. It applies a
+//! Householder reflection of four values (I - J/2) to the columns and then to the rows. Every line
+//! thus feeds every line with a quarter of its amplitude. The square is transposed between the two
+//! reflections, which is a permutation and therefore lossless.
 //!
-//! Before it, pairs of lines are rotated by small modulated angles. A time-varying orthogonal
-//! matrix breaks up resonances without a change of decay or brightness (S. J. Schlecht and E. A. P.
-//! Habets, "Time-varying feedback matrices in feedback delay networks and their application in
-//! artificial reverberation", JASA 138-3, 2015). All delays are whole frames, so that only the
+//! Before the reflections, pairs of lines are rotated by small modulated angles. A time-varying
+//! orthogonal matrix breaks up resonances without a change of decay or brightness (S. J. Schlecht
+//! and E. A. P. Habets, "Time-varying feedback matrices in feedback delay networks and their
+//! application in artificial reverberation", JASA 138-3, 2015). All delays are whole numbers of
+//! frames. They need no interpolation, which would attenuate high frequencies, so only the
 //! absorption filters attenuate.
 
 use wide::f32x4;
@@ -38,15 +40,15 @@ impl Ramps {
         self.step = (self.to - self.from) * f32x4::splat(1.0 / CONTROL_FRAMES as f32);
     }
 
-    /// One of the values, at some frames after the control point.
+    /// Returns the value of a lane, at four offsets in frames after the control point.
     #[inline(always)]
-    fn at(&self, lane: usize, offsets: f32x4) -> f32x4 {
-        let of = |values: &f32x4| f32x4::splat(values.as_array_ref()[lane]);
-        of(&self.from) + of(&self.step) * offsets
+    fn value_at(&self, lane: usize, offsets: f32x4) -> f32x4 {
+        let splat_lane = |values: &f32x4| f32x4::splat(values.as_array_ref()[lane]);
+        splat_lane(&self.from) + splat_lane(&self.step) * offsets
     }
 }
 
-/// The delay lines with their absorption filters and their matrix.
+/// The delay lines with their absorption filters and the feedback matrix.
 #[derive(Debug, Clone)]
 pub(super) struct Network {
     sample_rate_hz: f64,
@@ -60,7 +62,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// A silent network whose delay lines have at most the lengths `longest`.
+    /// Creates a silent network whose delay lines have at most the lengths `longest`, in frames.
     pub(super) fn new(sample_rate_hz: f64, longest: &[usize; LINES]) -> Self {
         Self {
             sample_rate_hz,
@@ -77,8 +79,8 @@ impl Network {
         self.absorption.clear();
     }
 
-    /// Sets the absorption of a decay in a room and the rotation, at once. `max_angle` is in
-    /// radians.
+    /// Sets the rotation, and the absorption for a decay and a room, without a ramp. `max_angle` is
+    /// in radians.
     pub(super) fn start(&mut self, decay: &Decay, room: &TapCrossfade<Room>, phase: Phase, max_angle: f64) {
         self.absorption.reset_to(decay, &room.next().lines);
         self.update_lengths(room);
@@ -86,14 +88,16 @@ impl Network {
         self.rotate(phase, max_angle);
     }
 
-    /// At a control point: ramps to the absorption and the rotation of the next one.
+    /// Starts ramps at a control point, to the absorption and the rotation of the next control
+    /// point.
     pub(super) fn step(&mut self, decay: &Decay, room: &TapCrossfade<Room>, phase: Phase, max_angle: f64) {
         self.absorption.step(decay, &room.next().lines);
         self.update_lengths(room);
         self.rotate(phase, max_angle);
     }
 
-    /// Sets the lengths of the delay lines to those that a room reads.
+    /// Sets the lengths of the delay lines to those of the room. During a crossfade, the lines have
+    /// their maximum length.
     fn update_lengths(&mut self, room: &TapCrossfade<Room>) {
         let frames = &room.next().lines;
         for (line, frames) in self.lines.iter_mut().zip(frames) {
@@ -107,12 +111,14 @@ impl Network {
         self.mean_secs = total as f64 / (LINES as f64 * self.sample_rate_hz);
     }
 
-    /// The input gain at which steady noise comes out about as loud as it goes in. Each channel
-    /// feeds eight lines. With k the energy that remains after one pass, eight lines output 8 k /
-    /// (1 - k). The factor k above is omitted, so that a decay shorter than a pass is soft.
+    /// Returns the input gain at which the output of steady noise is about as loud as the input.
+    /// Each channel feeds eight lines. If a proportion k of the energy remains after one pass
+    /// through the lines, eight lines output 8 k / (1 - k) times the energy of the input. The gain
+    /// does not divide by the factor k in the numerator. Reverberation that decays within one pass
+    /// is therefore soft.
     pub(super) fn level(&self, decay_secs: f64) -> f64 {
-        let kept = libm::exp10(-6.0 * self.mean_secs / decay_secs);
-        libm::sqrt((1.0 - kept) * (2.0 / LINES as f64))
+        let remaining_energy = libm::exp10(-6.0 * self.mean_secs / decay_secs);
+        libm::sqrt((1.0 - remaining_energy) * (2.0 / LINES as f64))
     }
 
     fn rotate(&mut self, phase: Phase, max_angle: f64) {
@@ -123,8 +129,8 @@ impl Network {
             });
             let angle = f32x4::new(angles);
             let square = angle * angle;
-            // Taylor series, accurate to 4e-7 at the largest angle. The cosine is rounded down, so
-            // that the matrix never amplifies.
+            // The Taylor series are accurate to 4e-7 at the largest angle. The cosine is rounded
+            // down to keep the matrix from amplifying.
             let term = |factor: f64| f32x4::splat(factor as f32);
             let series = term(1.0 / 120.0) - square * term(1.0 / 5_040.0);
             let series = term(-1.0 / 6.0) + square * series;
@@ -150,7 +156,7 @@ impl Network {
         for (index, line) in self.lines.iter().enumerate() {
             let frames_back = room.current().lines[index];
             line.prefetch();
-            // Nearly all reads are contiguous and take this case.
+            // Nearly all reads are contiguous and need no copy.
             let values = match line.contiguous(frames_back) {
                 Some(samples) if room.is_steady() => samples,
                 _ => {
@@ -167,12 +173,12 @@ impl Network {
         let sides = left.as_chunks_mut().0.iter_mut().zip(right.as_chunks_mut().0);
         let mut states = self.absorption.states;
         for (quad, (column, (left, right))) in columns.iter_mut().zip(sides).enumerate() {
-            let done = 4 * quad;
-            if done >= frames {
+            let first_frame = 4 * quad;
+            if first_frame >= frames {
                 break;
             }
-            self.absorption.process(&mut states, offset + done, (frames - done).min(4), column);
-            self.mix(offset + done, [left, right], column);
+            self.absorption.process(&mut states, offset + first_frame, (frames - first_frame).min(4), column);
+            self.mix(offset + first_frame, [left, right], column);
         }
         self.absorption.states = states;
         for (index, line) in self.lines.iter_mut().enumerate() {
@@ -192,21 +198,21 @@ impl Network {
     }
 
     /// Processes four frames with the matrix, from `offset` frames after the control point on.
-    /// `lines` holds the output of the delay lines and gets their input. Left and right hold the
-    /// input and get the output.
+    /// Replaces the output of the delay lines in `lines` by their next input, and the input in
+    /// `left` and `right` by the network's output.
     #[inline(always)]
     fn mix(&self, offset: usize, [left, right]: [&mut [f32; 4]; 2], lines: &mut Column) {
         let offsets = f32x4::new([0, 1, 2, 3].map(|frame| (offset + frame) as u16 as f32));
         let (input_left, input_right) = (f32x4::new(*left), f32x4::new(*right));
         let sum = |first: usize, second: usize| {
-            let both = |lane: usize| lines[first + lane] + lines[second + lane];
-            ((both(0) + both(1)) - (both(2) + both(3))).to_array()
+            let line_sum = |lane: usize| lines[first + lane] + lines[second + lane];
+            ((line_sum(0) + line_sum(1)) - (line_sum(2) + line_sum(3))).to_array()
         };
         (*left, *right) = (sum(0, 4), sum(8, 12));
         for lane in 0..4 {
             let rotate = |pair: usize, a: f32x4, b: f32x4| {
                 let (sine, cosine) =
-                    (self.sines[pair].at(lane, offsets), self.cosines[pair].at(lane, offsets));
+                    (self.sines[pair].value_at(lane, offsets), self.cosines[pair].value_at(lane, offsets));
                 (a * cosine - b * sine, a * sine + b * cosine)
             };
             let (a, b) = rotate(0, lines[lane], lines[4 + lane]);
@@ -217,8 +223,8 @@ impl Network {
         let floor = f32x4::splat(1e-18);
         for (lane, [a, b, c, d]) in square.as_chunks().0.iter().enumerate() {
             let [a, b, c, d] = reflect([*a, *b, *c, *d]);
-            // Half of the lines get each channel. Alternating signs keep the input from circulating
-            // in phase.
+            // Each channel feeds half of the lines. Alternating signs keep the input from
+            // circulating in phase.
             let line_inputs = if lane % 2 == 0 {
                 [a + input_left, b + input_left, c + input_right, d + input_right]
             } else {
@@ -232,7 +238,7 @@ impl Network {
     }
 }
 
-/// Householder's reflection of four values: x - J x / 2.
+/// Returns the Householder reflection of four values: x - J x / 2, where J is the matrix of ones.
 #[inline(always)]
 fn reflect([a, b, c, d]: [f32x4; 4]) -> [f32x4; 4] {
     let half_sum = ((a + b) + (c + d)) * f32x4::HALF;
@@ -245,7 +251,7 @@ mod tests {
     use crate::effects::reverb::room::line_frames;
 
     #[test]
-    fn the_matrix_is_lossless() {
+    fn the_matrix_keeps_the_energy_of_the_delay_lines() {
         let mut network = Network::new(48_000.0, &line_frames(48_000.0, 1.0));
         network.rotate(12_345 << 45, 0.6);
         network.rotate(13_000 << 45, 0.6);
@@ -255,12 +261,15 @@ mod tests {
         let energy = |lines: &Column| -> f32 {
             lines.iter().flat_map(|values| values.to_array()).map(|value| value * value).sum()
         };
-        let before = energy(&lines);
+        let energy_before = energy(&lines);
         for offset in 0..32 {
             let [mut left, mut right] = [[0.0; 4]; 2];
             network.mix(offset, [&mut left, &mut right], &mut lines);
         }
-        let after = energy(&lines);
-        assert!((after / before - 1.0).abs() < 1e-4, "{before} instead of {after}");
+        let energy_after = energy(&lines);
+        assert!(
+            (energy_after / energy_before - 1.0).abs() < 1e-4,
+            "the energy changes from {energy_before} to {energy_after}"
+        );
     }
 }

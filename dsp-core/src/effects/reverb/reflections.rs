@@ -7,16 +7,16 @@ use crate::dsp::control_block::copy_to;
 use crate::dsp::lanes::{LANES, Lanes};
 use crate::dsp::tapped_delay_line::TappedDelayLine;
 
-/// Whether a reflection comes from the opposite channel.
+/// Whether each reflection comes from the opposite channel.
 const IS_OPPOSITE: [bool; TAPS] = [false, true, false, false, true, false, true, false];
 
-/// Signs of the reflections. Equal signs would make a comb filter at low frequencies.
+/// Sign of each reflection. Equal signs would make a comb filter at low frequencies.
 const SIGNS: [f64; TAPS] = [1.0, -1.0, 1.0, 1.0, -1.0, -1.0, 1.0, -1.0];
 
-/// Time constant of their decay, in milliseconds.
+/// Time constant of the reflections' decay, in milliseconds.
 const DECAY_MS: f64 = 60.0;
 
-/// The reflections of both channels.
+/// The early reflections of both channels.
 #[derive(Debug, Clone)]
 pub(super) struct Reflections {
     /// Gains with a total energy of 1 per channel.
@@ -36,7 +36,7 @@ impl Reflections {
         Self { gains }
     }
 
-    /// Reads the reflections of a channel, for the frames that were written last.
+    /// Reads the reflections of a channel for the frames that were last written to `inputs`.
     #[inline(always)]
     pub(super) fn read(&self, inputs: &[TappedDelayLine; 2], side: usize, room: &Room, values: &mut [f32]) {
         let contiguous = |tap: usize| {
@@ -45,7 +45,7 @@ impl Reflections {
         };
         let blocks: [_; TAPS] = core::array::from_fn(contiguous);
         if blocks.iter().all(Option::is_some) {
-            // Nearly all reads are contiguous and take this case.
+            // Nearly all reads are contiguous and take this faster path.
             let mut sums = [Lanes::zero(); CONTROL_FRAMES / LANES];
             for (block, gain) in blocks.into_iter().flatten().zip(self.gains[side]) {
                 for (sum, delayed) in sums.iter_mut().zip(block.as_chunks().0) {

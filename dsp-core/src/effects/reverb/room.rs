@@ -1,4 +1,4 @@
-//! The geometry of a room: delays of the reflections and of the network.
+//! The dimensions of a room, as delays: those of the early reflections and of the network's lines.
 
 use wide::f32x4;
 
@@ -13,14 +13,16 @@ pub(super) const GROUPS: usize = LINES / 4;
 /// Four frames of each delay line.
 pub(super) type Column = [f32x4; LINES];
 
-/// Shortest and longest delay of the largest room, in seconds. Those between have equal ratios.
+/// Shortest and longest delay of the network in the largest room, in seconds. The delays between
+/// them form a geometric series.
 pub(super) const LINE_SECS: [f64; 2] = [0.05, 0.15];
 
-/// Delay lines by groups. Lines of similar length are far apart, and each channel has short and
-/// long ones.
+/// Order of the delay lines as indices of the lengths in rising order. Lines of similar length are
+/// far apart, and each channel has short and long lines.
 const ORDER: [usize; LINES] = [0, 6, 9, 15, 3, 5, 10, 12, 1, 7, 8, 14, 2, 4, 11, 13];
 
-/// Delays of a room of a size, in frames: different primes, whose echoes rarely coincide.
+/// Returns the delays of the network in a room of a size, in frames. They are different primes,
+/// whose echoes rarely coincide.
 pub(super) fn line_frames(sample_rate_hz: f64, size: f64) -> [usize; LINES] {
     let ratio = libm::log(LINE_SECS[1] / LINE_SECS[0]) / (LINES - 1) as f64;
     let mut last = CONTROL_FRAMES;
@@ -32,31 +34,34 @@ pub(super) fn line_frames(sample_rate_hz: f64, size: f64) -> [usize; LINES] {
     ORDER.map(|index| rising[index])
 }
 
-/// The first prime from a number on that is at least [`CONTROL_FRAMES`], so that no output depends
-/// on input of the same call.
+/// Returns the first prime that is at least `number` and at least [`CONTROL_FRAMES`]. With a delay
+/// of at least one call, no output depends on input of the same call.
 pub(super) fn prime_from(number: usize) -> usize {
-    let is_prime =
-        |number: &usize| !(2..).take_while(|of| of * of <= *number).any(|of| number.is_multiple_of(of));
+    let is_prime = |number: &usize| {
+        !(2..)
+            .take_while(|divisor| divisor * divisor <= *number)
+            .any(|divisor| number.is_multiple_of(divisor))
+    };
     (number.max(CONTROL_FRAMES)..).find(is_prime).unwrap_or(number)
 }
 
-/// Reflections per channel.
+/// Number of early reflections per channel.
 pub(super) const TAPS: usize = 8;
 
-/// Delays in the largest room in milliseconds, left and right. They are even enough to make no echo
-/// and uneven enough to have no pitch.
+/// Delays of the reflections in the largest room in milliseconds, left and right. Large gaps would
+/// be audible as echoes, and equal gaps as a pitch; the delays avoid both.
 pub(super) const TAP_MS: [[f64; TAPS]; 2] =
     [[6.1, 13.7, 19.9, 27.1, 35.3, 44.9, 57.7, 71.3], [7.9, 12.1, 21.7, 29.3, 33.1, 47.3, 54.1, 73.9]];
 
 /// Delays of the reflections in frames, without the pre-delay.
 type TapFrames = [[usize; TAPS]; 2];
 
-/// Delays of the reflections in a room of a size.
+/// Returns the delays of the reflections in a room of a size.
 fn tap_frames(sample_rate_hz: f64, size: f64) -> TapFrames {
     TAP_MS.map(|side| side.map(|ms| libm::round(1e-3 * ms * size * sample_rate_hz) as usize))
 }
 
-/// Delays of all taps, in frames.
+/// The delays of a room in frames: the pre-delay, the reflections and the network's lines.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Room {
     pub(super) pre_delay_frames: usize,
@@ -65,7 +70,7 @@ pub(super) struct Room {
 }
 
 impl Room {
-    /// The room of a pre-delay in milliseconds and a size.
+    /// Creates the room for a pre-delay in milliseconds and a size from 0 to 1.
     pub(super) fn new(sample_rate_hz: f64, [pre_delay_ms, size]: [f64; 2]) -> Self {
         Self {
             pre_delay_frames: libm::round(1e-3 * pre_delay_ms * sample_rate_hz) as usize,
@@ -74,7 +79,8 @@ impl Room {
         }
     }
 
-    /// Frames to the last reflection and to the first output of the longest delay line.
+    /// Returns the number of frames until the last reflection or the first output of the longest
+    /// delay line, whichever is later.
     pub(super) fn longest_path_frames(&self) -> usize {
         let paths = self.taps.iter().flatten().chain(&self.lines);
         self.pre_delay_frames + paths.copied().fold(0, usize::max)
@@ -92,7 +98,10 @@ mod tests {
             for size in [0.1, 0.6, 1.0] {
                 let mut lines = line_frames(sample_rate_hz, size);
                 lines.sort_unstable();
-                assert!(lines.windows(2).all(|pair| pair[0] < pair[1]), "{lines:?}");
+                assert!(
+                    lines.windows(2).all(|pair| pair[0] < pair[1]),
+                    "two of the delays {lines:?} are equal"
+                );
                 assert!(lines[0] > CONTROL_FRAMES);
             }
         }

@@ -6,12 +6,12 @@ use crate::effects::CONTROL_FRAMES;
 use crate::session::{AutomationPoint, Curve};
 
 impl Curve {
-    /// The fraction of the change at a fraction of the time, both 0 to 1.
+    /// Returns the fraction of the change at a fraction of the time, both from 0 to 1.
     fn fraction(self, time: f64) -> f64 {
         match self {
             Self::Linear => time,
             Self::Step => 0.0,
-            // At both ends exactly, whatever the curvature.
+            // The values at both ends are exact for any curvature.
             Self::Arc(_) if time <= 0.0 => 0.0,
             Self::Arc(_) if time >= 1.0 => 1.0,
             Self::Arc(curvature) if curvature >= 1.0 => 0.0,
@@ -23,18 +23,19 @@ impl Curve {
         }
     }
 
-    /// The integral of [`Self::fraction`] from 0 to a fraction of the time.
+    /// Returns the integral of [`Self::fraction`] from 0 to a fraction of the time.
     fn area(self, time: f64) -> f64 {
         match self {
             Self::Step => 0.0,
             Self::Arc(curvature) if curvature >= 1.0 => 0.0,
             Self::Arc(curvature) if curvature <= -1.0 => time,
             Self::Arc(curvature) if curvature.is_finite() => {
-                // With k as the ratio and d = 1 - k, the fraction is x / (k + d x).
+                // With k = `ratio`, d = `complement` and x = `time`, the fraction is x / (k + d x).
                 let ratio = (1.0 + curvature) / (1.0 - curvature);
                 let complement = 1.0 - ratio;
                 if complement.abs() < 1e-3 {
-                    // The difference below would lose precision: two terms of its series.
+                    // The exact integral below would lose precision here, so two terms of its
+                    // series replace it.
                     time * time / (2.0 * ratio) - complement * time * time * time / (3.0 * ratio * ratio)
                 } else {
                     (time - ratio / complement * libm::log1p(complement * time / ratio)) / complement
@@ -45,41 +46,40 @@ impl Curve {
     }
 }
 
-/// Magnitudes above this are clamped to it.
-const HIGHEST: f64 = 1e9;
+/// Magnitudes of values are clamped to this limit.
+const MAX_MAGNITUDE: f64 = 1e9;
 
-/// A frame that no session reaches.
+/// A frame that no session reaches, for curves without a further control point.
 const NEVER: i64 = i64::MAX;
 
-/// The curve of a lane, read on the clock of the mix.
+/// The curve of an automation lane, evaluated on the clock of the mix.
 ///
-/// The parameter processes signal that is late by the latency of everything before it. The curve is
-/// delayed by as much. It is evaluated at *control points*: at multiples of [`CONTROL_FRAMES`] of
-/// the clock in segments that are not constant, and at its own points. Between two control points
+/// The signal that the parameter processes has a latency, and the curve gets the same delay. The
+/// curve is evaluated at *control points*. These are the points of the curve and, in segments that
+/// are not constant, the multiples of [`CONTROL_FRAMES`] of the clock. Between two control points,
 /// the parameter ramps linearly.
 pub(crate) struct AutomationCurve {
     points: Vec<AutomationPoint>,
     latency_frames: i64,
-    /// Whether the multiples of [`CONTROL_FRAMES`] are delayed, too.
+    /// Whether the multiples of [`CONTROL_FRAMES`] are also delayed by the latency.
     delays_control_points: bool,
-    /// For [`Self::sum`]: the range of the values, and the integral from the first point to each
-    /// point.
+    /// Range of the values and integral from the first point to each point, for [`Self::sum`].
     range: [f64; 2],
     areas: Vec<f64>,
 }
 
 impl AutomationCurve {
-    /// A curve through these points, in any order; `None` without a usable point. Points with a
-    /// value that is not finite are ignored.
+    /// Creates a curve through `points`, which may be in any order. Points with a value that is not
+    /// finite are ignored. Returns `None` if no point is usable.
     pub(crate) fn new(points: &[AutomationPoint]) -> Option<Self> {
         let is_usable = |point: &&AutomationPoint| point.value.is_finite() && point.frame < NEVER as u64 / 2;
         let clamped = |point: &AutomationPoint| AutomationPoint {
-            value: point.value.clamp(-HIGHEST, HIGHEST),
+            value: point.value.clamp(-MAX_MAGNITUDE, MAX_MAGNITUDE),
             ..*point
         };
         let mut points: Vec<AutomationPoint> = points.iter().filter(is_usable).map(clamped).collect();
         points.sort_by_key(|point| point.frame);
-        let range = [-HIGHEST, HIGHEST];
+        let range = [-MAX_MAGNITUDE, MAX_MAGNITUDE];
         (!points.is_empty()).then_some(Self {
             points,
             latency_frames: 0,
@@ -95,7 +95,7 @@ impl AutomationCurve {
         Self { delays_control_points: true, ..self }
     }
 
-    /// Prepares [`Self::sum`]. Values of points are clamped to the range.
+    /// Prepares [`Self::sum`]. In the sums, the values of points are clamped to the range.
     pub(crate) fn prepare_sums(&mut self, range: [f64; 2]) {
         self.range = range;
         let mut area = 0.0;
@@ -107,25 +107,28 @@ impl AutomationCurve {
         self.areas = core::iter::once(0.0).chain(ends).collect();
     }
 
-    /// Whether both curves have the same points and range, whatever their latencies.
+    /// Whether both curves have the same points and range. Their latencies may differ.
     pub(crate) fn is_same_as(&self, other: &Self) -> bool {
         (&self.points, self.range) == (&other.points, other.range)
     }
 
-    /// Sets the latency of the signal that the parameter processes. Returns whether it is new.
+    /// Sets the latency in frames of the signal that the parameter processes. Returns whether the
+    /// latency has changed.
     pub(crate) fn set_latency(&mut self, frames: usize) -> bool {
         core::mem::replace(&mut self.latency_frames, frames as i64) != frames as i64
     }
 
-    /// The points around a frame of the curve: the last one at or before it, and the next one.
-    fn around(&self, frame: i64) -> (Option<&AutomationPoint>, Option<&AutomationPoint>) {
-        let after = self.points.partition_point(|point| point.frame as i64 <= frame);
-        (after.checked_sub(1).map(|before| &self.points[before]), self.points.get(after))
+    /// Returns the last point at or before a frame of the curve, and the next point after the
+    /// frame.
+    fn points_around(&self, frame: i64) -> (Option<&AutomationPoint>, Option<&AutomationPoint>) {
+        let next_index = self.points.partition_point(|point| point.frame as i64 <= frame);
+        (next_index.checked_sub(1).map(|index| &self.points[index]), self.points.get(next_index))
     }
 
-    /// The value at `frame` of the segment at `segment_frame`, extended if `frame` lies outside.
-    fn extended(&self, segment_frame: i64, frame: i64) -> f64 {
-        match self.around(segment_frame) {
+    /// Returns the value at `frame` of the segment that contains `segment_frame`. The segment is
+    /// extrapolated if it does not contain `frame`.
+    fn extrapolated_value(&self, segment_frame: i64, frame: i64) -> f64 {
+        match self.points_around(segment_frame) {
             (Some(start), Some(end)) => {
                 let time = (frame - start.frame as i64) as f64 / (end.frame - start.frame) as f64;
                 start.value + (end.value - start.value) * start.curve.fraction(time)
@@ -135,55 +138,57 @@ impl AutomationCurve {
         }
     }
 
-    /// The value at a frame of the clock.
+    /// Returns the value at a frame of the clock.
     pub(crate) fn value(&self, clock: u64) -> f64 {
         let frame = clock as i64 - self.latency_frames;
-        self.extended(frame, frame)
+        self.extrapolated_value(frame, frame)
     }
 
-    /// The sum of the values from the start of the clock to a frame of it. Needs
-    /// [`Self::prepare_sums`].
+    /// Returns the sum of the values from frame 0 of the clock to the frame `clock`.
+    /// [`Self::prepare_sums`] must have been called.
     pub(crate) fn sum(&self, clock: u64) -> f64 {
         self.area(clock as i64 - self.latency_frames) - self.area(-self.latency_frames)
     }
 
-    /// The integral of the values from the first point to a frame of the curve.
+    /// Returns the integral of the values from the first point to a frame of the curve.
     fn area(&self, frame: i64) -> f64 {
-        let level = |point: &AutomationPoint| (frame - point.frame as i64) as f64 * self.in_range(point);
-        match self.around(frame) {
-            (Some(start), after) => {
-                let before = self.points.partition_point(|point| point.frame as i64 <= frame) - 1;
-                let area = after.map_or_else(|| level(start), |end| self.segment_area(start, end, frame));
-                self.areas.get(before).unwrap_or(&0.0) + area
+        let constant_area =
+            |point: &AutomationPoint| (frame - point.frame as i64) as f64 * self.clamped_value(point);
+        match self.points_around(frame) {
+            (Some(start), next_point) => {
+                let index = self.points.partition_point(|point| point.frame as i64 <= frame) - 1;
+                let area = next_point
+                    .map_or_else(|| constant_area(start), |end| self.segment_area(start, end, frame));
+                self.areas.get(index).unwrap_or(&0.0) + area
             }
-            (None, first) => first.map_or(0.0, level),
+            (None, first) => first.map_or(0.0, constant_area),
         }
     }
 
-    /// The integral of the values from one point to a frame before the next.
+    /// Returns the integral of the values from one point to a frame before the next point.
     fn segment_area(&self, start: &AutomationPoint, end: &AutomationPoint, frame: i64) -> f64 {
         let frames = (end.frame - start.frame) as f64;
         if frames == 0.0 {
             return 0.0;
         }
         let time = (frame - start.frame as i64) as f64 / frames;
-        let change = self.in_range(end) - self.in_range(start);
-        frames * (time * self.in_range(start) + change * start.curve.area(time))
+        let change = self.clamped_value(end) - self.clamped_value(start);
+        frames * (time * self.clamped_value(start) + change * start.curve.area(time))
     }
 
-    fn in_range(&self, point: &AutomationPoint) -> f64 {
+    fn clamped_value(&self, point: &AutomationPoint) -> f64 {
         let [min, max] = self.range;
         point.value.clamp(min, max)
     }
 
-    /// The value just before `next`, the control point that follows `clock`.
+    /// Returns the value just before `next`, which is the control point after `clock`.
     pub(crate) fn value_before(&self, clock: u64, next: u64) -> f64 {
-        self.extended(clock as i64 - self.latency_frames, next as i64 - self.latency_frames)
+        self.extrapolated_value(clock as i64 - self.latency_frames, next as i64 - self.latency_frames)
     }
 
-    /// The next control point after a frame of the clock.
+    /// Returns the next control point after a frame of the clock.
     pub(crate) fn next_control_point(&self, clock: u64) -> u64 {
-        let (start, end) = self.around(clock as i64 - self.latency_frames);
+        let (start, end) = self.points_around(clock as i64 - self.latency_frames);
         let Some(end) = end else { return NEVER as u64 };
         let point = (end.frame as i64 + self.latency_frames) as u64;
         let is_constant = start.is_none_or(|start| start.value == end.value || start.curve == Curve::Step);
@@ -195,24 +200,25 @@ impl AutomationCurve {
         } else {
             0
         };
-        // As if the clock ran late by the offset. The step is added first because the clock is
-        // unsigned.
+        // This is the next multiple of a clock that is late by the offset. `CONTROL_FRAMES` is
+        // added first and subtracted again, because the clock is unsigned.
         let multiple = next_multiple(clock + CONTROL_FRAMES as u64 - offset);
         point.min(multiple + offset - CONTROL_FRAMES as u64)
     }
 
-    /// The value at a frame of the session, without the latency: for a session that is stopped.
+    /// Returns the value at a frame of the session without the latency, for a session that is
+    /// stopped.
     pub(crate) fn value_when_stopped(&self, frame: u64) -> f64 {
-        self.extended(frame as i64, frame as i64)
+        self.extrapolated_value(frame as i64, frame as i64)
     }
 }
 
-/// The multiple of [`CONTROL_FRAMES`] at or before a frame.
+/// Returns the multiple of [`CONTROL_FRAMES`] at or before a frame.
 pub(crate) fn multiple_before(clock: u64) -> u64 {
     clock - clock % CONTROL_FRAMES as u64
 }
 
-/// The multiple of [`CONTROL_FRAMES`] after a frame.
+/// Returns the multiple of [`CONTROL_FRAMES`] after a frame.
 pub(crate) fn next_multiple(clock: u64) -> u64 {
     multiple_before(clock) + CONTROL_FRAMES as u64
 }
@@ -236,7 +242,7 @@ mod tests {
             point(400, -1.0, Curve::Linear),
         ])
         .unwrap();
-        let check = |frame, expected: f64| assert_eq!(curve.value(frame), expected, "frame {frame}");
+        let check = |frame, expected: f64| assert_eq!(curve.value(frame), expected, "value at frame {frame}");
         check(0, 0.0);
         check(150, 2.0);
         check(200, 4.0);
@@ -271,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn delayed_control_points_are_those_of_an_undelayed_curve() {
+    fn delayed_control_points_are_those_of_an_undelayed_curve_plus_the_latency() {
         let points = [point(0, 0.0, Curve::Linear), point(100, 100.0, Curve::Linear)];
         for latency in [0, 5, 31, 32, 70] {
             let mut curve = AutomationCurve::new(&points).unwrap().with_delayed_control_points();
@@ -281,7 +287,7 @@ mod tests {
                 core::iter::successors(Some(from), |frame| Some(curve.next_control_point(*frame)));
             assert!(
                 control_points.take(5).eq([0, 32, 64, 96, 100].map(|frame| from + frame)),
-                "latency {latency}"
+                "control points at a latency of {latency} frames"
             );
         }
         let mut curve = AutomationCurve::new(&points).unwrap().with_delayed_control_points();
@@ -296,19 +302,29 @@ mod tests {
     fn arcs_are_monotonic_and_end_at_their_points() {
         for curvature in [-2.0, -1.0, -0.3, 0.0, 0.9, 1.0, f64::NAN, f64::INFINITY] {
             let curve = Curve::Arc(curvature);
-            assert_eq!((curve.fraction(0.0), curve.fraction(1.0)), (0.0, 1.0), "{curvature}");
+            assert_eq!(
+                (curve.fraction(0.0), curve.fraction(1.0)),
+                (0.0, 1.0),
+                "ends of the arc with curvature {curvature}"
+            );
             let values: Vec<f64> = (0..=50).map(|step| curve.fraction(f64::from(step) / 50.0)).collect();
-            assert!(values.is_sorted(), "{curvature}");
-            assert!(values.iter().all(|value| (0.0..=1.0).contains(value)), "{curvature}");
+            assert!(values.is_sorted(), "the arc with curvature {curvature} is not monotonic");
+            assert!(
+                values.iter().all(|value| (0.0..=1.0).contains(value)),
+                "the arc with curvature {curvature} leaves 0 to 1"
+            );
         }
         for curvature in [-0.9, -0.5, 0.0, 0.3, 0.99] {
             let half = Curve::Arc(curvature).fraction(0.5);
-            assert!((half - (1.0 - curvature) / 2.0).abs() < 1e-12, "{curvature}: {half}");
+            assert!(
+                (half - (1.0 - curvature) / 2.0).abs() < 1e-12,
+                "the arc with curvature {curvature} is at {half} after half the time"
+            );
         }
     }
 
     #[test]
-    fn sums_equal_the_added_values() {
+    fn a_sum_equals_the_added_values_of_all_frames() {
         let curves = [
             Curve::Linear,
             Curve::Step,
@@ -330,8 +346,8 @@ mod tests {
         for clock in 0..60_000_u64 {
             if clock % 777 == 0 {
                 let sum = curve.sum(clock);
-                // Half a frame of each jump.
-                assert!((sum - added).abs() < 30.0, "{sum} at {clock}, expected {added}");
+                // The tolerance is half a frame for each jump.
+                assert!((sum - added).abs() < 30.0, "the sum at frame {clock} is {sum} instead of {added}");
             }
             added += 0.5 * (curve.value(clock) + curve.value_before(clock, clock + 1));
         }
@@ -341,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn no_usable_point_is_no_curve() {
+    fn without_a_usable_point_there_is_no_curve() {
         assert!(AutomationCurve::new(&[]).is_none());
         assert!(
             AutomationCurve::new(&[point(u64::MAX, 1.0, Curve::Linear), point(0, f64::NAN, Curve::Step)])

@@ -1,16 +1,16 @@
-//! Turns an automation curve into ramps.
+//! Converts an automation curve to ramps of a parameter.
 
 use super::AutomationCurve;
 use crate::session::{AutomationLane, AutomationTarget};
 
-/// Ramp of an audible parameter to a curve that is new or has changed, in seconds.
+/// Ramp time of an audible parameter to a new or changed curve, in seconds.
 const APPROACH_SECS: f64 = 0.01;
 
-/// An automation curve, and the ramp on which its parameter is.
+/// An automation curve, and the state of the parameter that follows it.
 pub(crate) struct AutomationReader {
     curve: AutomationCurve,
     state: ReaderState,
-    /// Frame of the clock at which the reader acts next.
+    /// Frame of the clock at which the next ramp starts.
     next_control_point: u64,
     approach_frames: u32,
 }
@@ -18,33 +18,33 @@ pub(crate) struct AutomationReader {
 /// The state of the parameter relative to its curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum ReaderState {
-    /// The parameter is not audible yet and may jump.
+    /// The parameter is not yet audible and may jump.
     New,
-    /// The parameter is audible and off the curve.
+    /// The parameter is audible and has another value than the curve.
     Off,
-    /// The parameter is on the curve, and has this value at the next control point.
+    /// The parameter follows the curve, and has this value at the next control point.
     On(f64),
 }
 
-/// The action of a parameter at a control point: the jump, then the ramp.
+/// The change of a parameter at a control point: first the jump, then the ramp.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RampStep {
-    /// A value to jump to.
+    /// The value to which the parameter jumps.
     pub(crate) jump: Option<f64>,
-    /// A value to ramp to, and the length of the ramp in frames.
+    /// The value to which the parameter ramps, and the length of the ramp in frames.
     pub(crate) ramp: Option<(f64, u32)>,
 }
 
 impl AutomationReader {
-    /// A reader for a parameter that jumps to the curve if it `is_new`, and ramps to it if it is
-    /// audible.
+    /// Creates a reader. A new parameter jumps to the curve. An audible parameter, for which
+    /// `is_new` is false, ramps to the curve.
     pub(crate) fn new(curve: AutomationCurve, is_new: bool, sample_rate_hz: u32) -> Self {
         let approach_frames = libm::round(APPROACH_SECS * f64::from(sample_rate_hz)) as u32;
         let state = if is_new { ReaderState::New } else { ReaderState::Off };
         Self { curve, state, next_control_point: 0, approach_frames }
     }
 
-    /// Continues with `old` if that reads the same curve, otherwise as [`Self::new`].
+    /// Returns `old` if it reads the same curve, otherwise a reader of [`Self::new`].
     pub(crate) fn replace(
         old: Option<Self>,
         curve: AutomationCurve,
@@ -55,8 +55,9 @@ impl AutomationReader {
         same.unwrap_or_else(|| Self::new(curve, is_new, sample_rate_hz))
     }
 
-    /// [`Self::replace`] for a gain or pan: with the last lane for the target, if there is one. Its
-    /// control points are those of the delayed signal.
+    /// Calls [`Self::replace`] with the curve of the last lane for `target`, which is a gain or
+    /// pan. Returns `None` if no lane has this target. The control points are those of the delayed
+    /// signal.
     pub(crate) fn for_target(
         old: Option<Self>,
         lanes: &[AutomationLane],
@@ -73,12 +74,13 @@ impl AutomationReader {
         &self.curve
     }
 
-    /// The value at the next control point, if the parameter is on the curve.
+    /// Returns the value at the next control point, or `None` if the parameter does not follow the
+    /// curve.
     pub(crate) fn ramp_target(&self) -> Option<f64> {
         if let ReaderState::On(value) = self.state { Some(value) } else { None }
     }
 
-    /// Sets the latency of the signal that the parameter processes.
+    /// Sets the latency in frames of the signal that the parameter processes.
     pub(crate) fn set_latency(&mut self, frames: usize) {
         if self.curve.set_latency(frames) && self.state != ReaderState::New {
             self.leave_curve();
@@ -89,25 +91,27 @@ impl AutomationReader {
         (self.state, self.next_control_point) = (ReaderState::Off, 0);
     }
 
-    /// The session stops at a frame. Returns the value to which the parameter ramps.
+    /// Stops following the curve. Returns the curve's value at `frame`, to which the parameter
+    /// ramps.
     pub(crate) fn stop(&mut self, frame: u64) -> f64 {
         self.leave_curve();
         self.curve.value_when_stopped(frame)
     }
 
-    /// Resets to a frame of the clock. Returns the value there.
+    /// Resets to a frame of the clock. Returns the curve's value at this frame.
     pub(crate) fn reset(&mut self, clock: u64) -> f64 {
         let value = self.curve.value(clock);
         (self.state, self.next_control_point) = (ReaderState::On(value), 0);
         value
     }
 
-    /// Frame of the clock at which [`Self::step`] acts next.
+    /// Returns the frame of the clock at which [`Self::step`] next returns a step.
     pub(crate) fn next_control_point(&self) -> u64 {
         self.next_control_point
     }
 
-    /// The action at a frame of the clock; `None` before the next control point.
+    /// Returns the parameter's change at a frame of the clock, or `None` before the next control
+    /// point.
     pub(crate) fn step(&mut self, clock: u64) -> Option<RampStep> {
         if clock < self.next_control_point {
             return None;
@@ -115,21 +119,22 @@ impl AutomationReader {
         if self.state == ReaderState::Off {
             return Some(self.approach(clock));
         }
-        let here = self.curve.value(clock);
+        let value = self.curve.value(clock);
         self.next_control_point = self.curve.next_control_point(clock);
-        let there = self.curve.value_before(clock, self.next_control_point);
-        let jump = (self.state != ReaderState::On(here)).then_some(here);
-        self.state = ReaderState::On(there);
+        let next_value = self.curve.value_before(clock, self.next_control_point);
+        let jump = (self.state != ReaderState::On(value)).then_some(value);
+        self.state = ReaderState::On(next_value);
         let frames = u32::try_from(self.next_control_point - clock).unwrap_or(u32::MAX);
-        Some(RampStep { jump, ramp: (there != here).then_some((there, frames)) })
+        Some(RampStep { jump, ramp: (next_value != value).then_some((next_value, frames)) })
     }
 
-    /// A ramp to the curve, always of the same length, so that it never clicks.
+    /// Returns a ramp to the curve. It always has the same length, which is long enough not to
+    /// click.
     fn approach(&mut self, clock: u64) -> RampStep {
         self.next_control_point = clock + u64::from(self.approach_frames);
-        let there = self.curve.value_before(self.next_control_point - 1, self.next_control_point);
-        self.state = ReaderState::On(there);
-        RampStep { jump: None, ramp: Some((there, self.approach_frames)) }
+        let next_value = self.curve.value_before(self.next_control_point - 1, self.next_control_point);
+        self.state = ReaderState::On(next_value);
+        RampStep { jump: None, ramp: Some((next_value, self.approach_frames)) }
     }
 }
 
@@ -148,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn an_audible_parameter_ramps_to_the_curve_in_the_same_time_from_anywhere() {
+    fn an_audible_parameter_ramps_to_the_curve_within_10_ms_from_any_frame() {
         for clock in [0, 31, 32] {
             let mut reader = AutomationReader::new(curve(&[(0, 0.0), (48_000, 48_000.0)]), false, 48_000);
             assert_eq!(reader.step(clock), step(None, Some((clock as f64 + 480.0, 480))));
@@ -160,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_new_parameter_jumps_to_the_curve_and_jumps_where_the_curve_does() {
+    fn a_new_parameter_jumps_to_the_curve_and_follows_its_jumps() {
         let mut reader = AutomationReader::new(curve(&[(0, 5.0), (100, 5.0), (100, 7.0)]), true, 48_000);
         assert_eq!(reader.step(50), step(Some(5.0), None));
         assert_eq!(reader.step(99), None);
@@ -172,16 +177,17 @@ mod tests {
     #[test]
     fn a_reader_continues_while_the_points_stay_the_same() {
         let points = [(0, 0.0), (100, 5.0)];
-        let of = |points: &[(u64, f64)], old| AutomationReader::replace(old, curve(points), false, 48_000);
-        let mut reader = of(&points, None);
+        let replace =
+            |points: &[(u64, f64)], old| AutomationReader::replace(old, curve(points), false, 48_000);
+        let mut reader = replace(&points, None);
         reader.reset(10);
-        let mut reader = of(&points, Some(reader));
+        let mut reader = replace(&points, Some(reader));
         assert_eq!(reader.ramp_target(), Some(0.5));
         reader.set_latency(0);
         assert_eq!(reader.ramp_target(), Some(0.5));
         reader.set_latency(3);
         assert_eq!(reader.ramp_target(), None);
         reader.reset(10);
-        assert_eq!(of(&[(0, 1.0)], Some(reader)).ramp_target(), None);
+        assert_eq!(replace(&[(0, 1.0)], Some(reader)).ramp_target(), None);
     }
 }

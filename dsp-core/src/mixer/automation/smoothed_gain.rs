@@ -1,12 +1,12 @@
-//! A gain that users and automation move without clicks.
+//! A gain that users and automation change without clicks.
 
 use super::reader::RampStep;
 use crate::dsp::smoothed_value::SmoothedValue;
 
-/// Ramp of a gain that a user moves, in seconds.
+/// Ramp time of a gain that a user changes, in seconds.
 const RAMP_SECS: f64 = 0.02;
 
-/// A linear gain. Gains that are not finite are ignored.
+/// A linear gain with ramps. Targets that are not finite are ignored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct SmoothedGain {
     value: SmoothedValue,
@@ -14,21 +14,22 @@ pub(crate) struct SmoothedGain {
 }
 
 impl SmoothedGain {
-    /// A steady gain; 0 if `gain` is not finite.
+    /// Creates a steady gain, which is 0 if `gain` is not finite.
     pub(crate) fn new(gain: f32, sample_rate_hz: u32) -> Self {
         let gain = if gain.is_finite() { gain } else { 0.0 };
         let ramp_frames = libm::round(RAMP_SECS * f64::from(sample_rate_hz)) as u32;
         Self { value: SmoothedValue::new(f64::from(gain)), ramp_frames }
     }
 
-    /// Ramps to a gain in 20 ms, as a user's move does.
+    /// Ramps to a gain within 20 ms, for changes by a user.
     pub(crate) fn set(&mut self, gain: f32) {
         if gain.is_finite() {
             self.value.set_if_new(f64::from(gain), self.ramp_frames);
         }
     }
 
-    /// Follows a step of an automation reader, whose values mean the gains `gain_of`.
+    /// Follows a step of an automation reader. `gain_of` converts the step's values to linear
+    /// gains.
     pub(crate) fn follow(&mut self, step: RampStep, gain_of: impl Fn(f64) -> f32) {
         let jump = step.jump.map(|value| (value, 0));
         for (value, ramp_frames) in jump.into_iter().chain(step.ramp) {
@@ -39,12 +40,12 @@ impl SmoothedGain {
         }
     }
 
-    /// Jumps to the target.
+    /// Skips to the end of the ramp.
     pub(crate) fn finish(&mut self) {
         self.value.finish();
     }
 
-    /// The gain at the end of the ramp.
+    /// Returns the gain at the end of the ramp.
     pub(crate) fn target(&self) -> f32 {
         self.value.target() as f32
     }
@@ -58,7 +59,7 @@ impl SmoothedGain {
         self.value.fill(gains);
     }
 
-    /// Advances by some frames.
+    /// Advances by `frames` frames.
     pub(crate) fn advance(&mut self, frames: usize) {
         self.value.advance(frames);
     }
@@ -69,7 +70,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn automation_ramps_exactly_and_a_user_overrides_a_running_ramp() {
+    fn a_gain_follows_automation_exactly_and_a_user_overrides_its_ramp() {
         let mut gain = SmoothedGain::new(1.0, 200);
         gain.follow(RampStep { jump: None, ramp: Some((0.5, 4)) }, |value| value as f32);
         let mut gains = [0.0; 6];

@@ -1,4 +1,4 @@
-//! Effects in series.
+//! A chain of effects in series.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -10,23 +10,22 @@ use crate::dsp::gate::Gate;
 use crate::effects::{CurveSum, LONGEST_FRAMES, MusicalTime, clamp_to_range};
 use crate::session::AudioSlot;
 
-/// Ramp of a parameter that a user moves, in seconds.
+/// Ramp time of a parameter that a user changes, in seconds.
 const PARAMETER_RAMP_SECS: f64 = 0.02;
 
-/// Crossfade of a bypass, in seconds.
+/// Crossfade time of a bypass, in seconds.
 const BYPASS_FADE_SECS: f64 = 0.01;
 
-/// An effect that stays and gets another input receives the remains of the old one for this time,
-/// in seconds. The declicker at its input decays to a thousandth in this time.
+/// Additional silence in seconds if a kept effect gets another input. The declicker at the input of
+/// the effect decays to a thousandth in this time.
 const INPUT_SETTLING_SECS: f64 = 0.01;
 
-/// Maximum number of effects of one track.
+/// Maximum number of effects in one chain.
 pub const MAX_EFFECTS: usize = 64;
 
-/// Effects in series.
+/// A chain of effects in series.
 ///
-/// The chain runs on the session's clock: its output depends on the position in the session, never
-/// on the call size.
+/// The output depends on the position in the session, never on the call size.
 pub struct EffectChain {
     sample_rate_hz: u32,
     clock: u64,
@@ -36,16 +35,16 @@ pub struct EffectChain {
     output_declicker: Declicker,
 }
 
-/// The source of an effect of a changed chain.
+/// The origin of an effect in a changed chain.
 pub enum SlotSource {
-    /// The slot of the chain at this index, which keeps its state.
+    /// The existing effect at this index of the chain, which keeps its state.
     Kept(usize),
     /// A new effect.
     New(Box<EffectSlot>),
 }
 
 impl EffectChain {
-    /// A chain without effects, at frame 0.
+    /// Creates a chain without effects, at frame 0.
     pub fn new(sample_rate_hz: u32) -> Self {
         Self {
             sample_rate_hz,
@@ -62,10 +61,10 @@ impl EffectChain {
         self.slots.push(slot);
     }
 
-    /// Replaces the effects by these, in this order. Kept effects keep their state. The output is
-    /// silent until the latency of all effects has passed, then fades in over 10 ms. The silence is
-    /// 10 ms longer if a kept effect gets another input. Indices that do not exist or occur twice
-    /// are ignored.
+    /// Replaces the effects by those of `sources`, in their order. Existing effects keep their
+    /// state. The output is silent until the latency of all effects has passed, then fades in over
+    /// 10 ms. The silence is 10 ms longer if an existing effect gets another input. Indices that do
+    /// not exist or occur twice are ignored.
     pub fn change(&mut self, sources: Vec<SlotSource>) {
         let mut old: Vec<Option<EffectSlot>> =
             core::mem::take(&mut self.slots).into_iter().map(Some).collect();
@@ -98,7 +97,8 @@ impl EffectChain {
         self.slots.iter_mut().zip(impulse_slots).for_each(|(slot, impulse)| slot.impulse_slot = impulse);
     }
 
-    /// Gives each effect the impulse response in its slot. The output fades in if one has changed.
+    /// Sets each effect's impulse response from its slot. If an impulse response changes, the
+    /// output fades in.
     pub(super) fn set_audio(&mut self, audio: &[Option<AudioSlot>]) {
         let sample_rate_hz = self.sample_rate_hz;
         let changed =
@@ -108,14 +108,15 @@ impl EffectChain {
         }
     }
 
-    /// Is silent until the latency of all effects and `settling_frames` have passed, then fades in.
+    /// Mutes the output until the latency of all effects and `settling_frames` have passed, then
+    /// fades it in.
     fn fade_in(&mut self, settling_frames: u32) {
         self.output_declicker.switch();
         self.output_gate.close();
         self.output_gate.fade_in(self.latency_frames() + settling_frames as usize);
     }
 
-    /// The effects, in the order of the signal.
+    /// Returns the effects, in the order of the signal flow.
     pub fn slots(&self) -> &[EffectSlot] {
         &self.slots
     }
@@ -125,26 +126,26 @@ impl EffectChain {
         self.slots.is_empty() && self.output_gate.is_open() && self.output_declicker.is_idle()
     }
 
-    /// Latency of the output in frames, that of bypassed effects included.
+    /// Returns the latency of the output in frames, including that of bypassed effects.
     pub fn latency_frames(&self) -> usize {
         self.latency_frames_before(self.slots.len())
     }
 
-    /// Latency of the input of the effect at an index, in frames.
+    /// Returns the latency of the input of the effect at an index, in frames.
     pub fn latency_frames_before(&self, index: usize) -> usize {
         self.slots.iter().take(index).map(EffectSlot::latency_frames).sum()
     }
 
-    /// Longest silence in frames after which the chain may sound again without new input: the sum
-    /// of
-    /// [`Effect::longest_silence_frames`](crate::effects::Effect::longest_silence_frames) of the
+    /// Returns the longest silence in frames after which the output may become audible again
+    /// without new input. It is the sum of
+    /// [`Effect::longest_silence_frames`](crate::effects::Effect::longest_silence_frames) over the
     /// effects that are not bypassed.
     pub fn longest_silence_frames(&self) -> usize {
         let active = self.slots.iter().filter(|slot| !slot.is_bypassed());
         active.map(|slot| slot.effect.longest_silence_frames()).sum()
     }
 
-    /// Clears all state and moves to `frame` of the session.
+    /// Clears all audio state and moves to `frame` of the session.
     pub fn reset(&mut self, frame: u64) {
         self.clock = frame;
         self.output_gate.finish();
@@ -162,14 +163,15 @@ impl EffectChain {
         self.slots.iter_mut().for_each(|slot| slot.set_time(time));
     }
 
-    /// Whether an effect integrates a parameter: see
+    /// Whether an effect needs the integral of a parameter. See
     /// [`Effect::integrates`](crate::effects::Effect::integrates).
     pub(crate) fn integrates(&self, slot: usize, parameter: usize) -> bool {
         self.slots.get(slot).is_some_and(|slot| slot.effect.integrates(parameter))
     }
 
-    /// Tells an effect the integral of an automated parameter, or `None` if it is not automated.
-    /// `sums` has a control point and the sums over frames at it and at the next one. See
+    /// Sets the integral of an automated parameter of an effect, or `None` if the parameter is not
+    /// automated. `sums` has a control point, then the sums of the values over all frames before it
+    /// and before the next control point. See
     /// [`Effect::set_integral`](crate::effects::Effect::set_integral).
     pub(crate) fn set_integral(&mut self, slot: usize, parameter: usize, sums: Option<(u64, [f64; 2])>) {
         let sample_rate_hz = f64::from(self.sample_rate_hz);
@@ -180,7 +182,7 @@ impl EffectChain {
         }
     }
 
-    /// Ramps a parameter to a value in `ramp_frames` frames, as automation does. Does nothing if
+    /// Ramps a parameter to a value within `ramp_frames` frames, for automation. Does nothing if
     /// the chain has no such effect or parameter.
     pub fn automate(&mut self, slot: usize, parameter: usize, value: f64, ramp_frames: u32) {
         if let Some(slot) = self.slots.get_mut(slot) {
@@ -188,23 +190,23 @@ impl EffectChain {
         }
     }
 
-    /// Ramps a parameter to a value in 20 ms, as a user's move does.
+    /// Ramps a parameter to a value within 20 ms, for changes by a user.
     pub fn set(&mut self, slot: usize, parameter: usize, value: f64) {
         self.automate(slot, parameter, value, self.frames(PARAMETER_RAMP_SECS));
     }
 
-    /// Calls [`Self::set`] unless the parameter was last set to this value.
+    /// Calls [`Self::set`] unless the parameter's last target is `value`.
     pub(crate) fn set_if_new(&mut self, slot: usize, parameter: usize, value: f64) {
         let is_new = |slot: &EffectSlot| {
-            let described = slot.kind().parameters.get(parameter);
-            described.is_some_and(|described| slot.values()[parameter] != described.clamp(value))
+            let description = slot.kind().parameters.get(parameter);
+            description.is_some_and(|description| slot.values()[parameter] != description.clamp(value))
         };
         if self.slots.get(slot).is_some_and(is_new) {
             self.set(slot, parameter, value);
         }
     }
 
-    /// Bypasses an effect, or no longer, by a crossfade of 10 ms.
+    /// Sets whether an effect is bypassed, with a crossfade of 10 ms.
     pub fn set_bypass(&mut self, slot: usize, bypass: bool) {
         let fade_frames = self.frames(BYPASS_FADE_SECS);
         if let Some(slot) = self.slots.get_mut(slot) {
@@ -216,22 +218,26 @@ impl EffectChain {
         libm::round(secs * f64::from(self.sample_rate_hz)) as u32
     }
 
-    /// Current gain reduction of an effect in decibels; `None` for effects that have none.
+    /// Returns the current gain reduction of an effect in decibels, or `None` if the effect does
+    /// not measure one.
     pub fn gain_reduction_db(&self, slot: usize) -> Option<f32> {
         self.slots.get(slot)?.effect.gain_reduction_db()
     }
 
-    /// Records the last frame of input that passed while the chain [`Self::is_idle`].
+    /// Records the last frame of an input that the caller did not process because the chain
+    /// [`Self::is_idle`].
     pub(crate) fn pass_idle(&mut self, last_frame: [f32; 2]) {
         self.output_declicker.bypass(last_frame);
     }
 
-    /// Processes left and right in place, any number of frames. `sidechains` has an entry for each
-    /// effect, as long as `left`; effects without an entry have no side-chain.
+    /// Processes any number of frames of left and right in place. `sidechains` has an entry for
+    /// each effect, whose slices are as long as `left`. Effects without an entry have no
+    /// side-chain.
     pub fn process(&mut self, left: &mut [f32], right: &mut [f32], sidechains: &[Option<[&[f32]; 2]>]) {
-        let mut done = 0;
-        while done < left.len() {
-            let chunk = done..left.len().min(done + frames_to_multiple(self.clock, LONGEST_FRAMES));
+        let mut processed_frames = 0;
+        while processed_frames < left.len() {
+            let chunk = processed_frames
+                ..left.len().min(processed_frames + frames_to_multiple(self.clock, LONGEST_FRAMES));
             let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
             clamp_to_range([&mut *left, &mut *right]);
             for (index, slot) in self.slots.iter_mut().enumerate() {
@@ -248,7 +254,7 @@ impl EffectChain {
                 }
             }
             self.clock = self.clock.wrapping_add(chunk.len() as u64);
-            done = chunk.end;
+            processed_frames = chunk.end;
         }
         self.output_declicker.process([left, right]);
     }

@@ -9,7 +9,7 @@ use crate::mixer::automation::{AutomationReader, SmoothedGain};
 use crate::mixer::graph::ProcessContext;
 use crate::session::{AutomationLane, AutomationTarget};
 
-/// Applies volume and pan. Left and right get both, the reverb and chorus sends only the volume.
+/// Applies volume and pan to left and right, and only the volume to the reverb and chorus sends.
 pub(crate) struct Fader {
     mix: TrackMix,
     volume: SmoothedGain,
@@ -35,12 +35,12 @@ impl Fader {
         }
     }
 
-    /// The settings that a user has made.
+    /// Returns the settings of the user.
     pub(crate) fn mix(&self) -> &TrackMix {
         &self.mix
     }
 
-    /// Changes the settings; automated ones keep following their curves.
+    /// Sets the user's settings. Automated settings continue to follow their curves.
     pub(crate) fn set_mix(&mut self, mix: &TrackMix) {
         self.mix = *mix;
         if self.volume_db_reader.is_none() {
@@ -57,7 +57,7 @@ impl Fader {
         }
     }
 
-    /// Follows the lanes of volume and pan.
+    /// Sets the automation lanes, of which the fader follows those of volume and pan.
     pub(crate) fn set_lanes(&mut self, lanes: &[AutomationLane]) {
         let (is_new, sample_rate_hz) = (core::mem::take(&mut self.is_new), self.sample_rate_hz);
         let reader = |old, target| AutomationReader::for_target(old, lanes, target, is_new, sample_rate_hz);
@@ -75,7 +75,7 @@ impl Fader {
         readers.for_each(|reader| reader.set_latency(frames));
     }
 
-    /// The session stops at a frame; automated settings go to their values there.
+    /// Stops automation. Automated settings ramp to their values at `frame`.
     pub(crate) fn stop(&mut self, frame: u64) {
         self.set_targets(|reader| reader.stop(frame));
     }
@@ -98,8 +98,8 @@ impl Fader {
         [&mut self.volume, left, right]
     }
 
-    /// Advances the automation to a frame of the clock. Returns how many of the next frames come
-    /// before the next control point.
+    /// Advances the automation to a frame of the clock. Returns how many of the next `frames`
+    /// frames are before the next control point.
     fn follow_automation(&mut self, clock: u64, frames: usize) -> usize {
         let mut next_control_point = u64::MAX;
         if let Some(reader) = &mut self.volume_db_reader {
@@ -119,12 +119,13 @@ impl Fader {
         frames.min(usize::try_from(next_control_point - clock).unwrap_or(frames))
     }
 
-    /// The gains of left, right and the sends if they are constant for the next frames.
+    /// Returns the gains of left, right and the sends, or `None` if they are automated or ramp.
     pub(crate) fn steady_gains(&self) -> Option<[f32; 3]> {
         if self.is_automated() { None } else { self.segment_gains() }
     }
 
-    /// The gains of left, right and the sends if they are constant up to the next control point.
+    /// Returns the gains of left, right and the sends, or `None` if they ramp before the next
+    /// control point.
     fn segment_gains(&self) -> Option<[f32; 3]> {
         let is_steady = self.volume.is_steady() && self.pan.iter().all(SmoothedGain::is_steady);
         let [left, right] = self.pan.each_ref().map(SmoothedGain::target);
@@ -132,7 +133,7 @@ impl Fader {
         is_steady.then_some([volume * left, volume * right, volume])
     }
 
-    /// Applies the fader to left, right and the sends, at most a block.
+    /// Applies the fader to at most a block of left, right and the sends.
     pub(crate) fn process(
         &mut self,
         context: ProcessContext,
@@ -149,8 +150,9 @@ impl Fader {
     fn process_segment(&mut self, sides: [&mut [f32]; 2], sends: Option<[&mut [f32]; 2]>) {
         let sends = sends.into_iter().flatten();
         if let Some([left, right, volume]) = self.segment_gains() {
-            let all = sides.into_iter().zip([left, right]).chain(sends.map(|values| (values, volume)));
-            for (values, gain) in all.filter(|(_, gain)| *gain != 1.0) {
+            let values_and_gains =
+                sides.into_iter().zip([left, right]).chain(sends.map(|values| (values, volume)));
+            for (values, gain) in values_and_gains.filter(|(_, gain)| *gain != 1.0) {
                 values.iter_mut().for_each(|value| *value *= gain);
             }
             return;
@@ -170,7 +172,7 @@ impl Fader {
         }
     }
 
-    /// Advances by frames of silence.
+    /// Advances by the frames of a block of silence.
     pub(crate) fn skip(&mut self, context: ProcessContext) {
         if self.steady_gains().is_none() {
             self.for_each_segment(context, |fader, segment| {
@@ -179,25 +181,26 @@ impl Fader {
         }
     }
 
-    /// Calls `process` with the frames of each segment between two control points.
+    /// Calls `process` for each segment of the block between two control points.
     fn for_each_segment(
         &mut self,
         context: ProcessContext,
         mut process: impl FnMut(&mut Self, Range<usize>),
     ) {
-        let mut done = 0;
-        while done < context.frames {
-            let mut segment_frames = context.frames - done;
+        let mut processed_frames = 0;
+        while processed_frames < context.frames {
+            let mut segment_frames = context.frames - processed_frames;
             if context.is_playing && self.is_automated() {
-                segment_frames = self.follow_automation(context.clock + done as u64, segment_frames);
+                segment_frames =
+                    self.follow_automation(context.clock + processed_frames as u64, segment_frames);
             }
-            process(self, done..done + segment_frames);
-            done += segment_frames;
+            process(self, processed_frames..processed_frames + segment_frames);
+            processed_frames += segment_frames;
         }
     }
 }
 
-/// The gains of left and right.
+/// Returns the gains of left and right for a pan.
 fn balance(pan: f32) -> [f32; 2] {
     gain::balance(f64::from(pan)).into()
 }

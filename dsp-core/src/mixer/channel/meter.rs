@@ -1,6 +1,7 @@
 //! Peak and RMS meter of a channel strip.
 
-/// Peaks and power of left and right since they were last read.
+/// Peaks and power of left and right since the last calls of [`Self::take_peaks`] and
+/// [`Self::take_rms`].
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Meter {
     peaks: [f32; 2],
@@ -9,45 +10,46 @@ pub(crate) struct Meter {
 }
 
 impl Meter {
-    /// Measures the next frames times these gains.
+    /// Measures the next frames of left and right, multiplied by `gains`.
     pub(crate) fn add(&mut self, audio: [&[f32]; 2], gains: [f32; 2]) {
         for side in 0..2 {
             self.record(side, gains[side], measure(audio[side]));
         }
     }
 
-    /// Measures the next frames of a side times a gain, and adds them to a sum of the same length.
+    /// Multiplies the next frames of a side by a gain, measures them, and adds them to `sums`,
+    /// which has the same length.
     pub(crate) fn add_to(&mut self, side: usize, sums: &mut [f32], audio: &[f32], gain: f32) {
         self.record(side, gain, measure_and_add(sums, audio, gain));
     }
 
     fn record(&mut self, side: usize, gain: f32, (peak, power): (f32, f32)) {
-        // Rounding is monotonic: the highest product is that of the highest value.
+        // Rounding is monotonic, so the peak times the gain equals the peak of the products.
         self.peaks[side] = self.peaks[side].max(peak * gain.abs());
         self.powers[side] += f64::from(power) * f64::from(gain) * f64::from(gain);
     }
 
-    /// Counts frames, silent ones included.
+    /// Counts frames, including silent frames.
     pub(crate) fn advance(&mut self, frames: usize) {
         self.power_frames += frames as u64;
     }
 
-    /// Sample peaks since the last call.
+    /// Returns the sample peaks since the last call.
     pub(crate) fn take_peaks(&mut self) -> [f32; 2] {
         core::mem::take(&mut self.peaks)
     }
 
-    /// RMS levels since the last call.
+    /// Returns the RMS levels since the last call.
     pub(crate) fn take_rms(&mut self) -> [f32; 2] {
         let frames = core::mem::take(&mut self.power_frames).max(1) as f64;
         core::mem::take(&mut self.powers).map(|power| libm::sqrt(power / frames) as f32)
     }
 }
 
-/// Number of values measured together.
+/// Number of values that are measured together.
 const WIDTH: usize = 8;
 
-/// Peaks and powers of each lane.
+/// Peak and power of each lane.
 #[derive(Default)]
 struct Lanes {
     peaks: [f32; WIDTH],
@@ -63,7 +65,8 @@ impl Lanes {
         }
     }
 
-    /// Highest magnitude and sum of squares, `remainder` included.
+    /// Returns the highest magnitude and the sum of squares of all measured values and of
+    /// `remainder`.
     fn total(&self, remainder: &[f32]) -> (f32, f32) {
         let peak = self.peaks.iter().chain(remainder).fold(0.0, |peak, value| larger(peak, *value));
         let power: f32 =
@@ -72,25 +75,25 @@ impl Lanes {
     }
 }
 
-/// The larger magnitude.
+/// Returns the larger of a peak and the magnitude of a value.
 fn larger(peak: f32, value: f32) -> f32 {
     if value.abs() > peak { value.abs() } else { peak }
 }
 
-/// Highest magnitude and sum of squares of some values.
+/// Returns the highest magnitude and the sum of squares.
 fn measure(values: &[f32]) -> (f32, f32) {
     let mut lanes = Lanes::default();
-    let (wide, remainder) = values.as_chunks::<WIDTH>();
-    wide.iter().for_each(|values| lanes.measure(values));
+    let (chunks, remainder) = values.as_chunks::<WIDTH>();
+    chunks.iter().for_each(|values| lanes.measure(values));
     lanes.total(remainder)
 }
 
-/// The same, while they are added to sums with a gain.
+/// Does what [`measure`] does, and adds the values times a gain to `sums`.
 fn measure_and_add(sums: &mut [f32], values: &[f32], gain: f32) -> (f32, f32) {
     let mut lanes = Lanes::default();
     let (wide_sums, remainder_sums) = sums.as_chunks_mut::<WIDTH>();
-    let (wide, remainder) = values.as_chunks::<WIDTH>();
-    for (sums, values) in wide_sums.iter_mut().zip(wide) {
+    let (chunks, remainder) = values.as_chunks::<WIDTH>();
+    for (sums, values) in wide_sums.iter_mut().zip(chunks) {
         lanes.measure(values);
         for (sum, value) in sums.iter_mut().zip(values) {
             *sum += value * gain;
@@ -107,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_square_wave_has_its_amplitude_as_peak_and_rms() {
+    fn peak_and_rms_of_a_square_wave_equal_its_amplitude() {
         let mut meter = Meter::default();
         let square: [f32; 100] = core::array::from_fn(|frame| if frame % 20 < 10 { 0.5 } else { -0.5 });
         for _ in 0..3 {

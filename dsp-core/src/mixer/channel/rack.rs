@@ -16,10 +16,10 @@ use crate::mixer::tempo::Tempo;
 use crate::mixer::transition::EffectsPlan;
 use crate::session::{Audio, AudioSlot, AutomationLane, AutomationTarget, EffectSettings};
 
-/// Crossfade of a delay that changes, in seconds.
+/// Crossfade time after a change of a delay, in seconds.
 const DELAY_FADE_SECS: f64 = 0.01;
 
-/// The settings of a rack, from a session.
+/// The settings of a rack in a session.
 pub(crate) struct RackSettings<'a> {
     /// Id of the track; empty for the master.
     pub(crate) track_id: &'a str,
@@ -29,7 +29,7 @@ pub(crate) struct RackSettings<'a> {
     pub(crate) seed: u64,
     pub(crate) audio: &'a [Option<AudioSlot>],
     pub(crate) tempo: &'a Tempo,
-    /// The frame of the clock at which the session is.
+    /// Current frame of the clock.
     pub(crate) clock: u64,
 }
 
@@ -39,16 +39,16 @@ struct AutomatedParameter {
     effect_id: String,
     parameter: usize,
     reader: AutomationReader,
-    /// Whether the effect integrates the parameter.
+    /// Whether the effect needs the integral of the parameter.
     is_integrated: bool,
-    /// The frame of the clock at which the effect needs the integral again.
-    next_sum: u64,
+    /// Frame of the clock at which the effect next needs the integral.
+    next_integral_clock: u64,
 }
 
 /// The effects of a track or of the master.
 pub(crate) struct EffectRack {
     chain: EffectChain,
-    /// Whether each effect is bypassed by its own switch.
+    /// Whether each effect is bypassed individually, apart from the bypass of the whole rack.
     effect_bypass: Vec<bool>,
     bypass: bool,
     automated: Vec<AutomatedParameter>,
@@ -59,18 +59,19 @@ pub(crate) struct EffectRack {
     clock: u64,
     next_tempo_change: u64,
     next_control_point: u64,
-    /// Whether the rack processes the inputs of the track's strip, too, and so runs in the mix
-    /// instead of with the track's source.
+    /// Whether the rack runs in the mix, where it also processes the inputs of the track's strip.
+    /// Otherwise it runs with the track's source.
     pub(crate) runs_in_mix: bool,
     pub(crate) sidechains: Vec<Sidechain>,
-    /// Align the track's own source with the other inputs of its strip.
+    /// Delays that align the track's source with the inputs of its strip.
     source_delays: [DelayLine; TRACK_OUTPUTS],
-    /// Delay the reverb and chorus sends, which skip the effects, by the latency of these.
+    /// Delays of the reverb and chorus sends by the latency of the effects. The sends bypass the
+    /// effects.
     send_delays: [DelayLine; 2],
 }
 
 impl EffectRack {
-    /// A rack without effects, at frame 0.
+    /// Creates a rack without effects, at frame 0.
     pub(crate) fn new(tempo: &Tempo, sample_rate_hz: u32) -> Self {
         Self {
             chain: EffectChain::new(sample_rate_hz),
@@ -98,7 +99,8 @@ impl EffectRack {
         self.chain.latency_frames()
     }
 
-    /// Latency of the input of the effect at an index, relative to the rack's input.
+    /// Returns the latency of the input of the effect at an index in frames, relative to the rack's
+    /// input.
     pub(crate) fn latency_frames_before(&self, effect: usize) -> usize {
         self.chain.latency_frames_before(effect)
     }
@@ -108,12 +110,12 @@ impl EffectRack {
         self.chain.longest_silence_frames()
     }
 
-    /// Changes the effects and their settings as a plan says.
+    /// Changes the effects according to a plan, and applies their settings.
     pub(crate) fn apply(&mut self, settings: &RackSettings<'_>, plan: &EffectsPlan) {
         self.tempo = settings.tempo.clone();
         self.bypass = settings.bypass;
         if !self.has_effects() {
-            // A rack without effects does not run its clock.
+            // The clock of a rack without effects does not advance, so it is set here.
             self.clock = settings.clock;
             self.chain.set_clock(settings.clock);
         }
@@ -136,7 +138,7 @@ impl EffectRack {
         self.next_tempo_change = 0;
     }
 
-    /// Gives each effect the impulse response in its slot.
+    /// Sets each effect's impulse response from its slot.
     pub(crate) fn set_audio(&mut self, audio: &[Option<AudioSlot>]) {
         self.chain.set_audio(audio);
     }
@@ -145,7 +147,7 @@ impl EffectRack {
         libm::round(DELAY_FADE_SECS * f64::from(self.sample_rate_hz)) as u32
     }
 
-    /// An effect that has its values from the first frame.
+    /// Creates an effect whose parameters have their values from the first frame on.
     fn new_slot(&self, effect: &EffectSettings, settings: &RackSettings<'_>) -> Option<EffectSlot> {
         let kind = effect_kind(&effect.kind)?;
         let audio = impulse_of(kind, effect.impulse, settings.audio, self.sample_rate_hz);
@@ -182,28 +184,28 @@ impl EffectRack {
             let AutomationTarget::Effect { effect, parameter } = lane.target else { continue };
             let (effect, parameter) = (effect as usize, parameter as usize);
             let Some(slot) = self.chain.slots().get(effect) else { continue };
-            let Some(described) = slot.kind().parameters.get(parameter) else { continue };
+            let Some(description) = slot.kind().parameters.get(parameter) else { continue };
             let Some(mut curve) = AutomationCurve::new(&lane.points) else { continue };
             let is_integrated = self.chain.integrates(effect, parameter);
             if is_integrated {
-                curve.prepare_sums([described.min, described.max]);
+                curve.prepare_sums([description.min, description.max]);
             }
-            let continues = |old: &AutomatedParameter| {
-                let target = old.reader.ramp_target().map(|value| described.clamp(value));
+            let is_same_parameter = |old: &AutomatedParameter| {
+                let target = old.reader.ramp_target().map(|value| description.clamp(value));
                 (&*old.effect_id, old.parameter) == (slot.id(), parameter)
                     && target == Some(slot.values()[parameter])
             };
-            let old = old.iter().position(continues).map(|index| old.swap_remove(index).reader);
+            let old = old.iter().position(is_same_parameter).map(|index| old.swap_remove(index).reader);
             let reader = AutomationReader::replace(old, curve, false, self.sample_rate_hz);
             let effect_id = slot.id().into();
-            let next_sum = 0;
+            let next_integral_clock = 0;
             self.automated.push(AutomatedParameter {
                 effect,
                 effect_id,
                 parameter,
                 reader,
                 is_integrated,
-                next_sum,
+                next_integral_clock,
             });
         }
         let counts: Vec<usize> = self.chain.slots().iter().map(|slot| slot.kind().parameters.len()).collect();
@@ -213,12 +215,12 @@ impl EffectRack {
         self.next_control_point = 0;
     }
 
-    /// Sets the latency of the input, relative to the clock.
+    /// Sets the latency of the input in frames, relative to the clock.
     pub(crate) fn set_input_latency(&mut self, frames: usize) {
         self.input_latency_frames = frames;
         for automated in &mut self.automated {
             automated.reader.set_latency(frames + self.chain.latency_frames_before(automated.effect));
-            automated.send_sum(self.clock, &mut self.chain);
+            automated.send_integral(self.clock, &mut self.chain);
         }
         self.next_tempo_change = 0;
         self.next_control_point = 0;
@@ -226,7 +228,8 @@ impl EffectRack {
         self.source_delays.iter_mut().for_each(|delay| delay.set_frames(frames, fade_frames));
     }
 
-    /// Ramps a parameter to a value that a user sets; an automated one keeps following its curve.
+    /// Ramps a parameter to a value that a user sets. An automated parameter continues to follow
+    /// its curve.
     pub(crate) fn set_parameter(&mut self, effect: usize, parameter: usize, value: f64) {
         let is_same =
             |automated: &AutomatedParameter| (automated.effect, automated.parameter) == (effect, parameter);
@@ -235,7 +238,7 @@ impl EffectRack {
         }
     }
 
-    /// Bypasses one effect, or no longer.
+    /// Sets whether one effect is bypassed.
     pub(crate) fn set_effect_bypass(&mut self, effect: usize, bypass: bool) {
         if let Some(effect_bypass) = self.effect_bypass.get_mut(effect) {
             *effect_bypass = bypass;
@@ -243,7 +246,7 @@ impl EffectRack {
         }
     }
 
-    /// Bypasses all effects, or no longer.
+    /// Sets whether all effects are bypassed.
     pub(crate) fn set_bypass(&mut self, bypass: bool) {
         self.bypass = bypass;
         for (effect, effect_bypass) in self.effect_bypass.iter().enumerate() {
@@ -251,12 +254,12 @@ impl EffectRack {
         }
     }
 
-    /// Index of an effect by its id.
+    /// Returns the index of the effect with an id.
     pub(crate) fn effect_index(&self, id: &str) -> Option<usize> {
         self.chain.slots().iter().position(|slot| slot.id() == id)
     }
 
-    /// Index of a parameter by its id.
+    /// Returns the index of the parameter with an id.
     pub(crate) fn parameter_index(&self, effect: usize, id: &str) -> Option<usize> {
         self.chain.slots().get(effect)?.kind().parameter_index(id)
     }
@@ -266,13 +269,13 @@ impl EffectRack {
         self.chain.gain_reduction_db(effect)
     }
 
-    /// Clears all signal and resets to a frame of the clock.
+    /// Clears all audio state and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.clock = clock;
         for automated in &mut self.automated {
             let value = automated.reader.reset(clock);
             self.chain.automate(automated.effect, automated.parameter, value, 0);
-            automated.send_sum(clock, &mut self.chain);
+            automated.send_integral(clock, &mut self.chain);
         }
         self.chain.reset(clock);
         self.sidechains.iter_mut().for_each(Sidechain::reset);
@@ -281,7 +284,7 @@ impl EffectRack {
         self.set_time();
     }
 
-    /// The session stops at a frame; automated parameters ramp to their values there.
+    /// Stops automation. Automated parameters ramp to their values at `frame`.
     pub(crate) fn stop(&mut self, frame: u64) {
         for automated in &mut self.automated {
             self.chain.set(automated.effect, automated.parameter, automated.reader.stop(frame));
@@ -291,14 +294,14 @@ impl EffectRack {
 
     fn set_time(&mut self) {
         let frame = self.clock as i64 - self.input_latency_frames as i64;
-        self.chain.set_time(self.tempo.at(frame));
+        self.chain.set_time(self.tempo.time_at(frame));
         let next = self.tempo.next_change(frame);
         self.next_tempo_change =
             next.map_or(u64::MAX, |next| (next + self.input_latency_frames as i64) as u64);
     }
 
-    /// Advances automation and tempo. Returns how many of the next frames come before the next
-    /// control point.
+    /// Advances automation and tempo to the clock. Returns how many of the next `frames` frames are
+    /// before the next control point.
     fn follow_automation(&mut self, frames: usize) -> usize {
         let clock = self.clock;
         if clock >= self.next_control_point {
@@ -307,24 +310,24 @@ impl EffectRack {
             }
             let mut next = self.next_tempo_change;
             for automated in &mut self.automated {
-                automated.follow(clock, &mut self.chain);
-                if clock >= automated.next_sum {
-                    automated.send_sum(clock, &mut self.chain);
+                automated.follow_curve(clock, &mut self.chain);
+                if clock >= automated.next_integral_clock {
+                    automated.send_integral(clock, &mut self.chain);
                 }
-                next = next.min(automated.reader.next_control_point()).min(automated.next_sum);
+                next = next.min(automated.reader.next_control_point()).min(automated.next_integral_clock);
             }
             self.next_control_point = next;
         }
         frames.min(usize::try_from(self.next_control_point - clock).unwrap_or(frames))
     }
 
-    /// Delays the track's own source to align it with the other inputs of the strip. Inactive
-    /// outputs may hold arbitrary values, before and afterwards.
+    /// Delays the track's source to align it with the inputs of the strip. The values of inactive
+    /// outputs are neither read nor cleared.
     pub(crate) fn align_source(&mut self, outputs: [&mut [f32]; TRACK_OUTPUTS], active: &mut ActiveOutputs) {
         delay(&mut self.source_delays, outputs, active);
     }
 
-    /// Processes the outputs of a track in place. `taps` feed the side-chains.
+    /// Processes the outputs of a track in place. The side-chains read their signals from `taps`.
     pub(crate) fn process(
         &mut self,
         is_playing: bool,
@@ -335,7 +338,7 @@ impl EffectRack {
         let [left, right, reverb, chorus] = outputs;
         let [left_active, right_active, sends_active @ ..] = active;
         if self.chain.is_idle() {
-            let last = |values: &[f32], active: bool| if active { last_of(values) } else { 0.0 };
+            let last = |values: &[f32], active: bool| if active { last_value(values) } else { 0.0 };
             self.chain.pass_idle([last(left, *left_active), last(right, *right_active)]);
         } else {
             for (values, active) in [&mut *left, &mut *right].into_iter().zip([left_active, right_active]) {
@@ -356,7 +359,7 @@ impl EffectRack {
         taps: &[Option<Box<StereoBlock>>],
     ) {
         if self.chain.is_idle() {
-            self.chain.pass_idle([last_of(left), last_of(right)]);
+            self.chain.pass_idle([last_value(left), last_value(right)]);
         } else {
             self.process_effects(is_playing, [left, right], taps);
         }
@@ -370,10 +373,14 @@ impl EffectRack {
     ) {
         let frames = left.len();
         self.sidechains.iter_mut().for_each(|sidechain| sidechain.read(taps, frames));
-        let mut done = 0;
-        while done < frames {
-            let chunk_frames = if is_playing { self.follow_automation(frames - done) } else { frames - done };
-            let chunk = done..done + chunk_frames;
+        let mut processed_frames = 0;
+        while processed_frames < frames {
+            let chunk_frames = if is_playing {
+                self.follow_automation(frames - processed_frames)
+            } else {
+                frames - processed_frames
+            };
+            let chunk = processed_frames..processed_frames + chunk_frames;
             let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
             if self.sidechains.is_empty() {
                 self.chain.process(left, right, &[]);
@@ -387,29 +394,30 @@ impl EffectRack {
                 self.chain.process(left, right, &inputs);
             }
             self.clock = self.clock.wrapping_add(chunk.len() as u64);
-            done = chunk.end;
+            processed_frames = chunk.end;
         }
     }
 }
 
-fn last_of(values: &[f32]) -> f32 {
+fn last_value(values: &[f32]) -> f32 {
     values.last().copied().unwrap_or(0.0)
 }
 
 impl AutomatedParameter {
-    /// Tells an effect that integrates the parameter its sums around a frame of the clock.
-    fn send_sum(&mut self, clock: u64, chain: &mut EffectChain) {
+    /// Passes the sums of the parameter's values at the control points around a frame to an effect
+    /// that needs the integral.
+    fn send_integral(&mut self, clock: u64, chain: &mut EffectChain) {
         if !self.is_integrated {
-            self.next_sum = u64::MAX;
+            self.next_integral_clock = u64::MAX;
             return;
         }
-        let (before, next) = (multiple_before(clock), next_multiple(clock));
-        let sums = [before, next].map(|clock| self.reader.curve().sum(clock));
-        chain.set_integral(self.effect, self.parameter, Some((before, sums)));
-        self.next_sum = next;
+        let (control_point, next_control_point) = (multiple_before(clock), next_multiple(clock));
+        let sums = [control_point, next_control_point].map(|clock| self.reader.curve().sum(clock));
+        chain.set_integral(self.effect, self.parameter, Some((control_point, sums)));
+        self.next_integral_clock = next_control_point;
     }
 
-    fn follow(&mut self, clock: u64, chain: &mut EffectChain) {
+    fn follow_curve(&mut self, clock: u64, chain: &mut EffectChain) {
         let Some(step) = self.reader.step(clock) else { return };
         let jump = step.jump.map(|value| (value, 0));
         for (value, ramp_frames) in jump.into_iter().chain(step.ramp) {
@@ -418,7 +426,8 @@ impl AutomatedParameter {
     }
 }
 
-/// Delays outputs; those that become active hold only the tail of the delay.
+/// Delays the active outputs. An inactive output becomes active while its delay still contains a
+/// tail.
 fn delay<const OUTPUTS: usize>(
     delays: &mut [DelayLine; OUTPUTS],
     outputs: [&mut [f32]; OUTPUTS],
@@ -441,8 +450,8 @@ fn is_automated(lanes: &[AutomationLane], effect: usize, parameter: usize) -> bo
     lanes.iter().any(|lane| lane.target == target && AutomationCurve::new(&lane.points).is_some())
 }
 
-/// A seed for each effect of a session: FNV-1a (Fowler, Noll and Vo) of the session's seed and of
-/// the ids.
+/// Returns the seed of an effect: the FNV-1a hash (Fowler, Noll and Vo) of the session's seed, the
+/// track's id and the effect's id.
 fn effect_seed(seed: u64, track_id: &str, effect_id: &str) -> u64 {
     let ids = track_id.bytes().chain([0]).chain(effect_id.bytes());
     seed.to_le_bytes().into_iter().chain(ids).fold(0xcbf2_9ce4_8422_2325, |hash: u64, byte| {

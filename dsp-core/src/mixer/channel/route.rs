@@ -1,4 +1,4 @@
-//! An output or send of a channel strip at work.
+//! An output or send of a channel strip.
 
 use alloc::vec::Vec;
 
@@ -10,32 +10,33 @@ use crate::mixer::automation::{AutomationReader, SmoothedGain};
 use crate::mixer::graph::{Destination, ProcessContext, Tap};
 use crate::session::{AutomationLane, AutomationTarget};
 
-/// Crossfade of a delay that changes, in seconds.
+/// Crossfade time after a change of a delay, in seconds.
 const DELAY_FADE_SECS: f64 = 0.01;
 
-/// A signal path from a strip into a sum: a level, a delay that aligns it with the other signals,
-/// and a gate.
+/// A signal path from a strip to a sum. It consists of a level, a delay that aligns the signal with
+/// the other signals of the sum, and a gate.
 pub(crate) struct Route {
     pub(crate) tap: Tap,
     pub(crate) to: Destination,
     /// Level of a send.
     level: SmoothedGain,
-    /// The level that a user has set, as a linear gain.
-    set_level: f32,
+    /// The level that the user has set, as a linear gain.
+    user_level: f32,
     level_db_reader: Option<AutomationReader>,
     /// Whether [`Self::set_lanes`] has not been called yet.
     is_new: bool,
     sample_rate_hz: u32,
     delays: Vec<DelayLine>,
-    /// Closed by mute and solo; fades a route in when an edit adds it and out when one removes it.
+    /// Gate that mute and solo open and close. The gate also fades the route in when an edit adds
+    /// it, and out when an edit removes it.
     gate: Gate,
-    /// Whether the gate follows the first call of [`Self::set_open`] at once.
-    opens_at_once: bool,
+    /// Whether the first call of [`Self::set_open`] opens or closes the gate without a fade.
+    skips_first_fade: bool,
     is_removed: bool,
 }
 
 impl Route {
-    /// A route that is open at once.
+    /// Creates an open route.
     pub(crate) fn new(
         tap: Tap,
         to: Destination,
@@ -48,36 +49,36 @@ impl Route {
             tap,
             to,
             level: SmoothedGain::new(level, sample_rate_hz),
-            set_level: level,
+            user_level: level,
             level_db_reader: None,
             is_new: true,
             sample_rate_hz,
             delays: (0..channels).map(|_| DelayLine::new(delay_frames)).collect(),
             gate: Gate::open(sample_rate_hz),
-            opens_at_once: true,
+            skips_first_fade: true,
             is_removed: false,
         }
     }
 
-    /// Number of the strip's outputs that the route reads.
+    /// Returns the number of the strip's outputs that the route reads.
     pub(crate) fn channels(&self) -> usize {
         self.delays.len()
     }
 
-    /// Fades in from here: an edit has added the route to a strip that sounds.
+    /// Fades in a route that an edit has added to an existing strip.
     pub(crate) fn fade_in(&mut self) {
-        self.opens_at_once = false;
+        self.skips_first_fade = false;
         self.gate.close();
         self.gate.fade_in(self.delays[0].frames());
     }
 
-    /// Fades out: the session no longer has the route.
+    /// Fades out a route that the session no longer has.
     pub(crate) fn remove(&mut self) {
         self.is_removed = true;
         self.gate.fade_out();
     }
 
-    /// Ends at once.
+    /// Closes the route without a fade.
     pub(crate) fn cut(&mut self) {
         self.gate.close();
     }
@@ -91,7 +92,7 @@ impl Route {
         self.is_removed && self.is_closed()
     }
 
-    /// Opens or closes the route, as mute and solo require. Not for removed routes.
+    /// Opens or closes the route according to mute and solo. The route must not be removed.
     pub(crate) fn set_open(&mut self, open: bool) {
         let was_closed = self.is_closed();
         if open {
@@ -99,56 +100,56 @@ impl Route {
         } else {
             self.gate.fade_out();
         }
-        if core::mem::take(&mut self.opens_at_once) {
+        if core::mem::take(&mut self.skips_first_fade) {
             self.gate.finish();
         } else if open && was_closed {
-            // A closed route does not fill its delays.
+            // A closed route does not write to its delays, so they may contain an old signal.
             self.delays.iter_mut().for_each(DelayLine::clear);
         }
     }
 
-    /// Sets the delay that aligns the route with the other signals of its sum.
+    /// Sets the delay in frames that aligns the route with the other signals of its sum.
     pub(crate) fn set_delay(&mut self, frames: usize) {
         let fade_frames = libm::round(DELAY_FADE_SECS * f64::from(self.sample_rate_hz)) as u32;
         self.delays.iter_mut().for_each(|delay| delay.set_frames(frames, fade_frames));
     }
 
-    /// Sets the level of a send as a linear gain; an automated level keeps following its curve.
+    /// Sets the level of a send as a linear gain. An automated level continues to follow its curve.
     pub(crate) fn set_level(&mut self, level: f32) {
-        self.set_level = level;
+        self.user_level = level;
         if self.level_db_reader.is_none() {
             self.level.set(level);
         }
     }
 
-    /// Whether this is the send at an index of the track, as the session has it now.
+    /// Whether this route is the send at an index in the current session.
     pub(crate) fn is_send(&self, index: usize) -> bool {
         let (Tap::PostFader(send) | Tap::PreFader(send)) = self.tap else { return false };
         !self.is_removed && send as usize == index
     }
 
-    /// Follows the lane of its level, if there is one.
+    /// Sets the automation lanes, of which a send follows that of its level.
     pub(crate) fn set_lanes(&mut self, lanes: &[AutomationLane]) {
         let (Tap::PostFader(index) | Tap::PreFader(index)) = self.tap else { return };
         let (old, is_new) = (self.level_db_reader.take(), core::mem::take(&mut self.is_new));
         let target = AutomationTarget::Send(index);
         self.level_db_reader = AutomationReader::for_target(old, lanes, target, is_new, self.sample_rate_hz);
-        self.set_level(self.set_level);
+        self.set_level(self.user_level);
     }
 
-    /// Sets the latency of the signal that enters the route.
+    /// Sets the latency in frames of the signal that enters the route.
     pub(crate) fn set_latency(&mut self, frames: usize) {
         self.level_db_reader.iter_mut().for_each(|reader| reader.set_latency(frames));
     }
 
-    /// The session stops at a frame.
+    /// Stops automation. An automated level ramps to its value at `frame`.
     pub(crate) fn stop(&mut self, frame: u64) {
         if let Some(reader) = &mut self.level_db_reader {
             self.level.set(gain::from_db(reader.stop(frame)));
         }
     }
 
-    /// Clears all signal and resets to a frame of the clock.
+    /// Clears all audio state and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         if let Some(reader) = &mut self.level_db_reader {
             self.level.set(gain::from_db(reader.reset(clock)));
@@ -173,17 +174,17 @@ impl Route {
         self.tap == Tap::Output && self.gate.is_open()
     }
 
-    /// Whether nothing passes whatever the input is.
+    /// Whether the output is silent for any input.
     pub(crate) fn is_closed(&self) -> bool {
         self.gate.is_closed()
     }
 
-    /// Whether the output is silent while the input is.
+    /// Whether the output is silent while the input is silent.
     pub(crate) fn is_silent(&self) -> bool {
         !self.delays.iter().any(DelayLine::is_ringing)
     }
 
-    /// Adds the delayed `signal`, times `gains`, to a sum. Requires [`Self::only_delays`].
+    /// Adds the delayed `signal`, times `gains`, to a sum. [`Self::only_delays`] must be true.
     pub(crate) fn delay_into(
         &mut self,
         sum: &mut TrackBlock,
@@ -199,8 +200,8 @@ impl Route {
         }
     }
 
-    /// Advances by frames of silence while it [`Self::is_silent`], or by any frames while it
-    /// [`Self::is_closed`].
+    /// Advances by the frames of a block without output. The route must be closed
+    /// ([`Self::is_closed`]), or silent ([`Self::is_silent`]) with silent input.
     pub(crate) fn skip(&mut self, context: ProcessContext) {
         self.delays.iter_mut().for_each(DelayLine::settle_if_silent);
         if self.level_db_reader.is_some() || !self.level.is_steady() {
@@ -209,15 +210,16 @@ impl Route {
         self.gate.advance(context.frames);
     }
 
-    /// Processes the first channels of `block` in place. `is_silent` says that they hold silence.
+    /// Processes in place those channels of `block` that the route reads. If `is_silent` is true,
+    /// these channels must be silent.
     pub(crate) fn process(&mut self, context: ProcessContext, block: &mut TrackBlock, is_silent: bool) {
         let frames = context.frames;
         let mut gains = [0.0; BLOCK_FRAMES];
         if self.tap != Tap::Output {
-            let mut done = 0;
+            let mut processed_frames = 0;
             self.for_each_segment(context, |route, frames| {
-                route.level.fill(&mut gains[done..done + frames]);
-                done += frames;
+                route.level.fill(&mut gains[processed_frames..processed_frames + frames]);
+                processed_frames += frames;
             });
             multiply(&mut block[..2], &gains[..frames]);
         }
@@ -236,10 +238,10 @@ impl Route {
 
     /// Calls `process` with the number of frames of each segment between two control points.
     fn for_each_segment(&mut self, context: ProcessContext, mut process: impl FnMut(&mut Self, usize)) {
-        let mut done = 0;
-        while done < context.frames {
-            let clock = context.clock + done as u64;
-            let mut segment_frames = context.frames - done;
+        let mut processed_frames = 0;
+        while processed_frames < context.frames {
+            let clock = context.clock + processed_frames as u64;
+            let mut segment_frames = context.frames - processed_frames;
             if let (true, Some(reader)) = (context.is_playing, &mut self.level_db_reader) {
                 if let Some(step) = reader.step(clock) {
                     self.level.follow(step, gain::from_db);
@@ -248,7 +250,7 @@ impl Route {
                     .min(usize::try_from(reader.next_control_point() - clock).unwrap_or(segment_frames));
             }
             process(self, segment_frames);
-            done += segment_frames;
+            processed_frames += segment_frames;
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::dsp::delay_line::DelayLine;
 pub(crate) struct Sidechain {
     /// Index of the effect in its chain.
     pub(crate) effect: usize,
-    /// Index of the track that feeds the side-chain; `None` for silence.
+    /// Index of the track that feeds the side-chain; `None` if the side-chain is silent.
     pub(crate) from: Option<usize>,
     delays: [DelayLine; 2],
     audio: Box<StereoBlock>,
@@ -33,7 +33,7 @@ impl Sidechain {
         self.delays.iter_mut().for_each(DelayLine::clear);
     }
 
-    /// Takes the next frames from the taps of the mix.
+    /// Reads the next frames from the taps of the mix, and delays them.
     pub(crate) fn read(&mut self, taps: &[Option<Box<StereoBlock>>], frames: usize) {
         let tap = self.from.and_then(|from| taps.get(from)).and_then(Option::as_deref);
         for (side, (values, delay)) in self.audio.iter_mut().zip(&mut self.delays).enumerate() {
@@ -45,7 +45,7 @@ impl Sidechain {
         }
     }
 
-    /// The frames of the last call of [`Self::read`].
+    /// Returns the frames of the last call of [`Self::read`].
     pub(crate) fn audio(&self) -> &StereoBlock {
         &self.audio
     }

@@ -1,4 +1,4 @@
-//! One effect of a chain: bypass, call sizes and input range.
+//! One effect of a chain, with its bypass, its call sizes and its input range.
 
 use alloc::boxed::Box;
 use alloc::string::String;
@@ -14,7 +14,8 @@ use crate::effects::{
 };
 use crate::session::{Audio, AudioSlot};
 
-/// The impulse response of an effect: an audio slot that is whole, and not too long for the effect.
+/// Returns the impulse response of an effect. The result is `None` if the slot is empty, or if its
+/// audio is streamed or too long for the effect.
 pub(super) fn impulse_of<'a>(
     kind: &EffectKind,
     slot: Option<u32>,
@@ -34,22 +35,22 @@ pub struct EffectSlot {
     id: String,
     kind: &'static EffectKind,
     pub(super) effect: Box<dyn Effect>,
-    /// The last value set for each parameter.
+    /// The last target of each parameter.
     values: Vec<f64>,
-    /// Slot of the impulse response.
+    /// Index of the audio slot with the impulse response.
     pub(super) impulse_slot: Option<u32>,
-    /// The impulse response that the effect has.
+    /// The current impulse response of the effect.
     pub(super) impulse: Option<Audio>,
     /// Gain of the effect's output: 0 while the effect is bypassed.
     wet: SmoothedValue,
-    /// The input, delayed by the effect's latency, for the bypass.
+    /// Delays of the dry input by the effect's latency, for the bypass.
     dry: [DelayLine; 2],
-    /// Removes the click when the input comes from another effect than before.
+    /// Removes the click when the input begins to come from another effect.
     input_declicker: Declicker,
 }
 
 impl EffectSlot {
-    /// A new effect, with every parameter at its default. `id` is unique within the chain.
+    /// Creates an effect with every parameter at its default. `id` is unique within the chain.
     pub fn new(id: &str, kind: &'static EffectKind, config: &EffectConfig<'_>) -> Self {
         let effect = (kind.make)(config);
         let latency_frames = effect.latency_frames();
@@ -66,45 +67,46 @@ impl EffectSlot {
         }
     }
 
-    /// The id of the effect within its chain.
+    /// Returns the id of the effect within its chain.
     pub fn id(&self) -> &str {
         &self.id
     }
 
-    /// The kind of effect.
+    /// Returns the kind of effect.
     pub fn kind(&self) -> &'static EffectKind {
         self.kind
     }
 
-    /// The last value set for each parameter, in the order of the kind's table.
+    /// Returns the last target of each parameter, in the order of [`EffectKind::parameters`].
     pub fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// Ramps a parameter to a value, clamped to its range, in `ramp_frames` frames. Does nothing if
-    /// the effect has no such parameter.
+    /// Ramps a parameter within `ramp_frames` frames to a value, which is clamped to the
+    /// parameter's range. Does nothing if the effect has no such parameter.
     pub fn set(&mut self, parameter: usize, value: f64, ramp_frames: u32) {
-        let Some(described) = self.kind.parameters.get(parameter) else {
+        let Some(description) = self.kind.parameters.get(parameter) else {
             return;
         };
-        let value = described.clamp(value);
+        let value = description.clamp(value);
         self.values[parameter] = value;
         self.effect.set(parameter, value, ramp_frames);
     }
 
-    /// Gives the effect the impulse response in its slot. Returns whether that is another one.
+    /// Sets the effect's impulse response from its slot. Returns whether the impulse response has
+    /// changed.
     pub(super) fn set_audio(&mut self, audio: &[Option<AudioSlot>], sample_rate_hz: u32) -> bool {
         let impulse = impulse_of(self.kind, self.impulse_slot, audio, sample_rate_hz);
-        let is_new = impulse != self.impulse.as_ref();
-        if is_new {
+        let has_changed = impulse != self.impulse.as_ref();
+        if has_changed {
             self.impulse = impulse.cloned();
             let [left, right] = self.impulse.as_ref().map(Audio::channels).unwrap_or_default();
             self.effect.set_impulse([&left, &right]);
         }
-        is_new
+        has_changed
     }
 
-    /// Marks that the input comes from another effect from the next frame on.
+    /// Marks that from the next frame on, the input comes from another effect.
     pub(super) fn switch_input(&mut self) {
         self.input_declicker.switch();
     }
@@ -114,7 +116,7 @@ impl EffectSlot {
         self.effect.set_time(time);
     }
 
-    /// Bypasses the effect, or no longer, by a crossfade of `fade_frames` frames.
+    /// Sets whether the effect is bypassed, with a crossfade of `fade_frames` frames.
     pub(super) fn set_bypass(&mut self, bypass: bool, fade_frames: u32) {
         self.wet.set(if bypass { 0.0 } else { 1.0 }, fade_frames);
     }
@@ -134,8 +136,8 @@ impl EffectSlot {
         self.input_declicker.reset();
     }
 
-    /// Processes frames that start at `clock`: at most [`LONGEST_FRAMES`], and across no multiple
-    /// of it.
+    /// Processes at most [`LONGEST_FRAMES`] frames, which start at `clock`. They must not cross a
+    /// multiple of [`LONGEST_FRAMES`].
     pub(super) fn process(
         &mut self,
         clock: u64,
@@ -154,7 +156,7 @@ impl EffectSlot {
             dry.copy_from_slice(values);
             delay.process(dry);
         }
-        // A bypassed effect keeps processing, so that it resumes without a gap.
+        // A bypassed effect continues to process, so its output has no gap when the bypass ends.
         self.process_effect(clock, [&mut *left, &mut *right], sidechain, false);
         if is_wet {
             return;
@@ -162,14 +164,14 @@ impl EffectSlot {
         for frame in 0..frames {
             let wet = self.wet.next() as f32;
             for (values, dry) in [&mut *left, &mut *right].into_iter().zip(&dry) {
-                // Exactly one of the two at either end.
+                // At either end of the crossfade, the result is exactly one of both signals.
                 values[frame] = values[frame] * wet + dry[frame] * (1.0 - wet);
             }
         }
     }
 
-    /// The effect's output, in calls of the length that the effect takes. If `may_skip` is set, the
-    /// effect may skip silence.
+    /// Processes frames with the effect, in calls of a length that the effect supports. If
+    /// `may_skip` is true, the effect may skip silence.
     fn process_effect(
         &mut self,
         mut clock: u64,
@@ -177,14 +179,15 @@ impl EffectSlot {
         sidechain: Option<[&[f32]; 2]>,
         may_skip: bool,
     ) {
-        let mut done = 0;
-        while done < left.len() {
+        let mut processed_frames = 0;
+        while processed_frames < left.len() {
             let longest = if self.effect.needs_no_control_points() { LONGEST_FRAMES } else { CONTROL_FRAMES };
-            let chunk = done..left.len().min(done + frames_to_multiple(clock, longest));
+            let chunk =
+                processed_frames..left.len().min(processed_frames + frames_to_multiple(clock, longest));
             let sidechain = sidechain.map(|sides| sides.map(|values| &values[chunk.clone()]));
             let (left, right) = (&mut left[chunk.clone()], &mut right[chunk.clone()]);
             clock = clock.wrapping_add(chunk.len() as u64);
-            done = chunk.end;
+            processed_frames = chunk.end;
             let is_input_silent = may_skip
                 && is_silence(left)
                 && is_silence(right)
@@ -197,7 +200,7 @@ impl EffectSlot {
     }
 }
 
-/// Whether all values are 0; compares eight at a time.
+/// Whether all values are 0. The function compares eight values at a time.
 fn is_silence(values: &[f32]) -> bool {
     let (eights, remainder) = values.as_chunks::<LANES>();
     let has_signal = |eight: &[f32; LANES]| eight.iter().fold(false, |found, value| found | (*value != 0.0));

@@ -15,15 +15,15 @@ use crate::mixer::graph::{MixBuffers, ProcessContext, Sums, Tap};
 pub(crate) struct ChannelStrip {
     pub(crate) track_id: String,
     pub(crate) fader: Fader,
-    /// Output and sends, those that fade out included.
+    /// Output and sends, including removed routes that fade out.
     pub(crate) routes: Vec<Route>,
-    /// Removes the click in the sum of the strip's inputs when an input is cut.
+    /// Removes the click in the sum of the strip's inputs when a route to the strip is cut.
     pub(crate) input_declicker: Declicker<TRACK_OUTPUTS>,
-    /// Whether the session no longer has the track: it fades out.
+    /// Whether the session no longer has the track, which then fades out.
     pub(crate) is_removed: bool,
-    /// Whether a soloed track feeds this one, or is this one.
+    /// Whether this track is soloed, or a soloed track feeds it directly or through other tracks.
     pub(crate) is_fed_by_solo: bool,
-    /// Whether this track feeds a soloed one, or is one.
+    /// Whether this track is soloed or feeds a soloed track, directly or through other tracks.
     pub(crate) feeds_solo: bool,
     pub(crate) meter: Meter,
 }
@@ -42,16 +42,15 @@ impl ChannelStrip {
         }
     }
 
-    /// Clears all signal and resets to a frame of the clock.
+    /// Clears all audio state and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.fader.reset(clock);
         self.routes.iter_mut().for_each(|route| route.reset(clock));
         self.input_declicker.reset();
     }
 
-    /// Adds the strip's next frames to the sums that its routes lead to. `source` is the signal of
-    /// the track's own source. `rack` holds the track's effects if they process the strip's inputs,
-    /// too.
+    /// Adds the strip's next frames to the sums that are the destinations of its routes. `source`
+    /// is the signal of the track's source. `rack` has the track's effects if they run in the mix.
     pub(crate) fn process(
         &mut self,
         index: usize,
@@ -62,8 +61,8 @@ impl ChannelStrip {
     ) {
         let MixBuffers { sums, taps, scratch } = buffers;
         self.meter.advance(context.frames);
-        let has_own_signal_only = sums.strips[index].is_none() && rack.is_none() && taps[index].is_none();
-        if has_own_signal_only && self.process_in_place(context, source, sums) {
+        let has_only_source = sums.strips[index].is_none() && rack.is_none() && taps[index].is_none();
+        if has_only_source && self.process_in_place(context, source, sums) {
             return;
         }
         let [block, route_scratch] = &mut **scratch;
@@ -102,8 +101,8 @@ impl ChannelStrip {
         }
     }
 
-    /// Does the same without copying the signal, if fader and route are steady. Returns whether
-    /// that was possible.
+    /// Does what [`Self::process`] does, without copying the signal. Returns `false` and does
+    /// nothing if that is not possible, for example because the fader ramps.
     fn process_in_place(
         &mut self,
         context: ProcessContext,
@@ -143,7 +142,7 @@ impl ChannelStrip {
         true
     }
 
-    /// Adds what other strips have sent to this one.
+    /// Adds the sum of the strip's inputs to `block`.
     fn add_inputs(
         &mut self,
         index: usize,
@@ -161,7 +160,7 @@ impl ChannelStrip {
     }
 }
 
-/// Copies a signal into a block; outputs without signal become silent.
+/// Copies a signal to a block. Outputs without a signal become silent.
 fn copy(signal: TrackSignal<'_>, block: &mut TrackBlock, frames: usize) {
     for (values, signal) in block.iter_mut().zip(signal) {
         match signal {
@@ -171,7 +170,7 @@ fn copy(signal: TrackSignal<'_>, block: &mut TrackBlock, frames: usize) {
     }
 }
 
-/// Adds a signal, or silence for `None`, to a sum by a route.
+/// Adds a signal to a sum through a route. `None` is silence.
 fn add_to_sum(
     route: &mut Route,
     context: ProcessContext,

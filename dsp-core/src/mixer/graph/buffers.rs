@@ -1,4 +1,4 @@
-//! The position and the buffers of the block that is mixed.
+//! The position and the buffers of the block that is being mixed.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -9,18 +9,18 @@ use crate::block::{StereoBlock, TrackBlock};
 /// The position of a block in the session.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ProcessContext {
-    /// The frame of the clock at the start of the block.
+    /// Frame of the clock at the start of the block.
     pub(crate) clock: u64,
-    /// Whether the session plays: the clock, automation and tempo advance.
+    /// Whether the session plays. Only then do the clock, automation and tempo advance.
     pub(crate) is_playing: bool,
-    /// Frames of the block.
+    /// Number of frames in the block.
     pub(crate) frames: usize,
 }
 
-/// The sums that routes add to.
+/// The sums to which routes add their signals.
 pub(crate) struct Sums {
     pub(crate) master: Box<TrackBlock>,
-    /// The inputs of the strips that others feed.
+    /// The sum of each strip's inputs; `None` for a strip that no other strip feeds.
     pub(crate) strips: Vec<Option<Box<TrackBlock>>>,
 }
 
@@ -41,7 +41,8 @@ impl Sums {
 /// The buffers of the mix.
 pub(crate) struct MixBuffers {
     pub(crate) sums: Sums,
-    /// The signal of each strip that feeds a side-chain: after its effects, before its fader.
+    /// The signal of each strip after its effects and before its fader; `None` for a strip that
+    /// feeds no side-chain.
     pub(crate) taps: Vec<Option<Box<StereoBlock>>>,
     pub(crate) scratch: Box<[TrackBlock; 2]>,
 }

@@ -1,4 +1,4 @@
-//! Latency compensation: all signals of a sum arrive with the same latency.
+//! Latency compensation, by which all signals of a sum get the same latency.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -7,24 +7,26 @@ use super::routing::{Destination, Routing, SidechainSettings};
 
 /// Latencies in frames, relative to the session's clock.
 pub(crate) struct Latencies {
-    /// At the input of each track's effects: that of its slowest input.
+    /// Latency at the input of each track's effects, which is the highest latency of the strip's
+    /// inputs.
     pub(crate) inputs: Vec<usize>,
-    /// At the output of each track's effects.
+    /// Latency at the output of each track's effects.
     pub(crate) outputs: Vec<usize>,
-    /// At the input of the master's effects.
+    /// Latency at the input of the master's effects.
     pub(crate) master: usize,
 }
 
 impl Latencies {
-    /// `effect_latency(track, effect)` is the latency of a track's effects before the one at an
-    /// index, or of all of them for `None`. The master is the track `None`.
+    /// Computes the latencies. `effect_latency(track, effect)` returns the latency of a track's
+    /// effects before the effect at an index, or of all its effects if `effect` is `None`. The
+    /// track `None` is the master.
     pub(crate) fn of(
         routing: &Routing,
         effect_latency: impl Fn(Option<usize>, Option<usize>) -> usize,
     ) -> Self {
         let count = routing.routes.len();
         let (mut inputs, mut outputs, mut master) = (vec![0; count], vec![0; count], 0);
-        // A side-chain signal must arrive with the signal that reaches its effect.
+        // A side-chain signal must have the same latency as the signal at the input of its effect.
         let for_sidechains = |track: Option<usize>, sidechains: &[SidechainSettings], outputs: &[usize]| {
             let latency = |sidechain: &SidechainSettings| {
                 outputs[sidechain.from].saturating_sub(effect_latency(track, Some(sidechain.effect)))
@@ -47,7 +49,7 @@ impl Latencies {
         Self { inputs, outputs, master }
     }
 
-    /// The delay of a route in frames.
+    /// Returns the delay of a route in frames.
     pub(crate) fn route_delay(&self, from: usize, to: Destination) -> usize {
         let input = match to {
             Destination::Master => self.master,

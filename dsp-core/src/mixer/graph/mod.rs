@@ -1,4 +1,5 @@
-//! The mix: channel strips in the order of the signal, their sums, and the master.
+//! The mix: the channel strips in the order of the signal flow, the sums of their signals, and the
+//! master.
 
 mod buffers;
 pub(crate) mod latency;
@@ -24,9 +25,10 @@ use crate::session::Session;
 pub(crate) struct MixGraph {
     /// The strips of the session's tracks, then those of removed tracks that fade out.
     pub(crate) strips: Vec<ChannelStrip>,
-    /// Indices of the strips, each after all that feed it.
+    /// Indices of the strips. Each strip comes after all strips that feed it.
     pub(crate) order: Vec<usize>,
-    /// The order that a mixer has that was never edited. Sums are rounded in this order.
+    /// The order without removed routes, which a new mixer for the same session has. A reset
+    /// restores it, because the order affects the rounding of sums.
     pub(crate) unedited_order: Vec<usize>,
     pub(crate) buffers: MixBuffers,
     pub(crate) master: Master,
@@ -48,7 +50,7 @@ impl MixGraph {
         }
     }
 
-    /// Clears all signal and resets to a frame of the clock.
+    /// Clears all audio state and resets to a frame of the clock.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.clock = clock;
         self.order.copy_from_slice(&self.unedited_order);
@@ -56,7 +58,7 @@ impl MixGraph {
         self.master.reset(clock);
     }
 
-    /// The session stops at a frame; automated settings go to their values there.
+    /// Stops automation. Automated settings ramp to their values at `frame`.
     pub(crate) fn stop(&mut self, frame: u64) {
         for strip in &mut self.strips {
             strip.fader.stop(frame);
@@ -67,13 +69,14 @@ impl MixGraph {
 
     /// Begins a block.
     pub(crate) fn begin(&mut self, is_playing: bool, frames: usize) {
-        debug_assert!(frames <= BLOCK_FRAMES, "at most a block");
+        debug_assert!(frames <= BLOCK_FRAMES, "a block must have at most BLOCK_FRAMES frames");
         self.context = ProcessContext { clock: self.clock, is_playing, frames };
         self.buffers.sums.clear(frames);
     }
 
-    /// Mixes a strip, in the order of [`Self::order`]. `source` is the signal of the track's own
-    /// source; `rack` its effects if they run in the mix.
+    /// Mixes a strip. The caller calls this for each strip in the order of [`Self::order`].
+    /// `source` is the signal of the track's source. `rack` has the track's effects if they run in
+    /// the mix.
     pub(crate) fn process_strip(
         &mut self,
         index: usize,
@@ -83,7 +86,7 @@ impl MixGraph {
         self.strips[index].process(index, self.context, source, rack, &mut self.buffers);
     }
 
-    /// Ends the block: writes the output of the master.
+    /// Ends the block and writes the output of the master.
     pub(crate) fn finish(&mut self, left: &mut [f32], right: &mut [f32]) {
         self.master.process(self.context, &mut self.buffers, [left, right]);
         if self.context.is_playing {

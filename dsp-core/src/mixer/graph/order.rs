@@ -1,4 +1,4 @@
-//! The order of the strips while routes of an earlier session fade out.
+//! The order of the strips, which also respects removed routes that still fade out.
 
 use alloc::collections::BTreeSet;
 
@@ -8,8 +8,8 @@ use crate::mixer::channel::rack::EffectRack;
 use crate::mixer::channel::route::Route;
 
 impl MixGraph {
-    /// Sorts the strips so that each comes after all that feed it. A removed route that would close
-    /// a loop ends at once; a declicker at its destination removes the click.
+    /// Sorts the strips such that each comes after all strips that feed it. A removed route that
+    /// would close a loop is cut, and the declicker at its destination removes the click.
     pub(crate) fn update_order(&mut self, racks: &[EffectRack]) {
         let count = self.strips.len();
         let order = |pairs: &BTreeSet<(usize, usize)>| {
@@ -35,7 +35,8 @@ impl MixGraph {
         }
     }
 
-    /// Pairs of strips of which the first feeds the second, by routes that are removed or not.
+    /// Returns pairs of strips of which the first feeds the second. If `removed` is true, only
+    /// removed routes are considered, otherwise only routes that are not removed.
     fn pairs(&self, removed: bool) -> impl Iterator<Item = (usize, usize)> {
         self.strips.iter().enumerate().flat_map(move |(from, strip)| {
             let routes = strip.routes.iter();

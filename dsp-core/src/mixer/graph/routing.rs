@@ -1,4 +1,4 @@
-//! Which track feeds which, and the order in which they are mixed.
+//! The routes between tracks, and the order in which the tracks are mixed.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
@@ -8,7 +8,7 @@ use crate::effects::effect_kind;
 use crate::mixer::{MAX_EFFECTS, MixerError};
 use crate::session::{EffectSettings, SendSettings, Session, Track};
 
-/// The point of a channel strip from which a route takes its signal.
+/// The point of a channel strip at which a route reads its signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tap {
     /// All four outputs after the fader.
@@ -26,7 +26,7 @@ impl Tap {
     }
 }
 
-/// The sum that a route adds to.
+/// The sum to which a route adds its signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Destination {
     Master,
@@ -54,20 +54,21 @@ pub(crate) struct SidechainSettings {
 
 /// All routes of a session, checked for errors.
 pub(crate) struct Routing {
-    /// The routes of each track; the output is the first.
+    /// The routes of each track. The first route is the output.
     pub(crate) routes: Vec<Vec<RouteSettings>>,
     /// The side-chains of each track's effects.
     pub(crate) sidechains: Vec<Vec<SidechainSettings>>,
     /// The side-chains of the master's effects.
     pub(crate) master_sidechains: Vec<SidechainSettings>,
-    /// Indices of the tracks, each after all tracks that feed it.
+    /// Indices of the tracks. Each track comes after all tracks that feed it.
     pub(crate) order: Vec<usize>,
 }
 
 impl Routing {
     /// # Errors
     ///
-    /// Tracks with the same id, routing loops, and indices of tracks that do not exist.
+    /// [`MixerError`] for duplicate ids, routing loops, unknown kinds of effect, too many effects,
+    /// and indices of tracks that do not exist.
     pub(crate) fn of(session: &Session) -> Result<Self, MixerError> {
         let tracks = &session.tracks;
         check_ids(tracks)?;
@@ -93,8 +94,8 @@ impl Routing {
 
     /// Whether a track feeds a side-chain.
     pub(crate) fn feeds_sidechain(&self, index: usize) -> bool {
-        let mut all = self.sidechains.iter().flatten().chain(&self.master_sidechains);
-        all.any(|sidechain| sidechain.from == index)
+        let mut sidechains = self.sidechains.iter().flatten().chain(&self.master_sidechains);
+        sidechains.any(|sidechain| sidechain.from == index)
     }
 }
 
@@ -146,33 +147,34 @@ fn sidechains_of(
     Ok(sidechains)
 }
 
-/// Sorts nodes so that each comes after all that feed it, otherwise in ascending order.
+/// Sorts nodes such that each comes after all nodes that feed it. Apart from that, the order is
+/// ascending.
 ///
 /// # Errors
 ///
-/// The lowest node of a loop.
+/// The lowest node that is part of a loop.
 pub(crate) fn topological_order(
     node_count: usize,
     fed_by: impl Fn(usize) -> Vec<usize>,
 ) -> Result<Vec<usize>, usize> {
     let successors: Vec<Vec<usize>> = (0..node_count).map(fed_by).collect();
-    let mut waiting_for = vec![0_usize; node_count];
-    successors.iter().flatten().for_each(|&successor| waiting_for[successor] += 1);
-    let mut ready: BTreeSet<usize> = (0..node_count).filter(|&node| waiting_for[node] == 0).collect();
+    let mut unprocessed_inputs = vec![0_usize; node_count];
+    successors.iter().flatten().for_each(|&successor| unprocessed_inputs[successor] += 1);
+    let mut ready: BTreeSet<usize> = (0..node_count).filter(|&node| unprocessed_inputs[node] == 0).collect();
     let mut order = Vec::with_capacity(node_count);
     while let Some(node) = ready.pop_first() {
         order.push(node);
         for &successor in &successors[node] {
-            waiting_for[successor] -= 1;
-            if waiting_for[successor] == 0 {
+            unprocessed_inputs[successor] -= 1;
+            if unprocessed_inputs[successor] == 0 {
                 ready.insert(successor);
             }
         }
     }
-    if order.len() == node_count { Ok(order) } else { Err(lowest_in_loop(&successors, &waiting_for)) }
+    if order.len() == node_count { Ok(order) } else { Err(lowest_in_loop(&successors, &unprocessed_inputs)) }
 }
 
-fn lowest_in_loop(successors: &[Vec<usize>], waiting_for: &[usize]) -> usize {
+fn lowest_in_loop(successors: &[Vec<usize>], unprocessed_inputs: &[usize]) -> usize {
     let leads_back = |start: usize| {
         let mut seen = vec![false; successors.len()];
         let mut next = successors[start].clone();
@@ -186,8 +188,8 @@ fn lowest_in_loop(successors: &[Vec<usize>], waiting_for: &[usize]) -> usize {
         }
         false
     };
-    let waiting = (0..successors.len()).filter(|&node| waiting_for[node] > 0);
-    waiting.into_iter().find(|&node| leads_back(node)).unwrap_or(0)
+    let nodes_in_or_after_loops = (0..successors.len()).filter(|&node| unprocessed_inputs[node] > 0);
+    nodes_in_or_after_loops.into_iter().find(|&node| leads_back(node)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -197,18 +199,22 @@ mod tests {
     fn check(routes: &[(usize, usize)], expected: Result<&[usize], usize>) {
         let fed_by =
             |from: usize| routes.iter().filter(|route| route.0 == from).map(|route| route.1).collect();
-        assert_eq!(topological_order(4, fed_by), expected.map(<[usize]>::to_vec), "{routes:?}");
+        assert_eq!(
+            topological_order(4, fed_by),
+            expected.map(<[usize]>::to_vec),
+            "order of the routes {routes:?}"
+        );
     }
 
     #[test]
-    fn each_track_comes_after_those_that_feed_it_and_no_other_track_moves() {
+    fn each_track_comes_after_the_tracks_that_feed_it_and_other_tracks_stay_in_order() {
         check(&[], Ok(&[0, 1, 2, 3]));
         check(&[(3, 0), (2, 0)], Ok(&[1, 2, 3, 0]));
         check(&[(0, 2), (2, 1), (0, 2)], Ok(&[0, 2, 1, 3]));
     }
 
     #[test]
-    fn a_loop_names_its_lowest_member() {
+    fn a_loop_returns_its_lowest_node_as_error() {
         check(&[(0, 1), (1, 2), (2, 1), (2, 3)], Err(1));
         check(&[(3, 3)], Err(3));
     }

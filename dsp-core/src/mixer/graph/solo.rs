@@ -3,10 +3,10 @@
 use super::{Destination, MixGraph};
 
 impl MixGraph {
-    /// Opens and closes the routes as mute and solo require.
+    /// Opens and closes the routes according to mute and solo.
     ///
-    /// While a track is soloed, a route is open if a soloed track comes before or after it in the
-    /// signal flow. Routes that fade out after an edit do not count.
+    /// While any track is soloed, a route is open only if a soloed track comes before or after it
+    /// in the signal flow. Removed routes that fade out are ignored.
     pub(crate) fn update_mute_and_solo(&mut self) {
         let strips = &mut self.strips;
         let mut any_solo = false;
@@ -24,8 +24,8 @@ impl MixGraph {
             }
         }
         for &index in self.order.iter().rev() {
-            for number in 0..strips[index].routes.len() {
-                let route = &strips[index].routes[number];
+            for route_index in 0..strips[index].routes.len() {
+                let route = &strips[index].routes[route_index];
                 if route.is_removed() {
                     continue;
                 }
@@ -36,7 +36,7 @@ impl MixGraph {
                 let strip = &mut strips[index];
                 strip.feeds_solo |= feeds_solo;
                 let is_audible = !any_solo || strip.is_fed_by_solo || feeds_solo;
-                strip.routes[number].set_open(is_audible && !strip.fader.mix().mute);
+                strip.routes[route_index].set_open(is_audible && !strip.fader.mix().mute);
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The longest silence after which a mix may sound again without new input.
+//! The longest silence after which a mix may become audible again without new input.
 
 use alloc::vec;
 
@@ -7,12 +7,12 @@ use crate::mixer::Mixer;
 use crate::mixer::channel::rack::EffectRack;
 
 impl Mixer {
-    /// The largest sum of [`crate::effects::Effect::longest_silence_frames`] along a signal path,
-    /// side-chains included: the signal of a side-chain may open a gate.
+    /// Returns the largest sum of [`crate::effects::Effect::longest_silence_frames`] along a signal
+    /// path. Side-chains count as signal paths, because the signal of a side-chain may open a gate.
     ///
-    /// Latency compensation adds nothing: it delays the signal by as much as the session is
-    /// delayed. Neither do the shared reverb and chorus, which are silent for at most 70 ms: a
-    /// render waits longer in any case.
+    /// Latency compensation adds no silence, because it delays all signals equally. The shared
+    /// reverb and chorus are silent for at most 70 ms. They are ignored, because a render always
+    /// waits longer.
     pub(crate) fn longest_silence_frames(&self) -> usize {
         let strips = &self.graph.strips;
         let mut silences_frames = vec![0; strips.len()];

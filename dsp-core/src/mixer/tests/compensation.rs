@@ -1,25 +1,25 @@
-//! Signals are latency-aligned before they are summed.
+//! Tests that signals are latency-aligned before they are summed.
 
 use super::*;
 use crate::effects::test_kinds::{LATENT_FRAMES, LISTENER_FRAMES};
 
-/// Checks that tracks with the same noise in opposite polarity cancel, relative to one of them
-/// alone.
+/// Checks that tracks with the same noise in opposite polarity cancel each other. The peak of the
+/// sum is compared with the peak of track "a" alone.
 fn check_null(label: &str, tracks: &[Track]) {
-    let both = render(&session(tracks.to_vec()));
+    let both_tracks = render(&session(tracks.to_vec()));
     let mut alone = tracks.to_vec();
     alone.iter_mut().filter(|track| track.id == "b").for_each(|track| track.mute = true);
     let alone = render(&session(alone));
     let loudest = peak(&alone[0]).max(peak(&alone[1]));
-    assert!(loudest > 0.05, "{label}: nothing to compare with: {loudest}");
-    let remaining = peak(&both[0]).max(peak(&both[1]));
+    assert!(loudest > 0.05, "{label}: track a alone has a peak of only {loudest}");
+    let remaining = peak(&both_tracks[0]).max(peak(&both_tracks[1]));
     std::println!("{label}: {:.1} dB", 20.0 * libm::log10(f64::from(remaining.max(1e-30) / loudest)));
-    // -140 dB
-    assert!(remaining <= 1e-7 * loudest, "{label}: {remaining} remains of {loudest}");
+    // The limit is -140 dB.
+    assert!(remaining <= 1e-7 * loudest, "{label}: a peak of {remaining} remains of {loudest}");
 }
 
 #[test]
-fn opposite_tracks_cancel_at_any_latency_of_their_effects() {
+fn tracks_of_opposite_polarity_cancel_at_any_latency_of_their_effects() {
     let with = |mut track: Track, effects: &[EffectSettings]| {
         track.effects = effects.to_vec();
         track
@@ -48,7 +48,7 @@ fn opposite_tracks_cancel_at_any_latency_of_their_effects() {
         track.output = Some(3);
         track
     };
-    // Each of two sends carries half; the outputs end in a muted group.
+    // Each of two sends has half of the signal. The outputs lead to a muted group.
     let mut closed = bus("closed");
     closed.mute = true;
     for pre_fader in [false, true] {
@@ -69,28 +69,28 @@ fn opposite_tracks_cancel_at_any_latency_of_their_effects() {
 
 #[test]
 fn a_side_chain_is_latency_compensated() {
-    // The listener subtracts its side-chain, which is the same noise.
+    // The effect "test_listener" subtracts its side-chain, which is the same noise.
     let listening =
         |from: u32| EffectSettings { side_chain: Some(from), ..effect("listener", "test_listener") };
-    for (label, own_effects, sidechain_effects) in [
+    for (label, input_effects, sidechain_effects) in [
         ("no latency", vec![], vec![]),
         ("a side-chain with latency", vec![], vec![latent()]),
         ("an input with latency", vec![latent()], vec![]),
     ] {
         let mut listener = noisy("a", 1.0);
-        listener.effects = own_effects;
+        listener.effects = input_effects;
         listener.effects.push(listening(1));
         let mut side_chain = noisy("b", 1.0);
         side_chain.effects = sidechain_effects;
-        // Its fader does not affect a pre-fader side-chain.
+        // The fader of the track does not affect the side-chain, which is before the fader.
         side_chain.gain = 0.0;
         let remaining = peak(&render(&session(vec![listener.clone(), side_chain.clone()]))[0]);
-        assert_eq!(remaining, 0.0, "{label}");
+        assert_eq!(remaining, 0.0, "{label}: remaining peak");
         listener.effects.pop();
         let alone = peak(&render(&session(vec![listener, side_chain]))[0]);
-        assert!(alone > 0.05, "{label}: {alone}");
+        assert!(alone > 0.05, "{label}: without the effect, the peak is only {alone}");
     }
-    // The side-chain of the master is aligned with two groups, of which one has latency.
+    // The side-chain of the master is aligned with the signal of a group that has latency.
     let mut late = bus("late");
     late.effects = vec![latent()];
     let mut fed = noisy("a", 1.0);
@@ -115,7 +115,7 @@ fn the_total_latency_is_reported_and_removed_from_renders() {
 }
 
 #[test]
-fn automation_is_delayed_with_the_signal() {
+fn automation_gets_the_same_delay_as_the_signal() {
     use crate::session::{AutomationLane, AutomationPoint, AutomationTarget, Curve};
     let lane = |target| {
         let point = |frame, value, curve| AutomationPoint { frame, value, curve };
@@ -149,9 +149,13 @@ fn automation_is_delayed_with_the_signal() {
         };
         let (late, plain) = (render(&build(true)), render(&build(false)));
         let difference: Vec<f32> = late[0].iter().zip(&plain[0]).map(|(late, plain)| late - plain).collect();
-        // Only the control points differ, between which ramps are linear.
-        assert!(peak(&difference) < 2e-4 * peak(&plain[0]), "{label}: {}", peak(&difference));
-        assert!(late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01, "{label}");
+        // The results differ only because the control points, between which the ramps are linear,
+        // are at other frames.
+        assert!(peak(&difference) < 2e-4 * peak(&plain[0]), "{label}: difference of {}", peak(&difference));
+        assert!(
+            late[0].len() == plain[0].len() && peak(&plain[0][12_400..]) < 0.01,
+            "{label}: length, or level after the last point"
+        );
     }
 }
 
@@ -164,8 +168,8 @@ fn effects_get_the_musical_time_of_their_input() {
         let last = tempo.iter().rfind(|change| change.frame as i64 <= frame).unwrap_or(&tempo[0]);
         last.beat + (frame - last.frame as i64) as f64 * last.bpm / (60.0 * 48_000.0)
     };
-    // An effect in a group after a track with latency gets the beat of its input, negative before
-    // the start.
+    // An effect in a group that follows a track with latency gets the beat of its input. Before the
+    // start of the session, the beat is negative.
     let mut late = session(vec![noisy("a", 1.0), bus("g")]);
     late.tracks[0].effects = vec![latent()];
     late.tracks[0].output = Some(1);
@@ -175,15 +179,18 @@ fn effects_get_the_musical_time_of_their_input() {
         let mut mixer = mixer(&late);
         mixer.seek(start);
         mixer.play();
-        let lag = mixer.latency_frames();
-        let (mut left, mut right) = (vec![0.0; lag + 8_000], vec![0.0; lag + 8_000]);
+        let latency_frames = mixer.latency_frames();
+        let (mut left, mut right) = (vec![0.0; latency_frames + 8_000], vec![0.0; latency_frames + 8_000]);
         for (left, right) in left.chunks_mut(100).zip(right.chunks_mut(100)) {
             assert_no_alloc::assert_no_alloc(|| mixer.process(left, right));
         }
-        let clock_lag = lag - LATENT_FRAMES;
-        for (frame, value) in (start as i64 - LATENT_FRAMES as i64..).zip(&left[clock_lag..]) {
+        let clock_latency_frames = latency_frames - LATENT_FRAMES;
+        for (frame, value) in (start as i64 - LATENT_FRAMES as i64..).zip(&left[clock_latency_frames..]) {
             let difference = f64::from(*value) * 1_000.0 - beat(frame);
-            assert!(difference.abs() < 1e-4, "{value} at {frame} from {start}");
+            assert!(
+                difference.abs() < 1e-4,
+                "the clock outputs {value} at frame {frame} after a start at {start}"
+            );
         }
     }
 }
@@ -198,21 +205,21 @@ fn sends_to_the_shared_effects_have_the_latency_of_the_track() {
         let mut mixer = mixer(&session);
         mixer.set_takes_input(0, true);
         mixer.play();
-        let lag = mixer.latency_frames();
+        let latency_frames = mixer.latency_frames();
         let [noise, _] = match noise() {
             AudioSlot::Whole(audio) => audio.channels(),
-            AudioSlot::Streamed { .. } => panic!("is whole"),
+            AudioSlot::Streamed { .. } => panic!("the noise must not be streamed"),
         };
         let (mut output, mut right) = (Vec::new(), [0.0; 100]);
         for block in noise[..10_000].chunks_exact(100) {
-            let input = mixer.track_input(0).expect("takes input");
-            // The chorus follows the clock of the mix, so its send is left out.
+            let input = mixer.track_input(0).expect("track 0 has external input");
+            // The chorus depends on the clock of the mix, so the chorus send stays silent.
             input[..3].iter_mut().for_each(|output| output[..100].copy_from_slice(block));
             let mut left = [0.0; 100];
             mixer.process(&mut left, &mut right);
             output.extend(left);
         }
-        output.split_off(lag)
+        output.split_off(latency_frames)
     };
     let (plain, late) = (play(&[]), play(&[latent()]));
     assert!(peak(&plain) > 0.1);

@@ -1,8 +1,8 @@
-//! Edits while a session plays.
+//! Tests of edits while a session plays.
 
 use super::*;
 
-/// A session with a slow sine on one track and a silent track.
+/// Returns a session with a slow sine on one track and a silent track.
 fn sine_session() -> Session {
     let mut session = session(vec![noisy("a", 1.0), bus("g")]);
     session.tracks[0].clips[0].length_frames = 400_000;
@@ -24,15 +24,16 @@ fn play(mixer: &mut Mixer, frames: usize) -> Vec<f32> {
     left
 }
 
-fn steepest(values: &[f32]) -> f32 {
-    values.windows(2).fold(0.0, |steepest, pair| steepest.max((pair[1] - pair[0]).abs()))
+fn largest_step(values: &[f32]) -> f32 {
+    values.windows(2).fold(0.0, |largest_step, pair| largest_step.max((pair[1] - pair[0]).abs()))
 }
 
-/// The largest step of the sine is 0.0033; a cut at its peak is 0.25.
+/// Maximum step between two samples. The largest step of the sine itself is 0.0033. A cut at the
+/// peak of the sine would make a step of 0.25.
 const STEP_MAX: f32 = 0.0125;
 
 #[test]
-fn no_edit_of_effects_or_routes_clicks() {
+fn edits_of_effects_and_routes_do_not_click() {
     type Before = dyn Fn(&mut Session);
     type Edit = fn(&mut Session);
     let gain = |session: &mut Session, gain_db: f64| {
@@ -80,52 +81,52 @@ fn no_edit_of_effects_or_routes_clicks() {
     for (label, before, edit) in edits {
         let audio = [Some(sine())];
         let slots = Slots { banks: &[], audio: &audio };
-        // At eight phases of the sine, so that one is near its peak.
+        // The edit is tested at eight phases of the sine, one of which is near its peak.
         for eighth in 0..8 {
             let mut session = sine_session();
             before(&mut session);
-            let mut mixer = Mixer::new(&session, slots).expect("a mixer");
+            let mut mixer = Mixer::new(&session, slots).expect("the session is valid");
             mixer.play();
             play(&mut mixer, 9_600 + eighth * 61);
             edit(&mut session);
-            mixer.set_session(&session, slots).expect("a valid session");
+            mixer.set_session(&session, slots).expect("the edited session is valid");
             let output = play(&mut mixer, 9_600);
-            let step = steepest(&output);
+            let step = largest_step(&output);
             assert!(step < STEP_MAX, "{label}: a step of {step}");
         }
     }
 }
 
 #[test]
-fn signals_are_aligned_again_after_an_edit() {
+fn signals_are_aligned_after_an_edit_of_effects() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut edited = session(vec![noisy("a", 1.0), noisy("b", -1.0)]);
-    let mut mixer = Mixer::new(&edited, slots).expect("a mixer");
+    let mut mixer = Mixer::new(&edited, slots).expect("the session is valid");
     mixer.play();
     play(&mut mixer, 4_000);
     for effects in [vec![latent()], vec![], vec![latent(), effect("other", "test_listener")]] {
         edited.tracks[0].effects = effects;
-        mixer.set_session(&edited, slots).expect("a valid session");
+        mixer.set_session(&edited, slots).expect("the edited session is valid");
         play(&mut mixer, 3_000);
         let remaining = peak(&play(&mut mixer, 1_000));
-        assert!(remaining < 1e-6, "{remaining}");
+        assert!(remaining < 1e-6, "a peak of {remaining} remains");
     }
 }
 
 #[test]
-fn setting_the_same_session_changes_no_sample() {
+fn setting_an_unchanged_session_changes_no_sample() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut session = session(vec![noisy("a", 1.0)]);
     session.tracks[0].effects = vec![latent(), effect("echo", "delay")];
-    let mut mixer = Mixer::new(&session, slots).expect("a mixer");
-    let mut unedited = Mixer::new(&session, slots).expect("a mixer");
+    let mut mixer = Mixer::new(&session, slots).expect("the session is valid");
+    let mut unedited = Mixer::new(&session, slots).expect("the session is valid");
     mixer.play();
     unedited.play();
     play(&mut mixer, 5_000);
     play(&mut unedited, 5_000);
-    mixer.set_session(&session, slots).expect("a valid session");
+    mixer.set_session(&session, slots).expect("the edited session is valid");
     assert!(play(&mut mixer, 1_000) == play(&mut unedited, 1_000));
 }
 
@@ -134,7 +135,7 @@ fn effects_keep_their_state_when_others_are_moved_added_or_removed() {
     let audio = [Some(noise())];
     let slots = Slots { banks: &[], audio: &audio };
     let mut echo = effect("echo", "delay");
-    // Without sync, 375 ms.
+    // The delay is 375 ms, without synchronisation to the tempo.
     echo.values = vec![0.0, 375.0];
     let (utility, other) = (effect("u", "utility"), effect("v", "utility"));
     let build = |effects: &[&EffectSettings]| {
@@ -144,20 +145,21 @@ fn effects_keep_their_state_when_others_are_moved_added_or_removed() {
         session
     };
     let before = build(&[&echo, &utility]);
-    // Only the delay has processed the clip, which ends at frame 4,000; its echo begins at 19,000.
+    // The clip ends at frame 4,000, and its echo begins at frame 19,000. The echo is thus stored in
+    // the delay at the time of the edit.
     for after in [build(&[&utility, &echo]), build(&[&echo]), build(&[&utility, &echo, &other])] {
-        let mut mixer = Mixer::new(&before, slots).expect("a mixer");
-        let mut unedited = Mixer::new(&before, slots).expect("a mixer");
+        let mut mixer = Mixer::new(&before, slots).expect("the session is valid");
+        let mut unedited = Mixer::new(&before, slots).expect("the session is valid");
         mixer.play();
         unedited.play();
         play(&mut mixer, 10_000);
         play(&mut unedited, 10_000);
-        mixer.set_session(&after, slots).expect("a valid session");
+        mixer.set_session(&after, slots).expect("the edited session is valid");
         let (output, expected) = (play(&mut mixer, 15_000), play(&mut unedited, 15_000));
-        assert!(peak(&expected) > 0.02, "no echo");
+        assert!(peak(&expected) > 0.02, "the unedited session has no echo");
         let difference: Vec<f32> =
             output.iter().zip(&expected).map(|(output, expected)| output - expected).collect();
-        assert!(peak(&difference) < 1e-6, "{}", peak(&difference));
+        assert!(peak(&difference) < 1e-6, "the output differs by {}", peak(&difference));
     }
 }
 
@@ -170,20 +172,20 @@ fn a_track_with_changed_effects_is_audible_after_its_latency_and_20_ms() {
         session.tracks[0].effects = ids.iter().map(|id| effect(id, "test_latent")).collect();
         session
     };
-    let mut mixer = Mixer::new(&build(&["x", "y"]), slots).expect("a mixer");
-    let mut unedited = Mixer::new(&build(&["x", "y"]), slots).expect("a mixer");
+    let mut mixer = Mixer::new(&build(&["x", "y"]), slots).expect("the session is valid");
+    let mut unedited = Mixer::new(&build(&["x", "y"]), slots).expect("the session is valid");
     mixer.play();
     unedited.play();
     play(&mut mixer, 5_000);
     play(&mut unedited, 5_000);
-    mixer.set_session(&build(&["y", "x"]), slots).expect("a valid session");
+    mixer.set_session(&build(&["y", "x"]), slots).expect("the edited session is valid");
     let (output, expected) = (play(&mut mixer, 4_000), play(&mut unedited, 4_000));
-    let audible = mixer.latency_frames() + 960;
-    assert!(peak(&expected[audible..]) > 0.05, "no noise");
-    let difference: Vec<f32> = output[audible..]
+    let first_audible_frame = mixer.latency_frames() + 960;
+    assert!(peak(&expected[first_audible_frame..]) > 0.05, "the unedited session has no noise");
+    let difference: Vec<f32> = output[first_audible_frame..]
         .iter()
-        .zip(&expected[audible..])
+        .zip(&expected[first_audible_frame..])
         .map(|(output, expected)| output - expected)
         .collect();
-    assert!(peak(&difference) < 1e-6, "{}", peak(&difference));
+    assert!(peak(&difference) < 1e-6, "the output differs by {}", peak(&difference));
 }

@@ -1,4 +1,4 @@
-//! Tests of sessions with clips and test-only effects.
+//! Tests of sessions with clips and with the effects of `test_kinds.rs`.
 
 mod compensation;
 mod latency_changes;
@@ -10,10 +10,10 @@ use super::{Mixer, Slots};
 use crate::render::{OfflineRender, TailConfig};
 use crate::session::{Audio, AudioSlot, Clip, EffectSettings, SendSettings, Session, Track};
 
-/// Frames of the noise that clips play.
+/// Length in frames of the noise that clips play.
 const NOISE_FRAMES: usize = 20_000;
 
-/// Low-level noise, the same on every call and different in the channels.
+/// Returns low-level noise. It is the same for every call, and different for left and right.
 fn noise() -> AudioSlot {
     let mut state = 0x9e37_79b9_7f4a_7c15_u64;
     let mut next = || {
@@ -26,7 +26,7 @@ fn noise() -> AudioSlot {
     AudioSlot::Whole(Audio::from_channels(&side[0], Some(&side[1])))
 }
 
-/// A track that plays the noise from frame 1000 on, with a gain.
+/// Creates a track that plays the noise from frame 1,000 on, with a gain.
 fn noisy(id: &str, gain: f32) -> Track {
     let clip = Clip {
         frame: 1_000,
@@ -69,13 +69,13 @@ fn session(tracks: Vec<Track>) -> Session {
 }
 
 fn mixer(session: &Session) -> Mixer {
-    Mixer::new(session, Slots { banks: &[], audio: &[Some(noise())] }).expect("a mixer")
+    Mixer::new(session, Slots { banks: &[], audio: &[Some(noise())] }).expect("the session is valid")
 }
 
-/// Left and right of a whole render.
+/// Returns left and right of a complete render.
 fn render(session: &Session) -> [Vec<f32>; 2] {
     let slots = Slots { banks: &[], audio: &[Some(noise())] };
-    let mut render = OfflineRender::new(session, slots, TailConfig::default()).expect("a render");
+    let mut render = OfflineRender::new(session, slots, TailConfig::default()).expect("the session is valid");
     let mut output = [Vec::new(), Vec::new()];
     while let Some((left, right)) = render.next_block() {
         output[0].extend_from_slice(left);
@@ -88,7 +88,8 @@ fn peak(values: &[f32]) -> f32 {
     values.iter().fold(0.0, |peak, value| peak.max(value.abs()))
 }
 
-/// The index of a track.
+/// Returns the index of the track with an id.
 fn index_of(session: &Session, id: &str) -> u32 {
-    session.tracks.iter().position(|track| track.id == id).expect("a track of that id") as u32
+    session.tracks.iter().position(|track| track.id == id).expect("the session has a track with this id")
+        as u32
 }

@@ -1,25 +1,25 @@
-//! The keys of a track that are held down.
+//! The keys that the events of a track hold down.
 
 use crate::session::{Event, TrackEvent};
 
-/// Controllers that end notes (MIDI 1.0): all sound off, all notes off, and the four channel mode
-/// messages after it. The last two are mono on and poly on.
+/// Controllers that end notes (MIDI 1.0): all sound off, all notes off, and the channel mode
+/// messages 124 to 127. The last two of them are mono mode on and poly mode on.
 pub(super) const ALL_SOUND_OFF: u8 = 120;
 pub(super) const ALL_NOTES_OFF: u8 = 123;
-pub(super) const MONO: u8 = 126;
-pub(super) const POLY: u8 = 127;
+pub(super) const MONO_ON: u8 = 126;
+pub(super) const POLY_ON: u8 = 127;
 
 /// The keys that a track's events hold down. Keys of live events are not included.
 #[derive(Debug, Clone)]
 pub(super) struct HeldKeys {
-    /// For each held key, the index of its note-on event.
-    note_on: [Option<usize>; 128],
+    /// Index of the note-on event of each key; `None` for a key that is not held.
+    note_on_index: [Option<usize>; 128],
 }
 
 impl HeldKeys {
-    pub(super) const NONE: Self = Self { note_on: [None; 128] };
+    pub(super) const NONE: Self = Self { note_on_index: [None; 128] };
 
-    /// The keys that are held after these events, the first ones of a track.
+    /// Returns the keys that are held after `events`, which are the first events of a track.
     pub(super) fn after(events: &[TrackEvent]) -> Self {
         let mut keys = Self::NONE;
         for (index, event) in events.iter().enumerate() {
@@ -32,34 +32,39 @@ impl HeldKeys {
     pub(super) fn apply(&mut self, index: usize, event: Event) {
         match event {
             Event::NoteOn { key, velocity: 0 } | Event::NoteOff { key } => self.release(key),
-            // Also in mono mode: the keys pressed before sound again when this one is released.
-            Event::NoteOn { key, .. } => self.note_on[usize::from(key & 127)] = Some(index),
-            Event::Controller { controller: ALL_SOUND_OFF | ALL_NOTES_OFF..=POLY, .. } => self.release_all(),
+            // In mono mode, earlier keys also remain held. They sound again when this key is
+            // released.
+            Event::NoteOn { key, .. } => self.note_on_index[usize::from(key & 127)] = Some(index),
+            Event::Controller { controller: ALL_SOUND_OFF | ALL_NOTES_OFF..=POLY_ON, .. } => {
+                self.release_all();
+            }
             _ => {}
         }
     }
 
     fn release(&mut self, key: u8) {
-        self.note_on[usize::from(key & 127)] = None;
+        self.note_on_index[usize::from(key & 127)] = None;
     }
 
     pub(super) fn release_all(&mut self) {
-        self.note_on = [None; 128];
+        self.note_on_index = [None; 128];
     }
 
     /// Whether the event at an index of the track is the note-on of a held key.
     pub(super) fn is_held_note_on(&self, index: usize, event: Event) -> bool {
-        matches!(event, Event::NoteOn { key, .. } if self.note_on[usize::from(key & 127)] == Some(index))
+        matches!(event, Event::NoteOn { key, .. } if self.note_on_index[usize::from(key & 127)] == Some(index))
     }
 
-    /// Releases the keys that `wanted` does not hold, and calls `release` for each.
-    pub(super) fn keep(&mut self, wanted: &Self, mut release: impl FnMut(u8)) {
-        for (key, (note_on, wanted)) in (0..).zip(self.note_on.iter_mut().zip(&wanted.note_on)) {
-            if note_on.is_some() && wanted.is_none() {
+    /// Releases the keys that `new_keys` does not hold, and calls `release` for each of them.
+    pub(super) fn retain_keys(&mut self, new_keys: &Self, mut release: impl FnMut(u8)) {
+        for (key, (note_on_index, new_note_on_index)) in
+            (0..).zip(self.note_on_index.iter_mut().zip(&new_keys.note_on_index))
+        {
+            if note_on_index.is_some() && new_note_on_index.is_none() {
                 release(key);
             }
-            // A key that both hold gets the index among the new events.
-            *note_on = note_on.and(*wanted);
+            // A key that both hold gets the index of its note-on among the new events.
+            *note_on_index = note_on_index.and(*new_note_on_index);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The sound of a track before its effects: notes, clips and external input.
+//! The source of a track's sound before its effects: notes, clips and external input.
 
 pub(crate) mod clips;
 pub(crate) mod external_input;
@@ -15,36 +15,36 @@ use clips::ClipPlayer;
 use external_input::ExternalInput;
 use note_player::{PlayerMode, TrackPlayer};
 
-/// Maximum number of a track's replaced players that fade out at a time; beyond it, the oldest is
-/// cut.
-const FADING_MAX: usize = 8;
+/// Maximum number of a track's replaced players that fade out at the same time. A further
+/// replacement cuts the oldest of them.
+const FADING_PLAYERS_MAX: usize = 8;
 
 /// The source of a track's sound.
 pub(crate) struct TrackSource {
     pub(crate) player: TrackPlayer,
     pub(crate) clips: ClipPlayer,
     pub(crate) input: ExternalInput,
-    /// Players that an edit has replaced and that fade out.
-    fading: Vec<TrackPlayer>,
+    /// Players that an edit has replaced, while they fade out.
+    fading_players: Vec<TrackPlayer>,
     scratch: Box<TrackBlock>,
 }
 
 impl TrackSource {
     pub(crate) fn new(player: TrackPlayer, clips: ClipPlayer) -> Self {
         let (input, scratch) = (ExternalInput::new(), Box::new(SILENT_BLOCK));
-        Self { player, clips, input, fading: Vec::new(), scratch }
+        Self { player, clips, input, fading_players: Vec::new(), scratch }
     }
 
-    /// Replaces the note player; notes of the old one fade out.
+    /// Replaces the note player. Notes of the old player fade out.
     pub(crate) fn set_player(&mut self, player: TrackPlayer) {
         let mut old = core::mem::replace(&mut self.player, player);
         old.fade_out();
         self.free_silent_players();
         if old.active_voices() > 0 {
-            if self.fading.len() == FADING_MAX {
-                self.fading.remove(0);
+            if self.fading_players.len() == FADING_PLAYERS_MAX {
+                self.fading_players.remove(0);
             }
-            self.fading.push(old);
+            self.fading_players.push(old);
         }
         if self.input.is_enabled {
             self.player.cut_notes();
@@ -53,26 +53,26 @@ impl TrackSource {
 
     /// Frees replaced players that are silent. [`Self::render`] must not free memory.
     pub(crate) fn free_silent_players(&mut self) {
-        self.fading.retain(|player| player.active_voices() > 0);
+        self.fading_players.retain(|player| player.active_voices() > 0);
     }
 
-    /// Fades out: the session no longer has the track.
+    /// Fades out the source of a track that the session no longer has.
     pub(crate) fn fade_out(&mut self) {
         self.player.fade_out();
         self.clips.fade_out();
         self.input.is_enabled = false;
     }
 
-    /// Cuts all sound and moves to a frame, by at most about `max_steps` steps of voices; returns
-    /// the number of steps. See [`TrackPlayer::seek`].
+    /// Cuts all sound and moves to a frame. Computes at most about `max_steps` steps of voices, and
+    /// returns their number. See [`TrackPlayer::seek`].
     pub(crate) fn seek(&mut self, frame: u64, max_steps: u64) -> u64 {
         let steps = self.seek_notes(frame, max_steps);
         self.clips.seek(frame);
-        self.cut_fading();
+        self.cut_fading_players();
         steps
     }
 
-    /// [`Self::seek`] for the notes alone.
+    /// Does what [`Self::seek`] does for the notes only.
     pub(crate) fn seek_notes(&mut self, frame: u64, max_steps: u64) -> u64 {
         if self.input.is_enabled {
             self.player.seek(frame, 0);
@@ -86,12 +86,12 @@ impl TrackSource {
     pub(crate) fn cut(&mut self) {
         self.player.cut_notes();
         self.clips.cut();
-        self.cut_fading();
+        self.cut_fading_players();
     }
 
-    fn cut_fading(&mut self) {
+    fn cut_fading_players(&mut self) {
         self.input.cut();
-        self.fading.iter_mut().for_each(TrackPlayer::cut_notes);
+        self.fading_players.iter_mut().for_each(TrackPlayer::cut_notes);
     }
 
     /// Whether the source is silent while the session is stopped.
@@ -100,11 +100,12 @@ impl TrackSource {
     }
 
     pub(crate) fn active_voices(&self) -> usize {
-        self.player.active_voices() + self.fading.iter().map(TrackPlayer::active_voices).sum::<usize>()
+        self.player.active_voices()
+            + self.fading_players.iter().map(TrackPlayer::active_voices).sum::<usize>()
     }
 
-    /// Renders the next frames, at most a block, and processes them by the track's effects, unless
-    /// these run in the mix: then `rack` is `None`. Inactive outputs hold arbitrary values.
+    /// Renders at most a block of frames, and processes them with the track's effects. `rack` is
+    /// `None` if the effects run in the mix. The values of inactive outputs are unspecified.
     pub(crate) fn render(
         &mut self,
         is_playing: bool,
@@ -127,10 +128,10 @@ impl TrackSource {
             (true, true) => PlayerMode::ControllersOnly,
         };
         let mut active = self.player.render(mode, outputs.each_mut().map(|output| &mut output[..]));
-        for player in self.fading.iter_mut().filter(|player| player.active_voices() > 0) {
+        for player in self.fading_players.iter_mut().filter(|player| player.active_voices() > 0) {
             let scratch = self.scratch.each_mut().map(|output| &mut output[..frames]);
-            let fading = player.render(PlayerMode::Stopped, scratch);
-            for output in (0..TRACK_OUTPUTS).filter(|output| fading[*output]) {
+            let player_active = player.render(PlayerMode::Stopped, scratch);
+            for output in (0..TRACK_OUTPUTS).filter(|output| player_active[*output]) {
                 add(&self.scratch[output], outputs[output], &mut active[output]);
             }
         }
@@ -154,7 +155,7 @@ fn add(values: &[f32], output: &mut [f32], active: &mut bool) {
     output.iter_mut().zip(values).for_each(|(output, value)| *output += value);
 }
 
-/// Fills an inactive output with silence, so that signal can be added to it.
+/// Makes an output active. An inactive output is filled with silence first.
 fn activate(output: &mut [f32], active: &mut bool) {
     if !core::mem::replace(active, true) {
         output.fill(0.0);

@@ -10,49 +10,51 @@ use crate::session::{Event, Instrument, Session, Track, TrackEvent};
 use crate::soundfont::Bank;
 use crate::synth::{SynthConfig, SynthError, SynthProcessor};
 
-/// Which of its events a player plays.
+/// The events that a player plays.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum PlayerMode {
-    /// None: the session is stopped. Live events and releases remain audible.
+    /// No events, because the session is stopped. Live events and releases remain audible.
     Stopped,
-    /// All.
+    /// All events.
     Playing,
-    /// All but notes: the track has an external input. Live events remain audible.
+    /// All events except notes, because the track has an external input. Live events remain
+    /// audible.
     ControllersOnly,
 }
 
-/// Assumed length of a note's release, in seconds.
+/// Assumed longest release of a note, in seconds.
 const RELEASE_SECS: f32 = 5.0;
 
-/// Time in which a filter reaches its state from silence, in seconds.
+/// Time in seconds after which a filter that started from silence has the same state as one that
+/// was never reset.
 const FILTER_SETTLE_SECS: f32 = 0.4;
 
-/// Which notes a seek plays silently to reach the state at its frame.
+/// The notes that a seek plays silently to reach the state at its frame.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum SeekNotes {
     /// Every note.
     All,
-    /// The notes that sound at the frame; other notes only end those that they replace.
+    /// The notes that are audible at the frame. Other notes only end the notes that they replace.
     Sounding,
 }
 
-/// Plays the notes of a track on its instrument. Its outputs are before effects, fader, pan and
-/// mute, and include the sends to the shared reverb and chorus.
+/// Plays the notes of a track on its instrument. The outputs are before effects, fader, pan and
+/// mute. They include the sends to the shared reverb and chorus.
 ///
-/// Its position advances only with [`Self::process`]; live events play in any case.
+/// The position advances only in [`Self::process`]. Live events play at any time.
 pub struct TrackPlayer {
     synth: Option<SynthProcessor>,
     config: SynthConfig,
     events: Vec<TrackEvent>,
     note_ends: NoteEnds,
-    /// Index of the first event that has not taken effect.
+    /// Index of the next event to play.
     next_event: usize,
     position: u64,
-    /// Keys of the notes that are held.
-    held: HeldKeys,
+    /// Keys that the played events hold down.
+    held_keys: HeldKeys,
 }
 
-/// The events by ascending frame; events of one frame keep their order.
+/// Returns the events by ascending frame. Events of the same frame keep their order.
 fn sorted(events: &[TrackEvent]) -> Vec<TrackEvent> {
     let mut events = events.to_vec();
     events.sort_by_key(|event| event.frame);
@@ -60,8 +62,8 @@ fn sorted(events: &[TrackEvent]) -> Vec<TrackEvent> {
 }
 
 impl TrackPlayer {
-    /// A player at frame 0. `bank` is the bank of the track's instrument; without it the track is
-    /// silent.
+    /// Creates a player at frame 0. `bank` is the bank of the track's instrument. Without a bank,
+    /// the track is silent.
     ///
     /// # Errors
     ///
@@ -70,7 +72,7 @@ impl TrackPlayer {
         Self::with_events(SynthConfig::of(session), track.instrument, bank, sorted(&track.events))
     }
 
-    /// A player of the same events at frame 0, with another bank; see [`Self::new`].
+    /// Creates a player of the same events at frame 0 with another bank. See [`Self::new`].
     pub(crate) fn with_bank(
         &self,
         instrument: Option<Instrument>,
@@ -96,18 +98,19 @@ impl TrackPlayer {
             events,
             next_event: 0,
             position: 0,
-            held: HeldKeys::NONE,
+            held_keys: HeldKeys::NONE,
         };
         player.seek(0, 0);
         Ok(player)
     }
 
-    /// Continues with edited events at its position.
+    /// Replaces the events by edited events, at the current position.
     ///
-    /// Program and controllers get the values of the new events up to this position, whatever was
-    /// played live. Notes that the new events do not hold here end, unless a pedal holds them.
-    /// Notes that both hold continue; notes that only the new events hold do not start. While the
-    /// session is stopped, the pedals stay up, so that live notes end with their keys.
+    /// Program and controllers get the values of the new events up to this position, which replace
+    /// those of live events. Notes that the new events do not hold at the position end, unless a
+    /// pedal holds them. Notes that both the old and the new events hold continue to sound. Notes
+    /// that only the new events hold do not start. While the session is stopped, the pedals stay
+    /// up, and live notes thus end with their keys.
     pub(crate) fn replace_events(&mut self, events: &[TrackEvent], is_playing: bool) {
         if events == self.events {
             return;
@@ -116,30 +119,33 @@ impl TrackPlayer {
         self.note_ends = NoteEnds::of(&self.events);
         self.next_event = self.events.partition_point(|event| event.frame < self.position);
         let past = &self.events[..self.next_event];
-        let wanted = HeldKeys::after(past);
+        let new_keys = HeldKeys::after(past);
         let Some(synth) = &mut self.synth else { return };
         synth.restore(past.iter().map(|event| (event.event, false)));
         if !is_playing {
             synth.lift_pedals();
         }
-        self.held.keep(&wanted, |key| synth.apply(Event::NoteOff { key }));
+        self.held_keys.retain_keys(&new_keys, |key| synth.apply(Event::NoteOff { key }));
     }
 
     /// Cuts all sound and moves to a frame. Notes, program, controllers and portamento get the
-    /// state that playing from the start leads to; the notes fade in. Returns the number of
+    /// state that playing from the start would lead to. The notes fade in. Returns the number of
     /// computed steps of voices ([`SynthProcessor::steps`]).
     ///
-    /// To reach that state, the player silently plays all notes from the first one that is held at
-    /// the frame or was released shortly before. If that takes more than a third of `max_steps`, it
-    /// leaves out the notes that have ended by then. If that exceeds the remaining steps, it starts
-    /// the held keys at the frame, in their order, with their presets and without portamento.
+    /// To reach that state, the player first plays silently all notes from the first note that is
+    /// still audible at the frame. If that takes more than a third of `max_steps`, the player plays
+    /// only the notes that are audible at the frame. If that takes more than the remaining steps,
+    /// the player starts the notes of the held keys at the frame, in their order, with their
+    /// presets and without portamento.
     pub(crate) fn seek(&mut self, frame: u64, max_steps: u64) -> u64 {
         let end = self.events.partition_point(|event| event.frame < frame);
         let mut steps = 0;
-        let sounding = (0..end).find(|index| self.sounds_at(*index, frame));
-        if let Some(start) = sounding.filter(|_| max_steps > 0) {
-            let first = max_steps / 3;
-            for (notes, max_steps) in [(SeekNotes::All, first), (SeekNotes::Sounding, max_steps - first)] {
+        let first_audible = (0..end).find(|index| self.is_audible_at(*index, frame));
+        if let Some(start) = first_audible.filter(|_| max_steps > 0) {
+            let first_max_steps = max_steps / 3;
+            for (notes, max_steps) in
+                [(SeekNotes::All, first_max_steps), (SeekNotes::Sounding, max_steps - first_max_steps)]
+            {
                 let (is_done, computed) = self.play_silently(start..end, frame, notes, max_steps);
                 steps += computed;
                 if is_done {
@@ -151,21 +157,23 @@ impl TrackPlayer {
         steps
     }
 
-    /// Moves to a frame, before the event at an index, and strikes the notes of the held keys.
+    /// Moves to a frame and to the event `next_event`, and starts the notes of the held keys.
     fn start_held_notes(&mut self, next_event: usize, frame: u64) {
         let past = &self.events[..next_event];
         self.position = frame;
         self.next_event = next_event;
-        self.held = HeldKeys::after(past);
+        self.held_keys = HeldKeys::after(past);
         let Some(synth) = &mut self.synth else { return };
         synth.reset(frame);
-        let held = &self.held;
+        let held_keys = &self.held_keys;
         let past = past.iter().enumerate();
-        synth.restore(past.map(|(index, event)| (event.event, held.is_held_note_on(index, event.event))));
+        synth
+            .restore(past.map(|(index, event)| (event.event, held_keys.is_held_note_on(index, event.event))));
     }
 
     /// Moves to a frame by playing events before it silently. Returns whether `max_steps` steps
-    /// were enough, and the number of steps; if not, the player has not reached the frame.
+    /// were enough, and the number of steps. If they were not enough, the player has not reached
+    /// the frame.
     fn play_silently(
         &mut self,
         events: Range<usize>,
@@ -178,8 +186,8 @@ impl TrackPlayer {
             let TrackEvent { frame: due, event } = self.events[index];
             self.skip_to(due, frame, max_steps);
             self.next_event = index + 1;
-            self.held.apply(index, event);
-            let is_played = notes == SeekNotes::All || self.sounds_at(index, frame);
+            self.held_keys.apply(index, event);
+            let is_played = notes == SeekNotes::All || self.is_audible_at(index, frame);
             let Some(synth) = &mut self.synth else { continue };
             if synth.steps() > max_steps {
                 return (false, synth.steps());
@@ -192,7 +200,8 @@ impl TrackPlayer {
         (synth.steps() <= max_steps, synth.steps())
     }
 
-    /// Advances silently to a frame before or at `seek_frame`, by at most `max_steps` steps.
+    /// Advances silently to a frame at or before `seek_frame`, with at most `max_steps` steps.
+    /// Filters are computed only shortly before `seek_frame`.
     fn skip_to(&mut self, frame: u64, seek_frame: u64, max_steps: u64) {
         let filters_from = seek_frame.saturating_sub(u64::from(self.config.frames(FILTER_SETTLE_SECS)));
         let unfiltered = filters_from.clamp(self.position, frame);
@@ -203,42 +212,43 @@ impl TrackPlayer {
         self.position = frame;
     }
 
-    /// Whether the note of an event before a frame is held there, or was released shortly before.
-    fn sounds_at(&self, index: usize, frame: u64) -> bool {
+    /// Whether the note of an event is still audible at a frame after the event: the note is held
+    /// or was released shortly before.
+    fn is_audible_at(&self, index: usize, frame: u64) -> bool {
         let release_frames = u64::from(self.config.frames(RELEASE_SECS));
         self.note_ends.get(index).is_some_and(|end| end.saturating_add(release_frames) > frame)
     }
 
-    /// Releases every note, held or live.
+    /// Releases all notes, including live notes.
     pub fn release_all(&mut self) {
-        self.held.release_all();
+        self.held_keys.release_all();
         if let Some(synth) = &mut self.synth {
             synth.release_all();
         }
     }
 
-    /// Ends every note without its release, as fast as possible without a click.
+    /// Ends all notes without their releases, as fast as possible without a click.
     pub(crate) fn fade_out(&mut self) {
-        self.held.release_all();
+        self.held_keys.release_all();
         if let Some(synth) = &mut self.synth {
             synth.fade_out_all();
         }
     }
 
-    /// Cuts every note.
+    /// Cuts all notes without a fade.
     pub(crate) fn cut_notes(&mut self) {
-        self.held.release_all();
+        self.held_keys.release_all();
         if let Some(synth) = &mut self.synth {
             synth.cut_all();
         }
     }
 
-    /// Number of voices that are computed.
+    /// Returns the number of active voices.
     pub fn active_voices(&self) -> usize {
         self.synth.as_ref().map_or(0, SynthProcessor::active_voices)
     }
 
-    /// Plays an event with the next frame, such as a key that a user presses.
+    /// Plays a live event, such as a key that a user presses, with the next frame.
     pub fn play_event(&mut self, event: Event) {
         if let Some(synth) = &mut self.synth {
             synth.apply(event);
@@ -255,16 +265,16 @@ impl TrackPlayer {
         }
     }
 
-    /// Renders the next frames. Does not write inactive outputs.
+    /// Renders the next frames. The values of inactive outputs are unspecified.
     pub(super) fn render(
         &mut self,
         mode: PlayerMode,
         mut outputs: [&mut [f32]; TRACK_OUTPUTS],
     ) -> ActiveOutputs {
         let frames = outputs[0].len();
-        let (mut done, mut active) = (0, [false; TRACK_OUTPUTS]);
-        while done < frames {
-            let mut chunk_frames = frames - done;
+        let (mut rendered_frames, mut active) = (0, [false; TRACK_OUTPUTS]);
+        while rendered_frames < frames {
+            let mut chunk_frames = frames - rendered_frames;
             if mode != PlayerMode::Stopped {
                 self.apply_due_events(mode);
                 if let Some(next) = self.events.get(self.next_event) {
@@ -274,10 +284,10 @@ impl TrackPlayer {
                 self.position += chunk_frames as u64;
             }
             if let Some(synth) = &mut self.synth {
-                let outputs = outputs.each_mut().map(|output| &mut output[..done + chunk_frames]);
-                synth.render(outputs, done, &mut active);
+                let outputs = outputs.each_mut().map(|output| &mut output[..rendered_frames + chunk_frames]);
+                synth.render(outputs, rendered_frames, &mut active);
             }
-            done += chunk_frames;
+            rendered_frames += chunk_frames;
         }
         active
     }
@@ -292,7 +302,7 @@ impl TrackPlayer {
             if mode == PlayerMode::ControllersOnly && is_note(event) {
                 continue;
             }
-            self.held.apply(index, event);
+            self.held_keys.apply(index, event);
             if let Some(synth) = &mut self.synth {
                 synth.apply(event);
             }
