@@ -1,4 +1,4 @@
-//! Tempo and key of signals with known answers.
+//! Tempo and key of signals whose tempo and key are known.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn analyze_at(rate_hz: u32, channels: usize, frames: &[f32]) -> Analysis {
     analyzer.finish()
 }
 
-/// Noise from a seed, -1 to 1.
+/// Noise from -1 to 1. The field is the state of a linear congruential generator.
 struct Noise(u32);
 
 impl Noise {
@@ -26,7 +26,8 @@ impl Noise {
     }
 }
 
-/// Drum-like bursts at a tempo, the first of four louder, with off-beats between them.
+/// Returns drum-like bursts at a tempo. The first of four is louder, and weak off-beats lie between
+/// them.
 fn beats(bpm: f64, secs: f64) -> Vec<f32> {
     let beat_frames = 60.0 * f64::from(RATE_HZ) / bpm;
     let mut noise = Noise(7);
@@ -46,13 +47,13 @@ fn beats(bpm: f64, secs: f64) -> Vec<f32> {
 }
 
 #[test]
-fn a_steady_beat_has_its_tempo() {
+fn the_tempo_of_a_steady_beat_is_found() {
     for bpm in [80.0, 97.3, 120.0, 128.0, 140.5, 160.0] {
         let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("a pulse");
         assert!((tempo.bpm - bpm).abs() < 0.1, "{bpm}: {tempo:?}");
         assert!(tempo.regularity > 0.4, "{tempo:?}");
     }
-    // With off-beats the octave is ambiguous at the ends of the range.
+    // With off-beats, a slow or a fast tempo may be found as its double or its half.
     for bpm in [60.0, 180.0] {
         let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("a pulse");
         let octaves = libm::log2(tempo.bpm / bpm);
@@ -60,7 +61,7 @@ fn a_steady_beat_has_its_tempo() {
     }
 }
 
-/// Clicks of 2 ms with equal strength.
+/// Returns clicks of 2 ms with equal strength at a tempo.
 fn clicks(rate_hz: u32, bpm: f64, secs: f64) -> Vec<f32> {
     let beat_frames = 60.0 * f64::from(rate_hz) / bpm;
     (0..(secs * f64::from(rate_hz)) as usize)
@@ -83,7 +84,7 @@ fn each_of_equal_clicks_is_a_beat() {
     }
 }
 
-/// Steady sines.
+/// Returns the sum of steady sines.
 fn tones(rate_hz: u32, frequencies_hz: &[f64], secs: u32) -> Vec<f32> {
     (0..secs * rate_hz)
         .map(|frame| {
@@ -126,16 +127,16 @@ fn steady_tones_do_not_change_the_tempo() {
 }
 
 #[test]
-fn without_a_pulse_there_is_no_tempo() {
+fn signals_without_a_regular_beat_have_no_tempo() {
     let mut noise = Noise(1);
     let hiss: Vec<f32> = (0..20 * RATE_HZ).map(|_| noise.next() * 0.3).collect();
     assert_eq!(analyze(1, &hiss).tempo, None);
     assert_eq!(analyze(1, &vec![0.0; 10 * RATE_HZ as usize]).tempo, None);
-    assert_eq!(analyze(1, &beats(120.0, 3.0)).tempo, None, "three seconds are too short");
+    assert_eq!(analyze(1, &beats(120.0, 3.0)).tempo, None, "three seconds are too short for a tempo");
 }
 
-/// Chords of three tones with overtones, a second each, in semitones above middle C; stereo with a
-/// silent right channel.
+/// Renders chords of three tones with overtones, each one second long, in stereo with a silent
+/// right channel. The tones are in semitones above middle C.
 fn chords(progression: &[[i32; 3]]) -> Vec<f32> {
     let mut out = Vec::new();
     for chord in progression {
@@ -155,18 +156,19 @@ fn chords(progression: &[[i32; 3]]) -> Vec<f32> {
     out
 }
 
-fn moved(progression: &[[i32; 3]], semitones: i32) -> Vec<[i32; 3]> {
+fn transposed(progression: &[[i32; 3]], semitones: i32) -> Vec<[i32; 3]> {
     progression.iter().map(|chord| chord.map(|tone| tone + semitones)).collect()
 }
 
 #[test]
-fn a_cadence_has_its_key() {
+fn the_key_of_a_cadence_is_found() {
     // Tonic, subdominant, dominant, tonic.
     let major = [[0, 4, 7], [5, 9, 12], [7, 11, 14], [0, 4, 7]];
     let minor = [[0, 3, 7], [5, 8, 12], [7, 11, 14], [0, 3, 7]];
     for tonic in 0..12_u8 {
         for (mode, progression) in [(Mode::Major, major), (Mode::Minor, minor)] {
-            let key = analyze(2, &chords(&moved(&progression, i32::from(tonic) - 5))).key.expect("tones");
+            let key =
+                analyze(2, &chords(&transposed(&progression, i32::from(tonic) - 5))).key.expect("tones");
             let expected = (tonic + 7) % 12;
             assert_eq!((key.tonic, key.mode), (expected, mode), "{key:?}");
             assert!(key.correlation > 0.7, "{key:?}");
@@ -175,16 +177,16 @@ fn a_cadence_has_its_key() {
 }
 
 #[test]
-fn without_tones_there_is_no_key() {
+fn signals_without_tones_have_no_key() {
     for constant in [0.0, 0.5, 3.162_277_6e-5] {
         for frames in [RATE_HZ / 4, RATE_HZ, 5 * RATE_HZ] {
             let key = analyze(1, &vec![constant; frames as usize]).key;
-            assert_eq!(key, None, "{frames} times {constant}");
+            assert_eq!(key, None, "{frames} frames with the value {constant}");
         }
     }
     let clicks: Vec<f32> = (0..5 * RATE_HZ).map(|frame| if frame % 4_410 == 0 { 1.0 } else { 0.0 }).collect();
-    // A click every tenth of a second is a tone of 10 Hz with all overtones, which has every pitch
-    // class.
+    // Clicks every tenth of a second are a tone of 10 Hz with all overtones. The overtones cover
+    // every pitch class.
     let key = analyze(1, &clicks).key;
     assert!(key.is_none_or(|key| key.correlation < 0.8), "{key:?}");
 }
