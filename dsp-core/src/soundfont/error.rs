@@ -29,9 +29,7 @@ pub enum BankError {
         limit_frames: u64,
     },
     /// The Ogg Vorbis setup headers of the samples would take too long to read.
-    #[error(
-        "the Ogg Vorbis setup headers of the samples have {cost} codebook entries in total; at most {limit} are read"
-    )]
+    #[error("the Ogg Vorbis headers of the samples have {cost} codebook entries; at most {limit} are read")]
     TooCostly {
         /// Number of codebook entries of all headers, plus a fixed number for each header.
         cost: u64,
