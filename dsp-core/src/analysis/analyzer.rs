@@ -1,4 +1,4 @@
-//! Analyses a recording in chunks.
+//! Measures spectrum, tempo and key of a recording in chunks.
 
 use alloc::vec::Vec;
 
@@ -6,7 +6,7 @@ use super::key::{Chroma, Key};
 use super::spectrum::{LongTermSpectrum, ThirdOctave};
 use super::tempo::{OnsetCurve, Tempo};
 
-/// The result of an analysis.
+/// The result of an [`Analyzer`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
     /// Spectral centroid of the long-term spectrum in hertz: the mean frequency, weighted by
@@ -21,7 +21,7 @@ pub struct Analysis {
     pub key: Option<Key>,
 }
 
-/// Analyses a recording in chunks.
+/// Measures spectrum, tempo and key of a recording that is added in chunks.
 pub struct Analyzer {
     channels: usize,
     spectrum: LongTermSpectrum,

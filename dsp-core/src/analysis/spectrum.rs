@@ -14,10 +14,10 @@ use crate::third_octave::{Band, BandBins};
 /// power of two.
 const WINDOW_FRAMES_48_KHZ: u64 = 32_768;
 
-/// Number of windows that overlap at each frame.
+/// Number of windows that overlap at process_window frame.
 const OVERLAP: usize = 4;
 
-/// Sum of the squares of all windows at each frame.
+/// Sum of the squares of all windows at process_window frame.
 const WINDOW_POWER: f64 = 1.5;
 
 /// Numbers of the third-octave bands from 25 Hz to 20 kHz; band 0 is at 1 kHz.
@@ -38,8 +38,8 @@ pub(super) struct LongTermSpectrum {
     channels: usize,
     fft: Fft,
     window: Vec<f32>,
-    /// Last samples of each channel, until they fill a window.
-    waiting: Vec<Vec<f32>>,
+    /// Last samples of process_window channel, until they fill a window.
+    pending_samples: Vec<Vec<f32>>,
     frames: u64,
     /// Power of each bin in the current window, as the mean of the channels.
     power: Vec<f64>,
@@ -63,14 +63,14 @@ impl LongTermSpectrum {
         let length = (length as usize).next_power_of_two();
         let fft = Fft::new(length);
         let length = fft.size();
-        let turn = core::f64::consts::TAU / length as f64;
-        let window = (0..length).map(|n| (0.5 - 0.5 * libm::cos(turn * n as f64)) as f32).collect();
+        let step_radians = core::f64::consts::TAU / length as f64;
+        let window = (0..length).map(|n| (0.5 - 0.5 * libm::cos(step_radians * n as f64)) as f32).collect();
         let lead_in = alloc::vec![0.0; length - length / OVERLAP];
         Self {
             sample_rate_hz,
             channels,
             window,
-            waiting: alloc::vec![lead_in; channels],
+            pending_samples: alloc::vec![lead_in; channels],
             frames: 0,
             power: alloc::vec![0.0; length / 2 + 1],
             total: alloc::vec![0.0; length / 2 + 1],
@@ -89,38 +89,38 @@ impl LongTermSpectrum {
         f64::from(self.sample_rate_hz) / self.window.len() as f64
     }
 
-    /// Adds whole interleaved frames. Calls `each` with the power of the bins of every window.
-    pub(super) fn add(&mut self, frames: &[f32], each: &mut dyn FnMut(&[f64])) {
+    /// Adds interleaved frames. Calls `process_window` with the power of the bins of every window.
+    pub(super) fn add(&mut self, frames: &[f32], process_window: &mut dyn FnMut(&[f64])) {
         // Adds one hop at a time: `drain` in `transform` then moves few frames.
         for chunk in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
             for frame in chunk.chunks_exact(self.channels) {
                 self.frames += 1;
-                for (waiting, value) in self.waiting.iter_mut().zip(frame) {
-                    waiting.push(*value);
+                for (pending, value) in self.pending_samples.iter_mut().zip(frame) {
+                    pending.push(*value);
                 }
             }
-            self.transform(each);
+            self.transform(process_window);
         }
     }
 
     /// Ends the signal with silence and transforms the last windows.
-    pub(super) fn end(&mut self, each: &mut dyn FnMut(&[f64])) {
+    pub(super) fn end(&mut self, process_window: &mut dyn FnMut(&[f64])) {
         let hop = self.window.len() / OVERLAP;
         self.ending = true;
         for _ in 0..OVERLAP {
-            self.waiting.iter_mut().for_each(|waiting| waiting.resize(waiting.len() + hop, 0.0));
-            self.transform(each);
+            self.pending_samples.iter_mut().for_each(|pending| pending.resize(pending.len() + hop, 0.0));
+            self.transform(process_window);
         }
     }
 
-    fn transform(&mut self, each: &mut dyn FnMut(&[f64])) {
+    fn transform(&mut self, process_window: &mut dyn FnMut(&[f64])) {
         let length = self.window.len();
-        while self.waiting[0].len() >= length {
-            for (waiting, values) in self.waiting.iter_mut().zip([&mut self.re, &mut self.im]) {
-                for ((value, sample), weight) in values.iter_mut().zip(waiting.iter()).zip(&self.window) {
+        while self.pending_samples[0].len() >= length {
+            for (pending, values) in self.pending_samples.iter_mut().zip([&mut self.re, &mut self.im]) {
+                for ((value, sample), weight) in values.iter_mut().zip(pending.iter()).zip(&self.window) {
                     *value = sample * weight;
                 }
-                waiting.drain(..length / OVERLAP);
+                pending.drain(..length / OVERLAP);
             }
             if self.channels == 1 {
                 self.im.fill(0.0);
@@ -133,8 +133,8 @@ impl LongTermSpectrum {
                 re * re + im * im
             };
             for (bin, power) in self.power.iter_mut().enumerate() {
-                let both = 0.5 * (power_of(bin) + power_of((length - bin) % length));
-                *power = both / self.channels as f64;
+                let summed_power = 0.5 * (power_of(bin) + power_of((length - bin) % length));
+                *power = summed_power / self.channels as f64;
             }
             for (total, power) in self.total.iter_mut().zip(&self.power) {
                 *total += power;
@@ -143,7 +143,7 @@ impl LongTermSpectrum {
             let centroid = if inside { &mut self.inside } else { &mut self.ends };
             centroid.add(&self.power);
             self.windows += 1;
-            each(&self.power);
+            process_window(&self.power);
         }
     }
 
@@ -229,8 +229,9 @@ mod tests {
                     "centroid of {centroid_hz} Hz for {frequency_hz} Hz"
                 );
                 let bands = spectrum.third_octaves();
-                let found = bands.iter().find(|band| (band.center_hz / frequency_hz - 1.0).abs() < 1e-9);
-                let level_db = found.expect("a band is centred on the sine").level_db;
+                let matching_band =
+                    bands.iter().find(|band| (band.center_hz / frequency_hz - 1.0).abs() < 1e-9);
+                let level_db = matching_band.expect("a band is centred on the sine").level_db;
                 assert!(level_db.abs() < 0.05, "{frequency_hz} Hz has {level_db} dB");
                 let distant_bands =
                     bands.iter().filter(|band| (band.center_hz / frequency_hz - 1.0).abs() > 0.5);

@@ -79,12 +79,13 @@ pub(super) struct OnsetCurve {
     hop: usize,
     fft: Fft,
     window: Vec<f32>,
-    waiting: Vec<f32>,
+    /// Last samples, until they fill a window.
+    pending_samples: Vec<f32>,
     /// First bin of each band, and the end of the last band.
     edges: Vec<usize>,
     /// Last loudness values of each band. Value `n` of the curve is at index `n` modulo
     /// [`COMPARED_VALUES`].
-    before: Vec<[f32; COMPARED_VALUES]>,
+    earlier_loudness: Vec<[f32; COMPARED_VALUES]>,
     /// Increase of the loudness, and the loudness, each summed over all bands.
     curve: Vec<[f32; 2]>,
     re: Vec<f32>,
@@ -96,18 +97,18 @@ impl OnsetCurve {
         let hop = (sample_rate_hz / VALUES_PER_SEC).max(1) as usize;
         let fft = Fft::new(2 * hop);
         let length = fft.size();
-        let turn = core::f64::consts::TAU / length as f64;
+        let step_radians = core::f64::consts::TAU / length as f64;
         // The weights sum to half the length, and a full-scale sine has half of that sum as the
         // magnitude of its bin.
         let scale = 4.0 / length as f64;
-        let weight = |n: usize| (scale * (0.5 - 0.5 * libm::cos(turn * n as f64))) as f32;
+        let weight = |n: usize| (scale * (0.5 - 0.5 * libm::cos(step_radians * n as f64))) as f32;
         Self {
             values_per_sec: f64::from(sample_rate_hz) / hop as f64,
             hop,
             window: (0..length).map(weight).collect(),
-            waiting: Vec::new(),
+            pending_samples: Vec::new(),
             edges: edges(length / 2 + 1),
-            before: alloc::vec![[0.0; COMPARED_VALUES]; BANDS],
+            earlier_loudness: alloc::vec![[0.0; COMPARED_VALUES]; BANDS],
             curve: Vec::new(),
             re: alloc::vec![0.0; length],
             im: alloc::vec![0.0; length],
@@ -121,13 +122,15 @@ impl OnsetCurve {
             if self.curve.len() >= VALUES_MAX {
                 return;
             }
-            self.waiting.extend_from_slice(chunk);
-            while self.waiting.len() >= self.window.len() {
-                for ((value, sample), weight) in self.re.iter_mut().zip(&self.waiting).zip(&self.window) {
+            self.pending_samples.extend_from_slice(chunk);
+            while self.pending_samples.len() >= self.window.len() {
+                for ((value, sample), weight) in
+                    self.re.iter_mut().zip(&self.pending_samples).zip(&self.window)
+                {
                     *value = sample * weight;
                 }
                 self.im.fill(0.0);
-                self.waiting.drain(..self.hop);
+                self.pending_samples.drain(..self.hop);
                 self.fft.forward(&mut self.re, &mut self.im);
                 self.add_value();
             }
@@ -138,15 +141,15 @@ impl OnsetCurve {
     fn add_value(&mut self) {
         let number = self.curve.len();
         let (mut increase, mut loudness) = (0.0, 0.0);
-        for (band, before) in self.before.iter_mut().enumerate() {
+        for (band, earlier) in self.earlier_loudness.iter_mut().enumerate() {
             let bins = self.edges[band]..self.edges[band + 1];
             let bins_of_band = self.re[bins.clone()].iter().zip(&self.im[bins]);
             let power: f32 = bins_of_band.map(|(re, im)| re * re + im * im).sum();
             let level = libm::powf(power, LOUDNESS_EXPONENT / 2.0);
-            let highest = before.iter().copied().fold(0.0, f32::max);
+            let highest = earlier.iter().copied().fold(0.0, f32::max);
             increase += (level - highest).max(0.0);
             loudness += level;
-            before[number % COMPARED_VALUES] = level;
+            earlier[number % COMPARED_VALUES] = level;
         }
         self.curve.push([if number == 0 { 0.0 } else { increase }, loudness]);
     }

@@ -34,9 +34,9 @@ fn beats(bpm: f64, secs: f64) -> Vec<f32> {
     (0..(secs * f64::from(RATE_HZ)) as usize)
         .map(|frame| {
             let beat = frame as f64 / beat_frames;
-            let half = libm::floor(2.0 * beat);
-            let since_secs = (beat - half / 2.0) * 60.0 / bpm;
-            let level = match half as usize % 8 {
+            let half_beat = libm::floor(2.0 * beat);
+            let since_secs = (beat - half_beat / 2.0) * 60.0 / bpm;
+            let level = match half_beat as usize % 8 {
                 0 => 1.0,
                 2 | 4 | 6 => 0.7,
                 _ => 0.15,
@@ -49,13 +49,13 @@ fn beats(bpm: f64, secs: f64) -> Vec<f32> {
 #[test]
 fn the_tempo_of_a_steady_beat_is_found() {
     for bpm in [80.0, 97.3, 120.0, 128.0, 140.5, 160.0] {
-        let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("a pulse");
+        let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("the beats have a tempo");
         assert!((tempo.bpm - bpm).abs() < 0.1, "{bpm}: {tempo:?}");
         assert!(tempo.regularity > 0.4, "{tempo:?}");
     }
     // With off-beats, a slow or a fast tempo may be found as its double or its half.
     for bpm in [60.0, 180.0] {
-        let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("a pulse");
+        let tempo = analyze(1, &beats(bpm, 30.0)).tempo.expect("the beats have a tempo");
         let octaves = libm::log2(tempo.bpm / bpm);
         assert!((octaves - libm::round(octaves)).abs() < 0.002 && octaves.abs() < 1.1, "{bpm}: {tempo:?}");
     }
@@ -78,7 +78,8 @@ fn each_of_equal_clicks_is_a_beat() {
     for bpm in (60..=200).step_by(7).chain([87, 100, 174, 200]) {
         for rate_hz in [RATE_HZ, 48_000] {
             let bpm = f64::from(bpm);
-            let tempo = analyze_at(rate_hz, 1, &clicks(rate_hz, bpm, 12.0)).tempo.expect("a pulse");
+            let tempo =
+                analyze_at(rate_hz, 1, &clicks(rate_hz, bpm, 12.0)).tempo.expect("the clicks have a tempo");
             assert!((tempo.bpm / bpm - 1.0).abs() < 0.01, "{bpm} at {rate_hz} Hz: {tempo:?}");
         }
     }
@@ -121,7 +122,7 @@ fn steady_tones_do_not_change_the_tempo() {
     for (bpm, beat_gain) in [(97.3, 0.5), (128.0, 0.5), (140.5, 0.25)] {
         let mix: Vec<f32> =
             beats(bpm, 20.0).iter().zip(&steady).map(|(beat, tone)| beat_gain * beat + tone).collect();
-        let tempo = analyze(1, &mix).tempo.expect("a pulse");
+        let tempo = analyze(1, &mix).tempo.expect("the beats have a tempo");
         assert!((tempo.bpm - bpm).abs() < 0.2, "{bpm}: {tempo:?}");
     }
 }
@@ -167,8 +168,9 @@ fn the_key_of_a_cadence_is_found() {
     let minor = [[0, 3, 7], [5, 8, 12], [7, 11, 14], [0, 3, 7]];
     for tonic in 0..12_u8 {
         for (mode, progression) in [(Mode::Major, major), (Mode::Minor, minor)] {
-            let key =
-                analyze(2, &chords(&transposed(&progression, i32::from(tonic) - 5))).key.expect("tones");
+            let key = analyze(2, &chords(&transposed(&progression, i32::from(tonic) - 5)))
+                .key
+                .expect("the cadence has a key");
             let expected = (tonic + 7) % 12;
             assert_eq!((key.tonic, key.mode), (expected, mode), "{key:?}");
             assert!(key.correlation > 0.7, "{key:?}");

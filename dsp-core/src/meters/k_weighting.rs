@@ -155,10 +155,10 @@ mod tests {
     #[test]
     fn the_response_is_the_same_at_other_sample_rates() {
         for sample_rate_hz in [32_000.0, 44_100.0, 96_000.0, 192_000.0] {
-            let both = [SHELF, HIGH_PASS].map(|table| table.at_rate(sample_rate_hz));
+            let sections = [SHELF, HIGH_PASS].map(|table| table.at_rate(sample_rate_hz));
             for frequency_hz in [10.0, 30.0, 100.0, 500.0, 1_000.0, 2_000.0, 5_000.0, 10_000.0] {
                 let expected_db = response_db(&[SHELF, HIGH_PASS], frequency_hz, TABLE_RATE_HZ);
-                let level_db = response_db(&both, frequency_hz, sample_rate_hz);
+                let level_db = response_db(&sections, frequency_hz, sample_rate_hz);
                 let error_db = (level_db - expected_db).abs();
                 assert!(error_db < 0.02, "{frequency_hz} Hz at {sample_rate_hz} Hz: {error_db} dB off");
             }

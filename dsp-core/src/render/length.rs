@@ -18,7 +18,7 @@ pub struct TailConfig {
 }
 
 impl Default for TailConfig {
-    /// Five seconds.
+    /// Returns a maximum tail of five seconds.
     fn default() -> Self {
         Self { max_secs: 5.0 }
     }
@@ -30,7 +30,8 @@ pub(super) struct RenderLength {
     /// Length of the session and the longest tail.
     pub(super) max_frames: u64,
     /// Highest magnitude that counts as silence.
-    silence: f32,
+    silent_magnitude: f32,
+    /// [`SILENCE_SECS`] in frames.
     silence_frames: u64,
     pub(super) rendered_frames: u64,
     /// Frame number at the end of the last block that was not silent.
@@ -38,12 +39,17 @@ pub(super) struct RenderLength {
 }
 
 impl RenderLength {
-    pub(super) fn new(session_frames: u64, tail: TailConfig, silence: f32, sample_rate_hz: u32) -> Self {
+    pub(super) fn new(
+        session_frames: u64,
+        tail: TailConfig,
+        silent_magnitude: f32,
+        sample_rate_hz: u32,
+    ) -> Self {
         let frames = |secs: f64| (secs * f64::from(sample_rate_hz)) as u64;
         Self {
             session_frames,
             max_frames: session_frames.saturating_add(frames(tail.max_secs.clamp(0.0, MAX_TAIL_SECS))),
-            silence,
+            silent_magnitude,
             silence_frames: frames(SILENCE_SECS),
             rendered_frames: 0,
             sound_end_frames: 0,
@@ -76,7 +82,7 @@ impl RenderLength {
     /// Counts a block. Returns whether it is audible.
     pub(super) fn count(&mut self, left: &[f32], right: &[f32]) -> bool {
         self.rendered_frames += left.len() as u64;
-        let is_audible = left.iter().chain(right).any(|value| value.abs() > self.silence);
+        let is_audible = left.iter().chain(right).any(|value| value.abs() > self.silent_magnitude);
         if is_audible {
             self.sound_end_frames = self.rendered_frames;
         }

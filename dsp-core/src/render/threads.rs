@@ -1,4 +1,4 @@
-//! The threads of a render.
+//! Runs the jobs of a render, possibly on several threads.
 
 /// Runs jobs on any number of threads. The engine itself starts no threads.
 pub trait RenderThreads {

@@ -1,4 +1,4 @@
-//! Converts whole signals.
+//! Converts the sample rate of whole signals.
 
 use alloc::sync::Arc;
 use alloc::vec;

@@ -48,7 +48,7 @@ pub struct Session {
 }
 
 impl Default for Session {
-    /// No tracks, at 48 kHz.
+    /// Returns a session at 48 kHz without tracks.
     fn default() -> Self {
         Self {
             sample_rate_hz: 48_000,
@@ -112,16 +112,16 @@ pub struct TempoChange {
 pub struct ReverbSettings {
     /// Room size, 0 to 1. A larger room has a longer decay.
     pub room: f32,
-    /// Damping of the treble, 0 to 1.
+    /// Damping of high frequencies, 0 to 1.
     pub damping: f32,
-    /// Stereo width: 0 is mono, 1 the full width.
+    /// Stereo width: 0 is mono, 1 is the full width.
     pub width: f32,
     /// Linear gain of the reverb's output, 0 to 4.
     pub level: f32,
 }
 
 impl Default for ReverbSettings {
-    /// A medium room with half damping and full width.
+    /// Returns a medium room with half damping and full width.
     fn default() -> Self {
         Self { room: 0.5, damping: 0.5, width: 1.0, level: 1.0 }
     }
@@ -142,7 +142,7 @@ pub struct ChorusSettings {
 }
 
 impl Default for ChorusSettings {
-    /// 8 ms, modulated by 2.5 ms at 0.4 Hz.
+    /// Returns a delay of 8 ms that is modulated by 2.5 ms at 0.4 Hz.
     fn default() -> Self {
         Self { delay_secs: 0.008, depth_secs: 0.0025, rate_hz: 0.4, level: 1.0 }
     }
@@ -167,7 +167,7 @@ pub struct Track {
     pub instrument: Option<Instrument>,
     /// Notes and controllers by ascending frame, in the order in which they take effect.
     pub events: Vec<TrackEvent>,
-    /// Recorded audio.
+    /// Audio clips in any order.
     pub clips: Vec<Clip>,
     /// Insert effects before the fader, in the order of the signal. The sends of an instrument to
     /// the shared reverb and chorus skip them.
@@ -183,7 +183,7 @@ pub struct Track {
 }
 
 impl Default for Track {
-    /// An empty track with an empty id, a gain of 1 and a centred pan.
+    /// Returns an empty track with an empty id, a gain of 1 and a centred pan.
     fn default() -> Self {
         Self {
             id: String::new(),

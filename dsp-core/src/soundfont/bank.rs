@@ -295,7 +295,7 @@ impl Bank {
     }
 }
 
-/// The sample data of a bank.
+/// Gives access to the sample data of all samples of a bank.
 #[derive(Clone, Copy)]
 pub(crate) struct Waves<'a> {
     bank: &'a Bank,

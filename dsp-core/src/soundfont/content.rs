@@ -208,7 +208,7 @@ struct Samples {
 fn read_samples(headers: &[[u8; 46]], wave: &[u8], is_packed: bool, report: &mut Report) -> Samples {
     let count = headers.len();
     let streams = Streams::find(headers, wave);
-    let mut all = Samples {
+    let mut samples = Samples {
         samples: Vec::with_capacity(count),
         sample_streams: Vec::with_capacity(count),
         #[cfg(feature = "vorbis")]
@@ -219,21 +219,21 @@ fn read_samples(headers: &[[u8; 46]], wave: &[u8], is_packed: bool, report: &mut
     for (number, header) in headers.iter().enumerate() {
         let name = || text(&header[..20]);
         let samples::Header { sample, stream, problem, warning } =
-            samples::read(header, wave, &all.streams, is_packed);
+            samples::read(header, wave, &samples.streams, is_packed);
         if let Some(reason) = problem.or(warning) {
             report.add(reason, || Location::Sample { number, name: name() });
         }
-        all.samples.push(sample);
+        samples.samples.push(sample);
         #[cfg(feature = "vorbis")]
-        if let Some(first) = stream.map(|stream| &mut all.stream_samples[stream])
+        if let Some(first) = stream.map(|stream| &mut samples.stream_samples[stream])
             && first.0 == usize::MAX
         {
             *first = (number, name());
         }
-        all.sample_streams.push(stream);
-        all.is_playable.push(problem.is_none());
+        samples.sample_streams.push(stream);
+        samples.is_playable.push(problem.is_none());
     }
-    all
+    samples
 }
 
 /// Reports samples that have no loop although a zone plays them with a loop mode.

@@ -41,11 +41,11 @@ pub enum Reason {
         kind: &'static str,
         /// Number of entries of the list.
         count: usize,
-        /// Maximum number of entries of all lists together.
+        /// Maximum number of entries of all lists in total.
         limit: usize,
     },
     /// A zone refers to an instrument or sample that the bank does not have.
-    #[error("it plays {kind} {index}, but the bank has only {limit}")]
+    #[error("it plays {kind} {index}, but the bank has only {limit} {kind}s")]
     Target {
         /// The kind of target: "instrument" or "sample".
         kind: &'static str,
@@ -109,9 +109,9 @@ pub enum Reason {
     #[error("it has more than {0} modulators, including the default modulators; the excess is ignored")]
     TooManyModulators(usize),
     /// Sample data in the ROM of a sound card.
-    #[error("its sample data are in a ROM (type {0:#06x})")]
+    #[error("its sample data are in the ROM of a sound card, not in the file (type {0:#06x})")]
     Rom(u16),
-    /// A sample without any frames in the file.
+    /// A sample that has no frames in the file.
     #[error("it has no frames: it is from frame {start} to {end}, and the file has {limit} frames")]
     SampleFrames {
         /// First frame of the sample.

@@ -1,4 +1,4 @@
-//! Tests with real banks.
+//! Tests with SoundFont banks from Debian packages.
 
 use super::Bank;
 

@@ -1,4 +1,4 @@
-//! Design of the low-pass filter of a voice (section 8.1.2, generators 8 and 9).
+//! Designs the low-pass filter of a voice (section 8.1.2, generators 8 and 9).
 
 use super::units::{centibels_to_gain, cents_to_ratio, lower};
 

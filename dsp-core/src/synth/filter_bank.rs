@@ -193,8 +193,8 @@ impl QuadFilter {
     fn store(&self, filters: &mut [Option<&mut VoiceFilter>; QUAD]) {
         let Self { coefficients: [a, b, c, d, e], steps: [f, g, h, i, j], .. } = *self;
         let ([k, l], [m, n]) = (self.inputs, self.outputs);
-        let all = [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, f32x4::ZERO, f32x4::ZERO]];
-        for (n, four_values) in all.into_iter().enumerate() {
+        let groups_of_four = [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, f32x4::ZERO, f32x4::ZERO]];
+        for (n, four_values) in groups_of_four.into_iter().enumerate() {
             for (filter, values) in filters.iter_mut().zip(transpose(four_values)) {
                 if let Some(filter) = filter {
                     filter.values.as_chunks_mut().0[n] = values.to_array();

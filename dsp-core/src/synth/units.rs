@@ -1,4 +1,4 @@
-//! Conversions from the units of SoundFont files (section 9.1.1).
+//! Converts the units of SoundFont files (section 9.1.1).
 
 /// Returns the frequency ratio of an interval in cents: `2^(cents / 1200)`.
 pub(super) fn cents_to_ratio(cents: f32) -> f32 {

@@ -1,4 +1,4 @@
-//! The parameters of a voice: its generators in the units of the engine.
+//! The parameters of a voice: its generators, converted to gains, frames and cents.
 
 use super::envelope::EnvelopeTimes;
 use super::filter::{CENT_ZERO_HZ, RESONANCE_MAX_CB};
@@ -31,7 +31,7 @@ pub(super) struct VoiceParams {
     pub(super) attenuation_cb: f32,
     /// Gains of left, right, reverb send and chorus send.
     pub(super) output_gains: [f32; TRACK_OUTPUTS],
-    /// Sum of coarse and fine tuning, pitch bend and the channel's tuning.
+    /// Sum of coarse and fine tuning, pitch bend and the channel's tuning, in cents.
     pub(super) pitch_cents: f32,
     /// Pitch interval from one key to the next, in cents.
     pub(super) scale_tuning: f32,

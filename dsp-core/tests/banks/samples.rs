@@ -85,7 +85,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a sample in ROM",
         file: || changed(|tables| tables.samples[0].kind = 0x8001),
-        outcome: unplayable!("its sample data are in a ROM (type 0x8001)"),
+        outcome: unplayable!("its sample data are in the ROM of a sound card, not in the file (type 0x8001)"),
     },
     Case {
         reason: "a sample with a rate of zero",

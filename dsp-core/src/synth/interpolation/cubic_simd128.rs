@@ -25,7 +25,8 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
     let (pairs, last) = fours.as_chunks_mut::<2>();
     let mut next = || {
         #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
-        // SAFETY: no position of these frames lies after the last, whose taps exist.
+        // SAFETY: `include_last_taps` has checked that the taps of the last position exist. None of
+        // these positions is after it.
         let taps = unsafe { load_taps(values, position, offsets) };
         let four = four_frames(taps, fractions);
         position = position.wrapping_add(next_offset);
@@ -42,7 +43,8 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
         // The lanes after the last frame read the taps of the first lane.
         let offsets = core::array::from_fn(|lane| if lane < remainder.len() { offsets[lane] } else { 0 });
         #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
-        // SAFETY: no position of these frames lies after the last, whose taps exist.
+        // SAFETY: `include_last_taps` has checked that the taps of the last position exist. None of
+        // these positions is after it.
         let taps = unsafe { load_taps(values, position, offsets) };
         for (value, result) in remainder.iter_mut().zip(four_frames(taps, fractions)) {
             *value = result;
@@ -73,7 +75,7 @@ fn include_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) 
 unsafe fn load_taps(values: &[Pcm16], position: u64, offsets: [u64; FOUR]) -> [v128; 2] {
     let address = |lane: usize| {
         let index = (position.wrapping_add(offsets[lane]) >> 32) as usize;
-        // SAFETY: the values include this index.
+        // SAFETY: the caller guarantees that the values include this index.
         unsafe { values.as_ptr().add(index).cast::<u64>() }
     };
     // SAFETY: four 16-bit values fill 64 bits; the load needs no alignment.

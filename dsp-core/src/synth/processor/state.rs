@@ -1,4 +1,4 @@
-//! The data of a synthesizer, its creation and reset.
+//! The data of a synthesizer. Creates and resets it.
 
 use super::super::bank_select::DRUM_BANK;
 use super::super::channel::Channel;
