@@ -96,8 +96,8 @@ impl Resonance {
     }
 }
 
-/// Coefficients of a second-order filter: `y[n] = b0 x[n] + b1 x[n-1] + b2 x[n-2] - a1 y[n-1] - a2
-/// y[n-2]`.
+/// Coefficients of a second-order filter, whose output is
+/// `y[n] = b0 x[n] + b1 x[n-1] + b2 x[n-2] - a1 y[n-1] - a2 y[n-2]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Coefficients {
     pub(super) b0: f32,
