@@ -1,4 +1,4 @@
-//! Analyses a recording in chunks.
+//! Measures spectrum, tempo and key of a recording in chunks.
 
 use alloc::vec::Vec;
 
@@ -6,21 +6,22 @@ use super::key::{Chroma, Key};
 use super::spectrum::{LongTermSpectrum, ThirdOctave};
 use super::tempo::{OnsetCurve, Tempo};
 
-/// The result of an analysis.
+/// The result of an [`Analyzer`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// Spectral centroid in hertz: the mean frequency weighted by amplitude (Peeters, *A large set
-    /// of audio features*, 2004, section 6.1.1) of the long-term spectrum. `None` for silence.
+    /// Spectral centroid of the long-term spectrum in hertz: the mean frequency, weighted by
+    /// amplitude (Peeters, *A large set of audio features*, 2004, section 6.1.1). `None` for
+    /// silence.
     pub spectral_centroid_hz: Option<f64>,
-    /// Levels of third-octave bands below half the sample rate.
+    /// Levels of the third-octave bands that lie below half the sample rate.
     pub third_octaves: Vec<ThirdOctave>,
-    /// Tempo; `None` without a pulse.
+    /// Tempo; `None` if the recording has no regular beat.
     pub tempo: Option<Tempo>,
-    /// Key; `None` without tones.
+    /// Musical key; `None` if the recording has no clear key.
     pub key: Option<Key>,
 }
 
-/// Analyses a recording in chunks.
+/// Measures spectrum, tempo and key of a recording that is added in chunks.
 pub struct Analyzer {
     channels: usize,
     spectrum: LongTermSpectrum,
@@ -30,7 +31,7 @@ pub struct Analyzer {
 }
 
 impl Analyzer {
-    /// An analyzer of interleaved frames of one or two channels at a sample rate in hertz.
+    /// Creates an analyzer for interleaved frames. `channels` is 1 or 2.
     pub fn new(sample_rate_hz: u32, channels: usize) -> Self {
         let channels = channels.clamp(1, 2);
         let spectrum = LongTermSpectrum::new(sample_rate_hz, channels);
@@ -43,7 +44,7 @@ impl Analyzer {
         }
     }
 
-    /// Adds whole frames.
+    /// Adds interleaved frames. The length of `frames` is a multiple of the number of channels.
     pub fn add(&mut self, frames: &[f32]) {
         let chroma = &mut self.chroma;
         self.spectrum.add(frames, &mut |power| chroma.add(power));
@@ -53,7 +54,7 @@ impl Analyzer {
         self.onsets.add(&self.mono);
     }
 
-    /// The result after all frames.
+    /// Returns the analysis of all added frames.
     pub fn finish(mut self) -> Analysis {
         let chroma = &mut self.chroma;
         self.spectrum.end(&mut |power| chroma.add(power));

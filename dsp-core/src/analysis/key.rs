@@ -5,22 +5,23 @@
 //! correlations is the key (Krumhansl and Kessler 1982, as in Krumhansl, *Cognitive Foundations of
 //! Musical Pitch*, 1990, chapter 2).
 
-/// Probe-tone ratings of a major and a minor key, from the tonic upwards.
+/// Probe-tone ratings of a major and a minor key (Krumhansl and Kessler 1982). The first value is
+/// the tonic's, the next ones are those of the semitones above it.
 const MAJOR: [f64; 12] = [6.35, 2.23, 3.48, 2.33, 4.38, 4.09, 2.52, 5.19, 2.39, 3.66, 2.29, 2.88];
 const MINOR: [f64; 12] = [6.33, 2.68, 3.52, 5.38, 2.60, 3.53, 2.54, 4.75, 3.98, 2.69, 3.34, 3.17];
 
-/// Frequency range of the tones in hertz.
+/// Range of the frequencies in which peaks count as tones, in hertz.
 const LOWEST_HZ: f64 = 55.0;
 const HIGHEST_HZ: f64 = 2_000.0;
 
-/// Minimum power of a peak relative to the highest of its window: -50 dB.
+/// Minimum power of a peak relative to the highest bin of its window: -50 dB.
 const PEAK_FLOOR: f64 = 1e-5;
 
-/// Minimum fraction of a window's power in the range of tones. Below it the power there is leakage
-/// or rounding.
+/// Minimum fraction of a window's power between [`LOWEST_HZ`] and [`HIGHEST_HZ`]. A smaller
+/// fraction is leakage of the window or a rounding error.
 const TONES_FRACTION_MIN: f64 = 0.01;
 
-/// Minimum correlation of a key. Chance gives about as much for twelve values.
+/// Minimum correlation of a key. Twelve random values reach about this correlation by chance.
 const CORRELATION_MIN: f64 = 0.5;
 
 /// Whether a key is major or minor.
@@ -32,7 +33,7 @@ pub enum Mode {
     Minor,
 }
 
-/// A key.
+/// A musical key.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Key {
     /// Pitch class of the tonic: 0 is C, 9 is A.
@@ -43,7 +44,7 @@ pub struct Key {
     pub correlation: f64,
 }
 
-/// The sums of the pitch classes.
+/// Sum of the amplitudes of the spectral peaks of each pitch class.
 #[derive(Debug, Clone)]
 pub(super) struct Chroma {
     bin_hz: f64,
@@ -55,32 +56,33 @@ impl Chroma {
         Self { bin_hz, classes: [0.0; 12] }
     }
 
-    /// Adds a window by the power of its bins.
+    /// Adds the peaks of a window. `power` is the power of each bin.
     pub(super) fn add(&mut self, power: &[f64]) {
         let first = ((LOWEST_HZ / self.bin_hz) as usize).max(1);
         let last = ((HIGHEST_HZ / self.bin_hz) as usize).min(power.len().saturating_sub(2));
         if last <= first {
             return;
         }
-        let highest = power[first..=last].iter().copied().fold(0.0, f64::max);
-        let floor_power = highest * PEAK_FLOOR;
-        let tones: f64 = power[first..=last].iter().sum();
-        if highest <= 0.0 || tones < TONES_FRACTION_MIN * power.iter().sum::<f64>() {
+        let highest_power = power[first..=last].iter().copied().fold(0.0, f64::max);
+        let floor_power = highest_power * PEAK_FLOOR;
+        let tones_power: f64 = power[first..=last].iter().sum();
+        if highest_power <= 0.0 || tones_power < TONES_FRACTION_MIN * power.iter().sum::<f64>() {
             return;
         }
         for bin in first..=last {
-            let here = power[bin];
-            if here < floor_power || here < power[bin - 1] || here <= power[bin + 1] {
+            let center = power[bin];
+            if center < floor_power || center < power[bin - 1] || center <= power[bin + 1] {
                 continue;
             }
-            let frequency_hz = (bin as f64 + peak_offset(power[bin - 1], here, power[bin + 1])) * self.bin_hz;
-            // Semitones above A, then pitch classes from C.
+            let frequency_hz =
+                (bin as f64 + peak_offset(power[bin - 1], center, power[bin + 1])) * self.bin_hz;
+            // `semitones` counts from A. The index of a pitch class counts from C, and A is 9.
             let semitones = libm::round(12.0 * libm::log2(frequency_hz / 440.0)) as i32;
-            self.classes[(semitones + 9).rem_euclid(12) as usize] += libm::sqrt(here);
+            self.classes[(semitones + 9).rem_euclid(12) as usize] += libm::sqrt(center);
         }
     }
 
-    /// The key with the highest correlation.
+    /// Returns the key with the highest correlation; `None` below [`CORRELATION_MIN`].
     pub(super) fn key(&self) -> Option<Key> {
         let mut best: Option<Key> = None;
         for tonic in 0..12_u8 {
@@ -97,23 +99,25 @@ impl Chroma {
     }
 }
 
-/// Offset of a peak from its bin, by a parabola through the logarithms of the powers.
-fn peak_offset(before: f64, here: f64, after: f64) -> f64 {
-    let [before, here, after] = [before, here, after].map(|power| libm::log(power.max(f64::MIN_POSITIVE)));
-    let bend = before - 2.0 * here + after;
-    if bend < 0.0 { (0.5 * (before - after) / bend).clamp(-0.5, 0.5) } else { 0.0 }
+/// Returns the offset of a peak from its bin, -0.5 to 0.5 bins: the vertex of the parabola through
+/// the logarithms of the three powers.
+fn peak_offset(before: f64, center: f64, after: f64) -> f64 {
+    let [before, center, after] =
+        [before, center, after].map(|power| libm::log(power.max(f64::MIN_POSITIVE)));
+    let curvature = before - 2.0 * center + after;
+    if curvature < 0.0 { (0.5 * (before - after) / curvature).clamp(-0.5, 0.5) } else { 0.0 }
 }
 
-/// Pearson's correlation coefficient; 0 if either is constant.
+/// Returns Pearson's correlation coefficient; 0 if `values` or `profile` is constant.
 fn correlation(values: &[f64; 12], profile: &[f64; 12]) -> f64 {
     let mean = |values: &[f64; 12]| values.iter().sum::<f64>() / 12.0;
     let (mean_value, mean_profile) = (mean(values), mean(profile));
-    let (mut both, mut first, mut second) = (0.0, 0.0, 0.0);
+    let (mut covariance, mut value_variance, mut profile_variance) = (0.0, 0.0, 0.0);
     for (value, weight) in values.iter().zip(profile) {
-        both += (value - mean_value) * (weight - mean_profile);
-        first += (value - mean_value) * (value - mean_value);
-        second += (weight - mean_profile) * (weight - mean_profile);
+        covariance += (value - mean_value) * (weight - mean_profile);
+        value_variance += (value - mean_value) * (value - mean_value);
+        profile_variance += (weight - mean_profile) * (weight - mean_profile);
     }
-    let scale = libm::sqrt(first * second);
-    if scale > 0.0 { both / scale } else { 0.0 }
+    let scale = libm::sqrt(value_variance * profile_variance);
+    if scale > 0.0 { covariance / scale } else { 0.0 }
 }

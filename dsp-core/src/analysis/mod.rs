@@ -1,4 +1,5 @@
-//! Analysis of a recording: spectrum, tempo and key, as estimates for a person to check.
+//! Analysis of a recording: spectrum, tempo and key. Tempo and key are estimates, which a person
+//! should check.
 
 mod analyzer;
 mod key;

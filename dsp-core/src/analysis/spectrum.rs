@@ -1,27 +1,29 @@
-//! The long-term spectrum, from which centroid and third-octave levels come.
+//! Measures the long-term spectrum, its centroid and its third-octave levels.
 //!
-//! Hann windows of about 0.7 seconds overlap by three quarters. The squares of such windows add up
-//! to a constant (3/2), and the signal is padded with silence. By Parseval's theorem the total
-//! power of all bins then equals that of all samples, even for short signals.
+//! Hann windows of about 0.7 seconds overlap by three quarters. The squares of these windows add up
+//! to a constant (3/2) at every frame, because the signal is padded with silence at both ends. By
+//! Parseval's theorem the total power of all bins then equals the power of all samples, even for
+//! short signals.
 
 use alloc::vec::Vec;
 
 use crate::dsp::fft::Fft;
 use crate::third_octave::{Band, BandBins};
 
-/// Length of a window at 48 kHz. Other rates use the next power of two in proportion.
+/// Length of a window in frames at 48 kHz. It is scaled for other sample rates and rounded up to a
+/// power of two.
 const WINDOW_FRAMES_48_KHZ: u64 = 32_768;
 
-/// Number of windows that overlap at each frame.
+/// Number of windows that overlap at process_window frame.
 const OVERLAP: usize = 4;
 
-/// Sum of the squares of all windows at each frame.
+/// Sum of the squares of all windows at process_window frame.
 const WINDOW_POWER: f64 = 1.5;
 
-/// Numbers of the bands from 25 Hz to 20 kHz.
+/// Numbers of the third-octave bands from 25 Hz to 20 kHz; band 0 is at 1 kHz.
 const BANDS: core::ops::RangeInclusive<i32> = -16..=13;
 
-/// The level of one band.
+/// The level of one third-octave band.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ThirdOctave {
     /// Exact centre of the band, in hertz: a power of `10^(1/10)` times 1000.
@@ -30,24 +32,27 @@ pub struct ThirdOctave {
     pub level_db: f64,
 }
 
-/// Adds up the power of every bin.
+/// Adds up the power of every bin over all windows.
 pub(super) struct LongTermSpectrum {
     sample_rate_hz: u32,
     channels: usize,
     fft: Fft,
     window: Vec<f32>,
-    /// The last frames of each channel, which wait for a full window.
-    waiting: Vec<Vec<f32>>,
+    /// Last samples of process_window channel, until they fill a window.
+    pending_samples: Vec<Vec<f32>>,
     frames: u64,
-    /// Power of the current window, mean of the channels.
+    /// Power of each bin in the current window, as the mean of the channels.
     power: Vec<f64>,
+    /// Power of each bin, summed over all windows.
     total: Vec<f64>,
-    /// Sums for the centroid over windows inside the signal, and over those at its ends.
+    /// Centroid of the windows that lie inside the signal.
     inside: Centroid,
+    /// Centroid of the windows that reach into the silence before or after the signal.
     ends: Centroid,
     windows: u64,
     ending: bool,
-    /// The first and the second channel, as real and imaginary parts.
+    /// Buffers of the FFT: the first channel is the real part, the second channel the imaginary
+    /// part.
     re: Vec<f32>,
     im: Vec<f32>,
 }
@@ -58,14 +63,14 @@ impl LongTermSpectrum {
         let length = (length as usize).next_power_of_two();
         let fft = Fft::new(length);
         let length = fft.size();
-        let turn = core::f64::consts::TAU / length as f64;
-        let window = (0..length).map(|n| (0.5 - 0.5 * libm::cos(turn * n as f64)) as f32).collect();
+        let step_radians = core::f64::consts::TAU / length as f64;
+        let window = (0..length).map(|n| (0.5 - 0.5 * libm::cos(step_radians * n as f64)) as f32).collect();
         let lead_in = alloc::vec![0.0; length - length / OVERLAP];
         Self {
             sample_rate_hz,
             channels,
             window,
-            waiting: alloc::vec![lead_in; channels],
+            pending_samples: alloc::vec![lead_in; channels],
             frames: 0,
             power: alloc::vec![0.0; length / 2 + 1],
             total: alloc::vec![0.0; length / 2 + 1],
@@ -79,57 +84,57 @@ impl LongTermSpectrum {
         }
     }
 
-    /// Distance of two bins in hertz.
+    /// Returns the distance between two bins in hertz.
     pub(super) fn bin_hz(&self) -> f64 {
         f64::from(self.sample_rate_hz) / self.window.len() as f64
     }
 
-    /// Adds whole interleaved frames. Calls `each` with the power of the bins of every window.
-    pub(super) fn add(&mut self, frames: &[f32], each: &mut dyn FnMut(&[f64])) {
-        // A hop at a time, so that few frames are moved.
+    /// Adds interleaved frames. Calls `process_window` with the power of the bins of every window.
+    pub(super) fn add(&mut self, frames: &[f32], process_window: &mut dyn FnMut(&[f64])) {
+        // Adds one hop at a time: `drain` in `transform` then moves few frames.
         for chunk in frames.chunks(self.channels * (self.window.len() / OVERLAP)) {
             for frame in chunk.chunks_exact(self.channels) {
                 self.frames += 1;
-                for (waiting, value) in self.waiting.iter_mut().zip(frame) {
-                    waiting.push(*value);
+                for (pending, value) in self.pending_samples.iter_mut().zip(frame) {
+                    pending.push(*value);
                 }
             }
-            self.transform(each);
+            self.transform(process_window);
         }
     }
 
-    /// Pads the signal with silence.
-    pub(super) fn end(&mut self, each: &mut dyn FnMut(&[f64])) {
+    /// Ends the signal with silence and transforms the last windows.
+    pub(super) fn end(&mut self, process_window: &mut dyn FnMut(&[f64])) {
         let hop = self.window.len() / OVERLAP;
         self.ending = true;
         for _ in 0..OVERLAP {
-            self.waiting.iter_mut().for_each(|waiting| waiting.resize(waiting.len() + hop, 0.0));
-            self.transform(each);
+            self.pending_samples.iter_mut().for_each(|pending| pending.resize(pending.len() + hop, 0.0));
+            self.transform(process_window);
         }
     }
 
-    fn transform(&mut self, each: &mut dyn FnMut(&[f64])) {
+    fn transform(&mut self, process_window: &mut dyn FnMut(&[f64])) {
         let length = self.window.len();
-        while self.waiting[0].len() >= length {
-            for (waiting, values) in self.waiting.iter_mut().zip([&mut self.re, &mut self.im]) {
-                for ((value, sample), weight) in values.iter_mut().zip(waiting.iter()).zip(&self.window) {
+        while self.pending_samples[0].len() >= length {
+            for (pending, values) in self.pending_samples.iter_mut().zip([&mut self.re, &mut self.im]) {
+                for ((value, sample), weight) in values.iter_mut().zip(pending.iter()).zip(&self.window) {
                     *value = sample * weight;
                 }
-                waiting.drain(..length / OVERLAP);
+                pending.drain(..length / OVERLAP);
             }
             if self.channels == 1 {
                 self.im.fill(0.0);
             }
             self.fft.forward(&mut self.re, &mut self.im);
-            // The FFT transforms two real signals at once. The sum of their powers is the mean of a
-            // bin's and its mirror's.
+            // The FFT transforms two real signals at once. The sum of their powers in a bin is the
+            // mean of the power of that bin and of its mirror image.
             let power_of = |bin: usize| {
                 let (re, im) = (f64::from(self.re[bin]), f64::from(self.im[bin]));
                 re * re + im * im
             };
             for (bin, power) in self.power.iter_mut().enumerate() {
-                let both = 0.5 * (power_of(bin) + power_of((length - bin) % length));
-                *power = both / self.channels as f64;
+                let summed_power = 0.5 * (power_of(bin) + power_of((length - bin) % length));
+                *power = summed_power / self.channels as f64;
             }
             for (total, power) in self.total.iter_mut().zip(&self.power) {
                 *total += power;
@@ -138,21 +143,22 @@ impl LongTermSpectrum {
             let centroid = if inside { &mut self.inside } else { &mut self.ends };
             centroid.add(&self.power);
             self.windows += 1;
-            each(&self.power);
+            process_window(&self.power);
         }
     }
 
-    /// Mean frequency weighted by amplitude. The ends count only without other windows, as a
-    /// cut-off sound spreads over the whole spectrum.
+    /// Returns the mean frequency, weighted by amplitude. Windows at the ends of the signal count
+    /// only if there are no others, because a cut-off sound spreads over the whole spectrum.
     pub(super) fn centroid_hz(&self) -> Option<f64> {
         let bins = self.inside.bin().or_else(|| self.ends.bin());
         bins.map(|bin| bin * self.bin_hz())
     }
 
-    /// Levels of the bands that lie below half the sample rate.
+    /// Returns the levels of the bands that lie below half the sample rate.
     pub(super) fn third_octaves(&self) -> Vec<ThirdOctave> {
         let bin_hz = self.bin_hz();
-        // Both halves of the spectrum count, and the power of a sine is half its square.
+        // `total` holds only one half of the spectrum, hence one factor 2. A full-scale sine has a
+        // power of 1/2, hence the other.
         let scale = 2.0 * 2.0 / (self.window.len() as f64 * WINDOW_POWER * self.frames.max(1) as f64);
         let mut bands = Vec::new();
         for band in BANDS.map(Band) {
@@ -171,7 +177,7 @@ impl LongTermSpectrum {
     }
 }
 
-/// Sums of amplitudes, and of amplitudes times their bins.
+/// Sum of the amplitudes, and sum of the products of amplitude and bin number.
 #[derive(Debug, Clone, Copy, Default)]
 struct Centroid {
     amplitudes: f64,
@@ -211,28 +217,37 @@ mod tests {
     }
 
     #[test]
-    fn a_sine_is_one_band_and_its_own_centroid() {
+    fn a_sine_has_its_frequency_as_centroid_and_full_level_in_one_band() {
         for sample_rate_hz in [44_100, 48_000, 96_000] {
             for band in [-10, 0, 7] {
                 let frequency_hz = 1_000.0 * libm::exp10(f64::from(band) / 10.0);
                 let spectrum =
                     spectrum(sample_rate_hz, 1, &sine(frequency_hz, sample_rate_hz, 5 * sample_rate_hz));
-                let centroid_hz = spectrum.centroid_hz().expect("a sound");
-                assert!((centroid_hz / frequency_hz - 1.0).abs() < 0.01, "{centroid_hz} for {frequency_hz}");
+                let centroid_hz = spectrum.centroid_hz().expect("a sine has a centroid");
+                assert!(
+                    (centroid_hz / frequency_hz - 1.0).abs() < 0.01,
+                    "centroid of {centroid_hz} Hz for {frequency_hz} Hz"
+                );
                 let bands = spectrum.third_octaves();
-                let found = bands.iter().find(|band| (band.center_hz / frequency_hz - 1.0).abs() < 1e-9);
-                let level_db = found.expect("a band").level_db;
+                let matching_band =
+                    bands.iter().find(|band| (band.center_hz / frequency_hz - 1.0).abs() < 1e-9);
+                let level_db = matching_band.expect("a band is centred on the sine").level_db;
                 assert!(level_db.abs() < 0.05, "{frequency_hz} Hz has {level_db} dB");
-                let others = bands.iter().filter(|band| (band.center_hz / frequency_hz - 1.0).abs() > 0.5);
-                let loudest_db = others.map(|band| band.level_db).fold(f64::NEG_INFINITY, f64::max);
-                // Leakage from the two ends of the tone.
-                assert!(loudest_db < -40.0, "{frequency_hz} Hz leaves {loudest_db} dB elsewhere");
+                let distant_bands =
+                    bands.iter().filter(|band| (band.center_hz / frequency_hz - 1.0).abs() > 0.5);
+                let loudest_leak_db =
+                    distant_bands.map(|band| band.level_db).fold(f64::NEG_INFINITY, f64::max);
+                // The two ends of the tone leak into other bands.
+                assert!(
+                    loudest_leak_db < -40.0,
+                    "{frequency_hz} Hz leaks {loudest_leak_db} dB into another band"
+                );
             }
         }
     }
 
     #[test]
-    fn the_power_is_exact_for_short_signals() {
+    fn the_spectrum_has_the_power_of_the_samples() {
         for frames in [100, 5_000, 200_000] {
             let mut random = 1_u64;
             let noise: Vec<f32> = (0..2 * frames)
@@ -249,12 +264,15 @@ mod tests {
             let (first, last) = (spectrum.total[0], spectrum.total[spectrum.total.len() - 1]);
             let bins = 2.0 * spectrum.total.iter().sum::<f64>() - first - last;
             let ratio = bins / (spectrum.window.len() as f64 * WINDOW_POWER) / samples;
-            assert!((ratio - 1.0).abs() < 1e-4, "{frames} frames: {ratio}");
+            assert!((ratio - 1.0).abs() < 1e-4, "{frames} frames: ratio of powers {ratio}");
             if frames > 100_000 {
-                let centroid_hz = spectrum.centroid_hz().expect("a sound");
-                assert!((centroid_hz - 12_000.0).abs() < 100.0, "white noise is at {centroid_hz} Hz");
-                // Uniform white noise has a power of 1/3, of which each band has a fraction in
-                // proportion to its width.
+                let centroid_hz = spectrum.centroid_hz().expect("noise has a centroid");
+                assert!(
+                    (centroid_hz - 12_000.0).abs() < 100.0,
+                    "white noise has a centroid of {centroid_hz} Hz"
+                );
+                // Uniform white noise has a power of 1/3. The power of a band is proportional to
+                // its width.
                 for band in spectrum.third_octaves().iter().filter(|band| band.center_hz > 200.0) {
                     let width_hz = band.center_hz * (libm::exp10(0.05) - libm::exp10(-0.05));
                     let expected_db = 10.0 * libm::log10(2.0 / 3.0 * width_hz / 24_000.0);
@@ -265,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_has_no_middle() {
+    fn silence_has_no_centroid() {
         let spectrum = spectrum(48_000, 1, &[0.0; 1_000]);
         assert_eq!(spectrum.centroid_hz(), None);
         assert!(spectrum.third_octaves().iter().all(|band| band.level_db == f64::NEG_INFINITY));

@@ -1,9 +1,10 @@
-//! The highest momentary and short-term loudness.
+//! Measures the highest momentary and short-term loudness.
 //!
-//! Both are means over a sliding window. The loudness is measured in intervals of 10 ms; the
-//! windows are sums of the last 40 and 300 intervals. A window between two intervals would read at
-//! most 0.06 LU more. A signal shorter than a window is measured over its length: EBU Tech 3341
-//! defines full windows only, and padding with silence would make it quieter.
+//! Both are means over a sliding window. The power is measured in intervals of 10 ms. The windows
+//! consist of the last 40 and 300 intervals. A window that starts between two intervals could be
+//! louder by at most 0.06 LU. EBU Tech 3341 defines full windows only. A signal that is shorter
+//! than a window is measured over its own length, because padding it with silence would lower its
+//! loudness.
 
 use ebur128::EbuR128;
 
@@ -11,23 +12,26 @@ use crate::meters::gating::{LOUDNESS_OFFSET_LUFS, lufs};
 
 /// Number of intervals per second.
 const INTERVALS_PER_SEC: u32 = 100;
+/// Length of an interval in milliseconds.
 const INTERVAL_MS: u32 = 1_000 / INTERVALS_PER_SEC;
 
-/// Number of intervals in 400 ms.
-const MOMENTARY: usize = 40;
-/// Number of intervals in 3 s.
-const SHORT_TERM: usize = 300;
+/// Number of intervals of the momentary loudness: 400 ms.
+const MOMENTARY_INTERVALS: usize = 40;
+/// Number of intervals of the short-term loudness: 3 s.
+const SHORT_TERM_INTERVALS: usize = 300;
 
-/// The maxima of a meter.
+/// The highest momentary and short-term loudness of a signal so far.
 pub(super) struct Maxima {
     interval_frames: usize,
     /// Number of frames in the incomplete interval.
     pending_frames: usize,
-    /// Powers of the last intervals, by their number modulo the length.
-    powers: [f64; SHORT_TERM],
+    /// Powers of the last intervals. Interval `n` is at index `n` modulo the length.
+    powers: [f64; SHORT_TERM_INTERVALS],
     interval_count: usize,
-    momentary: f64,
-    short_term: f64,
+    /// Highest mean power of a momentary window.
+    momentary_power: f64,
+    /// Highest mean power of a short-term window.
+    short_term_power: f64,
 }
 
 impl Maxima {
@@ -35,17 +39,20 @@ impl Maxima {
         Self {
             interval_frames: (sample_rate_hz / INTERVALS_PER_SEC).max(1) as usize,
             pending_frames: 0,
-            powers: [0.0; SHORT_TERM],
+            powers: [0.0; SHORT_TERM_INTERVALS],
             interval_count: 0,
-            momentary: 0.0,
-            short_term: 0.0,
+            momentary_power: 0.0,
+            short_term_power: 0.0,
         }
     }
 
-    /// Adds frames to the meter, interval by interval.
+    /// Adds frames to `meter` and reads its loudness after each interval.
     pub(super) fn add(&mut self, meter: &mut EbuR128, channels: &[&[f32]]) {
         let frames = channels.first().map_or(0, |channel| channel.len());
-        assert!(channels.iter().all(|channel| channel.len() == frames), "channels of equal length");
+        assert!(
+            channels.iter().all(|channel| channel.len() == frames),
+            "all channels have the same number of frames"
+        );
         let mut from = 0;
         while from < frames {
             let count = (frames - from).min(self.interval_frames - self.pending_frames);
@@ -54,48 +61,53 @@ impl Maxima {
             for (part, channel) in part.iter_mut().zip(channels) {
                 *part = &channel[from..from + count];
             }
-            meter.add_frames_planar_f32(&part[..channels.len()]).expect("a slice for each channel");
+            meter
+                .add_frames_planar_f32(&part[..channels.len()])
+                .expect("`channels` has one slice for each channel of the meter");
             from += count;
             self.pending_frames += count;
             if self.pending_frames == self.interval_frames {
                 self.pending_frames = 0;
-                self.end_interval(power(meter.loudness_window(INTERVAL_MS).expect("10 ms are kept")));
+                self.end_interval(power(
+                    meter.loudness_window(INTERVAL_MS).expect("the meter stores more than the last 10 ms"),
+                ));
             }
         }
     }
 
     fn end_interval(&mut self, power: f64) {
-        self.powers[self.interval_count % SHORT_TERM] = power;
+        self.powers[self.interval_count % SHORT_TERM_INTERVALS] = power;
         self.interval_count += 1;
-        // Summed again each time, because a running sum would keep the rounding errors of loud
-        // intervals.
+        // The intervals are summed again each time, because a running sum would keep the rounding
+        // errors of loud intervals.
         let mean = |intervals: usize| -> f64 {
-            let end = self.interval_count % SHORT_TERM;
+            let end = self.interval_count % SHORT_TERM_INTERVALS;
             let newest = &self.powers[end.saturating_sub(intervals)..end];
-            let oldest = &self.powers[SHORT_TERM - (intervals - newest.len())..];
+            let oldest = &self.powers[SHORT_TERM_INTERVALS - (intervals - newest.len())..];
             (newest.iter().sum::<f64>() + oldest.iter().sum::<f64>()) / intervals as f64
         };
-        self.momentary = self.momentary.max(mean(MOMENTARY));
-        self.short_term = self.short_term.max(mean(SHORT_TERM));
+        self.momentary_power = self.momentary_power.max(mean(MOMENTARY_INTERVALS));
+        self.short_term_power = self.short_term_power.max(mean(SHORT_TERM_INTERVALS));
     }
 
-    /// The highest momentary loudness; minus infinity for silence.
+    /// Returns the highest momentary loudness in LUFS; minus infinity for silence.
     pub(super) fn momentary_lufs(&self) -> f64 {
-        lufs(self.momentary * self.window_ratio(MOMENTARY))
+        lufs(self.momentary_power * self.window_ratio(MOMENTARY_INTERVALS))
     }
 
-    /// The highest short-term loudness; minus infinity for silence.
+    /// Returns the highest short-term loudness in LUFS; minus infinity for silence.
     pub(super) fn short_term_lufs(&self) -> f64 {
-        lufs(self.short_term * self.window_ratio(SHORT_TERM))
+        lufs(self.short_term_power * self.window_ratio(SHORT_TERM_INTERVALS))
     }
 
-    /// Length of a window divided by that of the signal, at least 1.
+    /// Returns the length of a window divided by the length of the signal, at least 1. It corrects
+    /// the means of signals that are shorter than the window.
     fn window_ratio(&self, intervals: usize) -> f64 {
         intervals as f64 / self.interval_count.clamp(1, intervals) as f64
     }
 }
 
-/// The power of a loudness.
+/// Converts a loudness in LUFS to a power, the inverse of [`lufs`].
 fn power(lufs: f64) -> f64 {
     libm::exp10((lufs - LOUDNESS_OFFSET_LUFS) / 10.0)
 }

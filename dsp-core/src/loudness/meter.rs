@@ -6,8 +6,8 @@ use super::maxima::Maxima;
 use super::measurement::Loudness;
 use crate::true_peak::TruePeakMeter;
 
-/// The channels of a signal in order. Surround channels count 1.5 dB more; the low-frequency
-/// channel does not count (BS.1770-4, table 3).
+/// The order of a signal's channels. Surround channels are weighted by 1.5 dB, and the
+/// low-frequency channel is ignored (BS.1770-4, table 3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelLayout {
     /// One channel.
@@ -25,13 +25,13 @@ pub enum ChannelLayout {
 }
 
 impl ChannelLayout {
-    /// The usual layout of a file with 1 to 6 channels; `None` for other numbers.
+    /// Returns the usual layout of a file with 1 to 6 channels; `None` for other numbers.
     pub fn of_channels(channels: usize) -> Option<Self> {
         let all = [Self::Mono, Self::Stereo, Self::ThreeZero, Self::Quad, Self::FiveZero, Self::FiveOne];
         channels.checked_sub(1).and_then(|index| all.get(index)).copied()
     }
 
-    /// Number of channels.
+    /// Returns the number of channels.
     pub fn channels(self) -> usize {
         self.map().len()
     }
@@ -49,9 +49,9 @@ impl ChannelLayout {
     }
 }
 
-/// Why loudness cannot be measured.
+/// The loudness meter does not support the sample rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("loudness cannot be measured at {sample_rate_hz} Hz")]
+#[error("the loudness meter does not support a sample rate of {sample_rate_hz} Hz")]
 pub struct LoudnessError {
     /// The unsupported sample rate in hertz.
     pub sample_rate_hz: u32,
@@ -65,17 +65,17 @@ pub struct LoudnessMeter {
 }
 
 impl LoudnessMeter {
-    /// A meter for a sample rate in hertz.
+    /// Creates a meter for a sample rate in hertz.
     ///
     /// # Errors
     ///
     /// [`LoudnessError`] for a rate that the measurement does not support.
     pub fn new(sample_rate_hz: u32, layout: ChannelLayout) -> Result<Self, LoudnessError> {
-        let refused = |_| LoudnessError { sample_rate_hz };
+        let unsupported = |_| LoudnessError { sample_rate_hz };
         let map = layout.map();
         let mode = Mode::I | Mode::LRA;
-        let mut meter = EbuR128::new(map.len() as u32, sample_rate_hz, mode).map_err(refused)?;
-        meter.set_channel_map(map).map_err(refused)?;
+        let mut meter = EbuR128::new(map.len() as u32, sample_rate_hz, mode).map_err(unsupported)?;
+        meter.set_channel_map(map).map_err(unsupported)?;
         Ok(Self {
             meter,
             maxima: Maxima::new(sample_rate_hz),
@@ -95,7 +95,7 @@ impl LoudnessMeter {
         self.maxima.add(&mut self.meter, channels);
     }
 
-    /// Loudness and peaks of all frames so far.
+    /// Returns the loudness and peaks of all frames so far.
     pub fn loudness(&self) -> Loudness {
         let highest =
             |peaks: &mut dyn Iterator<Item = f32>| crate::gain::to_db(f64::from(peaks.fold(0.0, f32::max)));
@@ -109,18 +109,18 @@ impl LoudnessMeter {
         }
     }
 
-    /// The loudness of the last 400 ms in LUFS; minus infinity for silence.
+    /// Returns the loudness of the last 400 ms in LUFS; minus infinity for silence.
     pub fn momentary_lufs(&self) -> f64 {
         self.meter.loudness_momentary().expect("the meter has mode M")
     }
 
-    /// The loudness of the last 3 s in LUFS; minus infinity for silence.
+    /// Returns the loudness of the last 3 s in LUFS; minus infinity for silence.
     pub fn short_term_lufs(&self) -> f64 {
         self.meter.loudness_shortterm().expect("the meter has mode S")
     }
 
-    /// The true peak of a channel so far, in dBTP; minus infinity for silence, `None` for a channel
-    /// that does not exist.
+    /// Returns the true peak of a channel so far, in dBTP; minus infinity for silence. `None` if
+    /// the signal has no such channel.
     pub fn true_peak_dbtp(&self, channel: usize) -> Option<f64> {
         self.peaks.get(channel).map(|peak| crate::gain::to_db(f64::from(peak.true_peak())))
     }
@@ -158,10 +158,14 @@ mod tests {
                 (0..frames).map(|frame| (0.125 * libm::sin(step * f64::from(frame))) as f32).collect();
             meter.add(&[&tone, &tone]);
             let Loudness { max_momentary_lufs, max_short_term_lufs, .. } = meter.loudness();
-            // -23 dBFS in both channels are -23 LUFS at 1 kHz (EBU Tech 3341, case 1).
-            let expected = 20.0 * libm::log10(0.125);
-            for found in [max_momentary_lufs, max_short_term_lufs] {
-                assert!((found - expected).abs() < tolerance_lu, "{found} LUFS of {secs} s");
+            // A stereo sine of 1 kHz has the same level in dBFS and in LUFS (EBU Tech 3341, case
+            // 1).
+            let expected_lufs = 20.0 * libm::log10(0.125);
+            for found_lufs in [max_momentary_lufs, max_short_term_lufs] {
+                assert!(
+                    (found_lufs - expected_lufs).abs() < tolerance_lu,
+                    "{found_lufs} LUFS for a tone of {secs} s"
+                );
             }
         }
     }

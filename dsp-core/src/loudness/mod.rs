@@ -1,5 +1,5 @@
-//! Loudness after ITU-R BS.1770 and EBU R 128, by the `ebur128` crate. True peaks use the engine's
-//! own meter, which is finer and faster than the crate's.
+//! Loudness after ITU-R BS.1770 and EBU R 128, measured by the `ebur128` crate. True peaks are
+//! measured by [`crate::true_peak`], which is more precise and faster than that of the crate.
 
 mod maxima;
 mod measurement;

@@ -1,25 +1,26 @@
-//! The gain that normalizes a finished signal to a loudness.
+//! Computes the gain that normalizes a signal to a target loudness.
 
 use super::measurement::Loudness;
 
 /// Maximum true peak of a normalized signal in dBTP (EBU R 128).
 pub const MAX_TRUE_PEAK_DBTP: f64 = -1.0;
 
-/// Normalization to a loudness: a gain, then a limiter if peaks exceed the maximum.
+/// Normalization to a target loudness: a gain, then a limiter if peaks exceed
+/// [`MAX_TRUE_PEAK_DBTP`].
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Normalization {
-    /// Gain that makes the integrated loudness the target, in decibels.
+    /// Gain in decibels from the integrated loudness to the target loudness.
     pub gain_db: f64,
     /// Highest true peak after the gain, in dBTP.
     pub true_peak_dbtp: f64,
-    /// Excess of that peak over [`MAX_TRUE_PEAK_DBTP`] in decibels, which a limiter must remove; 0
-    /// without excess.
+    /// Decibels by which [`Self::true_peak_dbtp`] exceeds [`MAX_TRUE_PEAK_DBTP`], and which a
+    /// limiter must remove. 0 if the peak does not exceed it.
     pub excess_db: f64,
 }
 
 impl Normalization {
-    /// The normalization of a signal to a target in LUFS. `None` for signals without a loudness:
-    /// silence, less than 400 ms, or below the absolute gate of -70 LUFS.
+    /// Computes the normalization of a measured signal to a target in LUFS. `None` if the signal
+    /// has no loudness: it is silent, shorter than 400 ms, or below the absolute gate of -70 LUFS.
     pub fn new(measured: &Loudness, target_lufs: f64) -> Option<Self> {
         let gain_db = target_lufs - measured.integrated_lufs;
         if !gain_db.is_finite() {
@@ -29,8 +30,8 @@ impl Normalization {
         Some(Self { gain_db, true_peak_dbtp, excess_db: (true_peak_dbtp - MAX_TRUE_PEAK_DBTP).max(0.0) })
     }
 
-    /// The gain in decibels that needs no limiter. The loudness is below the target by
-    /// [`Self::excess_db`].
+    /// Returns the gain in decibels that needs no limiter. The resulting loudness is below the
+    /// target by [`Self::excess_db`].
     pub fn gain_without_limiter_db(&self) -> f64 {
         self.gain_db - self.excess_db
     }
@@ -52,7 +53,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gain_reaches_the_target_and_the_excess_of_peaks_is_reported() {
+    fn the_gain_reaches_the_target_and_the_excess_of_the_peak_is_reported() {
         let quiet = Normalization::new(&measured(-30.0, -12.0), -23.0).unwrap();
         assert_eq!(quiet, Normalization { gain_db: 7.0, true_peak_dbtp: -5.0, excess_db: 0.0 });
         let dynamic = Normalization::new(&measured(-30.0, -12.0), -14.0).unwrap();
@@ -61,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_has_no_gain() {
+    fn silence_has_no_normalization() {
         assert_eq!(Normalization::new(&measured(f64::NEG_INFINITY, f64::NEG_INFINITY), -23.0), None);
     }
 }

@@ -1,4 +1,4 @@
-//! Means over intervals of 10 ms, for the last 3 s.
+//! Stores the means of the signal over intervals of 10 ms, for the last 3 s.
 
 /// Number of intervals per second.
 pub(super) const INTERVALS_PER_SEC: u32 = 100;
@@ -12,13 +12,13 @@ pub(super) const SHORT_TERM_INTERVALS: usize = 300;
 /// Number of intervals of RMS and correlation: 300 ms.
 pub(super) const SIGNAL_INTERVALS: usize = 30;
 
-/// Mean square below which a channel is silent and has no correlation: -100 dB.
+/// Mean square below which a channel counts as silent and the correlation is 0: -100 dB.
 const SILENT_SQUARE: f64 = 1e-10;
 
-/// Means over an interval.
+/// Means of a stereo signal over an interval of 10 ms, or over several intervals.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Interval {
-    /// Sum of the K-weighted mean squares of both channels.
+    /// Sum of the K-weighted mean squares of both channels: the power of the loudness.
     pub(super) loudness: f64,
     /// Mean squares of left and right.
     pub(super) squares: [f64; 2],
@@ -27,15 +27,15 @@ pub(super) struct Interval {
 }
 
 impl Interval {
-    /// Means over the frames of an interval.
+    /// Computes the means of an interval from its samples. `loudness` is [`Self::loudness`].
     pub(super) fn of(loudness: f64, left: &[f32], right: &[f32]) -> Self {
         let frames = left.len().max(1) as f64;
         let mean = |a: &[f32], b: &[f32]| f64::from(sum_of_products(a, b)) / frames;
         Self { loudness, squares: [mean(left, left), mean(right, right)], product: mean(left, right) }
     }
 
-    /// 1 if left and right differ by a gain only, 0 if they are unrelated or one is silent, -1 if
-    /// they are inverted.
+    /// Returns the correlation of left and right: 1 if they differ only by a gain, 0 if they are
+    /// unrelated or if one is silent, -1 if one is the inverse of the other.
     pub(super) fn correlation(&self) -> f64 {
         let [left, right] = self.squares;
         if left < SILENT_SQUARE || right < SILENT_SQUARE {
@@ -57,34 +57,34 @@ fn sum_of_products(a: &[f32], b: &[f32]) -> f32 {
     sums.iter().sum::<f32>() + a_remainder.iter().zip(b_remainder).map(|(a, b)| a * b).sum::<f32>()
 }
 
-/// The last intervals, silent at the start.
+/// Ring buffer of the last intervals. All of them are silent at first.
 #[derive(Debug, Clone)]
 pub(super) struct Intervals {
     intervals: [Interval; SHORT_TERM_INTERVALS],
-    /// Index of the oldest interval, which the next one replaces.
-    next: usize,
+    /// Index of the oldest interval. [`Self::push`] replaces it.
+    oldest: usize,
 }
 
 impl Default for Intervals {
     fn default() -> Self {
-        Self { intervals: [Interval::default(); SHORT_TERM_INTERVALS], next: 0 }
+        Self { intervals: [Interval::default(); SHORT_TERM_INTERVALS], oldest: 0 }
     }
 }
 
 impl Intervals {
     pub(super) fn push(&mut self, interval: Interval) {
-        self.intervals[self.next] = interval;
-        self.next = (self.next + 1) % SHORT_TERM_INTERVALS;
+        self.intervals[self.oldest] = interval;
+        self.oldest = (self.oldest + 1) % SHORT_TERM_INTERVALS;
     }
 
-    /// Means over the last `count` intervals. They are summed again each time, because a running
-    /// sum would keep the rounding errors of loud intervals.
+    /// Returns the means over the last `count` intervals. The intervals are summed again each time,
+    /// because a running sum would keep the rounding errors of loud intervals.
     pub(super) fn mean(&self, count: usize) -> Interval {
-        let newest = &self.intervals[self.next.saturating_sub(count)..self.next];
-        let oldest = &self.intervals[SHORT_TERM_INTERVALS - (count - newest.len())..];
+        let after_wrap = &self.intervals[self.oldest.saturating_sub(count)..self.oldest];
+        let before_wrap = &self.intervals[SHORT_TERM_INTERVALS - (count - after_wrap.len())..];
         let mut mean = Interval::default();
         let weight = 1.0 / count as f64;
-        for interval in oldest.iter().chain(newest) {
+        for interval in before_wrap.iter().chain(after_wrap) {
             mean.loudness += interval.loudness * weight;
             mean.product += interval.product * weight;
             for (mean, square) in mean.squares.iter_mut().zip(interval.squares) {

@@ -1,4 +1,4 @@
-//! The meter of the master.
+//! Measures the master output.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,10 +12,10 @@ use super::spectrum::{BandSpectrum, SPECTRUM_BANDS};
 use crate::gain::to_db;
 use crate::true_peak::TruePeakMeter;
 
-/// Number of intervals from the start of a gating block to the next start: 100 ms.
+/// Number of intervals from the start of a gating block to the start of the next block: 100 ms.
 const BLOCK_STEP_INTERVALS: u64 = 10;
 
-/// Maximum magnitude of a sample, 120 dB above full scale. Higher ones are treated as silence.
+/// Maximum magnitude of a sample: 120 dBFS. Samples above it are treated as silence.
 const MAX_MAGNITUDE: f32 = 1e6;
 
 /// The readings of a [`MasterMeter`]. Levels of silence are minus infinity.
@@ -25,33 +25,34 @@ pub struct MasterReadings {
     pub momentary_lufs: f64,
     /// Loudness of the last 3 s, in LUFS.
     pub short_term_lufs: f64,
-    /// Gated loudness of the counted frames since the start of the measurement, in LUFS.
+    /// Integrated (gated) loudness in LUFS since the start of the measurement. Frames that
+    /// [`MasterMeter::process`] adds without `counts` are left out.
     pub integrated_lufs: f64,
-    /// Highest level at or between samples of either channel since the start of the measurement, in
-    /// dBTP.
+    /// Highest true peak of either channel since the start of the measurement, in dBTP.
     pub true_peak_dbtp: f64,
-    /// Highest level of any sample of either channel since the start of the measurement, in dBFS.
+    /// Highest sample peak of either channel since the start of the measurement, in dBFS.
     pub sample_peak_dbfs: f64,
-    /// Correlation of left and right: 1 if equal, 0 if unrelated or one is silent, -1 if inverted.
+    /// Correlation of left and right: 1 if they differ only by a gain, 0 if they are unrelated or
+    /// if one is silent, -1 if one is the inverse of the other.
     pub correlation: f64,
-    /// Root mean square of left and right, in decibels: a sine of full scale has -3.01.
+    /// Root mean square of left and right in decibels. A full-scale sine has -3.01 dB.
     pub rms_db: [f64; 2],
-    /// Levels of the third octaves from 20 Hz to 20 kHz in decibels, as the mean of both channels.
-    /// A sine of full scale in both has 0.
+    /// Levels of the third-octave bands from 20 Hz to 20 kHz in decibels, as the mean of both
+    /// channels. A full-scale sine in both channels has 0 dB.
     pub spectrum_db: [f64; SPECTRUM_BANDS],
 }
 
 /// Measures a stereo signal in real time.
 #[derive(Debug, Clone)]
 pub struct MasterMeter {
-    /// Left and right of the incomplete interval.
+    /// Samples of left and right in the incomplete interval.
     pending: [Vec<f32>; 2],
     pending_frames: usize,
-    /// Whether all frames of the incomplete interval count.
+    /// Whether all frames of the incomplete interval count for integrated loudness.
     is_pending_counted: bool,
     k_weighting: KWeighting,
     intervals: Intervals,
-    /// Number of consecutive intervals that count.
+    /// Number of intervals since the last one that did not count for integrated loudness.
     counted_intervals: u64,
     integrated: GatedLoudness,
     peaks: [TruePeakMeter; 2],
@@ -59,7 +60,7 @@ pub struct MasterMeter {
 }
 
 impl MasterMeter {
-    /// A meter for a sample rate in hertz, from 8000 on.
+    /// Creates a meter for a sample rate of at least 8000 Hz.
     pub fn new(sample_rate_hz: u32) -> Self {
         let interval_frames = ((sample_rate_hz + INTERVALS_PER_SEC / 2) / INTERVALS_PER_SEC).max(1) as usize;
         let peak = TruePeakMeter::new(sample_rate_hz);
@@ -86,7 +87,7 @@ impl MasterMeter {
         self.peaks.iter_mut().for_each(TruePeakMeter::reset);
     }
 
-    /// Restarts integrated loudness and peaks only.
+    /// Restarts the measurement of integrated loudness and peaks. Other readings continue.
     pub fn restart(&mut self) {
         // The frames of the incomplete interval came before the restart.
         self.is_pending_counted = self.pending_frames == 0;
@@ -95,8 +96,8 @@ impl MasterMeter {
         self.peaks.iter_mut().for_each(TruePeakMeter::restart);
     }
 
-    /// Adds frames of left and right, of the same length. `counts` is whether they count for
-    /// integrated loudness, which leaves out gating blocks with other frames.
+    /// Adds the same number of samples of left and right. `counts` says whether the frames count
+    /// for integrated loudness. A gating block with a frame that does not count is left out.
     pub fn process(&mut self, audio: [&[f32]; 2], counts: bool) {
         let interval_frames = self.pending[0].len();
         let frames = audio[0].len().min(audio[1].len());
@@ -104,8 +105,8 @@ impl MasterMeter {
         while done < frames {
             let count = (frames - done).min(interval_frames - self.pending_frames);
             for (pending, channel) in self.pending.iter_mut().zip(audio) {
-                let room = pending[self.pending_frames..].iter_mut();
-                room.zip(&channel[done..done + count]).for_each(|(kept, sample)| *kept = cleaned(*sample));
+                let free = pending[self.pending_frames..].iter_mut();
+                free.zip(&channel[done..done + count]).for_each(|(slot, sample)| *slot = sanitized(*sample));
             }
             done += count;
             self.pending_frames += count;
@@ -133,7 +134,7 @@ impl MasterMeter {
         (self.pending_frames, self.is_pending_counted) = (0, true);
     }
 
-    /// The current readings.
+    /// Returns the current readings.
     pub fn read(&self) -> MasterReadings {
         let highest = |peaks: [f32; 2]| to_db(f64::from(peaks[0].max(peaks[1])));
         let signal = self.intervals.mean(SIGNAL_INTERVALS);
@@ -150,6 +151,7 @@ impl MasterMeter {
     }
 }
 
-fn cleaned(sample: f32) -> f32 {
+/// Returns the sample; 0 if it is not finite or above [`MAX_MAGNITUDE`].
+fn sanitized(sample: f32) -> f32 {
     if sample.abs() <= MAX_MAGNITUDE { sample } else { 0.0 }
 }

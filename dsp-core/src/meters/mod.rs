@@ -8,7 +8,7 @@
 //! | RMS, correlation | means of the last 300 ms, updated every 10 ms |
 //! | spectrum | see `spectrum` |
 //!
-//! Frames are measured in intervals of 10 ms. A reading leaves out the incomplete last interval.
+//! The meters process intervals of 10 ms. A reading does not include the incomplete last interval.
 
 pub(crate) mod gating;
 mod intervals;

@@ -1,41 +1,49 @@
-//! Overlapping windows of a stereo signal.
+//! Splits a stereo signal into overlapping windows.
 
 use alloc::vec;
 use alloc::vec::Vec;
 
-/// Collects frames and passes overlapping windows on. The first window starts with silence.
+/// Collects frames and calls a function with each complete window. All but the last hop of the
+/// first window is silence.
 #[derive(Debug, Clone)]
 pub(super) struct SlidingWindow {
     window: [Vec<f32>; 2],
-    filled: usize,
-    hop: usize,
+    /// Number of frames in the incomplete window.
+    pending_frames: usize,
+    /// Number of frames from the start of a window to the start of the next window.
+    hop_frames: usize,
 }
 
 impl SlidingWindow {
-    /// Windows of `frames` frames, which start `hop` frames apart.
-    pub(super) fn new(frames: usize, hop: usize) -> Self {
-        Self { window: [vec![0.0; frames], vec![0.0; frames]], filled: frames - hop, hop }
+    /// Creates windows of `frames` frames, which start `hop_frames` frames apart.
+    pub(super) fn new(frames: usize, hop_frames: usize) -> Self {
+        Self {
+            window: [vec![0.0; frames], vec![0.0; frames]],
+            pending_frames: frames - hop_frames,
+            hop_frames,
+        }
     }
 
     pub(super) fn reset(&mut self) {
         self.window.iter_mut().for_each(|window| window.fill(0.0));
-        self.filled = self.window[0].len() - self.hop;
+        self.pending_frames = self.window[0].len() - self.hop_frames;
     }
 
-    /// Adds frames of left and right, of the same length. Calls `each` with every complete window.
-    pub(super) fn add(&mut self, [left, right]: [&[f32]; 2], mut each: impl FnMut([&[f32]; 2])) {
+    /// Adds the same number of samples of left and right. Calls `process_window` with every
+    /// complete window.
+    pub(super) fn add(&mut self, [left, right]: [&[f32]; 2], mut process_window: impl FnMut([&[f32]; 2])) {
         let mut done = 0;
         while done < left.len() {
-            let count = (left.len() - done).min(self.window[0].len() - self.filled);
+            let count = (left.len() - done).min(self.window[0].len() - self.pending_frames);
             for (window, channel) in self.window.iter_mut().zip([left, right]) {
-                window[self.filled..][..count].copy_from_slice(&channel[done..done + count]);
+                window[self.pending_frames..][..count].copy_from_slice(&channel[done..done + count]);
             }
             done += count;
-            self.filled += count;
-            if self.filled == self.window[0].len() {
-                each([&self.window[0], &self.window[1]]);
-                self.window.iter_mut().for_each(|window| window.copy_within(self.hop.., 0));
-                self.filled -= self.hop;
+            self.pending_frames += count;
+            if self.pending_frames == self.window[0].len() {
+                process_window([&self.window[0], &self.window[1]]);
+                self.window.iter_mut().for_each(|window| window.copy_within(self.hop_frames.., 0));
+                self.pending_frames -= self.hop_frames;
             }
         }
     }

@@ -1,9 +1,10 @@
-//! The spectrum in third octaves, from 20 Hz to 20 kHz.
+//! Measures the spectrum in third-octave bands, from 20 Hz to 20 kHz.
 //!
-//! Bands from 200 Hz on use Hann windows of 4096 frames at 48 kHz (85 ms, an overlap of 50 %, bins
-//! of 12 Hz). Lower bands are narrower than these bins. They use the signal decimated to about 3
-//! kHz, in windows of 2048 frames (0.7 s, a hop of 1/8, bins of 1.5 Hz). The power of each band has
-//! the time weighting F of IEC 61672-1, an exponential mean of 125 ms.
+//! Bands from 200 Hz upwards use Hann windows of 4096 frames at 48 kHz (85 ms, an overlap of 50 %,
+//! bins of 12 Hz). Lower bands would be narrower than these bins. They use the signal at a sample
+//! rate of about 3 kHz, in windows of 2048 frames (0.7 s, a hop of 1/8, bins of 1.5 Hz). The power
+//! of each band has the time weighting F of IEC 61672-1: an exponential mean with a time constant
+//! of 125 ms.
 
 use alloc::vec::Vec;
 use core::f64::consts::TAU;
@@ -14,37 +15,40 @@ use crate::dsp::fft::Fft;
 use crate::dsp::window::WindowedSinc;
 use crate::third_octave::{Band, BandBins};
 
-/// Number of bands.
+/// Number of third-octave bands, from 20 Hz to 20 kHz.
 pub const SPECTRUM_BANDS: usize = 31;
 
-/// Numbers of the first band and of the first that is wide enough for the short windows.
+/// Number of the first band: 20 Hz.
 const FIRST_BAND: i32 = -17;
+/// Number of the first band that is wide enough for the short windows: 200 Hz.
 const FIRST_WIDE_BAND: i32 = -7;
 
 /// Length of a short window at 48 kHz, in frames. It is scaled for other rates and rounded up to a
 /// power of two.
 const SHORT_FRAMES_48_KHZ: u64 = 4_096;
+/// Number of short windows that overlap at each frame.
 const SHORT_OVERLAP: usize = 2;
 
-/// Length of a long window in frames, at the low rate.
+/// Length of a long window in frames at the decimated sample rate.
 const LONG_FRAMES: usize = 2_048;
+/// Number of long windows that overlap at each frame.
 const LONG_OVERLAP: usize = 8;
 
-/// Maximum of the low rate in hertz; its minimum is half of it.
-const MAX_LOW_RATE_HZ: u32 = 3_000;
+/// Maximum of the decimated sample rate in hertz. Its minimum is half of this value.
+const MAX_DECIMATED_RATE_HZ: u32 = 3_000;
 
-/// Attenuation of aliases in the low bands, in decibels.
+/// Attenuation of aliases by the decimation filter, in decibels.
 const DECIMATOR_ATTENUATION_DB: f64 = 70.0;
 
-/// Number of taps of the filter per frame at the low rate. The transition is half as wide as the
-/// low rate, centred at its Nyquist frequency.
-const DECIMATOR_TAPS_A_FRAME: usize = 8;
+/// Number of taps of the decimation filter per frame at the decimated sample rate. The transition
+/// band is centred at half this rate and is half as wide as the rate.
+const DECIMATOR_TAPS_PER_FRAME: usize = 8;
 
-/// Time constant of the mean, in seconds.
+/// Time constant of the exponential mean in seconds (IEC 61672-1, time weighting F).
 const MEAN_SECS: f64 = 0.125;
 
-/// Powers below -300 dBFS become 0.
-const FLUSH: f64 = 1e-30;
+/// Powers below this value (-300 dB) become 0.
+const FLUSH_THRESHOLD: f64 = 1e-30;
 
 #[derive(Debug, Clone)]
 pub(super) struct BandSpectrum {
@@ -57,7 +61,7 @@ impl BandSpectrum {
     pub(super) fn new(sample_rate_hz: u32) -> Self {
         let rate_hz = f64::from(sample_rate_hz);
         let short = (SHORT_FRAMES_48_KHZ * u64::from(sample_rate_hz)).div_ceil(48_000) as usize;
-        let factor = sample_rate_hz.div_ceil(MAX_LOW_RATE_HZ).next_power_of_two() as usize;
+        let factor = sample_rate_hz.div_ceil(MAX_DECIMATED_RATE_HZ).next_power_of_two() as usize;
         let wide_bands = FIRST_WIDE_BAND..FIRST_BAND + SPECTRUM_BANDS as i32;
         Self {
             short: Windows::new(short.next_power_of_two(), SHORT_OVERLAP, rate_hz, wide_bands),
@@ -77,21 +81,22 @@ impl BandSpectrum {
         self.long.reset();
     }
 
-    /// Adds frames of left and right, of the same length.
+    /// Adds the same number of samples of left and right.
     pub(super) fn add(&mut self, audio: [&[f32]; 2]) {
         self.short.add(audio);
         let Self { decimator, long, .. } = self;
         decimator.add(audio, |left, right| long.add([&[left], &[right]]));
     }
 
-    /// Levels of the bands in decibels; minus infinity for silence and above half the sample rate.
+    /// Returns the levels of the bands in decibels; minus infinity for silence and for bands above
+    /// half the sample rate.
     pub(super) fn levels_db(&self) -> [f64; SPECTRUM_BANDS] {
         let mut means = self.long.means.iter().chain(&self.short.means);
         core::array::from_fn(|_| 10.0 * libm::log10(means.next().copied().unwrap_or(0.0)))
     }
 }
 
-/// Decimates the signal after a low-pass.
+/// Decimates a stereo signal with a low-pass filter.
 #[derive(Debug, Clone)]
 struct Decimator {
     taps: Vec<f32>,
@@ -100,7 +105,7 @@ struct Decimator {
 
 impl Decimator {
     fn new(factor: usize) -> Self {
-        let count = DECIMATOR_TAPS_A_FRAME * factor;
+        let count = DECIMATOR_TAPS_PER_FRAME * factor;
         let middle = (count as f64 - 1.0) / 2.0;
         let sinc = WindowedSinc::new(DECIMATOR_ATTENUATION_DB, 0.5 / factor as f64, count as f64 / 2.0);
         Self {
@@ -109,20 +114,20 @@ impl Decimator {
         }
     }
 
-    fn add(&mut self, audio: [&[f32]; 2], mut each: impl FnMut(f32, f32)) {
+    fn add(&mut self, audio: [&[f32]; 2], mut process_frame: impl FnMut(f32, f32)) {
         let Self { taps, sliding } = self;
         sliding.add(audio, |[left, right]| {
-            each(
-                lanes_sum(left, taps, |sum, value, tap| sum + value * tap),
-                lanes_sum(right, taps, |sum, value, tap| sum + value * tap),
+            process_frame(
+                fold_in_lanes(left, taps, |sum, value, tap| sum + value * tap),
+                fold_in_lanes(right, taps, |sum, value, tap| sum + value * tap),
             );
         });
     }
 }
 
-/// Folds pairs of values in eight lanes, and sums the lanes.
+/// Folds pairs of values in eight SIMD lanes, and sums the lanes.
 #[inline(always)]
-fn lanes_sum(a: &[f32], b: &[f32], fold: impl Fn(f32, f32, f32) -> f32) -> f32 {
+fn fold_in_lanes(a: &[f32], b: &[f32], fold: impl Fn(f32, f32, f32) -> f32) -> f32 {
     const WIDTH: usize = 8;
     let ((a_wide, a_remainder), (b_wide, b_remainder)) = (a.as_chunks::<WIDTH>(), b.as_chunks::<WIDTH>());
     let mut sums = [0.0; WIDTH];
@@ -135,19 +140,19 @@ fn lanes_sum(a: &[f32], b: &[f32], fold: impl Fn(f32, f32, f32) -> f32) -> f32 {
     sums.iter().sum::<f32>() + remainder
 }
 
-/// Windows of one length and the bands that use them.
+/// Transforms windows of one length and measures the bands that use this length.
 #[derive(Debug, Clone)]
 struct Windows {
     sliding: SlidingWindow,
     window: Vec<f32>,
     fft: Fft,
-    /// Left and right, as real and imaginary parts.
+    /// Buffers of the FFT: left is the real part, right the imaginary part.
     re: Vec<f32>,
     im: Vec<f32>,
     bands: Vec<BandBins>,
-    /// Mean power of each band; that of a sine of full scale in both channels is 1.
+    /// Mean power of each band. A full-scale sine in both channels has 1.
     means: Vec<f64>,
-    /// Weight of a window in the means.
+    /// Weight of a new window in the exponential mean.
     weight: f64,
 }
 
@@ -184,11 +189,11 @@ impl Windows {
                 }
             }
             fft.forward(re, im);
-            let scale = scale_of(window.len());
+            let scale = power_scale(window.len());
             for (mean, band) in means.iter_mut().zip(&*bands) {
                 let power = band.power(|bins| power_of_both(re, im, bins)) * scale;
                 *mean += *weight * (power - *mean);
-                if *mean < FLUSH {
+                if *mean < FLUSH_THRESHOLD {
                     *mean = 0.0;
                 }
             }
@@ -196,20 +201,22 @@ impl Windows {
     }
 }
 
-/// The factor that scales the sum of both channels' bins to 1 for a full-scale sine in both.
+/// Returns the factor that scales the summed power of both channels' bins. A full-scale sine in
+/// both channels then has 1.
 ///
-/// By Parseval's theorem the bins of one half of a spectrum sum to half the energy of the windowed
-/// frames times the length. The mean square is 3/8 of a Hann window and 1/2 of the sine; there are
-/// two channels.
-fn scale_of(frames: usize) -> f64 {
+/// By Parseval's theorem, the power of the bins in one half of the spectrum sums to half the energy
+/// of the windowed frames, times the number of frames. The mean square of a Hann window is 3/8, and
+/// that of the sine is 1/2. The last factor is the number of channels.
+fn power_scale(frames: usize) -> f64 {
     1.0 / (frames as f64 * frames as f64 * 0.5 * 0.375 * 0.5 * 2.0)
 }
 
-/// The summed power in some bins of two real signals that were transformed as one complex signal.
-/// It is half the power in the bins and in their mirror images.
+/// Returns the summed power of two real signals in a range of bins, if the signals were transformed
+/// as one complex signal. The result is half the power of these bins and of their mirror images.
 fn power_of_both(re: &[f32], im: &[f32], bins: Range<usize>) -> f64 {
     let mirror = re.len() - bins.end + 1..re.len() - bins.start + 1;
-    let power =
-        |bins: Range<usize>| lanes_sum(&re[bins.clone()], &im[bins], |sum, re, im| sum + (re * re + im * im));
+    let power = |bins: Range<usize>| {
+        fold_in_lanes(&re[bins.clone()], &im[bins], |sum, re, im| sum + (re * re + im * im))
+    };
     0.5 * f64::from(power(bins) + power(mirror))
 }

@@ -1,7 +1,7 @@
 use super::master_meter::{MasterMeter, MasterReadings};
 use assert_no_alloc::assert_no_alloc;
 
-/// Two different channels of noise, from a linear congruential generator.
+/// Returns two different channels of noise from a linear congruential generator.
 fn noise(frames: usize) -> [Vec<f32>; 2] {
     let mut state = 1_u32;
     let mut next = || {
@@ -11,7 +11,7 @@ fn noise(frames: usize) -> [Vec<f32>; 2] {
     [(); 2].map(|()| (0..frames).map(|_| next()).collect())
 }
 
-fn measured(meter: &mut MasterMeter, [left, right]: &[Vec<f32>; 2], call_frames: usize) -> MasterReadings {
+fn measure(meter: &mut MasterMeter, [left, right]: &[Vec<f32>; 2], call_frames: usize) -> MasterReadings {
     assert_no_alloc(|| {
         for (left, right) in left.chunks(call_frames).zip(right.chunks(call_frames)) {
             meter.process([left, right], true);
@@ -25,31 +25,35 @@ fn readings_do_not_depend_on_the_call_size_and_processing_does_not_allocate() {
     let signal = noise(100_003);
     for rate_hz in [44_100, 48_000, 96_000] {
         let mut meter = MasterMeter::new(rate_hz);
-        let whole = measured(&mut meter, &signal, 100_003);
+        let whole = measure(&mut meter, &signal, 100_003);
         assert!(whole.integrated_lufs.is_finite() && whole.spectrum_db.iter().all(|db| db.is_finite()));
         for call_frames in [1, 7, 128, 1_024] {
             assert_no_alloc(|| meter.reset());
-            assert_eq!(measured(&mut meter, &signal, call_frames), whole, "{call_frames} at {rate_hz} Hz");
+            assert_eq!(
+                measure(&mut meter, &signal, call_frames),
+                whole,
+                "calls of {call_frames} frames at {rate_hz} Hz"
+            );
         }
     }
 }
 
 #[test]
-fn every_instruction_set_gives_the_same_bits() {
+fn every_instruction_set_computes_the_same_readings() {
     let signal = noise(100_000);
-    let measured = || measured(&mut MasterMeter::new(48_000), &signal, 100_000);
-    let best = measured();
+    let readings = || measure(&mut MasterMeter::new(48_000), &signal, 100_000);
+    let best = readings();
     crate::simd::force_baseline(true);
-    let baseline = measured();
+    let baseline = readings();
     crate::simd::force_baseline(false);
     assert_eq!(best, baseline);
 }
 
 #[test]
-fn samples_that_are_not_finite_are_treated_as_silence() {
+fn samples_that_are_not_finite_or_too_high_are_treated_as_silence() {
     let mut meter = MasterMeter::new(48_000);
-    let wild = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX].repeat(24_000);
-    meter.process([&wild, &wild], true);
+    let invalid = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY, f32::MAX].repeat(24_000);
+    meter.process([&invalid, &invalid], true);
     let silence = MasterMeter::new(48_000).read();
     assert_eq!(meter.read(), silence);
     assert_eq!((silence.integrated_lufs, silence.correlation), (f64::NEG_INFINITY, 0.0));
@@ -80,7 +84,7 @@ fn integrated_loudness_leaves_out_frames_that_do_not_count() {
     let mut meter = MasterMeter::new(48_000);
     meter.process([&quiet_left, &quiet_right], true);
     let before = meter.read();
-    // Neither a whole number of intervals nor of gating blocks.
+    // 1234 frames are neither a whole number of intervals nor a whole number of gating blocks.
     for _ in 0..10 {
         meter.process([&loud_left[..1_234], &loud_right[..1_234]], false);
         meter.process([&loud_left[..9_600], &loud_right[..9_600]], true);

@@ -1,13 +1,12 @@
-//! Frames that a render has computed and not returned yet.
+//! Buffers frames that a render has computed but not yet returned.
 
 use alloc::vec::Vec;
 
 use crate::block::BLOCK_FRAMES;
 
-/// Frames of a tail that are held back while they are silent: they belong to the render if sound
-/// follows.
+/// Buffers the silent frames of a tail. They are released if sound follows, and otherwise dropped.
 pub(super) struct LookaheadBuffer {
-    /// Left and right.
+    /// Samples of left and right.
     values: [Vec<f32>; 2],
     returned_frames: usize,
     is_released: bool,
@@ -18,17 +17,17 @@ impl LookaheadBuffer {
         Self { values: [Vec::new(), Vec::new()], returned_frames: 0, is_released: false }
     }
 
-    /// Number of frames that have not been returned.
+    /// Returns the number of frames that have not been returned by [`Self::next_block`].
     pub(super) fn frames(&self) -> usize {
         self.values[0].len() - self.returned_frames
     }
 
-    /// Whether there are frames to return.
+    /// Whether [`Self::next_block`] has frames to return.
     pub(super) fn has_released_frames(&self) -> bool {
         self.is_released && self.frames() > 0
     }
 
-    /// Appends frames; drops those that have been released.
+    /// Appends frames. Frames that were released before are removed first.
     pub(super) fn push(&mut self, audio: [&[f32]; 2]) {
         if self.is_released {
             self.values.iter_mut().for_each(Vec::clear);
@@ -39,12 +38,12 @@ impl LookaheadBuffer {
         }
     }
 
-    /// Releases all frames.
+    /// Lets [`Self::next_block`] return all frames.
     pub(super) fn release(&mut self) {
         self.is_released = true;
     }
 
-    /// Returns the next released frames, left and right, at most a block.
+    /// Returns left and right of the next released frames, at most [`BLOCK_FRAMES`].
     pub(super) fn next_block(&mut self) -> (&[f32], &[f32]) {
         let chunk = self.returned_frames..self.values[0].len().min(self.returned_frames + BLOCK_FRAMES);
         self.returned_frames = chunk.end;

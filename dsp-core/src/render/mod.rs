@@ -1,5 +1,4 @@
-//! Offline rendering: runs a mixer, or a single track, from the first frame to the end of the
-//! sound.
+//! Offline rendering of a whole session or of one track, until its sound ends.
 
 mod length;
 mod lookahead;

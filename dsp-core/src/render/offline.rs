@@ -1,4 +1,4 @@
-//! Renders a session offline, to the end of its sound.
+//! Renders a session offline, until its sound ends.
 
 use alloc::boxed::Box;
 use alloc::vec;
@@ -18,9 +18,10 @@ use crate::session::Session;
 /// Highest magnitude of a mix that counts as silence: -80 dBFS.
 const MIX_SILENCE: f32 = 1e-4;
 
-/// The signal of a track for a span.
+/// The signal of a track in a span of [`RENDER_SPAN_BLOCKS`] blocks.
 struct TrackSpan {
     blocks: Box<[TrackBlock; RENDER_SPAN_BLOCKS]>,
+    /// Outputs that are not silent, for each block.
     active: [ActiveOutputs; RENDER_SPAN_BLOCKS],
 }
 
@@ -32,6 +33,7 @@ impl TrackSpan {
         }
     }
 
+    /// Renders the next span of the track.
     fn fill(&mut self, source: &mut TrackSource, rack: Option<&mut EffectRack>) {
         let mut rack = rack;
         for (block, active) in self.blocks.iter_mut().zip(&mut self.active) {
@@ -41,47 +43,47 @@ impl TrackSpan {
     }
 }
 
-/// The mix of a span.
+/// The mix of a span of [`RENDER_SPAN_BLOCKS`] blocks.
 struct MixSpan {
     left: Vec<f32>,
     right: Vec<f32>,
-    /// Number of frames that have been returned.
-    returned: usize,
+    /// Number of frames that [`OfflineRender::read_mix`] has copied.
+    returned_frames: usize,
 }
 
 impl MixSpan {
+    /// Mixes the spans of the tracks.
     fn fill(&mut self, graph: &mut MixGraph, racks: &mut [Option<&mut EffectRack>], tracks: &[TrackSpan]) {
         let blocks = self.left.chunks_mut(BLOCK_FRAMES).zip(self.right.chunks_mut(BLOCK_FRAMES));
         for (number, (left, right)) in blocks.enumerate() {
             graph.begin(true, BLOCK_FRAMES);
-            for turn in 0..graph.order.len() {
-                let index = graph.order[turn];
+            for position in 0..graph.order.len() {
+                let index = graph.order[position];
                 let track = &tracks[index];
                 let signal = track_signal(&track.blocks[number], track.active[number], BLOCK_FRAMES);
                 graph.process_strip(index, signal, racks[index].as_deref_mut());
             }
             graph.finish(left, right);
         }
-        self.returned = 0;
+        self.returned_frames = 0;
     }
 
     fn is_used_up(&self) -> bool {
-        self.returned == self.left.len()
+        self.returned_frames == self.left.len()
     }
 }
 
-/// Renders a session block by block, through the limiter, without the latency of limiter and
-/// effects.
+/// Renders a session block by block, through effects and limiter. The render drops their latency.
 ///
-/// The tracks render a span of some blocks while the mix processes the span before, so that several
-/// threads have work. The samples do not depend on the number of threads.
+/// While the tracks render a span of blocks, the mixer processes the previous span, which gives
+/// work to several threads. The samples do not depend on the number of threads.
 pub struct OfflineRender {
     mixer: Mixer,
     length: RenderLength,
     lookahead: LookaheadBuffer,
-    /// Number of frames before the first one to return.
+    /// Number of frames to render and drop before the first frame that is returned.
     skipped_frames: u64,
-    /// The last span that the tracks have rendered, and the next one.
+    /// The last span that the tracks have rendered, then the next span. Each has all tracks.
     spans: [Vec<TrackSpan>; 2],
     mix: MixSpan,
     left: [f32; BLOCK_FRAMES],
@@ -89,7 +91,8 @@ pub struct OfflineRender {
 }
 
 impl OfflineRender {
-    /// A render of a session, at its first frame. `slots` are the session's banks, or a [`Slots`].
+    /// Creates a render that starts at the first frame of a session. `slots` are the session's
+    /// SoundFont banks, or a [`Slots`].
     ///
     /// # Errors
     ///
@@ -103,8 +106,8 @@ impl OfflineRender {
         Self::with_length(session, slots.into(), 0, length)
     }
 
-    /// A render of a range of frames of a session, without a tail: the samples that a whole render
-    /// has there. The frames before are rendered and dropped: see [`Self::skip_by`].
+    /// Creates a render of a range of frames of a session, without a tail. The samples are those of
+    /// a whole render. The frames before the range are rendered and dropped: see [`Self::skip_by`].
     ///
     /// # Errors
     ///
@@ -140,14 +143,14 @@ impl OfflineRender {
             skipped_frames: start_frame.saturating_add(mixer.latency_frames() as u64),
             mixer,
             spans,
-            mix: MixSpan { left: vec![0.0; frames], right: vec![0.0; frames], returned: frames },
+            mix: MixSpan { left: vec![0.0; frames], right: vec![0.0; frames], returned_frames: frames },
             left: [0.0; BLOCK_FRAMES],
             right: [0.0; BLOCK_FRAMES],
         })
     }
 
-    /// Renders a block of the frames before the first one to return. Returns whether more of them
-    /// follow. Without these calls, the first [`Self::next_block`] renders all of them.
+    /// Renders and drops one block before the first frame that is returned. Returns whether more
+    /// frames must be dropped. The first [`Self::next_block`] drops all that remain.
     pub fn skip_by(&mut self, threads: &dyn RenderThreads) -> bool {
         let frames = self.skipped_frames.min(BLOCK_FRAMES as u64);
         self.read_mix(frames as usize, threads);
@@ -155,13 +158,14 @@ impl OfflineRender {
         self.skipped_frames > 0
     }
 
-    /// The next block, left and right, at most [`BLOCK_FRAMES`] frames; `None` after the last.
+    /// Renders left and right of the next block, at most [`BLOCK_FRAMES`] frames. Returns `None`
+    /// after the last block.
     pub fn next_block(&mut self) -> Option<(&[f32], &[f32])> {
         self.next_block_by(&SingleThread)
     }
 
-    /// [`Self::next_block`] on several threads. If the tail is silent for longer than a tenth of a
-    /// second, the call renders until sound follows.
+    /// Does the same as [`Self::next_block`] on several threads. If the tail is silent for longer
+    /// than a tenth of a second, the call renders until sound follows.
     pub fn next_block_by(&mut self, threads: &dyn RenderThreads) -> Option<(&[f32], &[f32])> {
         while self.skipped_frames > 0 {
             self.skip_by(threads);
@@ -172,8 +176,8 @@ impl OfflineRender {
         Some(self.lookahead.next_block())
     }
 
-    /// Renders the next block; in a silent tail, all blocks up to the next audible one. Returns
-    /// false at the end of the render.
+    /// Renders the next block. In a silent tail, it renders all blocks up to the next audible
+    /// block. Returns false at the end of the render.
     fn render_next(&mut self, threads: &dyn RenderThreads) -> bool {
         loop {
             let frames = self.length.next_frames();
@@ -201,20 +205,21 @@ impl OfflineRender {
             if self.mix.is_used_up() {
                 self.render_span(threads);
             }
-            let start = self.mix.returned;
+            let start = self.mix.returned_frames;
             let chunk_frames = (frames - done).min(self.mix.left.len() - start);
             self.left[done..done + chunk_frames].copy_from_slice(&self.mix.left[start..start + chunk_frames]);
             self.right[done..done + chunk_frames]
                 .copy_from_slice(&self.mix.right[start..start + chunk_frames]);
-            self.mix.returned += chunk_frames;
+            self.mix.returned_frames += chunk_frames;
             done += chunk_frames;
         }
     }
 
+    /// Mixes the last span of the tracks, and renders their next span at the same time.
     fn render_span(&mut self, threads: &dyn RenderThreads) {
         let [rendered, next] = &mut self.spans;
         let Mixer { tracks, racks, graph, .. } = &mut self.mixer;
-        // Each rack belongs either to its track's job or to the mix.
+        // Each effect rack runs either in the job of its track or in the job of the mix.
         let (mut track_racks, mut mix_racks) = (Vec::new(), Vec::new());
         for rack in racks {
             let (of_track, of_mix) = if rack.runs_in_mix { (None, Some(rack)) } else { (Some(rack), None) };
@@ -222,30 +227,30 @@ impl OfflineRender {
             mix_racks.push(of_mix);
         }
         let mix = &mut self.mix;
-        let mut mixing = || mix.fill(graph, &mut mix_racks, rendered);
-        let playing = next.iter_mut().zip(tracks).zip(track_racks);
-        let mut playing: Vec<_> = playing
+        let mut mix_job = || mix.fill(graph, &mut mix_racks, rendered);
+        let track_parts = next.iter_mut().zip(tracks).zip(track_racks);
+        let mut track_jobs: Vec<_> = track_parts
             .map(|((track, source), mut rack)| move || track.fill(source, rack.as_deref_mut()))
             .collect();
-        let mut jobs: Vec<&mut (dyn FnMut() + Send)> = Vec::with_capacity(playing.len() + 1);
-        jobs.push(&mut mixing);
-        jobs.extend(playing.iter_mut().map(|job| -> &mut (dyn FnMut() + Send) { job }));
+        let mut jobs: Vec<&mut (dyn FnMut() + Send)> = Vec::with_capacity(track_jobs.len() + 1);
+        jobs.push(&mut mix_job);
+        jobs.extend(track_jobs.iter_mut().map(|job| -> &mut (dyn FnMut() + Send) { job }));
         threads.run(&mut jobs);
-        drop(playing);
+        drop(track_jobs);
         self.spans.swap(0, 1);
     }
 
-    /// Number of frames returned so far.
+    /// Returns the number of frames returned so far.
     pub fn done_frames(&self) -> u64 {
         self.length.rendered_frames - self.lookahead.frames() as u64
     }
 
-    /// Maximum number of frames of the render; silence may end it sooner.
+    /// Returns the maximum number of frames of the render. Silence may end the render sooner.
     pub fn max_frames(&self) -> u64 {
         self.length.max_frames
     }
 
-    /// Reduction of the limiter so far, the current span included.
+    /// Returns the gain reduction of the limiter so far, including the current span.
     pub fn limiter_reduction(&self) -> Reduction {
         self.mixer.limiter_reduction()
     }
@@ -260,7 +265,8 @@ impl OfflineRender {
         self.mixer.take_peaks(peaks);
     }
 
-    /// See [`Mixer::active_voices`], for the span that the tracks have rendered last.
+    /// See [`Mixer::active_voices`]. The number is that of the last span that the tracks have
+    /// rendered.
     pub fn active_voices(&self) -> usize {
         self.mixer.active_voices()
     }

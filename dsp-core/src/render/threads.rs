@@ -1,12 +1,12 @@
-//! The threads of a render.
+//! Runs the jobs of a render, possibly on several threads.
 
-/// Runs jobs on any number of threads. The engine itself starts none.
+/// Runs jobs on any number of threads. The engine itself starts no threads.
 pub trait RenderThreads {
-    /// Runs every job once, in any order, and returns when all have ended.
+    /// Runs every job once, in any order. Returns after all jobs have ended.
     fn run(&self, jobs: &mut [&mut (dyn FnMut() + Send)]);
 }
 
-/// The calling thread.
+/// Runs all jobs on the calling thread.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SingleThread;
 

@@ -1,4 +1,4 @@
-//! Renders one track by itself, to the end of its sound.
+//! Renders one track alone, until its sound ends.
 
 use alloc::boxed::Box;
 
@@ -9,11 +9,12 @@ use crate::session::{Session, Track};
 use crate::soundfont::Bank;
 use crate::synth::SynthError;
 
-/// The mix may raise the level of a track, so its tail ends only at digital silence, which voices
-/// that have ended produce.
+/// Highest magnitude of a track that counts as silence. It is digital silence, because the mix may
+/// amplify the track. Voices that have ended produce digital silence.
 const TRACK_SILENCE: f32 = 0.0;
 
-/// Renders the notes of one track, before effects, fader, pan, mute, shared effects and limiter.
+/// Renders the notes of one track without its effects, fader, pan and mute, and without the shared
+/// effects and the limiter.
 pub struct TrackRender {
     player: TrackPlayer,
     length: RenderLength,
@@ -21,7 +22,7 @@ pub struct TrackRender {
 }
 
 impl TrackRender {
-    /// A render of one track of a session, at its first frame.
+    /// Creates a render of one track that starts at the first frame of the session.
     ///
     /// # Errors
     ///
@@ -39,8 +40,8 @@ impl TrackRender {
         })
     }
 
-    /// The next block, at most [`crate::block::BLOCK_FRAMES`] frames: left, right, reverb send and
-    /// chorus send; `None` after the last.
+    /// Renders the next block, at most [`crate::block::BLOCK_FRAMES`] frames. Returns left, right,
+    /// reverb send and chorus send; `None` after the last block.
     pub fn next_block(&mut self) -> Option<[&[f32]; TRACK_OUTPUTS]> {
         let frames = self.length.next_frames();
         if frames == 0 || !self.length.is_audible() {
@@ -52,12 +53,12 @@ impl TrackRender {
         Some(outputs)
     }
 
-    /// Number of frames rendered so far.
+    /// Returns the number of frames rendered so far.
     pub fn done_frames(&self) -> u64 {
         self.length.rendered_frames
     }
 
-    /// Maximum number of frames of the render; silence may end it sooner.
+    /// Returns the maximum number of frames of the render. Silence may end the render sooner.
     pub fn max_frames(&self) -> u64 {
         self.length.max_frames
     }

@@ -1,4 +1,4 @@
-//! The filters of a ratio of rates.
+//! Designs the filters of a sample-rate conversion.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,15 +9,19 @@ use super::polyphase::{PolyphaseFilter, TAPS};
 use super::sample::Sample;
 use crate::dsp::window::{WindowedSinc, transition_width};
 
-/// The filters of a ratio of rates. Resamplers of the same ratio can share them.
+/// The filters that convert one sample rate to another. Resamplers of the same rates can share
+/// them.
 #[derive(Debug, Clone)]
 pub struct ResamplerFilter<S: Sample> {
-    /// `output / input` is the ratio of rates, in lowest terms.
+    /// Ratio of the input rate to the output rate.
     pub(super) ratio: Ratio,
+    /// The first filter. It removes the frequencies that one of the rates cannot represent.
     pub(super) sharp: SharpFilter<S>,
+    /// The second filter. It converts the rate.
     pub(super) polyphase: PolyphaseFilter<S>,
 }
 
+/// A ratio of two sample rates in lowest terms.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Ratio {
     pub(super) input: u32,
@@ -36,8 +40,8 @@ fn greatest_common_divisor(a: u32, b: u32) -> u32 {
 }
 
 impl<S: Sample> ResamplerFilter<S> {
-    /// Designs the filters from one rate to another, both in hertz. For equal rates they leave the
-    /// signal unchanged.
+    /// Designs the filters for two sample rates in hertz. If the rates are equal, the filters leave
+    /// the signal unchanged.
     ///
     /// # Errors
     ///
@@ -48,7 +52,7 @@ impl<S: Sample> ResamplerFilter<S> {
                 return Err(ResampleError::Rate { rate_hz });
             }
         }
-        // The signal between the filters must have no content above a quarter of its rate.
+        // The signal between the filters must have no frequencies above a quarter of its rate.
         let factor =
             if input_rate_hz == output_rate_hz || input_rate_hz >= 2 * output_rate_hz { 1 } else { 2 };
         let second = Ratio::new(factor * input_rate_hz, output_rate_hz);
@@ -57,7 +61,7 @@ impl<S: Sample> ResamplerFilter<S> {
             return Err(ResampleError::Ratio { input_rate_hz, output_rate_hz, phases });
         }
         let sharp = if input_rate_hz == output_rate_hz {
-            SharpFilter::none()
+            SharpFilter::bypass()
         } else {
             let lower_rate = (f64::from(output_rate_hz) / f64::from(input_rate_hz)).min(1.0);
             SharpFilter::new(factor as usize, lower_rate)
@@ -66,46 +70,50 @@ impl<S: Sample> ResamplerFilter<S> {
         Ok(Self { ratio, sharp, polyphase: PolyphaseFilter::new(phases, second.input as usize) })
     }
 
-    /// Number of output frames: `input_frames * output rate / input rate`, rounded to nearest.
+    /// Returns the number of output frames: `input_frames * output rate / input rate`, rounded to
+    /// the nearest integer.
     pub fn output_frames(&self, input_frames: u64) -> u64 {
         let (input, output) = (u128::from(self.ratio.input), u128::from(self.ratio.output));
         ((2 * u128::from(input_frames) * output + input) / (2 * input)) as u64
     }
 
-    /// Maximum number of input frames by which the output lags.
+    /// Returns the maximum number of input frames by which the output lags behind the input.
     pub fn lag_frames(&self) -> usize {
         self.sharp.input_frames() + TAPS
     }
 }
 
-/// The low-pass filter at the lower Nyquist frequency. It processes two blocks of input at a time
-/// and outputs as many frames, or twice as many.
+/// The low-pass filter at the lower of the two Nyquist frequencies. It processes two blocks of
+/// input at a time and can double the sample rate.
 #[derive(Debug, Clone)]
 pub(super) struct SharpFilter<S: Sample> {
-    /// Output frames per input frame.
+    /// Output frames per input frame: 1 or 2.
     pub(super) factor: usize,
-    /// Number of input frames before an output frame on which it depends.
+    /// Number of input frames before an output frame on which the output frame depends.
     pub(super) lead_frames: usize,
     /// Number of input frames in a block.
     pub(super) block_frames: usize,
     taps: usize,
     plan: Plan<S>,
-    /// The filter of each phase; empty if the signal passes unchanged.
+    /// Spectrum of the filter of each phase. Empty if the filter leaves the signal unchanged.
     spectra: Vec<Spectrum<S>>,
 }
 
-/// Buffers of the filter.
+/// Buffers of a [`SharpFilter`].
 #[derive(Debug, Clone)]
 pub(super) struct Workspace<S> {
+    /// The two input blocks.
     signals: Pair<S>,
+    /// The two filtered blocks, for each phase.
     results: Vec<Pair<S>>,
 }
 
 impl<S: Sample> SharpFilter<S> {
+    /// Designs the filter. `lower_rate` is the lower of the two rates divided by the input rate.
     fn new(factor: usize, lower_rate: f64) -> Self {
-        // The impulse response has the same duration at any rate.
+        // The length of the impulse response is fixed in frames of the lower rate.
         let taps = (libm::ceil(S::TAPS as f64 / lower_rate) as usize).next_multiple_of(2);
-        // The transition ends at the lower Nyquist frequency.
+        // The transition band ends at the lower Nyquist frequency.
         let cutoff = (0.5 - transition_width(S::ATTENUATION_DB, S::TAPS) / 2.0) * lower_rate;
         let sinc = WindowedSinc::new(S::ATTENUATION_DB, cutoff, taps as f64 / 2.0);
         let plan = Plan::new(taps * 5 / 2);
@@ -114,7 +122,8 @@ impl<S: Sample> SharpFilter<S> {
         let spectra = (0..factor).map(|phase| {
             let mut response = vec![0.0; length];
             for (index, value) in response.iter_mut().enumerate() {
-                // The second half of the transform is the time before 0.
+                // The convolution is circular: the second half of the response holds negative
+                // times.
                 let time = if index < length / 2 { index as f64 } else { index as f64 - length as f64 };
                 *value = sinc.at(time + phase as f64 / factor as f64);
             }
@@ -124,8 +133,8 @@ impl<S: Sample> SharpFilter<S> {
         Self { factor, lead_frames: taps / 2 - 1, block_frames: length - taps + 1, taps, plan, spectra }
     }
 
-    /// A filter that leaves the signal unchanged.
-    fn none() -> Self {
+    /// Creates a filter that leaves the signal unchanged.
+    fn bypass() -> Self {
         Self {
             factor: 1,
             lead_frames: 0,
@@ -141,17 +150,17 @@ impl<S: Sample> SharpFilter<S> {
         Workspace { results: vec![silent.clone(); self.spectra.len()], signals: silent }
     }
 
-    /// Number of input frames on which two blocks depend.
+    /// Returns the number of input frames on which two output blocks depend.
     pub(super) fn input_frames(&self) -> usize {
         2 * self.block_frames + self.taps - 1
     }
 
-    /// Number of output frames of two blocks.
+    /// Returns the number of output frames of two blocks.
     pub(super) fn output_frames(&self) -> usize {
         2 * self.block_frames * self.factor
     }
 
-    /// Filters two blocks.
+    /// Filters two blocks of one channel.
     pub(super) fn process(&self, input: &[S], workspace: &mut Workspace<S>, output: &mut [S]) {
         let Workspace { signals, results } = workspace;
         if self.spectra.is_empty() {

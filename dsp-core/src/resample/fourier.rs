@@ -1,9 +1,9 @@
 //! Circular convolution by fast Fourier transforms.
 //!
-//! The forward transform uses decimation in frequency, the inverse one decimation in time, both
-//! with radix 4 (J. W. Cooley and J. W. Tukey, 1965; W. M. Gentleman and G. Sande, 1966). The
-//! spectrum stays in digit-reversed order, because it is only multiplied by another one in the same
-//! order. Real and imaginary parts are two independent real signals.
+//! The forward transform uses decimation in frequency, the inverse transform decimation in time.
+//! Both have radix 4 (J. W. Cooley and J. W. Tukey, 1965; W. M. Gentleman and G. Sande, 1966).
+//! Spectra stay in digit-reversed order, because they are only multiplied with each other. The real
+//! and the imaginary part of a transform hold two independent real signals.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -12,13 +12,14 @@ use core::f64::consts::TAU;
 use super::scalar::{Scalar, Vector};
 use crate::dsp::lanes::ArrayLanes;
 
-/// Number of values that are computed together in long passes.
+/// Number of values that the passes over blocks longer than a tile compute together.
 const WIDE: usize = 8;
-/// Number of values that are computed together in the last two passes, on tiles of 4 x 4 points.
+/// Number of values that the last two passes compute together. They work on tiles of 4 x 4 points.
 const NARROW: usize = 4;
 /// Number of points in a tile.
 const TILE: usize = NARROW * NARROW;
 
+/// A complex number, or a SIMD vector of complex numbers.
 #[derive(Debug, Clone, Copy)]
 struct Complex<V> {
     re: V,
@@ -36,12 +37,13 @@ impl<V: Vector> Complex<V> {
         Self { re: self.re - other.re, im: self.im - other.im }
     }
 
-    /// `self + i * other`.
+    /// Returns `self + i * other`.
     #[inline(always)]
     fn plus_rotated(self, other: Self) -> Self {
         Self { re: self.re - other.im, im: self.im + other.re }
     }
 
+    /// Returns `self - i * other`.
     #[inline(always)]
     fn minus_rotated(self, other: Self) -> Self {
         Self { re: self.re + other.im, im: self.im - other.re }
@@ -58,9 +60,9 @@ impl<V: Vector> Complex<V> {
     }
 }
 
-/// The discrete Fourier transform of four points.
+/// Returns the discrete Fourier transform of four points.
 #[inline(always)]
-fn four<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
+fn dft4<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
     let (even, odd) = (a.plus(c), b.plus(d));
     let (even_difference, odd_difference) = (a.minus(c), b.minus(d));
     [
@@ -71,9 +73,9 @@ fn four<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
     ]
 }
 
-/// The inverse transform of four points, scaled by four.
+/// Returns the inverse transform of four points, multiplied by four.
 #[inline(always)]
-fn inverse_four<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
+fn inverse_dft4<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
     let (first, second) = (a.plus(c), b.plus(d));
     let (first_difference, second_difference) = (a.minus(c), b.minus(d));
     [
@@ -84,26 +86,26 @@ fn inverse_four<V: Vector>([a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
     ]
 }
 
-/// The twiddle factors of the second, third and fourth quarter in a pass.
+/// The twiddle factors of the second, third and fourth quarter of a block in a pass.
 #[derive(Debug, Clone, Copy)]
 struct Twiddles<V>([Complex<V>; 3]);
 
 impl<V: Vector> Twiddles<V> {
     #[inline(always)]
     fn forward(&self, points: [Complex<V>; 4]) -> [Complex<V>; 4] {
-        let [a, b, c, d] = four(points);
+        let [a, b, c, d] = dft4(points);
         [a, b.times(self.0[0]), c.times(self.0[1]), d.times(self.0[2])]
     }
 
     #[inline(always)]
     fn inverse(&self, [a, b, c, d]: [Complex<V>; 4]) -> [Complex<V>; 4] {
-        let [one, two, three] = self.0;
-        inverse_four([a, b.times_conjugate(one), c.times_conjugate(two), d.times_conjugate(three)])
+        let [second, third, fourth] = self.0;
+        inverse_dft4([a, b.times_conjugate(second), c.times_conjugate(third), d.times_conjugate(fourth)])
     }
 }
 
-/// The twiddle factors of the points from `first` on, in blocks of `length`: cosines and negative
-/// sines.
+/// Returns the twiddle factors of `W` points, starting with point `first`, in blocks of `length`
+/// points. They are the cosine and the negative sine for each of three quarters.
 fn twiddles<T: Scalar, const W: usize>(first: usize, length: usize) -> [[[T; W]; 2]; 3] {
     let mut twiddles = [[[T::ZERO; W]; 2]; 3];
     for (quarter, [cosines, sines]) in twiddles.iter_mut().enumerate() {
@@ -116,20 +118,21 @@ fn twiddles<T: Scalar, const W: usize>(first: usize, length: usize) -> [[[T; W];
     twiddles
 }
 
-/// A spectrum, tile by tile.
+/// The spectrum of a filter, as a list of tiles.
 #[derive(Debug, Clone)]
 pub struct Spectrum<T: Scalar>(Vec<[Complex<T::Four>; 4]>);
 
-/// Tables of a transform length.
+/// The tables for transforms of one length.
 #[derive(Debug, Clone)]
 pub struct Plan<T: Scalar> {
     length: usize,
-    /// Passes from the longest blocks to those of 64 points.
+    /// Twiddle factors of the passes, from the longest blocks to blocks of 64 points.
     passes: Vec<Vec<Twiddles<ArrayLanes<T, WIDE>>>>,
+    /// Twiddle factors of the pass over blocks of 16 points.
     tile: Twiddles<T::Four>,
 }
 
-/// Two real signals of the transform length.
+/// Two real signals, each as long as the transform.
 #[derive(Debug, Clone)]
 pub struct Pair<T> {
     pub(super) re: Vec<T>,
@@ -143,7 +146,8 @@ impl<T: Scalar> Pair<T> {
 }
 
 impl<T: Scalar> Plan<T> {
-    /// The shortest transform of at least `min_length` points: 64, 256, 1024 and so on.
+    /// Creates the shortest transform of at least `min_length` points. Lengths are 64, 256, 1024
+    /// and so on.
     pub(super) fn new(min_length: usize) -> Self {
         let mut length = 4 * TILE;
         while length < min_length {
@@ -157,11 +161,11 @@ impl<T: Scalar> Plan<T> {
             passes.push((0..block / 4).step_by(WIDE).map(at_point).collect());
             block /= 4;
         }
-        let narrow = |[re, im]: [[T; NARROW]; 2]| Complex { re: T::four(re), im: T::four(im) };
+        let narrow = |[re, im]: [[T; NARROW]; 2]| Complex { re: T::load(re), im: T::load(im) };
         Self { length, passes, tile: Twiddles(twiddles(0, TILE).map(narrow)) }
     }
 
-    /// Number of points.
+    /// Returns the number of points.
     pub(super) fn length(&self) -> usize {
         self.length
     }
@@ -192,41 +196,41 @@ impl<T: Scalar> Plan<T> {
         }
     }
 
-    /// The last two passes of a tile.
+    /// Computes the last two passes of the forward transform on a tile.
     #[inline(always)]
     fn tile_forward(&self, re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
-        four(transposed::<T>(self.tile.forward(rows::<T>(re, im))))
+        dft4(transpose::<T>(self.tile.forward(rows::<T>(re, im))))
     }
 
-    /// The first two passes of the inverse transform of a tile.
+    /// Computes the first two passes of the inverse transform on a tile.
     #[inline(always)]
     fn tile_inverse(&self, points: [Complex<T::Four>; 4], re: &mut [T; TILE], im: &mut [T; TILE]) {
-        let rows = self.tile.inverse(transposed::<T>(inverse_four(points)));
+        let rows = self.tile.inverse(transpose::<T>(inverse_dft4(points)));
         for (row, (re, im)) in
             rows.iter().zip(re.as_chunks_mut::<NARROW>().0.iter_mut().zip(im.as_chunks_mut::<NARROW>().0))
         {
-            (*re, *im) = (T::values(row.re), T::values(row.im));
+            (*re, *im) = (T::to_array(row.re), T::to_array(row.im));
         }
     }
 }
 
 impl Plan<f64> {
-    /// The spectrum of a filter in the order of a plan of the same length, scaled for [`convolve`].
+    /// Returns the spectrum of a filter for [`convolve`] with a plan of the same length.
     pub(super) fn spectrum<T: Scalar>(&self, impulse_response: Vec<f64>) -> Spectrum<T> {
         let mut pair = Pair { im: vec![0.0; impulse_response.len()], re: impulse_response };
         self.forward(&mut pair);
         let scale = 1.0 / self.length as f64;
-        let narrowed =
-            |values: ArrayLanes<f64, NARROW>| T::four(values.0.map(|value| T::from_f64(scale * value)));
+        let convert =
+            |values: ArrayLanes<f64, NARROW>| T::load(values.0.map(|value| T::from_f64(scale * value)));
         let tiles = pair.re.as_chunks::<TILE>().0.iter().zip(pair.im.as_chunks::<TILE>().0);
         let spectrum = tiles.map(|(re, im)| {
-            self.tile_forward(re, im).map(|point| Complex { re: narrowed(point.re), im: narrowed(point.im) })
+            self.tile_forward(re, im).map(|point| Complex { re: convert(point.re), im: convert(point.im) })
         });
         Spectrum(spectrum.collect())
     }
 }
 
-/// Convolves a pair of signals with several filters. It overwrites the pair.
+/// Convolves a pair of signals with several filters. Overwrites `signals`.
 #[inline(always)]
 pub(super) fn convolve<T: Scalar>(
     plan: &Plan<T>,
@@ -250,7 +254,7 @@ pub(super) fn convolve<T: Scalar>(
     }
 }
 
-/// The quarters of a block, each in `chunks` chunks.
+/// Splits a block into quarters of `chunks` chunks each.
 #[inline(always)]
 fn quarters<T>(block: &mut [T], chunks: usize) -> [&mut [[T; WIDE]]; 4] {
     let (first, remaining) = block.as_chunks_mut().0.split_at_mut(chunks);
@@ -287,19 +291,19 @@ fn store<T: Scalar>(
 
 #[inline(always)]
 fn rows<T: Scalar>(re: &[T; TILE], im: &[T; TILE]) -> [Complex<T::Four>; 4] {
-    let silence = T::four([T::ZERO; NARROW]);
+    let silence = T::load([T::ZERO; NARROW]);
     let mut rows = [Complex { re: silence, im: silence }; 4];
     let values = re.as_chunks::<NARROW>().0.iter().zip(im.as_chunks::<NARROW>().0);
     for (row, (re, im)) in rows.iter_mut().zip(values) {
-        *row = Complex { re: T::four(*re), im: T::four(*im) };
+        *row = Complex { re: T::load(*re), im: T::load(*im) };
     }
     rows
 }
 
 #[inline(always)]
-fn transposed<T: Scalar>([a, b, c, d]: [Complex<T::Four>; 4]) -> [Complex<T::Four>; 4] {
-    let [e, f, g, h] = T::transposed([a.re, b.re, c.re, d.re]);
-    let [i, j, k, l] = T::transposed([a.im, b.im, c.im, d.im]);
+fn transpose<T: Scalar>([a, b, c, d]: [Complex<T::Four>; 4]) -> [Complex<T::Four>; 4] {
+    let [e, f, g, h] = T::transpose([a.re, b.re, c.re, d.re]);
+    let [i, j, k, l] = T::transpose([a.im, b.im, c.im, d.im]);
     [Complex { re: e, im: i }, Complex { re: f, im: j }, Complex { re: g, im: k }, Complex { re: h, im: l }]
 }
 
@@ -324,7 +328,7 @@ mod tests {
                         (0..length).map(|k| filter[k] * signal[(n + length - k) % length]).sum();
                     assert!(
                         (result - expected).abs() < 1e-11,
-                        "{result} is not {expected} at {n} of {length}"
+                        "value {n} of {length} is {result}, not {expected}"
                     );
                 }
             }

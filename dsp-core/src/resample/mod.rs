@@ -1,20 +1,23 @@
 //! Sample-rate conversion by a fixed rational ratio, for exports and for clips of another rate.
 //!
-//! Two filters follow each other, as in L. de Soras, "The Quest For The Perfect Resampler" (2005).
-//! The first is a long sinc under a Kaiser window, applied by Fourier transforms. It removes
-//! everything above the lower of the two Nyquist frequencies, and doubles the rate where the treble
-//! needs it. The second converts to any rate: a polyphase filter (R. E. Crochiere and L. R.
-//! Rabiner, "Multirate Digital Signal Processing", 1983, chapter 4), which is short because the
-//! treble is removed. Both have linear phase and a compensated delay: the first output frame is at
-//! the time of the first input frame.
+//! The signal passes two filters, as in L. de Soras, "The Quest For The Perfect Resampler" (2005).
+//! The first filter is a long sinc with a Kaiser window, applied by Fourier transforms. It removes
+//! the frequencies above the lower of the two Nyquist frequencies. Unless the output rate is at
+//! most half the input rate, it also doubles the sample rate. The second filter is a polyphase
+//! filter (R. E. Crochiere and L. R. Rabiner, "Multirate Digital Signal Processing", 1983, chapter
+//! 4), which converts to any rate. It can be short because its input has no frequencies above a
+//! quarter of its sample rate. Both filters have linear phase, and their delay is compensated: the
+//! first output frame is at the time of the first input frame.
 //!
-//! | samples | images and aliases | pass band | half power |
+//! | sample type | images and aliases | pass band | -3 dB |
 //! |---|---|---|---|
-//! | `f64` | at most -140 dB | 0.01 dB to 0.907 of the lower Nyquist frequency | above 0.95 of it |
-//! | `f32` | at most -130 dB | the same | the same |
+//! | `f64` | at most -140 dB | 0.01 dB up to 0.907 | above 0.95 |
+//! | `f32` | at most -130 dB | 0.01 dB up to 0.907 | above 0.95 |
 //!
-//! Sums have a fixed order, so every machine computes the same bits. Blocks start at fixed frames,
-//! so the output does not depend on the call size. Channels are independent.
+//! Frequencies in the table are fractions of the lower Nyquist frequency.
+//!
+//! Sums are computed in a fixed order, so the output has the same bits on every machine. Blocks
+//! start at fixed frames, so the output does not depend on the call size. Channels are independent.
 
 mod error;
 mod filter;

@@ -1,4 +1,5 @@
-//! The polyphase filter, which converts a signal without treble to any other rate.
+//! The polyphase filter. It converts a signal without frequencies above a quarter of its sample
+//! rate to any other rate.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -6,31 +7,34 @@ use core::ops::Range;
 use super::scalar::Scalar;
 use crate::dsp::window::WindowedSinc;
 
-/// Number of values that are multiplied together, on every target.
+/// Number of products that are computed together. It is the same on every target, because it
+/// decides the order of the sums.
 const LANES: usize = 8;
 
-/// Number of input frames for an output frame.
+/// Number of input frames on which an output frame depends.
 pub(super) const TAPS: usize = 24;
 
-/// Stop-band attenuation. With [`TAPS`] taps the transition is half the sample rate wide. It goes
-/// from a quarter of the rate, where the signal ends, to three quarters, where its image starts.
+/// Stop-band attenuation in decibels. With [`TAPS`] taps, the transition band is half the sample
+/// rate wide. It starts at a quarter of the rate, where the signal ends. It ends at three quarters
+/// of the rate, where the image of the signal starts.
 const ATTENUATION_DB: f64 = 172.0;
 
-/// Number of output frames whose lanes are summed together, outside the inner loop, which the
-/// compiler otherwise vectorizes badly.
+/// Number of output frames whose lanes are summed in one loop. The loop is separate from the
+/// multiplications, which the compiler otherwise vectorizes badly.
 const SUMMED_FRAMES: usize = 16;
 
-/// A windowed sinc, divided into phases.
+/// A windowed sinc filter, divided into phases.
 #[derive(Debug, Clone)]
 pub struct PolyphaseFilter<S> {
-    /// `phases / step` is the ratio of output to input rate, in lowest terms.
+    /// Number of phases. `phases / step` is the ratio of output to input rate in lowest terms.
     pub(super) phases: usize,
+    /// Number of phases from an output frame to the next.
     pub(super) step: usize,
-    /// Whole input frames from an output frame to the next.
+    /// Number of whole input frames in [`Self::step`].
     whole_step: usize,
-    /// Phases that come on top of [`Self::whole_step`].
+    /// Number of phases that remain of [`Self::step`] after the whole input frames.
     phase_step: usize,
-    /// The taps of each phase, in the order of the input frames.
+    /// Taps of each phase, in the order of the input frames.
     taps: Vec<[[S; LANES]; TAPS / LANES]>,
 }
 
@@ -42,7 +46,7 @@ impl<S: Scalar> PolyphaseFilter<S> {
             let mut phase_taps = [[S::ZERO; LANES]; TAPS / LANES];
             for (index, tap) in phase_taps.as_flattened_mut().iter_mut().enumerate() {
                 let time = phase as f64 / phases as f64 - (index as f64 - (TAPS / 2 - 1) as f64);
-                *tap = S::from_f64(sinc.at(time)).cleaned();
+                *tap = S::from_f64(sinc.at(time)).sanitized();
             }
             taps.push(phase_taps);
         }
@@ -50,31 +54,32 @@ impl<S: Scalar> PolyphaseFilter<S> {
     }
 }
 
-/// Position of an output frame in the input.
+/// Position of an output frame relative to the input frames.
 #[derive(Debug, Clone, Copy)]
 pub struct Position {
-    /// Index of the first input frame on which it depends.
+    /// Index of the first input frame on which the output frame depends.
     pub(super) index: usize,
-    /// Phase of the filter: its time between two input frames.
+    /// Phase of the filter: the time of the output frame between two input frames.
     pub(super) phase: usize,
 }
 
 impl Position {
-    /// The position `frames` output frames later.
+    /// Returns the position `frames` output frames later.
     pub(super) fn after<S>(self, frames: usize, filter: &PolyphaseFilter<S>) -> Self {
         let phase = self.phase + frames * filter.step;
         Self { index: self.index + phase / filter.phases, phase: phase % filter.phases }
     }
 
-    /// Number of output frames that can be computed from `input_frames` input frames.
+    /// Returns the number of output frames that can be computed from `input_frames` input frames.
     pub(super) fn ready_frames<S>(self, input_frames: usize, filter: &PolyphaseFilter<S>) -> usize {
         let Some(spare) = input_frames.checked_sub(self.index + TAPS) else { return 0 };
-        // All output frames whose first input frame is at most `spare` frames later.
+        // Counts the output frames whose first input frame is at most `spare` frames later.
         ((spare + 1) * filter.phases - 1 - self.phase) / filter.step + 1
     }
 }
 
-/// Iterates over output frames: the taps and the range of input frames of each.
+/// Iterates over output frames. Returns the taps and the range of input frames of each output
+/// frame.
 struct Windows<'a, S> {
     filter: &'a PolyphaseFilter<S>,
     position: Position,
@@ -83,7 +88,8 @@ struct Windows<'a, S> {
 impl<'a, S> Iterator for Windows<'a, S> {
     type Item = (&'a [[S; LANES]; TAPS / LANES], Range<usize>);
 
-    // Not a closure, because an inlined function is compiled for the instructions of the caller.
+    // This is not a closure: only an inlined function is compiled with the CPU features of its
+    // caller.
     #[inline(always)]
     fn next(&mut self) -> Option<Self::Item> {
         let Position { index, phase } = self.position;
@@ -98,25 +104,25 @@ impl<'a, S> Iterator for Windows<'a, S> {
     }
 }
 
-/// Multiplies and adds the values of each lane into `sums`.
+/// Multiplies the input by the taps and stores the sum of the products of each lane in `sums`.
 #[inline(always)]
 fn multiply_add<S: Scalar>(taps: &[[S; LANES]; TAPS / LANES], input: &[S], sums: &mut [S; LANES]) {
-    let mut added = [S::ZERO; LANES];
+    let mut lane_sums = [S::ZERO; LANES];
     for (taps, input) in taps.iter().zip(input.as_chunks::<LANES>().0) {
         for lane in 0..LANES {
-            added[lane] = added[lane] + input[lane] * taps[lane];
+            lane_sums[lane] = lane_sums[lane] + input[lane] * taps[lane];
         }
     }
-    *sums = added;
+    *sums = lane_sums;
 }
 
-/// The sum of all lanes, always added in this order.
+/// Sums all lanes in a fixed order.
 #[inline(always)]
 fn lane_sum<S: Scalar>([a, b, c, d, e, f, g, h]: [S; LANES]) -> S {
-    (((a + e) + (c + g)) + ((b + f) + (d + h))).cleaned()
+    (((a + e) + (c + g)) + ((b + f) + (d + h))).sanitized()
 }
 
-/// Computes the output of one channel from a position on.
+/// Computes the output of one channel, starting at a position.
 #[inline(always)]
 pub(super) fn mono<S: Scalar>(
     filter: &PolyphaseFilter<S>,
@@ -136,7 +142,7 @@ pub(super) fn mono<S: Scalar>(
     }
 }
 
-/// [`mono`] for two channels, which is faster than two calls and has the same result.
+/// Does the same as [`mono`] for two channels. It is faster than two calls of [`mono`].
 #[inline(always)]
 pub(super) fn stereo<S: Scalar>(
     filter: &PolyphaseFilter<S>,

@@ -1,4 +1,4 @@
-//! Converts a signal in chunks.
+//! Converts the sample rate of a signal in chunks.
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -9,10 +9,11 @@ use super::filter::{ResamplerFilter, Workspace};
 use super::polyphase::{Position, TAPS};
 use super::sample::Sample;
 
-/// Number of frames between the filters before an output frame on which it depends.
+/// Number of frames of the second filter's input that lie before an output frame and on which the
+/// output frame depends.
 const LEAD_FRAMES: usize = TAPS / 2 - 1;
 
-/// The progress of a call.
+/// Number of frames that a call of [`ResamplerProcessor::process`] read and wrote.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
     /// Number of input frames that were read.
@@ -21,10 +22,10 @@ pub struct Progress {
     pub written: usize,
 }
 
-/// Converts a signal of any number of channels from one rate to another, in parts.
+/// Converts a signal of any number of channels from one sample rate to another, in chunks.
 ///
-/// [`process`](Self::process) reads the signal, then [`finish`](Self::finish) writes the remaining
-/// output. The output does not depend on the size of the parts.
+/// [`process`](Self::process) reads the signal. After the last input, [`finish`](Self::finish)
+/// writes the remaining output. The output does not depend on the size of the chunks.
 ///
 /// ```
 /// use dsp_core::resample::{Progress, ResamplerProcessor};
@@ -51,13 +52,13 @@ pub struct Progress {
 pub struct ResamplerProcessor<S: Sample> {
     filter: Arc<ResamplerFilter<S>>,
     workspace: Workspace<S>,
-    /// For each channel, the input of the first filter, up to two blocks.
+    /// Input of the first filter for each channel, until it suffices for two blocks.
     input: Vec<Vec<S>>,
     input_frames: usize,
-    /// For each channel, the frames between the filters that are still needed.
+    /// Output of the first filter for each channel, as far as the second filter still needs it.
     between: Vec<Vec<S>>,
     between_frames: usize,
-    /// Position of the next output frame in the frames between the filters.
+    /// Position of the next output frame in `between`.
     position: Position,
     /// Number of input frames so far, from the start of the signal.
     read: u64,
@@ -66,7 +67,8 @@ pub struct ResamplerProcessor<S: Sample> {
 }
 
 impl<S: Sample> ResamplerProcessor<S> {
-    /// A converter of `channels` channels between two rates in hertz, with a new filter.
+    /// Creates a converter for `channels` channels and two sample rates in hertz, with a new
+    /// filter.
     ///
     /// # Errors
     ///
@@ -76,7 +78,7 @@ impl<S: Sample> ResamplerProcessor<S> {
         Ok(Self::with_filter(Arc::new(filter), channels))
     }
 
-    /// A converter of `channels` channels with a shared filter.
+    /// Creates a converter for `channels` channels with a shared filter.
     pub fn with_filter(filter: Arc<ResamplerFilter<S>>, channels: usize) -> Self {
         let input = vec![S::ZERO; filter.sharp.input_frames()];
         let between = vec![S::ZERO; filter.sharp.output_frames() + TAPS];
@@ -95,7 +97,7 @@ impl<S: Sample> ResamplerProcessor<S> {
         resampler
     }
 
-    /// The filter, for [`ResamplerFilter::output_frames`] and for other converters.
+    /// Returns the filter, which other converters can share.
     pub fn filter(&self) -> &Arc<ResamplerFilter<S>> {
         &self.filter
     }
@@ -105,21 +107,23 @@ impl<S: Sample> ResamplerProcessor<S> {
         self.seek(0);
     }
 
-    /// Seeks to an output frame. Returns the input frame from which input must follow. The output
-    /// is then the same as that of a conversion from the start.
+    /// Seeks to an output frame. Returns the input frame at which the next call of
+    /// [`process`](Self::process) must start. The output is the same as in a conversion from the
+    /// start.
     pub fn seek(&mut self, output_frame: u64) -> u64 {
         let (sharp, polyphase) = (&self.filter.sharp, &self.filter.polyphase);
         let (phases, step) = (polyphase.phases as u128, polyphase.step as u128);
+        // The time of the output frame, in phases of the second filter's input.
         let time = u128::from(output_frame) * step;
         let first_between = ((time / phases) as u64).saturating_sub(LEAD_FRAMES as u64);
-        // Blocks start at fixed frames.
+        // Blocks start at fixed frames of the signal.
         let skipped_pairs = first_between / sharp.output_frames() as u64;
-        let start = skipped_pairs * 2 * sharp.block_frames as u64;
-        let before = sharp.lead_frames as u64;
-        self.read = start.saturating_sub(before);
+        let start_frame = skipped_pairs * 2 * sharp.block_frames as u64;
+        let lead_frames = sharp.lead_frames as u64;
+        self.read = start_frame.saturating_sub(lead_frames);
         self.written = output_frame;
         // The signal is silent before its first frame.
-        self.input_frames = before.saturating_sub(start) as usize;
+        self.input_frames = lead_frames.saturating_sub(start_frame) as usize;
         self.between_frames = if skipped_pairs == 0 { LEAD_FRAMES } else { 0 };
         let start_between = skipped_pairs * sharp.output_frames() as u64;
         let index = (time / phases) as u64 + self.between_frames as u64 - start_between;
@@ -135,69 +139,73 @@ impl<S: Sample> ResamplerProcessor<S> {
 
     /// Reads input and writes output until all input is read or the output is full.
     ///
-    /// The output lags by up to [`ResamplerFilter::lag_frames`] input frames. Values that are not
-    /// finite are treated as silence.
+    /// The output lags behind the input by up to [`ResamplerFilter::lag_frames`] input frames.
+    /// Samples that are not finite are treated as silence.
     ///
     /// # Panics
     ///
-    /// If the number of slices is not the number of channels, or inputs or outputs differ in
-    /// length.
+    /// If the number of slices is not the number of channels, or if the slices of `input` or those
+    /// of `output` differ in length.
     pub fn process(&mut self, input: &[&[S]], output: &mut [&mut [S]]) -> Progress {
-        assert_eq!(input.len(), self.input.len(), "one input for each channel");
+        assert_eq!(input.len(), self.input.len(), "`input` has one slice for each channel");
         let frames = input.first().map_or(0, |channel| channel.len());
-        let room = self.check(output);
+        let capacity = self.output_frames(output);
         let mut progress = Progress { read: 0, written: 0 };
         loop {
-            progress.written += self.write(output, progress.written, room);
-            let stored = self.store(frames - progress.read, |channel, kept| {
-                let part = &input[channel][progress.read..][..kept.len()];
-                for (kept, value) in kept.iter_mut().zip(part) {
-                    *kept = value.cleaned();
+            progress.written += self.write(output, progress.written, capacity);
+            let stored = self.store(frames - progress.read, |channel, slots| {
+                let samples = &input[channel][progress.read..][..slots.len()];
+                for (slot, sample) in slots.iter_mut().zip(samples) {
+                    *slot = sample.sanitized();
                 }
             });
             progress.read += stored;
             self.read += stored as u64;
-            if progress.written == room || !self.has_two_blocks() {
+            if progress.written == capacity || !self.has_two_blocks() {
                 return progress;
             }
             self.filter_two_blocks();
         }
     }
 
-    /// Writes the remaining output after the last input frame. Returns the number of frames. If it
-    /// is less than the length of the output, the signal is complete and has
+    /// Writes the output that remains after the last input frame. Returns the number of written
+    /// frames. If this number is less than the length of `output`, the signal is complete and has
     /// [`ResamplerFilter::output_frames`] frames.
     ///
     /// # Panics
     ///
-    /// If the number of slices is not the number of channels, or they differ in length.
+    /// If the number of slices is not the number of channels, or if the slices differ in length.
     pub fn finish(&mut self, output: &mut [&mut [S]]) -> usize {
         let remaining = self.filter.output_frames(self.read).saturating_sub(self.written);
-        let room = usize::try_from(remaining).unwrap_or(usize::MAX).min(self.check(output));
+        let capacity = usize::try_from(remaining).unwrap_or(usize::MAX).min(self.output_frames(output));
         let mut written = 0;
         loop {
-            written += self.write(output, written, room);
-            if written == room {
+            written += self.write(output, written, capacity);
+            if written == capacity {
                 return written;
             }
-            self.store(usize::MAX, |_, kept| kept.fill(S::ZERO));
+            self.store(usize::MAX, |_, slots| slots.fill(S::ZERO));
             self.filter_two_blocks();
         }
     }
 
-    /// Checks the outputs and returns their length.
-    fn check(&self, output: &[&mut [S]]) -> usize {
-        assert_eq!(output.len(), self.input.len(), "one output for each channel");
-        let room = output.first().map_or(0, |channel| channel.len());
-        assert!(output.iter().all(|channel| channel.len() == room), "outputs of equal length");
-        room
+    /// Checks the slices of `output` and returns their length.
+    fn output_frames(&self, output: &[&mut [S]]) -> usize {
+        assert_eq!(output.len(), self.input.len(), "`output` has one slice for each channel");
+        let frames = output.first().map_or(0, |channel| channel.len());
+        assert!(
+            output.iter().all(|channel| channel.len() == frames),
+            "the slices of `output` have the same length"
+        );
+        frames
     }
 
     fn has_two_blocks(&self) -> bool {
         self.input_frames == self.filter.sharp.input_frames()
     }
 
-    /// Lets `fill` write up to `frames` input frames of each channel. Returns the number of frames.
+    /// Calls `fill` with the index of each channel and the free part of its input buffer, at most
+    /// `frames` frames. Returns the number of frames.
     fn store(&mut self, frames: usize, mut fill: impl FnMut(usize, &mut [S])) -> usize {
         let stored = frames.min(self.filter.sharp.input_frames() - self.input_frames);
         for (index, channel) in self.input.iter_mut().enumerate() {
@@ -207,26 +215,26 @@ impl<S: Sample> ResamplerProcessor<S> {
         stored
     }
 
-    /// Filters two blocks of input by the first filter.
+    /// Applies the first filter to two blocks of input.
     fn filter_two_blocks(&mut self) {
         let sharp = &self.filter.sharp;
-        // The next output frame may depend on frames that do not exist yet.
+        // The position may lie beyond the frames that exist.
         let dropped = self.position.index.min(self.between_frames);
         let still_needed = self.between_frames - dropped;
-        let done = 2 * sharp.block_frames;
+        let filtered_frames = 2 * sharp.block_frames;
         for (input, between) in self.input.iter_mut().zip(&mut self.between) {
             between.copy_within(dropped..self.between_frames, 0);
-            let room = &mut between[still_needed..][..sharp.output_frames()];
-            sharp.process(input, &mut self.workspace, room);
-            input.copy_within(done.., 0);
+            let output = &mut between[still_needed..][..sharp.output_frames()];
+            sharp.process(input, &mut self.workspace, output);
+            input.copy_within(filtered_frames.., 0);
         }
         self.position.index -= dropped;
         self.between_frames = still_needed + sharp.output_frames();
-        self.input_frames -= done;
+        self.input_frames -= filtered_frames;
     }
 
-    /// Writes output frames from `from` up to `to` as far as the stored frames suffice. Returns the
-    /// number of frames.
+    /// Writes the output frames from `from` to `to` (exclusive) that the stored frames suffice for.
+    /// Returns the number of written frames.
     fn write(&mut self, output: &mut [&mut [S]], from: usize, to: usize) -> usize {
         let polyphase = &self.filter.polyphase;
         let frames = self.position.ready_frames(self.between_frames, polyphase).min(to - from);
@@ -242,7 +250,7 @@ impl<S: Sample> ResamplerProcessor<S> {
                 ([output], [between]) => {
                     S::mono(polyphase, self.position, between, &mut output[from..from + frames]);
                 }
-                _ => unreachable!("one output for each channel"),
+                _ => unreachable!("`output` has one slice for each channel"),
             }
         }
         self.position = self.position.after(frames, polyphase);

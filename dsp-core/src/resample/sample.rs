@@ -1,19 +1,19 @@
-//! Sample types and their inner loops.
+//! The sample types and the inner loops for each of them.
 
 use super::fourier::{self, Pair, Plan, Spectrum};
 use super::polyphase::{self, PolyphaseFilter, Position};
 use super::scalar::Scalar;
 use crate::simd::on_best_instructions;
 
-/// A type of samples that can be resampled: `f32` or `f64`.
+/// The type of the samples of a signal: `f32` or `f64`.
 pub trait Sample: Scalar + Loops {
-    /// Attenuation of the stop band in decibels.
+    /// Attenuation of the first filter's stop band in decibels.
     const ATTENUATION_DB: f64;
-    /// Taps of the filter at the lower of two rates.
+    /// Number of taps of the first filter, counted in frames of the lower sample rate.
     const TAPS: usize;
 }
 
-/// The inner loops, compiled for each type.
+/// The inner loops, compiled for each sample type.
 pub trait Loops: Scalar {
     /// See [`fourier::convolve`].
     fn convolve(

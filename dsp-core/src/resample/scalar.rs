@@ -1,4 +1,4 @@
-//! Number types of samples, one at a time and four at a time.
+//! The number types of samples, as single numbers and as SIMD vectors of four numbers.
 
 use core::ops::{Add, Mul, Sub};
 
@@ -7,43 +7,44 @@ use wide::f32x4;
 use crate::dsp::lanes::ArrayLanes;
 use crate::simd::transpose;
 
-/// Values with sums, differences and products: single numbers, or several in registers.
+/// A single number or a SIMD vector, with addition, subtraction and multiplication.
 pub trait Vector: Copy + Add<Output = Self> + Sub<Output = Self> + Mul<Output = Self> {}
 
 impl<V: Copy + Add<Output = V> + Sub<Output = V> + Mul<Output = V>> Vector for V {}
 
-/// Maximum magnitude, below which sums do not overflow.
-const LOUDEST: f32 = 1e30;
+/// Maximum magnitude of a sample. The sums of a filter then cannot overflow.
+const MAX_MAGNITUDE: f32 = 1e30;
 
-/// Magnitudes below -500 dBFS become 0, so that products are never denormal.
-const INAUDIBLE: f32 = 1e-25;
+/// Magnitudes below this value (-500 dBFS) become 0. Products are then never subnormal.
+const MIN_MAGNITUDE: f32 = 1e-25;
 
-/// `f32` or `f64`.
+/// The number type of a sample: `f32` or `f64`.
 pub trait Scalar: Vector + 'static {
-    /// Silence.
+    /// The number 0.
     const ZERO: Self;
 
-    /// Four values in registers.
+    /// A SIMD vector of four values.
     type Four: Vector + core::fmt::Debug;
 
-    /// The nearest value of this type.
+    /// Converts to the nearest value of this type.
     fn from_f64(value: f64) -> Self;
 
-    /// The clamped value; 0 if it is not finite or inaudible.
-    fn cleaned(self) -> Self;
+    /// Clamps the value to the allowed magnitudes. Returns 0 for values that are inaudible or not
+    /// finite.
+    fn sanitized(self) -> Self;
 
-    /// Loads four values.
-    fn four(values: [Self; 4]) -> Self::Four;
+    /// Loads four values into a vector.
+    fn load(values: [Self; 4]) -> Self::Four;
 
-    /// Stores four values.
-    fn values(four: Self::Four) -> [Self; 4];
+    /// Returns the four values of a vector.
+    fn to_array(four: Self::Four) -> [Self; 4];
 
-    /// The columns of four rows.
-    fn transposed(rows: [Self::Four; 4]) -> [Self::Four; 4];
+    /// Transposes a matrix of four rows: returns its columns.
+    fn transpose(rows: [Self::Four; 4]) -> [Self::Four; 4];
 }
 
 macro_rules! scalar {
-    ($type:ty, $four:ty, $from_array:path, $to_array:path, $transposed:path) => {
+    ($type:ty, $four:ty, $from_array:path, $to_array:path, $transpose:path) => {
         impl Scalar for $type {
             const ZERO: Self = 0.0;
 
@@ -54,26 +55,26 @@ macro_rules! scalar {
             }
 
             #[inline(always)]
-            fn cleaned(self) -> Self {
-                let limit = Self::from(LOUDEST);
-                let size = self.abs();
-                let audible = size > Self::from(INAUDIBLE) && size < Self::INFINITY;
-                if audible { self.clamp(-limit, limit) } else { 0.0 }
+            fn sanitized(self) -> Self {
+                let limit = Self::from(MAX_MAGNITUDE);
+                let magnitude = self.abs();
+                let is_audible = magnitude > Self::from(MIN_MAGNITUDE) && magnitude < Self::INFINITY;
+                if is_audible { self.clamp(-limit, limit) } else { 0.0 }
             }
 
             #[inline(always)]
-            fn four(values: [Self; 4]) -> Self::Four {
+            fn load(values: [Self; 4]) -> Self::Four {
                 $from_array(values)
             }
 
             #[inline(always)]
-            fn values(four: Self::Four) -> [Self; 4] {
+            fn to_array(four: Self::Four) -> [Self; 4] {
                 $to_array(four)
             }
 
             #[inline(always)]
-            fn transposed(rows: [Self::Four; 4]) -> [Self::Four; 4] {
-                $transposed(rows)
+            fn transpose(rows: [Self::Four; 4]) -> [Self::Four; 4] {
+                $transpose(rows)
             }
         }
     };

@@ -1,4 +1,4 @@
-//! Converts whole signals.
+//! Converts the sample rate of whole signals.
 
 use alloc::sync::Arc;
 use alloc::vec;
@@ -9,8 +9,8 @@ use super::filter::ResamplerFilter;
 use super::processor::ResamplerProcessor;
 use super::sample::Sample;
 
-/// Converts a whole signal, one slice of the same length per channel. Returns
-/// [`ResamplerFilter::output_frames`] frames of each channel.
+/// Converts the sample rate of a whole signal. `channels` has one slice per channel, all of the
+/// same length. Returns [`ResamplerFilter::output_frames`] samples for each channel.
 ///
 /// ```
 /// let second = vec![0.0_f32; 44_100];
@@ -25,7 +25,7 @@ use super::sample::Sample;
 ///
 /// # Panics
 ///
-/// If channels differ in length.
+/// If the channels differ in length.
 pub fn resample<S: Sample>(
     input_rate_hz: u32,
     output_rate_hz: u32,

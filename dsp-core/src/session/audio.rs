@@ -1,17 +1,17 @@
-//! Audio files in memory.
+//! Audio of clips and impulse responses.
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
 use core::fmt;
 use core::ops::Range;
 
-/// Bytes of a sample.
-const VALUE_BYTES: usize = 4;
+/// Size of a sample in bytes.
+const SAMPLE_BYTES: usize = 4;
 
-/// A source of audio for clips.
+/// A source of audio for clips and impulse responses.
 #[derive(Debug, Clone)]
 pub enum AudioSlot {
-    /// Audio that is in memory as a whole.
+    /// Audio that is completely in memory.
     Whole(Audio),
     /// Audio that the caller streams block by block: see
     /// [`Mixer::wanted_audio`](crate::mixer::Mixer::wanted_audio).
@@ -22,7 +22,7 @@ pub enum AudioSlot {
 }
 
 impl AudioSlot {
-    /// Length in frames.
+    /// Returns the length in frames.
     pub fn frames(&self) -> u64 {
         match self {
             Self::Whole(audio) => audio.frames(),
@@ -34,31 +34,32 @@ impl AudioSlot {
 /// Why bytes cannot be used as audio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum AudioError {
-    /// Neither mono nor stereo.
-    #[error("audio has {channels} channels; one or two can be played")]
+    /// The audio is neither mono nor stereo.
+    #[error("the audio has {channels} channels; only one or two channels are supported")]
     Channels {
-        /// The number of channels.
+        /// Number of channels.
         channels: u16,
     },
     /// The range of the samples lies outside the bytes.
-    #[error("the samples end after the last of the {bytes} bytes")]
+    #[error("the samples lie outside the {bytes} bytes of the file")]
     Range {
         /// Number of bytes.
         bytes: usize,
     },
 }
 
-/// Mono or stereo audio at the session's sample rate: little-endian 32-bit floats, channels
-/// interleaved, as in a WAV file. Cheap to clone.
+/// Mono or stereo audio at the session's sample rate, stored as interleaved little-endian 32-bit
+/// floats, as in a WAV file. A clone shares the bytes.
 #[derive(Clone)]
 pub struct Audio {
     bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    /// Offset of the first sample in bytes.
     start: usize,
     frames: u64,
     channels: u16,
 }
 
-/// Whether both read the same bytes in memory.
+/// Two values are equal if they read the same bytes in memory.
 impl PartialEq for Audio {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.bytes, &other.bytes)
@@ -67,12 +68,12 @@ impl PartialEq for Audio {
 }
 
 impl Audio {
-    /// Audio in shared bytes, such as a memory map of a file, which is read in place. `data` is the
-    /// range of the samples; an incomplete frame at its end is ignored.
+    /// Creates audio from shared bytes, such as a memory map of a file, without a copy. `data` is
+    /// the byte range of the samples. An incomplete frame at the end of the range is ignored.
     ///
     /// # Errors
     ///
-    /// [`AudioError`] for other than one or two channels, or a range outside the bytes.
+    /// [`AudioError`] if `channels` is not 1 or 2, or if the range lies outside the bytes.
     pub fn from_shared(
         bytes: Arc<dyn AsRef<[u8]> + Send + Sync>,
         data: Range<usize>,
@@ -85,11 +86,11 @@ impl Audio {
         if data.start > data.end || data.end > size {
             return Err(AudioError::Range { bytes: size });
         }
-        let frames = (data.len() / (VALUE_BYTES * usize::from(channels))) as u64;
+        let frames = (data.len() / (SAMPLE_BYTES * usize::from(channels))) as u64;
         Ok(Self { bytes, start: data.start, frames, channels })
     }
 
-    /// Audio with a copy of one or two channels; as long as the shorter one.
+    /// Creates audio with a copy of one or two channels. It is as long as the shorter channel.
     pub fn from_channels(left: &[f32], right: Option<&[f32]>) -> Self {
         let bytes: Vec<u8> = match right {
             Some(right) => left
@@ -101,16 +102,17 @@ impl Audio {
             None => left.iter().flat_map(|value| value.to_le_bytes()).collect(),
         };
         let channels = if right.is_some() { 2 } else { 1 };
-        let frames = (bytes.len() / (VALUE_BYTES * usize::from(channels))) as u64;
+        let frames = (bytes.len() / (SAMPLE_BYTES * usize::from(channels))) as u64;
         Self { bytes: Arc::new(bytes), start: 0, frames, channels }
     }
 
-    /// Length in frames.
+    /// Returns the length in frames.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// Left and right; both are the same for mono audio. Samples that are not finite become 0.
+    /// Returns left and right, which are equal for mono audio. Samples that are not finite become
+    /// 0.
     pub(crate) fn channels(&self) -> [Vec<f32>; 2] {
         let frames = self.frames as usize;
         let mut channels = [alloc::vec![0.0; frames], alloc::vec![0.0; frames]];
@@ -119,22 +121,24 @@ impl Audio {
         channels
     }
 
-    /// Reads frames from `frame` on, all of which the audio must have.
+    /// Reads frames into the slices, starting with `frame`. The audio must have all of these
+    /// frames.
     pub(crate) fn read(&self, frame: u64, [left, right]: [&mut [f32]; 2]) {
-        let width = VALUE_BYTES * usize::from(self.channels);
-        let start = self.start + frame as usize * width;
-        let bytes = (*self.bytes).as_ref().get(start..start + left.len() * width).unwrap_or(&[]);
+        let frame_bytes = SAMPLE_BYTES * usize::from(self.channels);
+        let start = self.start + frame as usize * frame_bytes;
+        let bytes = (*self.bytes).as_ref().get(start..start + left.len() * frame_bytes).unwrap_or(&[]);
         if self.channels == 1 {
-            for ((left, right), frame) in left.iter_mut().zip(right).zip(bytes.as_chunks::<VALUE_BYTES>().0) {
-                *left = number(*frame);
+            for ((left, right), frame) in left.iter_mut().zip(right).zip(bytes.as_chunks::<SAMPLE_BYTES>().0)
+            {
+                *left = finite_sample(*frame);
                 *right = *left;
             }
         } else {
             for ((left, right), frame) in
-                left.iter_mut().zip(right).zip(bytes.as_chunks::<{ 2 * VALUE_BYTES }>().0)
+                left.iter_mut().zip(right).zip(bytes.as_chunks::<{ 2 * SAMPLE_BYTES }>().0)
             {
                 let [a, b, c, d, e, f, g, h] = *frame;
-                (*left, *right) = (number([a, b, c, d]), number([e, f, g, h]));
+                (*left, *right) = (finite_sample([a, b, c, d]), finite_sample([e, f, g, h]));
             }
         }
     }
@@ -151,7 +155,8 @@ impl fmt::Debug for Audio {
     }
 }
 
-fn number(bytes: [u8; VALUE_BYTES]) -> f32 {
+/// Converts bytes to a sample; 0 if it is not finite.
+fn finite_sample(bytes: [u8; SAMPLE_BYTES]) -> f32 {
     let value = f32::from_le_bytes(bytes);
     if value.is_finite() { value } else { 0.0 }
 }
@@ -161,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn values_are_read_where_they_lie() {
+    fn samples_are_read_from_any_byte_offset() {
         let mut bytes = alloc::vec![9; 3];
         for value in [1.0_f32, -1.0, 0.5, f32::NAN, 0.25, 4.0] {
             bytes.extend(value.to_le_bytes());

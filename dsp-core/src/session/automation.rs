@@ -1,30 +1,30 @@
-//! Automation: values that change over time.
+//! Automation: parameters that change over time.
 
 use alloc::vec::Vec;
 
-/// A parameter of a track or of the master, and the curve that moves it.
+/// A parameter of a track or of the master, and its automation curve.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AutomationLane {
-    /// The parameter.
+    /// The automated parameter.
     pub target: AutomationTarget,
-    /// The points of the curve, by ascending frame. Before the first point the curve has the value
-    /// of the first, after the last that of the last. Of two points at one frame, the second holds
-    /// from that frame on.
+    /// The points of the curve, by ascending frame. Before the first point, the curve has the value
+    /// of the first point. After the last point, it has the value of the last point. If two points
+    /// are at the same frame, the value changes at once to that of the second point.
     pub points: Vec<AutomationPoint>,
 }
 
-/// The parameter that a lane moves.
+/// The parameter that a lane automates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum AutomationTarget {
-    /// The fader, in decibels; curves are linear in decibels.
+    /// The level of the fader in decibels. Curves are linear in decibels.
     Volume,
-    /// The pan, -1 to 1.
+    /// The pan, from -1 (left) to 1 (right).
     Pan,
-    /// The level of a send in decibels, by the index of the send in its track.
+    /// The level of a send in decibels. The number is the index of the send in its track.
     Send(u32),
-    /// A parameter of an effect, in its own unit.
+    /// A parameter of an effect, in the unit of the parameter.
     Effect {
         /// Index of the effect in its track.
         effect: u32,
@@ -37,11 +37,11 @@ pub enum AutomationTarget {
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct AutomationPoint {
-    /// Frames from the start of the session.
+    /// Position of the point, in frames from the start of the session.
     pub frame: u64,
-    /// The value from this frame on.
+    /// The value of the parameter at this point, in the unit of the target.
     pub value: f64,
-    /// The shape of the segment from this point to the next.
+    /// The shape of the segment from this point to the next point.
     pub curve: Curve,
 }
 
@@ -52,12 +52,14 @@ pub enum Curve {
     /// A straight line.
     #[default]
     Linear,
-    /// The value stays, and jumps at the next point.
+    /// The value is constant until the next point, and changes there at once.
     Step,
-    /// An arc by its curvature `c`, -1 to 1. At the fraction `x` of the segment's time the value
-    /// has covered the fraction `x / (x + (1 - x) (1 + c) / (1 - c))` of its change (the bias curve
-    /// of C. Schlick, "Fast alternatives to Perlin's bias and gain functions", Graphics Gems IV,
-    /// 1994); at half of the time that is `(1 - c) / 2`. 0 is straight. A positive curvature
-    /// changes the value late, 1 only at the next point; a negative one early, -1 at once.
+    /// An arc with a curvature `c` from -1 to 1. After a fraction `x` of the segment's length, the
+    /// value has made the fraction `x / (x + (1 - x) (1 + c) / (1 - c))` of its change, which is
+    /// `(1 - c) / 2` at half of the length. This is the bias curve of C. Schlick, "Fast
+    /// alternatives to Perlin's bias and gain functions", Graphics Gems IV, 1994. A curvature of 0
+    /// is a straight line. With a positive curvature most of the change is late, and with 1 all of
+    /// it is at the next point. With a negative curvature most of the change is early, and with -1
+    /// all of it is at the start.
     Arc(f64),
 }

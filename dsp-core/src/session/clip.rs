@@ -1,9 +1,9 @@
-//! Clips: recorded audio on a track.
+//! Clips: parts of audio files on a track.
 
-/// A part of an audio file at a position of the session.
+/// A part of an audio file, placed at a position in the session.
 ///
-/// Clips that overlap are summed. Fades are linear in gain; where two fades overlap, their gains
-/// multiply.
+/// Overlapping clips are summed. Fades are linear in gain. If the fade-in and the fade-out of a
+/// clip overlap, their gains are multiplied.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Clip {
@@ -11,15 +11,15 @@ pub struct Clip {
     pub frame: u64,
     /// Offset of the first frame in the source, in frames.
     pub offset_frames: u64,
-    /// Length in frames. Frames after the end of the source are silent unless the clip is looped.
+    /// Length in frames. If the clip is not looped, it is silent after the end of the source.
     pub length_frames: u64,
     /// Linear gain.
     pub gain: f32,
     /// Length of the fade-in, in frames.
     pub fade_in_frames: u64,
-    /// Length of the fade-out, in frames; it ends where the clip's audio ends.
+    /// Length of the fade-out, in frames. It ends where the clip or its source ends.
     pub fade_out_frames: u64,
-    /// Whether the source starts again at `offset_frames` when it ends.
+    /// Whether the source is repeated from `offset_frames` after it has ended.
     pub looped: bool,
     /// Index of the source in the audio slots of the session.
     pub audio_slot: u32,

@@ -1,6 +1,5 @@
-//! A session: plain data that describe the sound of a project in frames and linear gains.
-//!
-//! A [`Mixer`](crate::mixer::Mixer) turns a session into sound.
+//! A session: plain data that describe the sound of a project. Times are in frames, gains are
+//! linear. A [`Mixer`](crate::mixer::Mixer) renders it.
 
 mod audio;
 mod automation;
@@ -13,7 +12,8 @@ pub use clip::Clip;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-/// The complete description of a project's sound, except the banks and audio files themselves.
+/// The complete description of a project's sound, except the contents of its SoundFont banks and
+/// audio files.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Session {
@@ -23,31 +23,32 @@ pub struct Session {
     pub polyphony: u16,
     /// Seed of all random numbers.
     pub seed: u64,
-    /// Interpolation between the values of a sample.
+    /// Interpolation between the frames of a SoundFont sample.
     pub interpolation: Interpolation,
-    /// Whether velocity moves the filter cutoff of sounds whose bank does not state it.
+    /// Whether velocity changes the filter cutoff if the SoundFont bank does not specify it.
     pub velocity_to_cutoff: VelocityToCutoff,
     /// The reverb that all instruments share.
     pub reverb: ReverbSettings,
     /// The chorus that all instruments share.
     pub chorus: ChorusSettings,
-    /// Tempo changes by ascending frame, for tempo-synced effects; without any the tempo is 120
-    /// quarter notes a minute.
+    /// Tempo changes by ascending frame, for tempo-synced effects. If the list is empty, the tempo
+    /// is 120 quarter notes per minute.
     pub tempo: Vec<TempoChange>,
-    /// Effects of the master, before its fader.
+    /// Effects of the master, in the order of the signal. They precede the master fader.
     pub master_effects: Vec<EffectSettings>,
     /// Linear gain of the master fader, before the limiter.
     pub master_gain: f32,
-    /// Automation of the master, which has no pan and no sends.
+    /// Automation of the master. The master has no pan and no sends.
     pub master_automation: Vec<AutomationLane>,
-    /// End of the last note or clip, in frames; a tail may follow.
+    /// End of the last note or clip, in frames from the start of the session. A render may add a
+    /// tail.
     pub length_frames: u64,
     /// Tracks, buses and groups.
     pub tracks: Vec<Track>,
 }
 
 impl Default for Session {
-    /// No tracks, at 48 kHz.
+    /// Returns a session at 48 kHz without tracks.
     fn default() -> Self {
         Self {
             sample_rate_hz: 48_000,
@@ -67,112 +68,113 @@ impl Default for Session {
     }
 }
 
-/// Interpolation between the values of a sample.
+/// Interpolation between the frames of a SoundFont sample.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Interpolation {
-    /// Linear, between two values.
+    /// Linear interpolation between two frames.
     Linear,
-    /// Cubic, through four values.
+    /// Cubic interpolation through four frames.
     #[default]
     FourPoint,
-    /// A windowed sinc.
+    /// Interpolation by a windowed sinc.
     Sinc,
 }
 
-/// Whether velocity moves the filter cutoff of a voice.
+/// How velocity changes the filter cutoff of a voice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum VelocityToCutoff {
-    /// As the zones of the bank state; not at all if they state nothing.
+    /// As the modulators of the bank specify. Without such a modulator, velocity does not change
+    /// the cutoff.
     #[default]
     AsStated,
-    /// As the zones state. If they state nothing, the default modulator of the SoundFont
-    /// specification 2.04, section 8.4.2, applies: -2400 cents for a velocity of 0.
+    /// As the modulators of the bank specify. Without such a modulator, the default modulator of
+    /// the SoundFont specification 2.04, section 8.4.2, applies: -2400 cents for a velocity of 0.
     Specification,
 }
 
-/// A tempo and the frame from which it holds.
+/// A tempo and the frame at which it starts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TempoChange {
     /// Frames from the start of the session.
     pub frame: u64,
-    /// Quarter notes a minute, 1 to 100,000.
+    /// Quarter notes per minute, 1 to 100,000.
     pub bpm: f64,
     /// Quarter notes from the start of the session to this frame.
     pub beat: f64,
 }
 
-/// The reverb of the instruments.
+/// The reverb that all instruments share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ReverbSettings {
-    /// Room size, 0 to 1: longer decay for larger rooms.
+    /// Room size, 0 to 1. A larger room has a longer decay.
     pub room: f32,
-    /// Damping of the treble, 0 to 1.
+    /// Damping of high frequencies, 0 to 1.
     pub damping: f32,
-    /// Stereo width: 0 is mono, 1 the full width.
+    /// Stereo width: 0 is mono, 1 is the full width.
     pub width: f32,
-    /// Linear gain of its output, 0 to 4.
+    /// Linear gain of the reverb's output, 0 to 4.
     pub level: f32,
 }
 
 impl Default for ReverbSettings {
-    /// A medium room, half damped, at full width.
+    /// Returns a medium room with half damping and full width.
     fn default() -> Self {
         Self { room: 0.5, damping: 0.5, width: 1.0, level: 1.0 }
     }
 }
 
-/// The chorus of the instruments.
+/// The chorus that all instruments share.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct ChorusSettings {
     /// Mean delay in seconds, 0.001 to 0.05.
     pub delay_secs: f64,
-    /// Modulation of the delay to either side, in seconds, 0 to 0.02; at most the mean delay.
+    /// Amplitude of the modulation of the delay in seconds, 0 to 0.02; at most the mean delay.
     pub depth_secs: f64,
-    /// Rate of the modulation in hertz, 0.05 to 10.
+    /// Frequency of the modulation in hertz, 0.05 to 10.
     pub rate_hz: f64,
-    /// Linear gain of its output, 0 to 4.
+    /// Linear gain of the chorus's output, 0 to 4.
     pub level: f32,
 }
 
 impl Default for ChorusSettings {
-    /// 8 ms, modulated by 2.5 ms at 0.4 Hz.
+    /// Returns a delay of 8 ms that is modulated by 2.5 ms at 0.4 Hz.
     fn default() -> Self {
         Self { delay_secs: 0.008, depth_secs: 0.0025, rate_hz: 0.4, level: 1.0 }
     }
 }
 
-/// A track of a session. A track that others feed is a bus or a group.
+/// A track of a session. A track that other tracks feed is a bus or a group.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Track {
-    /// Unique within the session.
+    /// Identifier that is unique within the session.
     pub id: String,
     /// Linear gain of the fader.
     pub gain: f32,
-    /// -1 is left, 0 the centre, 1 right.
+    /// Pan: -1 is left, 0 is the centre, 1 is right.
     pub pan: f32,
-    /// Whether the track is muted, its sends included.
+    /// Whether the track and its sends are muted.
     pub mute: bool,
-    /// Whether the track is soloed. While any track is, only soloed tracks are audible, with the
-    /// tracks that feed them and the tracks that they feed.
+    /// Whether the track is soloed. While any track is soloed, only soloed tracks, the tracks that
+    /// feed them and the tracks that they feed are audible.
     pub solo: bool,
-    /// The instrument that plays the notes; without one they are silent.
+    /// The instrument that plays the notes. If it is `None`, the notes are silent.
     pub instrument: Option<Instrument>,
     /// Notes and controllers by ascending frame, in the order in which they take effect.
     pub events: Vec<TrackEvent>,
-    /// Recorded audio.
+    /// Audio clips in any order.
     pub clips: Vec<Clip>,
     /// Insert effects before the fader, in the order of the signal. The sends of an instrument to
     /// the shared reverb and chorus skip them.
     pub effects: Vec<EffectSettings>,
     /// Whether all effects are bypassed.
     pub bypass: bool,
-    /// Index of the track that this one feeds; `None`: the master.
+    /// Index of the track that this track feeds. `None` is the master.
     pub output: Option<u32>,
     /// Sends to other tracks.
     pub sends: Vec<SendSettings>,
@@ -181,7 +183,7 @@ pub struct Track {
 }
 
 impl Default for Track {
-    /// An empty track with an empty id, a gain of 1 and a centred pan.
+    /// Returns an empty track with an empty id, a gain of 1 and a centred pan.
     fn default() -> Self {
         Self {
             id: String::new(),
@@ -201,7 +203,7 @@ impl Default for Track {
     }
 }
 
-/// A send of left and right to another track.
+/// A stereo send to another track.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct SendSettings {
@@ -209,7 +211,7 @@ pub struct SendSettings {
     pub to: u32,
     /// Linear gain.
     pub gain: f32,
-    /// Whether the signal is taken before fader and pan; mute silences the send in both cases.
+    /// Whether the send branches off before fader and pan. Mute silences the send in both cases.
     pub pre_fader: bool,
 }
 
@@ -217,23 +219,23 @@ pub struct SendSettings {
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct EffectSettings {
-    /// Unique within the track.
+    /// Identifier that is unique within the track.
     pub id: String,
-    /// Id of the kind of effect: see [`crate::effects::EFFECTS`].
+    /// Identifier of the kind of effect: see [`crate::effects::EFFECTS`].
     pub kind: String,
-    /// Values of the parameters in the order of the kind's table, clamped to their ranges; missing
-    /// ones are at their defaults.
+    /// Values of the parameters in the order of the table for this kind of effect. They are clamped
+    /// to their ranges. Parameters without a value have their defaults.
     pub values: Vec<f64>,
     /// Whether the effect is bypassed.
     pub bypass: bool,
-    /// Index of the track that feeds the side-chain, after that track's effects and before its
-    /// fader.
+    /// Index of the track whose signal feeds the side-chain. The signal is taken after the effects
+    /// and before the fader of that track.
     pub side_chain: Option<u32>,
-    /// Audio slot of the impulse response, for kinds that take one.
+    /// Index of the impulse response in the audio slots of the session, for effects that have one.
     pub impulse: Option<u32>,
 }
 
-/// A preset of a bank.
+/// A preset of a SoundFont bank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Instrument {
@@ -251,11 +253,11 @@ pub struct Instrument {
 pub struct TrackEvent {
     /// Frames from the start of the session.
     pub frame: u64,
-    /// The event.
+    /// The MIDI event.
     pub event: Event,
 }
 
-/// A MIDI event. Values have MIDI's ranges.
+/// A MIDI event. Values have the ranges of MIDI.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub enum Event {
@@ -263,10 +265,10 @@ pub enum Event {
     NoteOn {
         /// MIDI key number, 0 to 127; 60 is middle C.
         key: u8,
-        /// 1 to 127.
+        /// Velocity, 1 to 127.
         velocity: u8,
     },
-    /// Every note of a key ends.
+    /// All notes of a key end.
     NoteOff {
         /// MIDI key number, 0 to 127.
         key: u8,
@@ -275,37 +277,38 @@ pub enum Event {
     Controller {
         /// Controller number, 0 to 127.
         controller: u8,
-        /// 0 to 127.
+        /// Value of the controller, 0 to 127.
         value: u8,
     },
     /// The pitch wheel changes.
     PitchBend {
-        /// -8192 (bend range down) to 8191 (bend range up).
+        /// Position from -8192 (lowest) to 8191 (highest). The pitch bend range of the channel is
+        /// the interval to either end.
         value: i16,
     },
-    /// Channel pressure (aftertouch).
+    /// The pressure of the channel (aftertouch) changes.
     ChannelPressure {
-        /// 0 to 127.
+        /// Pressure, 0 to 127.
         value: u8,
     },
-    /// Key pressure (polyphonic aftertouch).
+    /// The pressure of a key (polyphonic aftertouch) changes.
     KeyPressure {
         /// MIDI key number, 0 to 127.
         key: u8,
-        /// 0 to 127.
+        /// Pressure, 0 to 127.
         value: u8,
     },
     /// Selects a preset by its bank number in the SoundFont.
     Preset {
         /// Bank number, 0 to 65535; 128 and above are drum kits.
         bank: u16,
-        /// 0 to 127.
+        /// Program number, 0 to 127.
         program: u8,
     },
-    /// Selects a program. Its bank is that of the bank select controllers (0 and 32) since the last
-    /// program change, otherwise the current bank.
+    /// Selects a program. If the bank select controllers (0 and 32) have changed since the last
+    /// program change, they select its bank. Otherwise the current bank stays.
     Program {
-        /// 0 to 127.
+        /// Program number, 0 to 127.
         program: u8,
     },
 }

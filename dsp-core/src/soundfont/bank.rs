@@ -1,4 +1,4 @@
-//! A bank for playback.
+//! A SoundFont bank for playback.
 
 use alloc::collections::BTreeSet;
 use alloc::sync::Arc;
@@ -18,21 +18,22 @@ use super::vorbis::DecodedStreams;
 /// Lowest bank number of drum kits in a SoundFont (section 7.2).
 const DRUM_BANK: u16 = 128;
 
-/// A loaded SoundFont bank. Clones share its memory.
+/// A loaded SoundFont bank. A clone is a handle to the same memory.
 #[derive(Clone)]
 pub struct Bank(Arc<Loaded>);
 
 struct Loaded {
     content: Content,
-    /// The file, or a copy of its sample data.
+    /// The bytes of the file, or a copy of its sample data.
     file: Arc<dyn AsRef<[u8]> + Send + Sync>,
+    /// Ranges of the sample data in `file`.
     wave: WaveRanges,
     table_bytes: u64,
     #[cfg(feature = "vorbis")]
     decoded: DecodedStreams,
 }
 
-/// Whether both share one loaded bank.
+/// Two handles are equal if they share one loaded bank.
 impl PartialEq for Bank {
     fn eq(&self, other: &Self) -> bool {
         self.is_same(other)
@@ -40,7 +41,7 @@ impl PartialEq for Bank {
 }
 
 impl Bank {
-    /// Loads a bank from the bytes of a file. It copies the sample data.
+    /// Loads a bank from the bytes of a file. The bank holds a copy of the sample data.
     ///
     /// # Errors
     ///
@@ -63,7 +64,8 @@ impl Bank {
         })))
     }
 
-    /// Loads a bank from the bytes of a file, which it keeps. Sample data are read in place.
+    /// Loads a bank from the bytes of a file. The bank owns the bytes and does not copy the sample
+    /// data.
     ///
     /// # Errors
     ///
@@ -72,8 +74,8 @@ impl Bank {
         Self::from_shared(Arc::new(file))
     }
 
-    /// Loads a bank from the shared bytes of a file, such as a memory map. Sample data are read in
-    /// place.
+    /// Loads a bank from the shared bytes of a file, such as a memory map. The bank does not copy
+    /// the sample data.
     ///
     /// # Errors
     ///
@@ -90,14 +92,14 @@ impl Bank {
         })))
     }
 
-    /// Name, encoding and presets.
+    /// Returns name, encoding and presets of the bank.
     #[must_use]
     pub fn summary(&self) -> &BankSummary {
         &self.0.content.summary
     }
 
-    /// The parts of the file that were left out, at most 1000 of [`Self::skipped_total`], then the
-    /// compressed samples that could not be decoded so far.
+    /// Returns the parts of the file that were left out, at most 1000, then the compressed samples
+    /// that could not be decoded so far.
     #[must_use]
     pub fn skipped(&self) -> Vec<Skipped> {
         let mut skipped = self.0.content.report.entries.clone();
@@ -105,7 +107,8 @@ impl Bank {
         skipped
     }
 
-    /// Number of parts of the file that were left out, and of samples that could not be decoded.
+    /// Returns the number of all parts of the file that were left out, plus the number of samples
+    /// that could not be decoded so far.
     #[must_use]
     pub fn skipped_total(&self) -> usize {
         self.0.content.report.total + self.undecodable().count()
@@ -124,26 +127,27 @@ impl Bank {
         core::iter::empty()
     }
 
-    /// Decodes the compressed samples of the presets that play for these bank and program numbers.
-    /// Samples that are decoded already are skipped. Without the feature `vorbis` and for PCM banks
-    /// it does nothing.
+    /// Decodes the compressed samples of the presets that these pairs of bank and program number
+    /// select. Samples that are already decoded are skipped. Does nothing for PCM banks and without
+    /// the feature `vorbis`.
     ///
-    /// A damaged sample is not an error: it stays silent, and [`Self::skipped`] reports it.
+    /// A damaged sample is not an error. It is silent, and [`Self::skipped`] reports it.
     ///
     /// # Errors
     ///
-    /// [`BankError::TooLong`] if the decoded samples would need more than 1 GiB, and
-    /// [`BankError::TooCostly`] if their headers would take too long to read.
+    /// [`BankError::TooLong`] if the decoded samples of the bank would need more than 1 GiB.
+    /// [`BankError::TooCostly`] if the headers of the samples would take too long to read.
     pub fn prepare(&self, presets: &[(u16, u8)]) -> Result<(), BankError> {
         self.prepare_while(presets, &mut || true)
     }
 
-    /// [`Self::prepare`] while `should_continue` returns true; it is called many times a second.
-    /// After a stop, decoded streams stay decoded.
+    /// Does the same as [`Self::prepare`] until `should_continue` returns false. This function is
+    /// called many times per second. After a stop, the samples that are already decoded remain.
     ///
     /// # Errors
     ///
-    /// As for [`Self::prepare`], and [`BankError::Stopped`].
+    /// As for [`Self::prepare`], and [`BankError::Stopped`] if `should_continue` has returned
+    /// false.
     pub fn prepare_while(
         &self,
         presets: &[(u16, u8)],
@@ -161,7 +165,7 @@ impl Bank {
         Ok(())
     }
 
-    /// Memory in bytes that [`Self::prepare`] of these presets would allocate.
+    /// Returns the memory in bytes that [`Self::prepare`] would allocate for these presets.
     #[must_use]
     pub fn undecoded_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         #[cfg(feature = "vorbis")]
@@ -177,8 +181,8 @@ impl Bank {
         }
     }
 
-    /// Memory of the decoded samples of these presets in bytes, whether they are decoded yet or
-    /// not.
+    /// Returns the memory in bytes that the decoded samples of these presets use after
+    /// [`Self::prepare`].
     #[must_use]
     pub fn prepared_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         #[cfg(feature = "vorbis")]
@@ -194,7 +198,7 @@ impl Bank {
         }
     }
 
-    /// Memory of all decoded samples so far in bytes.
+    /// Returns the memory in bytes of all samples that are decoded so far.
     #[must_use]
     pub fn decoded_bytes(&self) -> u64 {
         #[cfg(feature = "vorbis")]
@@ -205,19 +209,20 @@ impl Bank {
         0
     }
 
-    /// Approximate memory of the tables in bytes, without the sample data of the file.
+    /// Returns the approximate memory of the tables in bytes. Sample data are not included.
     #[must_use]
     pub fn table_bytes(&self) -> u64 {
         self.0.table_bytes
     }
 
-    /// Whether there is another handle to this loaded bank.
+    /// Whether another handle to this loaded bank exists.
     #[must_use]
     pub fn is_shared(&self) -> bool {
         Arc::strong_count(&self.0) > 1
     }
 
-    /// The presets that play for these bank and program numbers, and their instruments.
+    /// Returns the presets that these pairs of bank and program number select, and their
+    /// instruments.
     pub(super) fn select(&self, presets: &[(u16, u8)]) -> Selection {
         let presets: BTreeSet<usize> =
             presets.iter().filter_map(|&(bank, program)| self.resolve(bank, program)).collect();
@@ -226,33 +231,33 @@ impl Bank {
         Selection { presets, instruments }
     }
 
-    /// Index of the Ogg Vorbis stream of a compressed sample.
+    /// Returns the index of the Ogg Vorbis stream of a compressed sample.
     pub(super) fn stream(&self, sample: usize) -> Option<usize> {
         *self.0.content.sample_streams.get(sample)?
     }
 
-    /// The sample data of the file.
+    /// Returns the 16-bit or compressed sample data of the file.
     pub(super) fn wave_bytes(&self) -> &[u8] {
         (*self.0.file).as_ref().get(self.0.wave.high.clone()).unwrap_or_default()
     }
 
-    /// Whether both handles share one loaded bank.
+    /// Whether the two handles share one loaded bank.
     #[must_use]
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Bank and program number of the preset that plays for these numbers, which may be a
-    /// substitute; `None` if no preset plays.
+    /// Returns the bank and program number of the preset that these numbers select. It may be a
+    /// substitute with other numbers. `None` if no preset is found.
     #[must_use]
     pub fn resolved_preset(&self, bank: u16, program: u8) -> Option<(u16, u16)> {
         let preset = self.presets().get(self.resolve(bank, program)?)?;
         Some((preset.bank, preset.program))
     }
 
-    /// Index of the preset that plays for a bank and program number. If this preset is missing, the
-    /// same program of bank 0 plays, or of bank 128 for drum kits. If that is missing too, program
-    /// 0 of that bank plays.
+    /// Returns the index of the preset that a bank and program number select. If the preset is
+    /// missing, the same program of bank 0 is selected, or of bank 128 for drum kits. If this
+    /// preset is missing too, program 0 of the same bank is selected.
     pub(crate) fn resolve(&self, bank: u16, program: u8) -> Option<usize> {
         let presets = self.presets();
         let find = |bank: u16, program: u16| {
@@ -263,7 +268,7 @@ impl Bank {
         find(bank, program).or_else(|| find(common_bank, program)).or_else(|| find(common_bank, 0))
     }
 
-    /// The presets by ascending bank and program.
+    /// Returns the presets by ascending bank and program number.
     pub(crate) fn presets(&self) -> &[Preset] {
         &self.0.content.presets
     }
@@ -276,32 +281,33 @@ impl Bank {
         &self.0.content.samples
     }
 
-    /// The sample data to which the positions of a sample refer. They may extend before and after
-    /// the sample. `None` for a compressed sample that is not decoded.
+    /// Returns the sample data that contain a sample. The positions of the sample are frame numbers
+    /// in these data. `None` for a compressed sample that is not decoded.
     pub(crate) fn wave(&self, sample: usize) -> Option<Wave<'_>> {
         self.waves().of(sample)
     }
 
-    /// The sample data of all samples, for several look-ups.
+    /// Returns the sample data of all samples. It is faster than several calls of [`Self::wave`].
     pub(crate) fn waves(&self) -> Waves<'_> {
         let (high, _) = self.wave_bytes().as_chunks();
         let low = self.0.wave.low.clone().and_then(|low| (*self.0.file).as_ref().get(low));
-        Waves { bank: self, in_file: Wave { high, low: low.and_then(|low| low.get(..high.len())) } }
+        Waves { bank: self, pcm: Wave { high, low: low.and_then(|low| low.get(..high.len())) } }
     }
 }
 
-/// The sample data of a bank.
+/// Gives access to the sample data of all samples of a bank.
 #[derive(Clone, Copy)]
 pub(crate) struct Waves<'a> {
     bank: &'a Bank,
-    in_file: Wave<'a>,
+    /// The sample data of all samples that are not compressed.
+    pcm: Wave<'a>,
 }
 
 impl<'a> Waves<'a> {
     /// See [`Bank::wave`].
     pub(crate) fn of(&self, sample: usize) -> Option<Wave<'a>> {
         self.bank.samples().get(sample)?;
-        let Some(stream) = self.bank.stream(sample) else { return Some(self.in_file) };
+        let Some(stream) = self.bank.stream(sample) else { return Some(self.pcm) };
         #[cfg(feature = "vorbis")]
         return self.bank.0.decoded.get(stream).map(|high| Wave { high, low: None });
         #[cfg(not(feature = "vorbis"))]
@@ -312,7 +318,7 @@ impl<'a> Waves<'a> {
     }
 }
 
-/// Indices of some presets and their instruments.
+/// Indices of selected presets and of the instruments that they play.
 pub(super) struct Selection {
     pub(super) presets: BTreeSet<usize>,
     pub(super) instruments: BTreeSet<usize>,
@@ -320,7 +326,7 @@ pub(super) struct Selection {
 
 #[cfg(feature = "vorbis")]
 impl Selection {
-    /// Indices of the streams of their compressed samples.
+    /// Returns the indices of the streams that the selected instruments play.
     fn streams(&self, bank: &Bank) -> BTreeSet<usize> {
         let zones = self.instruments.iter().flat_map(|&instrument| &bank.instruments()[instrument].zones);
         zones.filter_map(|zone| bank.stream(zone.sample)).collect()

@@ -1,4 +1,4 @@
-//! The presets, instruments and samples of a bank, read from its file.
+//! Reads the presets, instruments and samples of a bank from its file.
 
 #[cfg(feature = "vorbis")]
 use alloc::string::String;
@@ -20,7 +20,7 @@ use super::streams::Streams;
 use super::summary::{BankSummary, PRESETS_MAX, summary};
 use super::zones::{Range, Zone, ZoneTables};
 
-/// A preset, which a program change selects.
+/// A preset. A program change selects it.
 #[derive(Debug)]
 pub(crate) struct Preset {
     pub(crate) bank: u16,
@@ -28,34 +28,35 @@ pub(crate) struct Preset {
     pub(crate) zones: Vec<PresetZone>,
 }
 
-/// A zone of a preset: plays an instrument for some keys and velocities.
+/// A zone of a preset. It plays an instrument for a range of keys and velocities.
 #[derive(Debug)]
 pub(crate) struct PresetZone {
     pub(crate) keys: Range,
     pub(crate) velocities: Range,
-    /// Offsets to the instrument's generators; 0 without a generator in the zone.
+    /// Offsets that are added to the instrument's generators. Generators that the zone does not
+    /// have are 0.
     pub(crate) generators: Generators,
-    /// Modulators that act in addition to those of the instrument zone.
+    /// Modulators that are added to those of the instrument zone.
     pub(crate) modulators: Arc<[Modulator]>,
     /// Index of the instrument.
     pub(crate) instrument: usize,
 }
 
-/// An instrument, which presets play.
+/// An instrument. Presets play it.
 #[derive(Debug)]
 pub(crate) struct Instrument {
     pub(crate) zones: Vec<InstrumentZone>,
 }
 
-/// A zone of an instrument: plays a sample for some keys and velocities.
+/// A zone of an instrument. It plays a sample for a range of keys and velocities.
 #[derive(Debug)]
 pub(crate) struct InstrumentZone {
     pub(crate) keys: Range,
     pub(crate) velocities: Range,
-    /// Values of all generators, including the defaults.
+    /// Values of all generators. Generators that the zone does not have are at their defaults.
     pub(crate) generators: Generators,
-    /// All modulators: the defaults, those of the global zone and those of the zone, where later
-    /// ones replace identical earlier ones.
+    /// All modulators: the default modulators, then those of the global zone, then those of the
+    /// zone. A later modulator replaces an earlier one that is identical except for the amount.
     pub(crate) modulators: Arc<[Modulator]>,
     /// Index of the sample.
     pub(crate) sample: usize,
@@ -65,28 +66,30 @@ pub(crate) struct InstrumentZone {
 #[derive(Debug)]
 pub(super) struct Content {
     pub(super) summary: BankSummary,
-    /// Presets by ascending bank and program, each pair once.
+    /// Presets by ascending bank and program number. Each pair of numbers occurs once.
     pub(super) presets: Vec<Preset>,
     pub(super) instruments: Vec<Instrument>,
     pub(super) samples: Vec<Sample>,
-    /// For each compressed sample, the index of its Ogg Vorbis stream.
+    /// Index of the Ogg Vorbis stream of each sample; `None` for PCM samples.
     pub(super) sample_streams: Vec<Option<usize>>,
     pub(super) streams: Streams,
-    /// For each stream, index and name of the first sample that plays it.
+    /// Index and name of the first sample that plays each stream.
     #[cfg(feature = "vorbis")]
     pub(super) stream_samples: Vec<(usize, String)>,
+    /// The parts of the file that were left out.
     pub(super) report: Report,
 }
 
-/// Byte ranges of the sample data in the file.
+/// Byte ranges of the sample data in the file: 16-bit values, and the lowest eight bits of 24-bit
+/// values.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct WaveRanges {
     pub(super) high: Span<usize>,
     pub(super) low: Option<Span<usize>>,
 }
 
-/// The records of a table without the terminal record. A missing or damaged table is treated as
-/// empty.
+/// Returns the records of a table without the terminal record. A missing or damaged table is
+/// reported and treated as empty.
 fn optional_table<'a, const N: usize>(
     name: &'static str,
     body: Option<&'a [u8]>,
@@ -101,10 +104,11 @@ fn optional_table<'a, const N: usize>(
     }
 }
 
-/// Maximum number of samples and instruments of a bank. Zones have 16-bit indices (section 8.1.2).
+/// Maximum number of samples, and of instruments, of a bank. Zones refer to them by 16-bit indices
+/// (section 8.1.2).
 const INDEXED_MAX: usize = 1 << 16;
 
-/// The first `max` records of a table.
+/// Returns the first `max` records of a table, and reports a longer table.
 fn limited<'a, const N: usize>(
     name: &'static str,
     records: &'a [[u8; N]],
@@ -140,7 +144,7 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WaveRanges), BankError> {
     };
     let headers = table::<22>("inst", chunks.instrument_headers)?;
     let headers = limited("inst", headers, INDEXED_MAX + 1, &mut report);
-    let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &samples.playable, &mut report);
+    let instruments: Vec<_> = read_instruments(headers, &instrument_zones, &samples.is_playable, &mut report);
     report_missing_loops(sample_headers, &samples, &instruments, &mut report);
     let preset_zones = ZoneTables {
         target: Generator::Instrument,
@@ -166,19 +170,22 @@ pub(super) fn read(file: &[u8]) -> Result<(Content, WaveRanges), BankError> {
     Ok((content, wave))
 }
 
+/// Returns the byte ranges of the sample data. Low bytes of the wrong size are reported and
+/// ignored.
 fn wave_ranges(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WaveRanges {
-    let span = |part: &[u8]| {
-        let start = part.as_ptr() as usize - file.as_ptr() as usize;
-        start..start + part.len()
+    let range_in_file = |chunk: &[u8]| {
+        let start = chunk.as_ptr() as usize - file.as_ptr() as usize;
+        start..start + chunk.len()
     };
-    let high = chunks.samples.map_or(0..0, span);
+    let high = chunks.samples.map_or(0..0, range_in_file);
     let frames = high.len() / 2;
     let low = chunks.sample_low_bytes.filter(|low| !low.is_empty()).and_then(|low| {
         let version = chunks.version.filter(|version| version.len() >= 4);
         let (major, minor) = version.map_or((0, 0), |version| (u16_at(version, 0), u16_at(version, 2)));
-        // Section 6.2: from version 2.04 on, one byte per frame, padded to an even number.
+        // Section 6.2: the chunk exists since version 2.04. It has one byte per frame, and a pad
+        // byte if their number is odd.
         if (major, minor) >= (2, 4) && (low.len() == frames || low.len() == frames.next_multiple_of(2)) {
-            return Some(span(low));
+            return Some(range_in_file(low));
         }
         let reason = Reason::LowBytes { low_bytes: low.len(), frames, major, minor };
         report.add(reason, || Location::Chunk("sm24"));
@@ -187,47 +194,49 @@ fn wave_ranges(file: &[u8], chunks: &Chunks<'_>, report: &mut Report) -> WaveRan
     WaveRanges { high, low }
 }
 
+/// The samples of a bank, read from their headers.
 struct Samples {
     samples: Vec<Sample>,
     sample_streams: Vec<Option<usize>>,
     streams: Streams,
     #[cfg(feature = "vorbis")]
     stream_samples: Vec<(usize, String)>,
-    playable: Vec<bool>,
+    /// Whether each sample can be played.
+    is_playable: Vec<bool>,
 }
 
 fn read_samples(headers: &[[u8; 46]], wave: &[u8], is_packed: bool, report: &mut Report) -> Samples {
     let count = headers.len();
     let streams = Streams::find(headers, wave);
-    let mut all = Samples {
+    let mut samples = Samples {
         samples: Vec::with_capacity(count),
         sample_streams: Vec::with_capacity(count),
         #[cfg(feature = "vorbis")]
         stream_samples: vec![(usize::MAX, String::new()); streams.all().len()],
         streams,
-        playable: Vec::with_capacity(count),
+        is_playable: Vec::with_capacity(count),
     };
     for (number, header) in headers.iter().enumerate() {
         let name = || text(&header[..20]);
         let samples::Header { sample, stream, problem, warning } =
-            samples::read(header, wave, &all.streams, is_packed);
+            samples::read(header, wave, &samples.streams, is_packed);
         if let Some(reason) = problem.or(warning) {
             report.add(reason, || Location::Sample { number, name: name() });
         }
-        all.samples.push(sample);
+        samples.samples.push(sample);
         #[cfg(feature = "vorbis")]
-        if let Some(first) = stream.map(|stream| &mut all.stream_samples[stream])
+        if let Some(first) = stream.map(|stream| &mut samples.stream_samples[stream])
             && first.0 == usize::MAX
         {
             *first = (number, name());
         }
-        all.sample_streams.push(stream);
-        all.playable.push(problem.is_none());
+        samples.sample_streams.push(stream);
+        samples.is_playable.push(problem.is_none());
     }
-    all
+    samples
 }
 
-/// Reports samples without a loop that a zone plays with a loop mode.
+/// Reports samples that have no loop although a zone plays them with a loop mode.
 fn report_missing_loops(
     headers: &[[u8; 46]],
     samples: &Samples,
@@ -238,9 +247,9 @@ fn report_missing_loops(
     for zone in instruments.iter().flat_map(|instrument| &instrument.zones) {
         has_loop_mode[zone.sample] |= matches!(zone.generators.get(Generator::SampleModes), 1 | 3);
     }
-    let playable = samples.samples.iter().zip(&samples.playable).zip(has_loop_mode).enumerate();
-    for (number, ((sample, playable), has_loop_mode)) in playable {
-        if has_loop_mode && *playable && !sample.has_loop() {
+    let samples = samples.samples.iter().zip(&samples.is_playable).zip(has_loop_mode).enumerate();
+    for (number, ((sample, is_playable), has_loop_mode)) in samples {
+        if has_loop_mode && *is_playable && !sample.has_loop() {
             let reason = Reason::Loop { start: sample.loop_start, end: sample.loop_end };
             report.add(reason, || Location::Sample { number, name: text(&headers[number][..20]) });
         }
@@ -250,11 +259,11 @@ fn report_missing_loops(
 fn read_instruments(
     headers: &[[u8; 22]],
     tables: &ZoneTables<'_>,
-    playable: &[bool],
+    is_playable: &[bool],
     report: &mut Report,
 ) -> Vec<Instrument> {
-    let limit = playable.len();
-    let check = |index: usize| match playable.get(index) {
+    let limit = is_playable.len();
+    let check = |index: usize| match is_playable.get(index) {
         Some(true) => Ok(()),
         Some(false) => Err(Reason::UnplayableSample(index)),
         None => Err(Reason::Target { kind: "sample", index, limit }),
@@ -283,8 +292,8 @@ fn read_instruments(
     headers.array_windows().enumerate().map(read).collect()
 }
 
-/// Maximum number of instrument zones of a preset, all of which are searched when a note starts.
-/// The largest banks have less than a tenth of it.
+/// Maximum number of instrument zones of a preset. The start of a note searches all of them. The
+/// largest known banks have less than a tenth of this number.
 const PRESET_ZONES_MAX: usize = 1 << 16;
 
 fn read_presets(
@@ -317,13 +326,13 @@ fn read_presets(
                 None => Location::Preset { number, name: name() },
             });
         });
-        let mut reached = 0;
-        let is_within = |zone: &Zone| {
-            reached += instruments[zone.target].zones.len();
-            reached <= PRESET_ZONES_MAX
+        let mut instrument_zones = 0;
+        let is_within_limit = |zone: &Zone| {
+            instrument_zones += instruments[zone.target].zones.len();
+            instrument_zones <= PRESET_ZONES_MAX
         };
         let count = zones.len();
-        let zones: Vec<Zone> = zones.into_iter().take_while(is_within).collect();
+        let zones: Vec<Zone> = zones.into_iter().take_while(is_within_limit).collect();
         if zones.len() < count {
             let reason = Reason::TooManyZones { from: zones.len(), limit: PRESET_ZONES_MAX };
             report.add(reason, || Location::Preset { number, name: name() });
@@ -341,15 +350,15 @@ fn read_presets(
 }
 
 impl Content {
-    /// Approximate memory of the tables in bytes.
+    /// Returns the approximate memory of the tables in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let modulators = |list: &Arc<[Modulator]>| size_of_val(&**list) / Arc::strong_count(list);
+        let modulator_bytes = |list: &Arc<[Modulator]>| size_of_val(&**list) / Arc::strong_count(list);
         let presets = self.presets.iter().map(|preset| {
-            let lists = preset.zones.iter().map(|zone| modulators(&zone.modulators));
+            let lists = preset.zones.iter().map(|zone| modulator_bytes(&zone.modulators));
             size_of_val(preset) + size_of_val(&*preset.zones) + lists.sum::<usize>()
         });
         let instruments = self.instruments.iter().map(|instrument| {
-            let lists = instrument.zones.iter().map(|zone| modulators(&zone.modulators));
+            let lists = instrument.zones.iter().map(|zone| modulator_bytes(&zone.modulators));
             size_of_val(instrument) + size_of_val(&*instrument.zones) + lists.sum::<usize>()
         });
         let names = self.summary.presets.iter().map(|preset| size_of_val(preset) + preset.name.len());

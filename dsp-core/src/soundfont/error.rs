@@ -1,52 +1,52 @@
-//! Errors of reading and writing banks.
+//! Errors when a bank is read, prepared or written.
 
 use alloc::string::String;
 
-/// Why a SoundFont file cannot be used.
+/// Why a SoundFont bank cannot be read, prepared or written.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BankError {
-    /// The file is something else.
+    /// The file is not a SoundFont.
     #[error("not a SoundFont: the file does not begin with a RIFF header of form type sfbk")]
     NotASoundFont,
-    /// The file ends before its headers say.
+    /// A chunk is shorter than its header states.
     #[error(
-        "the file is cut short: {chunk} should hold {promised_bytes} bytes and {present_bytes} are there"
+        "the file is cut short: chunk {chunk} should have {promised_bytes} bytes but has {present_bytes}"
     )]
     Truncated {
         /// Chunk identifier.
         chunk: String,
-        /// Size in its header.
+        /// Size in the header of the chunk, in bytes.
         promised_bytes: u64,
-        /// Bytes that the file has left for it.
+        /// Number of bytes of the chunk that exist in the file.
         present_bytes: u64,
     },
-    /// Compressed samples that would use too much memory together.
-    #[error("the samples to be decoded have {frames} frames together; at most {limit_frames} are decoded")]
+    /// The decoded samples would use too much memory.
+    #[error("the compressed samples have {frames} frames in total; at most {limit_frames} can be decoded")]
     TooLong {
-        /// Frames of the requested samples and of those already decoded.
+        /// Number of frames of the requested samples and of the samples that are already decoded.
         frames: u64,
         /// Maximum number of frames.
         limit_frames: u64,
     },
-    /// Compressed samples whose setup headers would take too long to read together.
-    #[error("the setup headers of its samples cost {cost} to read; at most {limit} are accepted")]
+    /// The Ogg Vorbis setup headers of the samples would take too long to read.
+    #[error("the Ogg Vorbis headers of the samples have {cost} codebook entries; at most {limit} are read")]
     TooCostly {
-        /// Number of codebook entries, plus a fixed number per header.
+        /// Number of codebook entries of all headers, plus a fixed number for each header.
         cost: u64,
-        /// Maximum cost.
+        /// Maximum of the cost.
         limit: u64,
     },
     /// The caller stopped the preparation.
-    #[error("preparing the bank was stopped")]
+    #[error("the preparation of the bank was stopped")]
     Stopped,
-    /// A bank that exceeds the limits of the SF2 format.
-    #[error("the bank has {count} {kind}; an SF2 file has room for {limit}")]
+    /// A written bank would exceed the limits of the SF2 format.
+    #[error("the bank has {count} {kind}; an SF2 file can have at most {limit}")]
     TooLarge {
-        /// The kind of record.
+        /// What exceeds the limit, in the plural.
         kind: &'static str,
-        /// Number of records.
+        /// Number of these records or bytes.
         count: u64,
-        /// Maximum number of records.
+        /// Maximum number of these records or bytes.
         limit: u64,
     },
     /// A required chunk is missing.
@@ -60,9 +60,9 @@ pub enum BankError {
     BadTable {
         /// Chunk identifier.
         chunk: &'static str,
-        /// Size of the chunk.
+        /// Size of the chunk in bytes.
         size_bytes: usize,
-        /// Size of one record.
+        /// Size of one record in bytes.
         record_bytes: usize,
     },
 }

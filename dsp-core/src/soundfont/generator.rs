@@ -1,6 +1,7 @@
 //! Generators: the parameters of a zone (section 8.1).
 
-/// A generator by its number in the file (section 8.1.2). Units are those of the file.
+/// A generator. The discriminant is its number in the file (section 8.1.2). Values have the units
+/// of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Generator {
@@ -58,20 +59,22 @@ pub(crate) enum Generator {
     OverridingRootKey = 58,
 }
 
-/// The kind of a generator's amount, and the zones that may have it.
+/// What the amount of a generator means, and which zones may have the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum GeneratorKind {
-    /// A value in instrument zones, and an offset in preset zones.
+    /// The amount is a value in instrument zones and an offset in preset zones.
     Value,
-    /// A value that preset zones cannot have (section 8.5).
+    /// The amount is a value. Preset zones cannot have the generator (section 8.5).
     InstrumentOnly,
-    /// Keynum, Velocity and OverridingRootKey: in instrument zones only, -1 if absent.
+    /// The amount replaces a property of the note or sample (Keynum, Velocity, OverridingRootKey).
+    /// Only instrument zones can have the generator; -1 means that they do not.
     Substitution,
-    /// A range or an index, not a value.
+    /// The amount is a range or an index, not a value.
     Structure,
 }
 
 impl Generator {
-    /// One more than the highest number of a generator that has a value.
+    /// Number of entries in tables by generator number. The highest number with a value is 58, and
+    /// the specification ends the list with number 60.
     pub(crate) const COUNT: usize = 60;
 }

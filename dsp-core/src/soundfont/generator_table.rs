@@ -1,10 +1,10 @@
-//! Ranges and defaults of the generators: the table of section 8.1.3.
+//! Ranges and defaults of the generators (table of section 8.1.3).
 //!
-//! Address offsets have no fixed range, because their range depends on the sample.
+//! Address offsets have the full range of 16 bits here. Their real range depends on the sample.
 
 use super::generator::{Generator, GeneratorKind};
 
-/// Range, default and kind of a generator, in the units of the file.
+/// Range, default and kind of a generator. Values are in the units of the file.
 #[derive(Clone, Copy)]
 pub(super) struct Properties {
     pub(super) low: i16,
@@ -78,7 +78,7 @@ const ENTRIES: [Entry; 52] = {
     ]
 };
 
-/// Properties by generator number. Undefined numbers have the constant value 0.
+/// Properties of each generator number. Numbers without a generator always have the value 0.
 pub(super) const PROPERTIES: [Properties; Generator::COUNT] = {
     let mut properties =
         [Properties { low: 0, high: 0, default: 0, kind: GeneratorKind::Structure }; Generator::COUNT];
@@ -91,7 +91,7 @@ pub(super) const PROPERTIES: [Properties; Generator::COUNT] = {
     properties
 };
 
-/// The generator of each number.
+/// The generator with each number; `None` for undefined numbers.
 pub(super) const BY_NUMBER: [Option<Generator>; Generator::COUNT] = {
     let mut generators = [None; Generator::COUNT];
     let mut index = 0;

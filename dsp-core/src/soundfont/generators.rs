@@ -1,21 +1,22 @@
-//! Ranges and defaults of generators, and the generator values of a zone.
+//! Properties of the generators, and the generator values of a zone.
 
 use super::generator::{Generator, GeneratorKind};
 use super::generator_table::{BY_NUMBER, PROPERTIES};
 
 impl Generator {
+    /// Returns the generator with a number in the file.
     pub(super) fn from_number(number: u16) -> Option<Self> {
         BY_NUMBER.get(usize::from(number)).copied().flatten()
     }
 
-    /// Minimum and maximum (section 8.1.3). A delay, attack or hold may also be -32768, which means
-    /// no time at all.
+    /// Returns minimum and maximum (section 8.1.3). A delay, attack or hold may also be -32768,
+    /// which means a duration of 0.
     pub(crate) const fn range(self) -> (i16, i16) {
         let properties = &PROPERTIES[self as usize];
         (properties.low, properties.high)
     }
 
-    /// The value in an instrument zone without the generator.
+    /// Returns the value in an instrument zone that does not have the generator.
     pub(crate) const fn default(self) -> i16 {
         PROPERTIES[self as usize].default
     }
@@ -24,7 +25,7 @@ impl Generator {
         PROPERTIES[self as usize].kind
     }
 
-    /// Whether it can be the destination of a modulator.
+    /// Whether the generator can be the destination of a modulator.
     pub(super) fn can_be_modulated(self) -> bool {
         match self {
             Self::SampleModes | Self::ExclusiveClass => false,
@@ -32,7 +33,7 @@ impl Generator {
         }
     }
 
-    /// The value of an `amount` in an instrument zone, clamped to the range.
+    /// Returns the value in an instrument zone for an `amount` from the file, clamped to the range.
     pub(super) fn instrument_value(self, amount: i16) -> i16 {
         let (low, high) = self.range();
         match self {
@@ -58,15 +59,15 @@ impl Generator {
     }
 }
 
-/// The generator values of a zone, by number.
+/// The generator values of a zone. The index is the number of the generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Generators([i16; Generator::COUNT]);
 
 impl Generators {
-    /// Offsets of a preset zone without generators.
+    /// Offsets of a preset zone that has no generators.
     pub(super) const NO_OFFSETS: Self = Self([0; Generator::COUNT]);
 
-    /// Values of an instrument zone without generators.
+    /// Values of an instrument zone that has no generators.
     pub(super) const DEFAULTS: Self = {
         let mut values = [0; Generator::COUNT];
         let mut number = 0;
@@ -77,12 +78,12 @@ impl Generators {
         Self(values)
     };
 
-    /// The value or offset of one generator.
+    /// Returns the value of a generator in an instrument zone, or the offset in a preset zone.
     pub(crate) const fn get(&self, generator: Generator) -> i16 {
         self.0[generator as usize]
     }
 
-    /// All values, by number; 0 for numbers without a generator.
+    /// Returns the values by generator number. Numbers without a generator have 0.
     pub(crate) const fn values(&self) -> &[i16; Generator::COUNT] {
         &self.0
     }

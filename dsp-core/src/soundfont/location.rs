@@ -1,4 +1,4 @@
-//! Locations in a bank.
+//! Names the parts of a bank in messages.
 
 use alloc::string::String;
 
@@ -11,9 +11,9 @@ pub enum Location {
     /// A preset.
     #[error("preset {number} ({name})")]
     Preset {
-        /// Its number.
+        /// Number of the preset.
         number: usize,
-        /// Its name.
+        /// Name of the preset.
         name: String,
     },
     /// A zone of a preset.
@@ -29,9 +29,9 @@ pub enum Location {
     /// An instrument.
     #[error("instrument {number} ({name})")]
     Instrument {
-        /// Its number.
+        /// Number of the instrument.
         number: usize,
-        /// Its name.
+        /// Name of the instrument.
         name: String,
     },
     /// A zone of an instrument.
@@ -47,9 +47,9 @@ pub enum Location {
     /// A sample.
     #[error("sample {number} ({name})")]
     Sample {
-        /// Its number.
+        /// Number of the sample.
         number: usize,
-        /// Its name.
+        /// Name of the sample.
         name: String,
     },
 }

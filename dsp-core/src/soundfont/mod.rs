@@ -1,4 +1,4 @@
-//! SoundFont 2 banks: reading files, banks for playback, and reduced banks.
+//! Reads SoundFont 2 banks, holds them for playback, and writes reduced banks.
 //!
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 

@@ -1,8 +1,9 @@
-//! Modulators: how controllers change generators (sections 7.4, 8.2 to 8.4).
+//! Modulators, which change generators by controllers (sections 7.4 and 8.2 to 8.4).
 
 use super::generator::Generator;
 
-/// Adds `amount` times the values of `source` and `amount_source`, transformed, to the destination.
+/// A modulator. It multiplies `amount` by the values of `source` and `amount_source`, applies
+/// `transform` to the product, and adds the result to the destination.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Modulator {
     pub(crate) source: Source,
@@ -14,7 +15,7 @@ pub(crate) struct Modulator {
 }
 
 impl Modulator {
-    /// Whether both have the same sources and transform.
+    /// Whether the two modulators have the same sources and the same transform.
     pub(super) fn has_same_operators(&self, modulator: &Self) -> bool {
         self.source == modulator.source
             && self.amount_source == modulator.amount_source
@@ -26,9 +27,9 @@ impl Modulator {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Source {
     pub(crate) controller: Controller,
-    /// Whether the value falls as the controller rises (the direction bit).
+    /// Whether the value falls when the controller rises (the direction bit).
     pub(crate) is_negative: bool,
-    /// Whether the value is from -1 to 1, not from 0 to 1 (the polarity bit).
+    /// Whether the value ranges from -1 to 1 instead of 0 to 1 (the polarity bit).
     pub(crate) is_bipolar: bool,
     pub(crate) curve: Curve,
 }
@@ -44,7 +45,7 @@ pub(crate) enum Controller {
     ChannelPressure,
     PitchWheel,
     PitchWheelSensitivity,
-    /// The sum of the modulators whose destination is this one.
+    /// The sum of the modulators that have this modulator as their destination.
     Link,
     /// A MIDI controller.
     Midi(u8),
@@ -62,14 +63,14 @@ pub(crate) enum Curve {
 /// The destination of a modulator (section 7.4, sfModDestOper).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Destination {
-    /// A generator. The "Initial Pitch" of section 8.4.10 is not a generator of the file; it is
-    /// [`Generator::FineTune`] here, whose range does not limit the sum.
+    /// A generator. The "Initial Pitch" of section 8.4.10 has no generator in the file. It is
+    /// [`Generator::FineTune`] here, and the range of that generator does not limit the sum.
     Generator(Generator),
     /// The modulator with this index in the zone's list.
     Modulator(u16),
 }
 
-/// The transform of the product (section 8.3).
+/// The transform of the product of amount and sources (section 8.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Transform {
     Linear,
@@ -77,7 +78,7 @@ pub(crate) enum Transform {
 }
 
 impl Source {
-    /// The constant value 1.
+    /// A source without a controller, whose value is always 1.
     pub(super) const NONE: Self =
         Self { controller: Controller::None, is_negative: false, is_bipolar: false, curve: Curve::Linear };
 }

@@ -1,5 +1,5 @@
-//! The complete modulator list of a zone: the defaults, those of the global zone and those of the
-//! zone itself (sections 7.4, 8.4 and 9.5.4).
+//! Builds the complete modulator list of a zone: the default modulators, those of the global zone
+//! and those of the zone itself (sections 7.4, 8.4 and 9.5.4).
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -10,10 +10,10 @@ use super::modulator_records::{self, Target};
 use super::skipped::Reason;
 use super::velocity_to_cutoff::VelocityToCutoffForm;
 
-/// Maximum number of modulators of a zone.
+/// Maximum number of modulators of a zone, including the default modulators.
 pub(super) const MODULATORS_MAX: usize = 64;
 
-/// The zone in which a file states a modulator.
+/// The zone to which a modulator belongs in the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ZoneScope {
     /// The global zone of the preset or instrument.
@@ -22,14 +22,16 @@ pub(super) enum ZoneScope {
     Local,
 }
 
-/// Position of a modulator in the file: its zone and its index there.
+/// Position of a modulator in the file: its zone, and its index in that zone.
 type FilePosition = (ZoneScope, u16);
 
+/// A modulator in the list of a zone.
 #[derive(Debug, Clone, Copy)]
 struct Entry {
     modulator: Modulator,
-    /// The destination of a link.
+    /// The destination, if it is a modulator.
     link: Option<FilePosition>,
+    /// The zone of the modulator; `None` for default modulators.
     scope: Option<ZoneScope>,
 }
 
@@ -37,27 +39,29 @@ struct Entry {
 #[derive(Debug, Clone)]
 pub(super) struct ModulatorListBuilder {
     entries: Vec<Entry>,
-    /// The index in `entries` of each modulator of the file.
+    /// Position of each modulator in the file, and its index in `entries`.
     indices: Vec<(FilePosition, usize)>,
 }
 
 impl ModulatorListBuilder {
+    /// Creates an empty list, for preset zones.
     pub(super) const fn empty() -> Self {
         Self { entries: Vec::new(), indices: Vec::new() }
     }
 
+    /// Creates a list of the default modulators, for instrument zones.
     pub(super) fn defaults() -> Self {
         let entry = |modulator| Entry { modulator, link: None, scope: None };
         Self { entries: DEFAULT_MODULATORS.into_iter().map(entry).collect(), indices: Vec::new() }
     }
 
-    /// Adds the modulators of a zone. A modulator that differs from an earlier one in its amount
-    /// only replaces it.
+    /// Adds the modulators of a zone. A modulator replaces an earlier one that is identical except
+    /// for the amount. Calls `skip` for each modulator that is left out.
     pub(super) fn add(&mut self, scope: ZoneScope, records: &[[u8; 10]], mut skip: impl FnMut(Reason)) {
         let mut too_many = false;
         for (number, record) in (0..).zip(records) {
             let (modulator, target) = match modulator_records::read(record) {
-                Ok(read) => read,
+                Ok(modulator) => modulator,
                 Err(reason) => {
                     skip(reason);
                     continue;
@@ -89,7 +93,8 @@ impl ModulatorListBuilder {
         }
     }
 
-    /// The list without broken links. Broken links of `scope` are reported.
+    /// Returns the list without broken links. Calls `skip` for the broken links of the zone
+    /// `scope`.
     pub(super) fn finish(&self, scope: ZoneScope, mut skip: impl FnMut(Reason)) -> Arc<[Modulator]> {
         let entries = self.with_one_velocity_to_cutoff();
         let find = |link| Some(self.indices.iter().find(|(position, _)| *position == link)?.1);
@@ -112,9 +117,9 @@ impl ModulatorListBuilder {
         links.list()
     }
 
-    /// The entries. If velocity to cutoff exists in the forms of 2.01 and of 2.04, sets the amount
-    /// of the older form to 0. Such banks state their curve in the form of 2.04, and repeat it in
-    /// that of 2.01 for older players.
+    /// Returns the entries. If the list has the velocity-to-cutoff modulators of both 2.01 and
+    /// 2.04, sets the amount of the older form to 0. Banks have both because older players know
+    /// only the form of 2.01.
     fn with_one_velocity_to_cutoff(&self) -> Vec<Entry> {
         let has = |entry: &Entry, form| entry.modulator.velocity_to_cutoff_form() == Some(form);
         let mut entries = self.entries.clone();
@@ -128,39 +133,41 @@ impl ModulatorListBuilder {
         entries
     }
 
-    /// The index in its zone of the last modulator that was stored in an entry.
+    /// Returns the index in the file, within its zone, of the last modulator that was stored in an
+    /// entry.
     fn index_in_file(&self, entry: usize) -> usize {
-        let found = self.indices.iter().rev().find(|(_, index)| *index == entry);
-        found.map_or(0, |((_, number), _)| usize::from(*number))
+        let last = self.indices.iter().rev().find(|(_, index)| *index == entry);
+        last.map_or(0, |((_, number), _)| usize::from(*number))
     }
 }
 
 impl Entry {
-    /// Whether its source is a link.
+    /// Whether the source of the modulator is the sum of the modulators that link to it.
     fn has_linked_source(&self) -> bool {
         self.modulator.source.controller == Controller::Link
     }
 
-    /// Whether both are the same except for the amount (section 7.4).
+    /// Whether the two entries are identical except for the amount (section 7.4).
     fn is_identical(&self, entry: &Self) -> bool {
         self.link == entry.link
-            // The destination of a link is an index in its zone, which is compared above.
+            // For a link, `modulator.destination` is an index in its zone. `link` includes it.
             && (self.link.is_some() || self.modulator.destination == entry.modulator.destination)
             && self.modulator.has_same_operators(&entry.modulator)
     }
 }
 
-/// A list with resolved links.
+/// A modulator list with resolved links.
 struct Links {
     entries: Vec<Entry>,
-    /// For each link, the index of its destination if that exists; `None` for other modulators.
+    /// Index of the modulator to which each modulator links; `Some(None)` if it does not exist.
+    /// `None` for modulators whose destination is a generator.
     targets: Vec<Option<Option<usize>>>,
     is_valid: Vec<bool>,
 }
 
 impl Links {
-    /// Marks as invalid: links to modulators without a linked source, linked sources without a
-    /// link, and cycles.
+    /// Marks modulators as invalid: links to modulators without a linked source, linked sources
+    /// without a link to them, and cycles of links.
     fn mark_broken_links(&mut self) {
         let count = self.entries.len();
         self.is_valid = (0..count).map(|index| self.has_end(index)).collect();
@@ -184,7 +191,7 @@ impl Links {
         }
     }
 
-    /// Whether the links from an index end; otherwise they form a cycle.
+    /// Whether the chain of links that starts at an entry ends. If it does not, it is a cycle.
     fn has_end(&self, start: usize) -> bool {
         let mut index = start;
         for _ in 0..self.targets.len() {
@@ -196,8 +203,7 @@ impl Links {
         false
     }
 
-    /// Links of the global zone and of the zone itself can be identical. The later one replaces the
-    /// earlier one.
+    /// Replaces links of the global zone by identical links of the zone itself.
     fn merge_identical_links(&mut self) {
         while let Some((first, second)) = self.identical_links() {
             self.entries[first].modulator.amount = self.entries[second].modulator.amount;
@@ -210,6 +216,7 @@ impl Links {
         }
     }
 
+    /// Returns the indices of two valid links that are identical except for the amount.
     fn identical_links(&self) -> Option<(usize, usize)> {
         let count = self.entries.len();
         let pairs = (0..count).flat_map(|second| (0..second).map(move |first| (first, second)));
@@ -222,6 +229,7 @@ impl Links {
         })
     }
 
+    /// Returns the valid modulators, with new indices as destinations of the links.
     fn list(&self) -> Arc<[Modulator]> {
         let mut new_indices = Vec::with_capacity(self.is_valid.len());
         let mut next = 0;

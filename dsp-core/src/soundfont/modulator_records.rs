@@ -9,14 +9,15 @@ use super::skipped::Reason;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Target {
     Generator(Generator),
-    /// A modulator, by its index among those of the same zone in the file.
+    /// A modulator. The number is its index among the modulators of the same zone in the file.
     Link(u16),
 }
 
-/// Bit of sfModDestOper that marks a link.
+/// Bit of sfModDestOper that marks a modulator as destination (section 7.4).
 const LINK_BIT: u16 = 0x8000;
 
-/// Reads a modulator. Its `destination` is valid only if the target is a generator.
+/// Reads a modulator record. If the target is a link, `destination` holds the index in the file,
+/// not the index in the complete list.
 pub(super) fn read(record: &[u8; 10]) -> Result<(Modulator, Target), Reason> {
     let [source, destination, amount, amount_source, transform] =
         [0, 2, 4, 6, 8].map(|offset| u16_at(record, offset));
@@ -48,7 +49,8 @@ pub(super) fn read(record: &[u8; 10]) -> Result<(Modulator, Target), Reason> {
 }
 
 impl Modulator {
-    /// The record for a file, in which a link's destination is an index in its zone.
+    /// Returns the record for a file. If the destination is a modulator, its number must be the
+    /// index in the written zone.
     pub(super) fn record(&self) -> [u8; 10] {
         let destination = match self.destination {
             Destination::Generator(generator) => generator as u16,
@@ -74,7 +76,7 @@ impl Modulator {
 }
 
 impl Source {
-    /// The bits of sfModSrcOper or sfModAmtSrcOper.
+    /// Returns the bits of sfModSrcOper or sfModAmtSrcOper.
     fn bits(self) -> u16 {
         let controller = match self.controller {
             Controller::None => 0,
@@ -96,12 +98,12 @@ impl Source {
         controller | u16::from(self.is_negative) << 8 | u16::from(self.is_bipolar) << 9 | curve << 10
     }
 
-    /// Reads sfModSrcOper or sfModAmtSrcOper.
+    /// Converts the bits of sfModSrcOper or sfModAmtSrcOper to a source.
     fn read(bits: u16) -> Result<Self, Reason> {
         let index = (bits & 0x7f) as u8;
         let is_midi = bits & 0x80 != 0;
         let controller = match (is_midi, index) {
-            // The value is 1 with any curve.
+            // Without a controller the value is 1, whatever the other bits are.
             (false, 0) => return Ok(Self::NONE),
             (false, 2) => Controller::NoteOnVelocity,
             (false, 3) => Controller::NoteOnKey,

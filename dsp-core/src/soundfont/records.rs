@@ -1,10 +1,10 @@
-//! Tables of records and their fields (section 7).
+//! Reads tables of records and the fields of a record (section 7).
 
 use alloc::string::String;
 
 use super::error::BankError;
 
-/// The records of a table, `N` bytes each, with the terminal record.
+/// Splits the body of a chunk into records of `N` bytes. The last one is the terminal record.
 pub(super) fn table<'a, const N: usize>(
     chunk: &'static str,
     body: Option<&'a [u8]>,
@@ -24,7 +24,7 @@ pub(super) fn u32_at(record: &[u8], offset: usize) -> u32 {
     u32::from_le_bytes([record[offset], record[offset + 1], record[offset + 2], record[offset + 3]])
 }
 
-/// The text of a fixed-size field, up to the first zero byte, read as Latin-1.
+/// Reads the text of a fixed-size field as Latin-1, up to the first zero byte.
 pub(super) fn text(field: &[u8]) -> String {
     let end = field.iter().position(|&byte| byte == 0).unwrap_or(field.len());
     let name: String =
@@ -32,5 +32,5 @@ pub(super) fn text(field: &[u8]) -> String {
     String::from(name.trim())
 }
 
-/// Flag in a sample's type that marks Ogg Vorbis data (SF3).
+/// Flag in the type of a sample that is compressed with Ogg Vorbis (SF3).
 pub(super) const VORBIS_SAMPLE: u16 = 0x10;

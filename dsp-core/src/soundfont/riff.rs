@@ -1,7 +1,8 @@
 //! The RIFF structure of a SoundFont file (section 3): finds the chunks and checks their sizes.
 //!
-//! A file may be truncated, or the size of a chunk may exceed the enclosing chunk. Then the chunk
-//! ends with the enclosing one. Truncated sample data are played; a truncated table is an error.
+//! A file may be truncated, or a chunk may be larger than the chunk that contains it. Such a chunk
+//! is read up to the end of the file or of the outer chunk. Truncated sample data are played. A
+//! truncated table is an error.
 
 use alloc::string::String;
 
@@ -13,7 +14,7 @@ pub(super) struct Chunks<'a> {
     pub(super) name: Option<&'a [u8]>,
     pub(super) version: Option<&'a [u8]>,
     pub(super) samples: Option<&'a [u8]>,
-    /// Low bytes of 24-bit samples (`sm24`, section 6.2).
+    /// Lowest eight bits of 24-bit samples (`sm24`, section 6.2).
     pub(super) sample_low_bytes: Option<&'a [u8]>,
     pub(super) preset_headers: Option<&'a [u8]>,
     pub(super) preset_bags: Option<&'a [u8]>,
@@ -24,18 +25,18 @@ pub(super) struct Chunks<'a> {
     pub(super) instrument_modulators: Option<&'a [u8]>,
     pub(super) instrument_generators: Option<&'a [u8]>,
     pub(super) sample_headers: Option<&'a [u8]>,
-    /// Whether the sample data are not PCM, whatever the types of the samples are (form type
-    /// `sfpk`).
+    /// Whether the file has the form type `sfpk` and compressed sample data. The types in the
+    /// sample headers do not tell this.
     pub(super) is_packed: bool,
-    /// The innermost chunk with fewer bytes than its header states.
+    /// The last chunk that was found to have fewer bytes than its header states.
     truncated: Option<TruncatedChunk>,
 }
 
-/// A chunk that ends early.
+/// A chunk that has fewer bytes than its header states.
 #[derive(Debug, Clone, Copy)]
 struct TruncatedChunk {
     id: [u8; 4],
-    promised_bytes: usize,
+    stated_bytes: usize,
     present_bytes: usize,
 }
 
@@ -43,13 +44,13 @@ impl From<TruncatedChunk> for BankError {
     fn from(chunk: TruncatedChunk) -> Self {
         Self::Truncated {
             chunk: String::from_utf8_lossy(&chunk.id).into_owned(),
-            promised_bytes: chunk.promised_bytes as u64,
+            promised_bytes: chunk.stated_bytes as u64,
             present_bytes: chunk.present_bytes as u64,
         }
     }
 }
 
-/// Form types of banks (section 4.2) and of banks with packed sample data.
+/// Form types of banks (section 4.2) and of banks with compressed sample data.
 const FORMS: [&[u8; 4]; 2] = [b"sfbk", b"sfpk"];
 
 impl<'a> Chunks<'a> {
@@ -79,6 +80,7 @@ impl<'a> Chunks<'a> {
         Ok(chunks)
     }
 
+    /// Stores the body of a chunk with a known id. Returns an error for a truncated table.
     fn store(&mut self, id: &[u8; 4], body: &'a [u8]) -> Result<(), BankError> {
         let field = match id {
             b"INAM" => &mut self.name,
@@ -99,7 +101,7 @@ impl<'a> Chunks<'a> {
         *field = Some(body);
         let is_table = !matches!(id, b"INAM" | b"ifil" | b"smpl" | b"sm24");
         match self.truncated {
-            // A truncated table lacks its terminal record, which ends the lists of other tables.
+            // A truncated table lacks its terminal record, which marks the end of the last list.
             Some(chunk) if is_table && chunk.id == *id => Err(chunk.into()),
             _ => Ok(()),
         }
@@ -126,19 +128,19 @@ impl<'a> Chunks<'a> {
         }
     }
 
-    /// Splits the first chunk from the bytes after it: id, body and remaining bytes. `None` if not
-    /// even a header remains. A chunk of odd size has a pad byte of 0, which some writers of SF3
-    /// files omit.
+    /// Splits off the first chunk. Returns its id, its body and the remaining bytes; `None` if the
+    /// bytes are too short for a chunk header. A chunk of odd size is followed by a pad byte of 0,
+    /// which some writers of SF3 files omit.
     fn split_chunk(&mut self, bytes: &'a [u8]) -> Option<(&'a [u8; 4], &'a [u8], &'a [u8])> {
         let (id, remaining) = bytes.split_first_chunk::<4>()?;
         let (size, remaining) = remaining.split_first_chunk::<4>()?;
-        let promised_bytes = u32::from_le_bytes(*size) as usize;
-        let present_bytes = promised_bytes.min(remaining.len());
-        if present_bytes < promised_bytes {
-            self.truncated = Some(TruncatedChunk { id: *id, promised_bytes, present_bytes });
+        let stated_bytes = u32::from_le_bytes(*size) as usize;
+        let present_bytes = stated_bytes.min(remaining.len());
+        if present_bytes < stated_bytes {
+            self.truncated = Some(TruncatedChunk { id: *id, stated_bytes, present_bytes });
         }
         let (body, remaining) = remaining.split_at(present_bytes);
-        let is_odd = promised_bytes % 2 == 1;
+        let is_odd = stated_bytes % 2 == 1;
         let unpadded = remaining.strip_prefix(&[0]).filter(|_| is_odd);
         Some((id, body, unpadded.unwrap_or(remaining)))
     }

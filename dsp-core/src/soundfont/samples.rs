@@ -1,32 +1,34 @@
-//! Sample headers (section 7.10) and the sample data they point into (section 6).
+//! Sample headers (section 7.10) and sample data (section 6).
 
 use super::records::{VORBIS_SAMPLE, u16_at, u32_at};
 use super::skipped::Reason;
 use super::streams::Streams;
 
-/// A sample. Positions are frames of its [`Wave`].
+/// A sample. Its positions are frame numbers in its [`Wave`].
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sample {
     pub(crate) start: u32,
-    /// Frame after the last one.
+    /// Frame after the last frame of the sample.
     pub(crate) end: u32,
     pub(crate) loop_start: u32,
-    /// Frame after the last one of the loop; it has the same value as `loop_start`.
+    /// Frame after the last frame of the loop. It has the same value as the frame `loop_start`.
     pub(crate) loop_end: u32,
     pub(crate) rate_hz: u32,
-    /// MIDI key at which it plays as recorded; 60 if the file has none.
+    /// MIDI key at which the sample has its recorded pitch; 60 if the file does not specify a key.
     pub(crate) root_key: u8,
+    /// Correction that is added to the pitch.
     pub(crate) correction_cents: i8,
     /// Type bits (section 7.10): 1 mono, 2 right, 4 left, 8 linked.
     pub(crate) kind: u16,
-    /// Index of the other side of a stereo sample.
+    /// Index of the sample with the other channel of a stereo pair.
     pub(crate) link: u16,
-    /// Whether the loop of the header is valid; otherwise the sample plays once.
+    /// Whether the loop in the header is valid. If it is not, the sample plays once.
     pub(crate) is_loop_valid: bool,
 }
 
 impl Sample {
-    /// Whether the header has a loop. Files mark its absence in several ways.
+    /// Whether the header specifies a loop. Files without a loop have equal positions or an end of
+    /// 0.
     pub(super) fn has_loop(&self) -> bool {
         self.loop_start != self.loop_end && self.loop_end != 0
     }
@@ -41,28 +43,28 @@ pub(crate) struct Wave<'a> {
     pub(crate) low: Option<&'a [u8]>,
 }
 
-/// Type of a mono sample.
+/// Type of a mono sample (section 7.10).
 pub(super) const MONO: u16 = 1;
 
-/// Type flag of samples in the ROM of a sound card.
+/// Flag in the type of a sample whose data are in the ROM of a sound card (section 7.10).
 const ROM_SAMPLE: u16 = 0x8000;
 
-/// Sample rates that are played: well beyond the 400 to 50,000 Hz of section 7.10.
+/// Range of the supported sample rates. It is wider than the 400 to 50,000 Hz of section 7.10.
 const SAMPLE_RATES_HZ: core::ops::RangeInclusive<u32> = 100..=768_000;
 
-/// The header of a sample.
+/// A sample and the result of the checks of its header.
 pub(super) struct Header {
     pub(super) sample: Sample,
-    /// Index of its Ogg Vorbis stream, if it is compressed.
+    /// Index of the Ogg Vorbis stream of a compressed sample.
     pub(super) stream: Option<usize>,
-    /// Why it cannot be played.
+    /// Why the sample cannot be played.
     pub(super) problem: Option<Reason>,
-    /// Why it plays differently from its header.
+    /// Why the sample plays differently from what its header specifies.
     pub(super) warning: Option<Reason>,
 }
 
-/// Reads a header. `wave` holds the sample data of the file, which are not PCM if `is_packed`, and
-/// `streams` the compressed samples in them.
+/// Reads a sample header. `wave` holds the sample data of the file. If `is_packed`, they are
+/// compressed as a whole. `streams` are the Ogg Vorbis streams in the sample data.
 pub(super) fn read(record: &[u8; 46], wave: &[u8], streams: &Streams, is_packed: bool) -> Header {
     let [start, end, loop_start, loop_end, rate_hz] =
         [20, 24, 28, 32, 36].map(|offset| u32_at(record, offset));
@@ -85,14 +87,14 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8], streams: &Streams, is_packed:
             Span { start: 0, end: frames, cut: None }
         })
     };
-    let (start, available, cut, problem) = match span {
+    let (start, available_end, cut, problem) = match span {
         Ok(Span { start, end, cut }) => (start, end, cut, common_problem),
         Err(problem) => (start, end, None, common_problem.or(Some(problem))),
     };
-    let is_loop_valid = start <= loop_start && loop_start < loop_end && loop_end <= available;
+    let is_loop_valid = start <= loop_start && loop_start < loop_end && loop_end <= available_end;
     let sample = Sample {
         start,
-        end: available,
+        end: available_end,
         loop_start,
         loop_end,
         rate_hz,
@@ -112,7 +114,7 @@ pub(super) fn read(record: &[u8; 46], wave: &[u8], streams: &Streams, is_packed:
     Header { sample, stream: stream.filter(|_| problem.is_none()), problem, warning }
 }
 
-/// The frames of a sample in its wave.
+/// The range of a sample in its wave, in frames.
 struct Span {
     start: u32,
     end: u32,
@@ -120,11 +122,12 @@ struct Span {
     cut: Option<Reason>,
 }
 
+/// Returns the frames of a PCM sample. `limit` is the number of frames in the file.
 fn frame_span(start: u32, end: u32, limit: usize) -> Result<Span, Reason> {
-    let available = end.min(u32::try_from(limit).unwrap_or(u32::MAX));
-    if start >= available {
+    let available_end = end.min(u32::try_from(limit).unwrap_or(u32::MAX));
+    if start >= available_end {
         return Err(Reason::SampleFrames { start, end, limit });
     }
-    let cut = (available < end).then_some(Reason::SampleCut { end, limit });
-    Ok(Span { start, end: available, cut })
+    let cut = (available_end < end).then_some(Reason::SampleCut { end, limit });
+    Ok(Span { start, end: available_end, cut })
 }

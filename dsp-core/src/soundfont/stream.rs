@@ -4,11 +4,11 @@ use core::ops::Range;
 
 use super::skipped::Reason;
 
-/// A stream of the sample data.
+/// An Ogg Vorbis stream in the sample data.
 #[derive(Debug, Clone)]
 pub(super) struct Stream {
     /// Byte range in the sample data.
     pub(super) bytes: Range<usize>,
-    /// Number of frames by its last page, or why it cannot be played.
+    /// Number of frames according to the last page, or why the stream cannot be played.
     pub(super) frames: Result<u32, Reason>,
 }

@@ -1,7 +1,7 @@
 //! Finds the Ogg Vorbis streams of compressed samples in the sample data (SF3).
 //!
-//! Several samples may play the same stream, which is decoded once. Streams that overlap are
-//! refused, so that the decoding time is bounded by the size of the file.
+//! Several samples may play the same stream, which is decoded only once. Streams that overlap
+//! others are refused. This limits the decoding time in proportion to the size of the file.
 
 use alloc::vec::Vec;
 
@@ -9,12 +9,12 @@ use super::records::{VORBIS_SAMPLE, u16_at, u32_at};
 use super::skipped::Reason;
 use super::stream::Stream;
 
-/// The streams of a bank by ascending position, each once.
+/// The streams of a bank by ascending position, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct Streams(Vec<Stream>);
 
 impl Streams {
-    /// The streams of these sample headers in the sample data `wave`.
+    /// Finds the streams of the samples with these headers. `wave` holds the sample data.
     pub(super) fn find(headers: &[[u8; 46]], wave: &[u8]) -> Self {
         let compressed = headers.iter().filter(|header| u16_at(*header, 44) & VORBIS_SAMPLE != 0);
         let bytes = compressed.map(|header| (u32_at(header, 20) as usize, u32_at(header, 24) as usize));
@@ -34,15 +34,15 @@ impl Streams {
         Self(ranges.into_iter().map(stream).collect())
     }
 
-    /// Index and number of frames of the stream with these bytes.
+    /// Returns the index and the number of frames of the stream with this byte range.
     pub(super) fn of(&self, start: u32, end: u32) -> Result<(usize, u32), Reason> {
         let bytes = (start as usize, end as usize);
-        let found = self.0.binary_search_by_key(&bytes, |stream| (stream.bytes.start, stream.bytes.end));
-        let number = found.map_err(|_| Reason::Vorbis("it is not in the file"))?;
+        let index = self.0.binary_search_by_key(&bytes, |stream| (stream.bytes.start, stream.bytes.end));
+        let number = index.map_err(|_| Reason::Vorbis("it is not in the file"))?;
         Ok((number, self.0[number].frames?))
     }
 
-    /// All streams by index.
+    /// Returns all streams.
     pub(super) fn all(&self) -> &[Stream] {
         &self.0
     }

@@ -1,4 +1,4 @@
-//! The summary of a bank, read without its samples.
+//! Reads the summary of a bank, without its samples.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -10,11 +10,11 @@ use super::riff::Chunks;
 /// Name, encoding and presets of a bank.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BankSummary {
-    /// The name in the file (`INAM`); empty if it has none.
+    /// The name in the file (`INAM`); empty if the file has no name.
     pub name: String,
     /// The encoding of the samples: PCM (SF2) or Ogg Vorbis (SF3).
     pub encoding: SampleEncoding,
-    /// The presets by ascending bank and program.
+    /// The presets by ascending bank and program number.
     pub presets: Vec<PresetSummary>,
 }
 
@@ -23,35 +23,37 @@ impl BankSummary {
     ///
     /// # Errors
     ///
-    /// [`BankError`] with the first problem, such as a size beyond the end of the file.
+    /// [`BankError`] with the first problem of the file, such as a missing chunk.
     pub fn read(file: &[u8]) -> Result<Self, BankError> {
         summary(&Chunks::read(file)?)
     }
 }
 
-/// A preset as a bank lists it.
+/// Numbers and name of a preset.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct PresetSummary {
     /// Bank number: 0 for melodic General MIDI sounds, 128 for drum kits.
     pub bank: u16,
-    /// Program number, from 0.
+    /// Program number, 0 to 127.
     pub program: u16,
-    /// Name in the file.
+    /// Name of the preset in the file.
     pub name: String,
 }
 
 /// The encoding of a bank's samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SampleEncoding {
-    /// PCM, 16 or 24 bit: an SF2 bank.
+    /// PCM with 16 or 24 bits: an SF2 bank.
     Pcm,
     /// Ogg Vorbis: an SF3 bank.
     Vorbis,
 }
 
-/// Maximum number of presets: 256 banks of 128 programs. The largest banks have a tenth of it.
+/// Maximum number of presets: 256 banks of 128 programs. The largest known banks have a tenth of
+/// this number.
 pub(super) const PRESETS_MAX: usize = 1 << 15;
 
+/// Reads the summary from the chunks of a file.
 pub(super) fn summary(chunks: &Chunks<'_>) -> Result<BankSummary, BankError> {
     let headers = table::<38>("phdr", chunks.preset_headers)?;
     let samples = table::<46>("shdr", chunks.sample_headers)?;
@@ -76,8 +78,8 @@ pub(super) fn summary(chunks: &Chunks<'_>) -> Result<BankSummary, BankError> {
     })
 }
 
-/// Whether the version of a bank (`ifil`) or the type of a sample marks compressed samples.
-/// `samples` ends with its terminal record.
+/// Whether a bank has compressed samples. The version of the file (`ifil`) or the type of a sample
+/// tells this. `samples` are the sample headers with the terminal record.
 fn is_vorbis(version: Option<&[u8]>, samples: &[[u8; 46]]) -> bool {
     let major_version = version.filter(|version| version.len() >= 2).map(|version| u16_at(version, 0));
     major_version == Some(3)

@@ -1,4 +1,4 @@
-//! Tests with real banks.
+//! Tests with SoundFont banks from Debian packages.
 
 use super::Bank;
 
@@ -6,7 +6,7 @@ const TIM: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 const FLUID: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 
 fn bank(path: &str) -> Bank {
-    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("a valid bank")
+    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("the bank is valid")
 }
 
 #[test]
@@ -25,13 +25,13 @@ mod vorbis {
 
     const MUSE: &str = "/usr/share/sounds/sf3/MuseScore_General_Lite.sf3";
 
-    /// Sample, frames and root mean square of its stream, decoded by libsndfile 1.2.2 with
-    /// libvorbis.
+    /// Index, number of frames and root mean square of three samples, as decoded by libsndfile
+    /// 1.2.2 with libvorbis.
     const REFERENCE: [(usize, usize, f64); 3] =
         [(0, 24_351, 2_690.186), (100, 53_144, 7_371.633), (500, 39_176, 9_588.741)];
 
     #[test]
-    fn preparing_presets_decodes_their_compressed_samples() {
+    fn preparing_presets_decodes_only_their_compressed_samples() {
         let bank = bank(MUSE);
         assert_eq!(bank.skipped(), []);
         assert!((0..bank.samples().len()).all(|sample| bank.wave(sample).is_none()));
@@ -57,20 +57,20 @@ mod vorbis {
             bank.presets().iter().map(|preset| (preset.bank, preset.program as u8)).collect();
         bank.prepare(&all).unwrap();
         for (sample, frames, expected_rms) in REFERENCE {
-            let decoded = bank.wave(sample).expect("decoded").high;
+            let decoded = bank.wave(sample).expect("the sample is decoded").high;
             let value = |frame: &[u8; 2]| f64::from(i16::from_le_bytes(*frame));
             let rms = (decoded.iter().map(|frame| value(frame) * value(frame)).sum::<f64>()
                 / decoded.len() as f64)
                 .sqrt();
             assert_eq!(decoded.len(), frames, "sample {sample}");
-            assert!((rms - expected_rms).abs() < 0.01, "sample {sample}: {rms}, not {expected_rms}");
+            assert!((rms - expected_rms).abs() < 0.01, "sample {sample}: RMS {rms}, expected {expected_rms}");
         }
     }
 
     #[test]
     fn a_damaged_stream_silences_only_its_sample() {
         let mut file = std::fs::read(MUSE).expect("the bank is installed");
-        let offset = file.windows(4).position(|bytes| bytes == b"OggS").expect("a stream");
+        let offset = file.windows(4).position(|bytes| bytes == b"OggS").expect("the file has an Ogg stream");
         file[offset + 5_000] ^= 0xff;
         let bank = Bank::from_vec(file).unwrap();
         let preset = (0..bank.presets().len())
@@ -78,7 +78,7 @@ mod vorbis {
                 let preset = &bank.presets()[preset];
                 bank.select(&[(preset.bank, preset.program as u8)]).samples(&bank).contains(&0)
             })
-            .expect("a preset that plays the first sample");
+            .expect("some preset plays the first sample");
         let preset = &bank.presets()[preset];
         bank.prepare(&[(preset.bank, preset.program as u8)]).unwrap();
         let skipped: Vec<String> = bank.skipped().iter().map(ToString::to_string).collect();

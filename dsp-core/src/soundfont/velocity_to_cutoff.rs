@@ -3,23 +3,25 @@
 use super::default_modulators_table::VELOCITY_TO_CUTOFF;
 use super::modulator::{Controller, Curve, Modulator, Source};
 
-/// The form of the default velocity-to-cutoff modulator in a version of the specification.
+/// The default velocity-to-cutoff modulator has a different form in each version of the
+/// specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum VelocityToCutoffForm {
-    /// Without an amount source.
+    /// Version 2.04: without an amount source.
     Of2_04,
-    /// With a switch as its amount source: no effect at velocities from 64 on.
+    /// Version 2.01: with a switch as amount source. Velocities from 64 upwards have no effect.
     Of2_01,
 }
 
 impl Modulator {
-    /// Whether it states how velocity changes the cutoff, so that the default of section 8.4.2 does
-    /// not apply.
+    /// Whether the modulator specifies how velocity changes the filter cutoff. The default
+    /// modulator of section 8.4.2 then does not apply.
     pub(crate) fn states_velocity_to_cutoff(&self) -> bool {
         self.velocity_to_cutoff_form().is_some()
     }
 
-    /// The form of the default modulator of section 8.4.2 that it has, if any.
+    /// Returns the form of the default modulator of section 8.4.2 that this modulator has. `None`
+    /// if it is another modulator.
     pub(super) fn velocity_to_cutoff_form(&self) -> Option<VelocityToCutoffForm> {
         const SWITCH_OF_2_01: Source = Source {
             controller: Controller::NoteOnVelocity,
@@ -48,7 +50,7 @@ mod tests {
         for (bytes, word) in record.as_chunks_mut::<2>().0.iter_mut().zip(words) {
             *bytes = word.to_le_bytes();
         }
-        read(&record).expect("a modulator").0
+        read(&record).expect("the record is a modulator").0
     }
 
     #[test]
@@ -56,7 +58,7 @@ mod tests {
         let (of_2_04, of_2_01) = ([0x0102, 8, 0, 0, 0], [0x0102, 8, 0, 0x0d02, 0]);
         assert!(modulator(of_2_04).states_velocity_to_cutoff());
         assert!(modulator(of_2_01).states_velocity_to_cutoff());
-        assert!(!modulator(of_2_01).has_same_operators(&modulator(of_2_04)), "a zone may state both");
+        assert!(!modulator(of_2_01).has_same_operators(&modulator(of_2_04)), "a zone may have both forms");
         let others = [
             ("another amount source", [0x0102, 8, 0, 0x0502, 0]),
             ("another curve", [0x0502, 8, 0, 0, 0]),
@@ -64,8 +66,8 @@ mod tests {
             ("another transform", [0x0102, 8, 0, 0, 2]),
             ("another destination", [0x0102, 11, 0, 0x0d02, 0]),
         ];
-        for (what, words) in others {
-            assert!(!modulator(words).states_velocity_to_cutoff(), "{what}");
+        for (difference, words) in others {
+            assert!(!modulator(words).states_velocity_to_cutoff(), "{difference}");
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Zones of presets and instruments, merged with their global zones (sections 7.2 to 7.9).
+//! Reads the zones of presets and instruments and merges them with their global zones (sections 7.2
+//! to 7.9).
 
 use alloc::sync::Arc;
 use alloc::vec::Vec;
@@ -33,37 +34,43 @@ pub(super) struct Zone {
     pub(super) velocities: Range,
     pub(super) generators: Generators,
     pub(super) modulators: Arc<[Modulator]>,
-    /// Index of the instrument or sample that it plays.
+    /// Index of the instrument or sample that the zone plays.
     pub(super) target: usize,
 }
 
-/// The tables of the zones of presets or instruments, without their terminal records.
+/// The tables for the zones of all presets or of all instruments. `generators` and `modulators` are
+/// without the terminal record.
 pub(super) struct ZoneTables<'a> {
-    /// The generator that ends a zone's list and states the index that it plays.
+    /// The generator that ends the list of a zone. Its amount is the index of the instrument or
+    /// sample that the zone plays.
     pub(super) target: Generator,
+    /// "instrument" or "sample", for messages.
     pub(super) target_name: &'static str,
-    /// Zones with the terminal record, which states the end of the last zone.
+    /// The first generator and the first modulator of each zone. The terminal record has the end of
+    /// the last zone.
     pub(super) bags: &'a [[u8; 4]],
     pub(super) generators: &'a [[u8; 4]],
     pub(super) modulators: &'a [[u8; 10]],
 }
 
-/// Maximum average number of times that the lists of a bank read each record of a table. In a valid
-/// bank each record is read once. Overlapping lists read it again, which takes memory and time.
+/// Maximum number of reads per record of a table, on average. In a valid bank each record is read
+/// once. If lists overlap, records are read more often, which takes memory and time.
 const READS_MAX: usize = 2;
 
-/// Maximum number of records of a table that lists can refer to by 16 bits (sections 7.2 to 7.9).
+/// Maximum number of records of a table, because lists refer to them by 16-bit indices (sections
+/// 7.2 to 7.9).
 const INDEXED_MAX: usize = 1 << 16;
 
-/// Numbers of records that the lists of a bank may still read from its tables.
+/// Number of records that the lists of a bank may still read, for each table.
 pub(super) struct ReadBudgets {
     zones: ReadBudget,
     generators: ReadBudget,
     modulators: ReadBudget,
 }
 
+/// Number of records that the lists of a bank may still read from a table.
 struct ReadBudget {
-    /// The kind of record.
+    /// The kind of record in the plural, for messages.
     kind: &'static str,
     limit: usize,
     remaining: usize,
@@ -75,6 +82,7 @@ impl ReadBudget {
         Self { kind, limit, remaining: limit }
     }
 
+    /// Subtracts `count` records. Returns an error if fewer remain.
     fn spend(&mut self, count: usize) -> Result<(), Reason> {
         let &mut Self { kind, limit, remaining } = self;
         self.remaining = remaining.checked_sub(count).ok_or(Reason::SharedList { kind, count, limit })?;
@@ -90,11 +98,12 @@ struct ZoneValues {
     generators: Generators,
 }
 
-/// A problem of a zone, by its index in the list, or of the whole list.
+/// A problem, with the index of its zone in the list. The index is `None` for a problem of the
+/// whole list.
 pub(super) type ZoneProblem = (Option<usize>, Reason);
 
 impl ZoneTables<'_> {
-    /// The numbers of records that all lists of these tables may read together.
+    /// Returns the number of records that all lists may read in total, for each table.
     pub(super) fn read_budgets(&self) -> ReadBudgets {
         ReadBudgets {
             zones: ReadBudget::new("zones", self.bags.len() - 1),
@@ -103,8 +112,9 @@ impl ZoneTables<'_> {
         }
     }
 
-    /// The zones of a range of bags, without those that cannot be played. `check` returns whether
-    /// the instrument or sample of an index can be played; `skip` gets the problems.
+    /// Reads the zones of a preset or instrument. `bags` is the range of their records. `check`
+    /// returns an error if the instrument or sample with an index cannot be played. Calls `skip`
+    /// for each problem. Zones that cannot be played are left out.
     pub(super) fn zones(
         &self,
         budgets: &mut ReadBudgets,
@@ -122,12 +132,12 @@ impl ZoneTables<'_> {
             return Vec::new();
         }
         let mut zones: Vec<Zone> = Vec::new();
-        let mut base = self.defaults();
-        let mut base_modulators = match self.target {
+        let mut global = self.defaults();
+        let mut global_modulators = match self.target {
             Generator::SampleId => ModulatorListBuilder::defaults(),
             _ => ModulatorListBuilder::empty(),
         };
-        let mut inherited = base_modulators.finish(ZoneScope::Local, |_| {});
+        let mut inherited = global_modulators.finish(ZoneScope::Local, |_| {});
         for (number, bag) in bags.enumerate() {
             let mut skip = |reason| skip((Some(number), reason));
             let generators = match self.list(bag, 0, self.generators, &mut budgets.generators) {
@@ -142,13 +152,13 @@ impl ZoneTables<'_> {
                 skip(reason);
                 &[]
             });
-            let mut values = base.clone();
+            let mut values = global.clone();
             let target = self.read_generators(generators, &mut values, &mut skip);
             let Some(target) = target else {
                 if number == 0 {
-                    base = values;
-                    base_modulators.add(ZoneScope::Global, modulators, &mut skip);
-                    inherited = base_modulators.finish(ZoneScope::Global, &mut skip);
+                    global = values;
+                    global_modulators.add(ZoneScope::Global, modulators, &mut skip);
+                    inherited = global_modulators.finish(ZoneScope::Global, &mut skip);
                 } else {
                     skip(Reason::NoTarget(self.target_name));
                 }
@@ -156,10 +166,11 @@ impl ZoneTables<'_> {
             };
             let mut list = Arc::clone(&inherited);
             if !modulators.is_empty() {
-                let mut draft = base_modulators.clone();
-                draft.add(ZoneScope::Local, modulators, &mut skip);
-                list = draft.finish(ZoneScope::Local, &mut skip);
-                // Most zones of an instrument have the same modulators; they share one list.
+                let mut builder = global_modulators.clone();
+                builder.add(ZoneScope::Local, modulators, &mut skip);
+                list = builder.finish(ZoneScope::Local, &mut skip);
+                // Most zones of an instrument have the same modulators. They share one list to save
+                // memory.
                 if let Some(last) = zones.last().filter(|last| last.modulators == list) {
                     list = Arc::clone(&last.modulators);
                 }
@@ -176,6 +187,7 @@ impl ZoneTables<'_> {
         zones
     }
 
+    /// Returns the values of a zone without generators.
     fn defaults(&self) -> ZoneValues {
         let generators = match self.target {
             Generator::SampleId => Generators::DEFAULTS,
@@ -184,7 +196,8 @@ impl ZoneTables<'_> {
         ZoneValues { keys: Range::ALL, velocities: Range::ALL, generators }
     }
 
-    /// The generator or modulator records of a zone.
+    /// Returns the generator or modulator records of a zone. `offset` is that of the index of the
+    /// first record in a bag, in bytes.
     fn list<'t, const N: usize>(
         &self,
         bag: usize,
@@ -202,8 +215,8 @@ impl ZoneTables<'_> {
         Ok(records)
     }
 
-    /// Reads a zone's generators into `values`, which start as those of its global zone. Returns
-    /// the index of the instrument or sample that it plays.
+    /// Reads the generators of a zone into `values`, which the caller sets to those of the global
+    /// zone. Returns the index of the instrument or sample that the zone plays.
     fn read_generators(
         &self,
         records: &[[u8; 4]],
@@ -216,7 +229,7 @@ impl ZoneTables<'_> {
         for (position, record) in records.iter().enumerate() {
             let (number, amount) = (u16_at(record, 0), u16_at(record, 2));
             match Generator::from_number(number) {
-                // Generators after it are ignored (section 8.1.2, numbers 41 and 53).
+                // Generators after the target are ignored (section 8.1.2, numbers 41 and 53).
                 Some(generator) if generator == self.target => return Some(usize::from(amount)),
                 Some(Generator::KeyRange) => match position {
                     0 => values.keys = range(amount),
@@ -234,23 +247,26 @@ impl ZoneTables<'_> {
         None
     }
 
+    /// Sets a generator, if zones of this kind can have it.
     fn set(&self, generator: Generator, amount: i16, generators: &mut Generators) {
         match (self.target, generator.kind()) {
             (_, GeneratorKind::Structure) => {}
             (Generator::SampleId, _) => generators.set(generator, generator.instrument_value(amount)),
-            // An offset in a preset: only the sum must be in the range.
+            // The amount is an offset in a preset. Only its sum with the instrument's value is
+            // clamped.
             (_, GeneratorKind::Value) => generators.set(generator, amount),
             (_, GeneratorKind::InstrumentOnly | GeneratorKind::Substitution) => {}
         }
     }
 }
 
-/// A range from its amount: the low byte is the lower end (section 8.1.2, number 43).
+/// Converts an amount to a range. The low byte is the lower end (section 8.1.2, number 43).
 fn range(amount: u16) -> Range {
     let [low, high] = amount.to_le_bytes();
     Range { low, high: high.min(127) }
 }
 
+/// Returns an error for an empty range.
 fn check_range(kind: &'static str, range: Range) -> Result<(), Reason> {
     let Range { low, high } = range;
     if low > high { Err(Reason::EmptyRange { kind, low, high }) } else { Ok(()) }

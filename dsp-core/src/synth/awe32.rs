@@ -1,4 +1,4 @@
-//! NRPNs of the Sound Blaster AWE32, which replace generator values of a bank.
+//! Stores the NRPNs of the Sound Blaster AWE32. They replace generator values of the bank.
 
 use super::awe32_table::{Conversion, PARAMETERS, PITCH};
 use super::filter::CENT_ZERO_HZ;
@@ -7,22 +7,24 @@ use super::generator_values::GeneratorValues;
 /// The NRPN MSB of the AWE32.
 pub(super) const MSB: u8 = 127;
 
-/// The 14-bit data value that means 0.
+/// The 14-bit data value that stands for 0.
 const CENTRE: i32 = 8_192;
 
-/// The shortest time of a generator, 1 ms (section 8.1.3). As a delay it means no delay.
+/// The shortest time of a generator: 1 ms (section 8.1.3). The synthesizer treats a delay of this
+/// time as no delay.
 const MIN_TIMECENTS: f32 = -12_000.0;
 
-/// An LFO frequency below the generator's range, in absolute cents: the LFO is stopped.
+/// Frequency of a stopped LFO in absolute cents: the lowest frequency of the generator (section
+/// 8.1.3).
 const STOPPED_LFO_CENTS: f32 = -16_000.0;
 
-/// The values that a channel has received.
+/// The AWE32 parameters that a channel has received.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Awe32 {
     /// Values by NRPN LSB, in the units of the generators.
     values: [Option<f32>; PARAMETERS.len()],
     pitch_cents: f32,
-    /// Whether any value was received. If not, voices skip the table.
+    /// Whether any value was received. If none was, voices do not search the table.
     is_used: bool,
 }
 
@@ -32,7 +34,8 @@ impl Awe32 {
         usize::from(lsb) < PARAMETERS.len()
     }
 
-    /// Stores the data of a parameter, 7 bits each. Data outside the parameter's range are clamped.
+    /// Sets a parameter. `msb` and `lsb` are the data entry controllers, 0 to 127. The data are
+    /// clamped to the range of the parameter.
     pub(super) fn set(&mut self, number: u8, msb: u8, lsb: u8) {
         let centred = (i32::from(msb) << 7 | i32::from(lsb)) - CENTRE;
         if number == PITCH {
@@ -49,7 +52,7 @@ impl Awe32 {
         self.is_used = true;
     }
 
-    /// Offset of the channel's tuning in cents.
+    /// Returns the offset of the channel's tuning in cents.
     pub(super) fn pitch_cents(&self) -> f32 {
         self.pitch_cents
     }
@@ -78,12 +81,12 @@ impl Awe32 {
     }
 }
 
-/// `1200 log2(seconds)`, at least the minimum of a generator.
+/// Converts a time to timecents: `1200 log2(secs)`, at least [`MIN_TIMECENTS`].
 fn timecents(secs: f32) -> f32 {
     if secs > 0.0 { (1_200.0 * libm::log2f(secs)).max(MIN_TIMECENTS) } else { MIN_TIMECENTS }
 }
 
-/// `1200 log2(hertz / 8.1758)`.
+/// Converts a frequency to absolute cents: `1200 log2(hz / 8.1758)`.
 fn absolute_cents(hz: f32) -> f32 {
     if hz > 0.0 { 1_200.0 * libm::log2f(hz / CENT_ZERO_HZ) } else { STOPPED_LFO_CENTS }
 }

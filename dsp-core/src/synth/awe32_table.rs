@@ -1,11 +1,10 @@
-//! The NRPNs of the Sound Blaster AWE32, MSB 127: the generator that each LSB from 0 to 26
-//! replaces, and the conversion of its data.
+//! Table of the NRPNs of the Sound Blaster AWE32 (MSB 127). Each LSB from 0 to 26 replaces a
+//! generator and has a conversion of its data.
 //!
-//! Source of ranges, units and realtime parameters: Creative, "SB AWE32 Developer's Information
-//! Pack" 3.01. They are corrected as in FluidSynth 2.4.5 (`FluidFeatures.md`, "AWE32 NRPNs"), whose
-//! corrections come from listening tests. Seven-bit values are the least significant byte alone.
-//! The LFO and envelope of the filter change its cutoff. Cutoff and resonance: S. Christian
-//! Collins, "Filter NRPN Test", measured on an Audigy 2.
+//! Ranges, units and realtime parameters are those of Creative, "SB AWE32 Developer's Information
+//! Pack" 3.01, with the corrections of FluidSynth 2.4.5 (`FluidFeatures.md`, "AWE32 NRPNs"), which
+//! are based on listening tests. Seven-bit values use only the least significant byte. Cutoff and
+//! resonance are from S. Christian Collins, "Filter NRPN Test", measured on an Audigy 2.
 
 use crate::soundfont::Generator;
 
@@ -13,39 +12,42 @@ use crate::soundfont::Generator;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Parameter {
     pub(super) generator: Generator,
-    /// Whether it changes active notes. Other parameters take effect with the next note.
+    /// Whether the parameter changes active notes. Other parameters take effect with the next note.
     pub(super) is_realtime: bool,
     pub(super) conversion: Conversion,
 }
 
-/// Conversion of data entry to the value of a generator. Times and centred data count from 8192,
-/// the centre of the 14-bit range.
+/// Conversion of data entry to the value of a generator. For times and centred data, 8192 (the
+/// centre of the 14-bit range) stands for 0.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Conversion {
-    /// A time: seconds per unit, and the maximum of the data.
+    /// A time. The fields are the seconds per unit, and the maximum of the data.
     Time { unit_secs: f32, max: i32 },
-    /// A frequency: hertz per unit of the least significant byte.
+    /// A frequency. The field is the hertz per unit of the least significant byte.
     Frequency { unit_hz: f32 },
-    /// The least significant byte: the generator's value at 0, and its increment per unit.
+    /// A value from the least significant byte. The fields are the generator's value for a byte of
+    /// 0, and its increment per unit.
     LowByte { base: f32, unit: f32 },
-    /// Centred data: their range, and the generator's value per unit.
+    /// A value from centred data. The fields are the range of the data, and the generator's value
+    /// per unit.
     Centred { min: i32, max: i32, unit: f32 },
 }
 
-/// The LSB that tunes the channel. It replaces no generator, but adds cents to the tuning.
+/// The LSB of the pitch. This parameter replaces no generator, but adds cents to the tuning of the
+/// channel.
 pub(super) const PITCH: u8 = 16;
 
-/// 100 Hz, the lowest cutoff, in absolute cents: `1200 log2(100 / 8.175799)`.
+/// Lowest cutoff in absolute cents: `1200 log2(100 / 8.175799)` is 100 Hz.
 const CUTOFF_CENTS: f32 = 4_335.0;
 
-/// Cents of cutoff per unit: 7646 cents times `value / 128` end at 8 kHz.
+/// Cents of cutoff per unit. The highest value, 127, is a cutoff of 8 kHz.
 const CUTOFF_UNIT_CENTS: f32 = 7_646.0 / 128.0;
 
-/// Centibels of resonance per unit: 20 dB times `value / 128` end at 19.84 dB.
+/// Centibels of resonance per unit. The highest value, 127, is 19.84 dB.
 const RESONANCE_UNIT_CB: f32 = 200.0 / 128.0;
 
-/// Send per unit in tenths of a per cent: 256 units are the maximum of controllers 91 and 93
-/// (sections 8.4.8 and 8.4.9).
+/// Send per unit in tenths of a per cent. 256 units are as much as the maximum of controllers 91
+/// and 93 (sections 8.4.8 and 8.4.9).
 const SEND_UNIT: f32 = 200.0 / 256.0;
 
 const DELAY: Conversion = Conversion::Time { unit_secs: 0.004, max: 5_900 };
@@ -67,7 +69,7 @@ const fn realtime(generator: Generator, conversion: Conversion) -> Option<Parame
     Some(Parameter { generator, is_realtime: true, conversion })
 }
 
-/// Parameters by LSB; [`PITCH`] has no generator.
+/// The parameter of each LSB; `None` for [`PITCH`], which has no generator.
 #[rustfmt::skip]
 pub(super) const PARAMETERS: [Option<Parameter>; 27] = {
     use Generator::*;

@@ -3,11 +3,14 @@
 /// Lowest bank number of drum kits in a SoundFont (section 7.2).
 pub const DRUM_BANK: u16 = 128;
 
-/// The SoundFont bank number that bank select chooses: controller 0 is `msb`, controller 32 `lsb`.
-/// `is_drum_channel` is whether the channel's own instrument is a drum kit.
+/// Returns the SoundFont bank number that the bank select controllers choose. `msb` is the value of
+/// controller 0, `lsb` that of controller 32. `is_drum_channel` says whether the instrument of the
+/// channel is a drum kit.
 ///
-/// An MSB of 120 (GM2), 126 or 127 (XG) selects drum kits. Otherwise the MSB is the bank (GS); if
-/// it is 0 (XG) or 121 (GM2), the LSB is.
+/// An MSB of 120 (GM2), 126 or 127 (XG) selects drum kits. An MSB of 121 (GM2) selects the bank
+/// with the number of the LSB. On drum channels, every other MSB selects drum kits. On other
+/// channels, an MSB of 0 (XG) selects the bank with the number of the LSB. Any other MSB is the
+/// bank number (GS).
 #[must_use]
 pub fn selected_bank(msb: u8, lsb: u8, is_drum_channel: bool) -> u16 {
     match msb {

@@ -1,4 +1,4 @@
-//! An attenuation and its gain, so that a constant attenuation is converted only once.
+//! Caches the gain of an attenuation. A constant attenuation is converted only once.
 
 use super::units::centibels_to_gain;
 
@@ -12,7 +12,7 @@ pub(super) struct CachedGain {
 impl CachedGain {
     pub(super) const UNITY: Self = Self { attenuation_cb: 0.0, gain: 1.0 };
 
-    /// The linear gain of an attenuation in centibels.
+    /// Returns the linear gain of an attenuation in centibels.
     pub(super) fn gain(&mut self, attenuation_cb: f32) -> f32 {
         if attenuation_cb != self.attenuation_cb {
             *self = Self { attenuation_cb, gain: centibels_to_gain(attenuation_cb) };

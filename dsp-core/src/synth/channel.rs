@@ -5,7 +5,7 @@ use super::bank_select::selected_bank;
 use super::controllers;
 use crate::soundfont::Generator;
 
-/// Controllers that are not 0 at the start (General MIDI Level 2, section 3.3).
+/// Initial values of the controllers that do not start at 0 (General MIDI Level 2, section 3.3).
 const DEFAULTS: [(u8, u8); 4] = [
     (controllers::VOLUME, 100),
     (controllers::PAN, 64),
@@ -20,23 +20,23 @@ enum Parameter {
     BendRange,
     FineTuning,
     CoarseTuning,
-    /// The offset of a generator (section 9.6), by its number.
+    /// The offset of the generator with this number (section 9.6).
     Generator(u8),
-    /// A parameter of the AWE32, by its NRPN LSB.
+    /// The parameter of the AWE32 with this NRPN LSB.
     Awe32(u8),
 }
 
 /// NRPN MSB of the generators of a SoundFont (section 9.6.1).
 const SOUNDFONT_NRPN_MSB: u8 = 120;
 
-/// The 14-bit data value that means 0.
+/// The 14-bit data value that stands for 0.
 const DATA_CENTRE: i32 = 8_192;
 
 /// Maximum of the bend range: 127 semitones and 99 cents.
 const BEND_RANGE_MAX_CENTS: i32 = 12_799;
 
-/// Change of a generator per unit of NRPN data (section 9.6.2). It is 2 for times, modulation
-/// depths in cents and the cutoff, 4 for frequencies, and 1 for all others.
+/// Returns the change of a generator per unit of NRPN data (section 9.6.2). It is 2 for times,
+/// modulation depths in cents and the cutoff, 4 for frequencies, and 1 for all other generators.
 fn nrpn_scale(generator: u8) -> i32 {
     match generator {
         5..=8 | 10 | 11 | 21 | 23 | 25..=28 | 30 | 33..=36 | 38 => 2,
@@ -45,6 +45,7 @@ fn nrpn_scale(generator: u8) -> i32 {
     }
 }
 
+/// The state of a MIDI channel.
 #[derive(Debug, Clone)]
 pub(super) struct Channel {
     controllers: [u8; 128],
@@ -57,13 +58,14 @@ pub(super) struct Channel {
     fine_tuning_cents: f32,
     coarse_tuning_semitones: f32,
     parameter: Parameter,
-    /// The generator number that NRPN LSBs 100 to 102 have counted up so far.
+    /// Sum of the steps of the NRPN LSBs 100 to 102 so far: see [`Self::select_non_registered`].
     nrpn_count: u16,
+    /// Offsets that NRPNs add to the generators.
     generator_offsets: [f32; Generator::COUNT],
     awe32: Awe32,
     /// Whether the channel is in mono mode.
     pub(super) is_mono: bool,
-    /// For each key that is down: the number of key presses up to it, and its velocity.
+    /// For each key that is down, the number and the velocity of its key press. Numbers count up.
     held_keys: [Option<(u64, u8)>; 128],
     press_count: u64,
     /// Whether bank select was received since the last program change.
@@ -126,33 +128,34 @@ impl Channel {
         self.held_keys = [None; 128];
     }
 
-    /// The key that went down last of those that are down, and its velocity.
+    /// Returns key and velocity of the last key press among the keys that are down.
     pub(super) fn last_held_key(&self) -> Option<(u8, u8)> {
-        let held = (0u8..).zip(&self.held_keys).filter_map(|(key, held)| held.map(|held| (held, key)));
-        held.max().map(|((_, velocity), key)| (key, velocity))
+        let presses = (0u8..).zip(&self.held_keys).filter_map(|(key, press)| press.map(|press| (press, key)));
+        presses.max().map(|((_, velocity), key)| (key, velocity))
     }
 
-    /// Whether a pedal or switch is on (MIDI 1.0: 64 and above).
+    /// Whether the controller of a pedal or switch is on: 64 or above (MIDI 1.0).
     pub(super) fn is_on(&self, number: u8) -> bool {
         self.controller(number) >= 64
     }
 
-    /// Pitch bend range in cents (RPN 0).
+    /// Returns the pitch bend range in cents (RPN 0).
     pub(super) fn bend_range_cents(&self) -> f32 {
         self.bend_range_cents
     }
 
-    /// Tuning of the channel in cents: RPN 1 and 2, and the AWE32's pitch.
+    /// Returns the tuning of the channel in cents: the sum of RPN 1, RPN 2 and the pitch NRPN of
+    /// the AWE32.
     pub(super) fn tuning_cents(&self) -> f32 {
         self.fine_tuning_cents + 100.0 * self.coarse_tuning_semitones + self.awe32.pitch_cents()
     }
 
-    /// Offsets of NRPNs to the generators of every voice.
+    /// Returns the offsets that NRPNs add to the generators of every voice.
     pub(super) fn generator_offsets(&self) -> &[f32; Generator::COUNT] {
         &self.generator_offsets
     }
 
-    /// Values of AWE32 NRPNs, which replace those of the generators.
+    /// Returns the values of the AWE32 NRPNs, which replace those of the generators.
     pub(super) fn awe32(&self) -> &Awe32 {
         &self.awe32
     }
@@ -185,6 +188,7 @@ impl Channel {
         }
     }
 
+    /// Selects the parameter with the number of the RPN controllers.
     fn select_registered(&mut self) {
         self.parameter = match (self.controller(controllers::RPN_MSB), self.controller(controllers::RPN_LSB))
         {
@@ -196,7 +200,8 @@ impl Channel {
         self.load_data_entry();
     }
 
-    /// Sets data entry to the value of the selected parameter, so that increments start from it.
+    /// Sets the data entry controllers to the value of the selected parameter. Increments then
+    /// start from this value.
     fn load_data_entry(&mut self) {
         let data = match self.parameter {
             Parameter::None | Parameter::Awe32(_) => return,
@@ -214,10 +219,10 @@ impl Channel {
         self.controllers[usize::from(controllers::DATA_ENTRY_LSB)] = (data & 127) as u8;
     }
 
-    /// Selects a parameter of the AWE32 if both bytes of the NRPN name one, in any order.
+    /// Selects a parameter of the AWE32 if the current NRPN MSB and LSB are those of a parameter.
     ///
-    /// The LSB of data entry becomes 0, so that a song may send the MSB alone. The MSB stays,
-    /// because many songs send the LSB alone.
+    /// Sets the LSB of data entry to 0, because songs may send only the MSB. The MSB stays the
+    /// same, because many songs send only the LSB.
     fn select_awe32(&mut self) {
         let number = self.controller(controllers::NRPN_LSB);
         if self.controller(controllers::NRPN_MSB) == awe32::MSB && Awe32::has(number) {
@@ -226,8 +231,8 @@ impl Channel {
         }
     }
 
-    /// Section 9.6.2: LSBs 100, 101 and 102 count up by 100, 1,000 and 10,000. An LSB below 100 is
-    /// added and selects the generator.
+    /// Receives an NRPN LSB (section 9.6.2). The LSBs 100, 101 and 102 add 100, 1,000 and 10,000 to
+    /// the number of the generator. An LSB below 100 is added too and selects the generator.
     fn select_non_registered(&mut self, value: u8) {
         self.parameter = Parameter::None;
         self.select_awe32();
@@ -239,7 +244,7 @@ impl Channel {
             101 => 1_000,
             102 => 10_000,
             103.. => return,
-            last => u16::from(last),
+            lsb => u16::from(lsb),
         };
         self.nrpn_count = self.nrpn_count.saturating_add(step);
         if value < 100 {
@@ -251,12 +256,13 @@ impl Channel {
         }
     }
 
+    /// Sets the selected parameter to the value of the data entry controllers.
     fn enter_data(&mut self, is_lsb: bool) {
         let msb = i32::from(self.controller(controllers::DATA_ENTRY_MSB));
         let lsb = i32::from(self.controller(controllers::DATA_ENTRY_LSB));
         match self.parameter {
             Parameter::None => {}
-            // The MSB sets semitones and clears the cents; an LSB may follow.
+            // The MSB sets the semitones and clears the cents. An LSB with the cents may follow.
             Parameter::BendRange if is_lsb => self.bend_range_cents = (100 * msb + lsb.min(99)) as f32,
             Parameter::BendRange => self.bend_range_cents = (100 * msb) as f32,
             Parameter::FineTuning => {
@@ -271,8 +277,8 @@ impl Channel {
         }
     }
 
-    /// Data increment and decrement (MIDI RP-018). A step is one cent of the bend range, one
-    /// semitone of the coarse tuning, or one unit of the LSB of other parameters.
+    /// Applies data increment or decrement (MIDI RP-018). A step is one cent for the bend range,
+    /// one semitone for the coarse tuning, and one unit of the LSB for other parameters.
     fn step_data(&mut self, step: i32) {
         let msb = i32::from(self.controller(controllers::DATA_ENTRY_MSB));
         let lsb = i32::from(self.controller(controllers::DATA_ENTRY_LSB));
@@ -292,7 +298,8 @@ impl Channel {
         self.enter_data(true);
     }
 
-    /// Reset All Controllers (MIDI RP-015): volume, pan, sends, tuning, bank and program stay.
+    /// Applies Reset All Controllers (MIDI RP-015). Volume, pan, sends, tuning, bank and program
+    /// stay the same.
     fn reset_controllers(&mut self) {
         use controllers::*;
         for number in [MODULATION, SUSTAIN, PORTAMENTO, SOSTENUTO, SOFT] {
@@ -308,7 +315,8 @@ impl Channel {
         self.pitch_bend = 0;
     }
 
-    /// The bank that bank select has chosen since the last call; `None` without bank select.
+    /// Returns the bank that the bank select controllers have chosen since the last call. `None` if
+    /// they were not received.
     pub(super) fn take_selected_bank(&mut self, is_drum_channel: bool) -> Option<u16> {
         if !core::mem::take(&mut self.has_bank_select) {
             return None;
@@ -318,8 +326,8 @@ impl Channel {
         Some(selected_bank(msb, lsb, is_drum_channel))
     }
 
-    /// The key from which the portamento of a new note starts: the key of controller 84, once;
-    /// otherwise the last key if portamento is on.
+    /// Returns the key from which the portamento of a new note starts. It is the key of controller
+    /// 84 if one was received since the last note, otherwise the last key if portamento is on.
     pub(super) fn take_portamento_key(&mut self, last_key: Option<u8>) -> Option<u8> {
         let last_key = last_key.filter(|_| self.is_on(controllers::PORTAMENTO));
         self.portamento_key.take().or(last_key)

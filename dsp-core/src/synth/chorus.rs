@@ -1,6 +1,7 @@
-//! The chorus that all instruments of a session share. It is a delay modulated by an LFO, whose
-//! phase on the right is a quarter cycle ahead (Dattorro, "Effect Design, Part 2", JAES 45-10,
-//! 1997).
+//! The chorus that all instruments of a session share.
+//!
+//! It is a delay that is modulated by an LFO (Dattorro, "Effect Design, Part 2", JAES 45-10, 1997).
+//! The phase of the LFO on the right is a quarter cycle ahead of that on the left.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -9,14 +10,15 @@ use crate::session::ChorusSettings;
 
 /// Number of entries in the delay table of one LFO cycle.
 const CYCLE_STEPS: usize = 4_096;
-/// Number of phase bits below the table index.
+/// Number of bits of the LFO's phase below the index in the delay table.
 const STEP_BITS: u32 = 32 - CYCLE_STEPS.trailing_zeros();
 
 /// Maximum linear gain of the output.
 const LEVEL_MAX: f32 = 4.0;
 
-/// Maximum mean delay and modulation depth, in seconds.
+/// Maximum of the mean delay in seconds.
 const DELAY_MAX_SECS: f64 = 0.05;
+/// Maximum of the modulation depth in seconds.
 const DEPTH_MAX_SECS: f64 = 0.02;
 
 /// A delay of whole frames and a fraction of a frame.
@@ -50,35 +52,35 @@ pub struct ChorusProcessor {
     write_index: usize,
     /// The delay at each step of an LFO cycle.
     delays: Vec<Delay>,
-    /// Phase of the LFO; a cycle is 2^32.
+    /// Phase of the LFO. A cycle is 2^32.
     phase: u32,
     phase_per_frame: u32,
-    /// Frames since the last input that was not silent, up to more than the length of the ring
-    /// buffer.
+    /// Number of frames since the last input that was not silent. It stops to count after it has
+    /// reached the length of the ring buffer.
     silent_input_frames: usize,
 }
 
 impl ChorusProcessor {
-    /// A silent chorus. Settings outside their ranges are clamped.
+    /// Creates a silent chorus. Settings outside their ranges are clamped.
     pub fn new(settings: ChorusSettings, sample_rate_hz: u32) -> Self {
         let rate_hz = f64::from(sample_rate_hz);
-        let longest = ((DELAY_MAX_SECS + DEPTH_MAX_SECS) * rate_hz) as usize + 3;
-        let longest = (longest + MAX_CHUNK_FRAMES).next_power_of_two();
+        let max_delay_frames = ((DELAY_MAX_SECS + DEPTH_MAX_SECS) * rate_hz) as usize + 3;
+        let ring_frames = (max_delay_frames + MAX_CHUNK_FRAMES).next_power_of_two();
         let mut chorus = Self {
             settings,
             rate_hz,
-            ring: vec![0.0; longest],
+            ring: vec![0.0; ring_frames],
             write_index: 0,
             delays: vec![Delay::ONE_FRAME; CYCLE_STEPS],
             phase: 0,
             phase_per_frame: 0,
-            silent_input_frames: longest,
+            silent_input_frames: ring_frames,
         };
         chorus.update_delays();
         chorus
     }
 
-    /// Changes the settings while signal passes. Allocates nothing.
+    /// Changes the settings. It may be called while audio is processed, and does not allocate.
     pub fn set(&mut self, settings: ChorusSettings) {
         if settings != self.settings {
             self.settings = settings;
@@ -97,28 +99,29 @@ impl ChorusProcessor {
         self.phase_per_frame = (rate_hz.clamp(0.05, 10.0) / self.rate_hz * 4_294_967_296.0) as u32;
     }
 
-    /// Clears the delay and sets the LFO to its phase `frame` frames after the start.
+    /// Clears the delay. Sets the LFO to its phase `frame` frames after the start of the session.
     pub fn reset(&mut self, frame: u64) {
         self.ring.fill(0.0);
         self.write_index = 0;
-        // The product wraps like the phase, so the upper bits of the frame do not matter.
+        // The phase wraps around at 2^32, so the upper 32 bits of `frame` have no effect.
         self.phase = self.phase_per_frame.wrapping_mul(frame as u32);
         self.silent_input_frames = self.ring.len();
     }
 
-    /// Adds the delayed copies of `send` to `left` and `right`. All have the same length.
+    /// Adds the delayed copies of `send` to `left` and `right`. All three slices have the same
+    /// length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         let chunks = send.chunks(MAX_CHUNK_FRAMES).zip(left.chunks_mut(MAX_CHUNK_FRAMES));
         for ((send, left), right) in chunks.zip(right.chunks_mut(MAX_CHUNK_FRAMES)) {
-            self.process_part(send, left, right);
+            self.process_chunk(send, left, right);
         }
     }
 
-    fn process_part(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
+    fn process_chunk(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         const QUARTER_CYCLE: u32 = 1 << 30;
         let frames = send.len();
         let last = send.iter().rposition(|value| *value != 0.0);
-        // Processing stops when the ring buffer is silent.
+        // Processing pauses while the ring buffer is silent.
         if last.is_some() || self.silent_input_frames < self.ring.len() {
             self.silent_input_frames =
                 last.map_or(self.silent_input_frames + frames, |last| frames - 1 - last);
@@ -132,33 +135,33 @@ impl ChorusProcessor {
         self.write_index = (self.write_index + frames) & (self.ring.len() - 1);
     }
 
-    /// Adds the delayed signal for an LFO phase, with linear interpolation.
+    /// Adds the delayed signal to `sums`, with linear interpolation. `phase` is that of the LFO.
     fn add_delayed(&self, mut phase: u32, mut sums: &mut [f32]) {
-        const TO_STEP: u32 = (1 << STEP_BITS) - 1;
+        const STEP_MASK: u32 = (1 << STEP_BITS) - 1;
         let level = self.settings.level.clamp(0.0, LEVEL_MAX);
         let mask = self.ring.len() - 1;
         let mut index = self.write_index;
         while !sums.is_empty() {
-            // The delay is constant for some frames, which are contiguous up to the end of the
-            // ring.
+            // The delay is constant for some frames. The frames to read are contiguous up to the
+            // end of the ring buffer.
             let Delay { frames, fraction } = self.delays[(phase >> STEP_BITS) as usize];
-            let constant_frames = (TO_STEP - (phase & TO_STEP)) / self.phase_per_frame + 1;
+            let constant_frames = (STEP_MASK - (phase & STEP_MASK)) / self.phase_per_frame + 1;
             let first = index.wrapping_sub(frames as usize + 1) & mask;
             let to_end = self.ring.len() - 1 - first;
             let chunk_frames = sums.len().min(constant_frames as usize).min(to_end.max(1));
-            let (now, later) = sums.split_at_mut(chunk_frames);
+            let (chunk, remaining) = sums.split_at_mut(chunk_frames);
             let add = |(sum, (older, newer)): (&mut f32, (&f32, &f32))| {
                 *sum += level * (newer + (older - newer) * fraction);
             };
             if to_end == 0 {
-                add((&mut now[0], (&self.ring[first], &self.ring[0])));
+                add((&mut chunk[0], (&self.ring[first], &self.ring[0])));
             } else {
                 let values = &self.ring[first..=first + chunk_frames];
-                now.iter_mut().zip(values.iter().zip(&values[1..])).for_each(add);
+                chunk.iter_mut().zip(values.iter().zip(&values[1..])).for_each(add);
             }
             phase = phase.wrapping_add(self.phase_per_frame.wrapping_mul(chunk_frames as u32));
             index = (index + chunk_frames) & mask;
-            sums = later;
+            sums = remaining;
         }
     }
 }
@@ -186,10 +189,12 @@ mod tests {
         let mut impulse = vec![0.0; 2_000];
         impulse[0] = 1.0;
         let (left, right) = process(&mut chorus(), &impulse, 256);
-        let first = |side: &[f32]| side.iter().position(|value| *value > 0.0).expect("an echo");
-        // The LFO starts at 0 and rises on the left, and starts at its maximum on the right.
-        assert!((384..=386).contains(&first(&left)), "left after {}", first(&left));
-        assert!((503..=504).contains(&first(&right)), "right after {}", first(&right));
+        let first =
+            |side: &[f32]| side.iter().position(|value| *value > 0.0).expect("the output has an echo");
+        // The LFO of the left side starts at 0 and rises. That of the right side starts at its
+        // maximum.
+        assert!((384..=386).contains(&first(&left)), "left is delayed by {} frames", first(&left));
+        assert!((503..=504).contains(&first(&right)), "right is delayed by {} frames", first(&right));
     }
 
     #[test]
@@ -202,22 +207,22 @@ mod tests {
     fn old_input_does_not_return_after_a_long_silence() {
         let mut send = vec![0.0; 8_000];
         send[0] = 1.0;
-        for late in [3_400, 3_563, 3_700] {
+        for second in [3_400, 3_563, 3_700] {
             let mut send = send.clone();
-            send[late] = 1e-9;
+            send[second] = 1e-9;
             let (left, right) = process(&mut chorus(), &send, 256);
-            let loudest = left[late..].iter().chain(&right[late..]).fold(0.0_f32, |a, b| a.max(b.abs()));
-            assert!(loudest < 1e-8, "{loudest} after {late} frames");
+            let loudest = left[second..].iter().chain(&right[second..]).fold(0.0_f32, |a, b| a.max(b.abs()));
+            assert!(loudest < 1e-8, "magnitude {loudest} after frame {second}");
         }
     }
 
     #[test]
     fn the_output_does_not_depend_on_the_call_size_and_a_reset_equals_a_new_chorus() {
         let send: Vec<f32> = (0..30_000).map(|n| libm::sin(f64::from(n) * 0.05) as f32).collect();
-        let mut used = chorus();
-        let expected = process(&mut used, &send, 256);
+        let mut reused = chorus();
+        let expected = process(&mut reused, &send, 256);
         assert!(process(&mut chorus(), &send, 1) == expected);
-        used.reset(0);
-        assert!(process(&mut used, &send, 4_096) == expected);
+        reused.reset(0);
+        assert!(process(&mut reused, &send, 4_096) == expected);
     }
 }

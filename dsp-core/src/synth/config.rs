@@ -1,31 +1,31 @@
-//! Settings with which a synthesizer is created.
+//! Settings that a synthesizer is created with.
 
 use crate::session::{Interpolation, Session, VelocityToCutoff};
 
 /// Supported sample rates in hertz.
 const SAMPLE_RATES_HZ: core::ops::RangeInclusive<u32> = 16_000..=192_000;
 
-/// Supported maximum numbers of voices.
+/// Supported values of the maximum number of voices.
 const POLYPHONIES: core::ops::RangeInclusive<u16> = 8..=256;
 
-/// Why a synthesizer could not be created.
+/// Why a synthesizer cannot be created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SynthError {
-    /// An unsupported sample rate.
-    #[error("instruments cannot be played at {sample_rate_hz} Hz; 16000 to 192000 can")]
+    /// The sample rate is not supported.
+    #[error("the synthesizer supports sample rates from 16000 to 192000 Hz, not {sample_rate_hz} Hz")]
     SampleRate {
-        /// The requested rate in hertz.
+        /// The requested sample rate in hertz.
         sample_rate_hz: u32,
     },
-    /// An unsupported number of voices.
-    #[error("instruments cannot be played with {polyphony} voices; 8 to 256 can be had")]
+    /// The number of voices is not supported.
+    #[error("the synthesizer supports a polyphony of 8 to 256 voices, not {polyphony}")]
     Polyphony {
         /// The requested number of voices.
         polyphony: u16,
     },
 }
 
-/// Settings that stay fixed while a synthesizer exists.
+/// Settings that cannot change after a synthesizer is created.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct SynthConfig {
     pub(super) sample_rate_hz: u32,
@@ -35,7 +35,7 @@ pub(crate) struct SynthConfig {
 }
 
 impl SynthConfig {
-    /// The settings that a session states.
+    /// Returns the settings of a session.
     pub(crate) fn of(session: &Session) -> Self {
         let Session { sample_rate_hz, polyphony, interpolation, velocity_to_cutoff, .. } = *session;
         Self { sample_rate_hz, polyphony, interpolation, velocity_to_cutoff }
@@ -53,7 +53,7 @@ impl SynthConfig {
         Ok(())
     }
 
-    /// A time in frames, rounded down.
+    /// Converts a time in seconds to frames, rounded down.
     pub(crate) fn frames(&self, secs: f32) -> u32 {
         (secs * self.sample_rate_hz as f32) as u32
     }

@@ -1,19 +1,20 @@
-//! The grids of frames on which voices have control points.
+//! The grids of control points.
 
 use super::chunk::CHUNK_FRAMES;
 
-/// Four grids, whose control points are at most about 0.4, 1.5, 3 and 6 ms apart at any sample
-/// rate. Every control point of a grid is one of each finer grid.
+/// Four grids of control points: finest, fine, middle and coarse. Their control points are at most
+/// about 0.4, 1.5, 3 and 6 ms apart at any sample rate. Each control point of a grid also belongs
+/// to all finer grids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ControlGrid {
     fine_frames: u32,
 }
 
-/// Spacing of the fine grid at sample rates from [`LOWEST_USUAL_HZ`], in frames.
+/// Spacing of the fine grid in frames, at sample rates of at least [`LOWEST_USUAL_HZ`].
 const FINE_FRAMES: u32 = CHUNK_FRAMES as u32 / 2;
 
-/// The rate in hertz below which the spacing is halved, once per octave: halfway between 22.05 and
-/// 44.1 kHz.
+/// Sample rate in hertz below which the spacing is halved, and again for each octave below. It is
+/// halfway between 22.05 and 44.1 kHz.
 const LOWEST_USUAL_HZ: u32 = 33_075;
 
 impl ControlGrid {
@@ -27,22 +28,23 @@ impl ControlGrid {
         grid
     }
 
-    /// Spacing for envelopes that fall within milliseconds.
+    /// Returns the spacing in frames for envelopes that fall within milliseconds.
     pub(super) fn finest_frames(self) -> u32 {
         self.fine_frames / 4
     }
 
-    /// Spacing for modulated pitches, which change in steps, and for fast envelopes.
+    /// Returns the spacing in frames for modulated pitches, which change in steps, and for fast
+    /// envelopes.
     pub(super) fn fine_frames(self) -> u32 {
         self.fine_frames
     }
 
-    /// Spacing for moderately fast envelopes.
+    /// Returns the spacing in frames for moderately fast envelopes.
     pub(super) fn middle_frames(self) -> u32 {
         2 * self.fine_frames
     }
 
-    /// Spacing for everything else.
+    /// Returns the spacing in frames for all other voices.
     pub(super) fn coarse_frames(self) -> u32 {
         4 * self.fine_frames
     }
@@ -53,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn control_points_are_at_most_1_5_ms_apart_at_any_sample_rate() {
+    fn control_points_of_the_fine_grid_are_at_most_1_5_ms_apart_at_any_sample_rate() {
         for rate_hz in [16_000, 22_050, 32_000, 44_100, 48_000, 96_000, 192_000] {
             let secs = f64::from(ControlGrid::new(rate_hz).fine_frames()) / f64::from(rate_hz);
             assert!(secs < 0.0015, "{secs} s at {rate_hz} Hz");

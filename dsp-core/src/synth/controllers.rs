@@ -1,4 +1,4 @@
-//! Numbers of the MIDI controllers that the synthesizer acts on (MIDI 1.0 Detailed Specification,
+//! Numbers of the MIDI controllers that the synthesizer uses (MIDI 1.0 Detailed Specification,
 //! table III).
 
 pub(super) const BANK_MSB: u8 = 0;

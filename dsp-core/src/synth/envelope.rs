@@ -8,8 +8,8 @@ use super::units::{gain_to_centibels, higher, lower};
 /// 38).
 pub(super) const FULL_FALL_CB: f32 = 960.0;
 
-/// Durations of the stages of an envelope in frames. Decay and release are the times of a full
-/// fall.
+/// Durations of the stages of an envelope in frames. Decay and release are the durations of a full
+/// fall: 96 dB for the volume envelope, 100 % for the modulation envelope.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(super) struct EnvelopeTimes {
     pub(super) delay: f32,
@@ -19,7 +19,7 @@ pub(super) struct EnvelopeTimes {
     pub(super) release: f32,
 }
 
-/// The stage of an envelope. Stages of a fixed duration hold the fraction that has passed.
+/// The stage of an envelope. The number is the fraction of the stage that has passed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Stage {
     Delay(f32),
@@ -30,8 +30,8 @@ enum Stage {
 }
 
 impl Stage {
-    /// Advances through the stages of a fixed duration. Returns the stage that is reached, and the
-    /// frames that remain for it.
+    /// Advances through delay, attack and hold. Returns the stage after these frames, and the
+    /// number of frames that have passed in the decay or release.
     fn advance(self, times: &EnvelopeTimes, mut frames: f32) -> (Self, f32) {
         let mut stage = self;
         loop {
@@ -56,7 +56,8 @@ impl Stage {
         }
     }
 
-    /// Frames to the next corner: the start or end of the attack, or the end of the hold.
+    /// Returns the number of frames to the next corner: the end of the delay, of the attack or of
+    /// the hold.
     fn frames_to_corner(self, times: &EnvelopeTimes) -> Option<f32> {
         match self {
             Self::Delay(passed) => Some((1.0 - passed) * times.delay),
@@ -67,17 +68,18 @@ impl Stage {
     }
 }
 
-/// The fraction of a full fall that some frames make. A fall of no duration is complete at once.
-fn fall(frames: f32, duration: f32) -> f32 {
+/// Returns the fraction of a full fall in some frames, at most 1. `duration` is that of a full fall
+/// in frames.
+fn fall_fraction(frames: f32, duration: f32) -> f32 {
     if duration > frames { frames / duration } else { 1.0 }
 }
 
-/// The volume envelope: its attack is linear in amplitude, decay and release are linear in
+/// The volume envelope. The attack is linear in amplitude. Decay and release are linear in
 /// decibels.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct VolumeEnvelope {
     stage: Stage,
-    /// Attenuation in the decay and the release.
+    /// Attenuation in the decay and the release, in centibels.
     attenuation_cb: f32,
 }
 
@@ -92,20 +94,22 @@ impl VolumeEnvelope {
         self.stage = stage;
         match stage {
             Stage::Decay if self.attenuation_cb < sustain_cb => {
-                let fallen = self.attenuation_cb + FULL_FALL_CB * fall(remaining, times.decay);
-                self.attenuation_cb = lower(fallen, sustain_cb);
+                let attenuation_cb =
+                    self.attenuation_cb + FULL_FALL_CB * fall_fraction(remaining, times.decay);
+                self.attenuation_cb = lower(attenuation_cb, sustain_cb);
             }
-            Stage::Release => self.attenuation_cb += FULL_FALL_CB * fall(remaining, times.release),
+            Stage::Release => self.attenuation_cb += FULL_FALL_CB * fall_fraction(remaining, times.release),
             _ => {}
         }
     }
 
-    /// Frames to the next corner, which needs a control point.
+    /// Returns the number of frames to the next corner. Each corner needs a control point.
     pub(super) fn frames_to_corner(&self, times: &EnvelopeTimes) -> Option<f32> {
         self.stage.frames_to_corner(times)
     }
 
-    /// Frames until the envelope reaches an attenuation; `None` if it does not.
+    /// Returns the number of frames until the envelope reaches an attenuation. `None` if it will
+    /// not reach it, or is not yet in the decay.
     pub(super) fn frames_to_attenuation(
         &self,
         times: &EnvelopeTimes,
@@ -120,7 +124,7 @@ impl VolumeEnvelope {
         Some(higher(attenuation_cb - self.attenuation_cb, 0.0) * (duration / FULL_FALL_CB))
     }
 
-    /// Remaining frames of the delay; `None` after it.
+    /// Returns the remaining frames of the delay; `None` after the delay.
     pub(super) fn delay_frames(&self, times: &EnvelopeTimes) -> Option<f32> {
         match self.stage {
             Stage::Delay(passed) => Some((1.0 - passed) * times.delay),
@@ -128,7 +132,8 @@ impl VolumeEnvelope {
         }
     }
 
-    /// Whether the envelope falls now, or after its hold, at a full fall in less than `frames`.
+    /// Whether the envelope falls now, or after the hold, and a full fall takes less than `frames`
+    /// frames.
     pub(super) fn falls_within(&self, times: &EnvelopeTimes, sustain_cb: f32, frames: f32) -> bool {
         match self.stage {
             Stage::Hold(_) | Stage::Decay => self.attenuation_cb < sustain_cb && times.decay < frames,
@@ -137,7 +142,7 @@ impl VolumeEnvelope {
         }
     }
 
-    /// The linear gain. `cache` holds the last conversion.
+    /// Returns the current linear gain. `cache` holds the last conversion.
     pub(super) fn gain(&self, cache: &mut CachedGain) -> f32 {
         match self.stage {
             Stage::Delay(_) => 0.0,
@@ -147,7 +152,8 @@ impl VolumeEnvelope {
         }
     }
 
-    /// The attenuation in decay, sustain and release, where it cannot decrease any more.
+    /// Returns the attenuation in decay, sustain and release. It does not decrease in these stages.
+    /// `None` in earlier stages.
     pub(super) fn falling_attenuation_cb(&self) -> Option<f32> {
         matches!(self.stage, Stage::Decay | Stage::Release).then_some(self.attenuation_cb)
     }
@@ -168,7 +174,7 @@ impl VolumeEnvelope {
     }
 }
 
-/// The modulation envelope, 0 to 1: its attack is convex, decay and release are linear.
+/// The modulation envelope, 0 to 1. The attack is convex. Decay and release are linear.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ModulationEnvelope {
     stage: Stage,
@@ -181,7 +187,7 @@ impl ModulationEnvelope {
         Self { stage: Stage::Delay(0.0), level: 1.0 }
     }
 
-    /// Frames to the next corner, which needs a control point.
+    /// Returns the number of frames to the next corner. Each corner needs a control point.
     pub(super) fn frames_to_corner(&self, times: &EnvelopeTimes) -> Option<f32> {
         self.stage.frames_to_corner(times)
     }
@@ -192,15 +198,15 @@ impl ModulationEnvelope {
         self.stage = stage;
         match stage {
             Stage::Decay if self.level > sustain => {
-                self.level = higher(self.level - fall(remaining, times.decay), sustain);
+                self.level = higher(self.level - fall_fraction(remaining, times.decay), sustain);
             }
-            Stage::Release => self.level = higher(self.level - fall(remaining, times.release), 0.0),
+            Stage::Release => self.level = higher(self.level - fall_fraction(remaining, times.release), 0.0),
             _ => {}
         }
     }
 
-    /// Whether the envelope is in its attack, or falls now or after its hold, at a full fall in
-    /// less than `frames`.
+    /// Whether the envelope is in its attack, or falls now or after the hold and a full fall takes
+    /// less than `frames` frames.
     pub(super) fn changes_within(&self, times: &EnvelopeTimes, sustain: f32, frames: f32) -> bool {
         match self.stage {
             Stage::Attack(_) => true,
@@ -210,7 +216,7 @@ impl ModulationEnvelope {
         }
     }
 
-    /// The current level, 0 to 1.
+    /// Returns the current level, 0 to 1.
     pub(super) fn level(&self) -> f32 {
         match self.stage {
             Stage::Delay(_) => 0.0,

@@ -1,4 +1,4 @@
-//! Design of the low-pass filter of a voice (section 8.1.2, generators 8 and 9).
+//! Designs the low-pass filter of a voice (section 8.1.2, generators 8 and 9).
 
 use super::units::{centibels_to_gain, cents_to_ratio, lower};
 
@@ -8,10 +8,11 @@ const CUTOFF_CENTS: core::ops::RangeInclusive<f32> = 1_500.0..=13_500.0;
 /// Highest resonance in centibels (section 8.1.3).
 pub(super) const RESONANCE_MAX_CB: f32 = 960.0;
 
-/// Highest cutoff as a fraction of the sample rate. Above it the filter has no slope left.
+/// Highest cutoff as a fraction of the sample rate. Above it, the range up to the Nyquist frequency
+/// is too narrow for a slope.
 const CUTOFF_MAX: f32 = 0.45;
 
-/// The frequency of absolute cent 0 (section 9.1.1, "absolute cents"), in hertz.
+/// Frequency of 0 absolute cents (section 9.1.1, "absolute cents"), in hertz.
 pub(super) const CENT_ZERO_HZ: f32 = 8.175_799;
 
 /// Cutoff and resonance of a filter.
@@ -22,10 +23,10 @@ pub(super) struct FilterParams {
 }
 
 impl FilterParams {
-    /// A filter that leaves its input unchanged.
+    /// Parameters of a filter that leaves its input unchanged.
     pub(super) const OPEN: Self = Self { cutoff_cents: *CUTOFF_CENTS.end(), resonance_cb: 0.0 };
 
-    /// A filter whose values are clamped to their ranges.
+    /// Creates parameters that are clamped to their ranges.
     pub(super) fn new(cutoff_cents: f32, resonance_cb: f32) -> Self {
         Self {
             cutoff_cents: cutoff_cents.clamp(*CUTOFF_CENTS.start(), *CUTOFF_CENTS.end()),
@@ -33,17 +34,18 @@ impl FilterParams {
         }
     }
 
-    /// Whether the response is flat: a cutoff of 20 kHz without resonance (section 8.1.2, generator
-    /// 8).
+    /// Whether the filter leaves its input unchanged. It does so with the highest cutoff (20 kHz)
+    /// and without resonance (section 8.1.2, generator 8).
     pub(super) fn is_open(self) -> bool {
         self.cutoff_cents >= *CUTOFF_CENTS.end() && self.resonance_cb <= 0.0
     }
 
-    /// The second-order low-pass of the bilinear transform (Bristow-Johnson, "Audio EQ Cookbook"),
-    /// written with the tangent of half the angle. `resonance` caches the last resonance.
+    /// Computes the coefficients of the second-order low-pass of the bilinear transform
+    /// (Bristow-Johnson, "Audio EQ Cookbook", in terms of the tangent of half the angle).
+    /// `resonance` caches the last resonance.
     ///
-    /// The peak of the response is the resonance above the gain at DC, which is half the resonance
-    /// below unity (section 8.1.2, generator 9).
+    /// The gain at DC is half the resonance below unity gain, and the peak is the resonance above
+    /// the gain at DC (section 8.1.2, generator 9).
     pub(super) fn coefficients(self, sample_rate_hz: f32, resonance: &mut Resonance) -> Coefficients {
         if self.is_open() {
             return Coefficients::OPEN;
@@ -59,7 +61,7 @@ impl FilterParams {
         let norm = 1.0 / (1.0 + damping + square);
         let a1 = (2.0 * (square - 1.0) * norm) as f32;
         let a2 = ((1.0 - damping + square) * norm) as f32;
-        // Computed from the rounded a1 and a2, so that the gain at DC is exact for the lowest
+        // Computed from the rounded a1 and a2. The gain at DC is then exact even for the lowest
         // cutoff.
         let unity = (1.0 + f64::from(a1) + f64::from(a2)) / 4.0;
         let b0 = (unity * resonance.gain) as f32;
@@ -67,10 +69,11 @@ impl FilterParams {
     }
 }
 
-/// Quality and gain of a resonance. They are kept, because a cutoff often moves alone.
+/// Quality and gain of the last resonance. They are cached, because often only the cutoff changes.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Resonance {
     centibels: f32,
+    /// Quality factor (Q) of the filter.
     quality: f64,
     /// Linear gain at DC.
     gain: f64,
@@ -80,9 +83,9 @@ impl Resonance {
     pub(super) const NONE: Self =
         Self { centibels: 0.0, quality: core::f64::consts::FRAC_1_SQRT_2, gain: 1.0 };
 
-    /// The quality of a low-pass whose peak is `p` above its gain at DC. The peak of a quality `q`
-    /// is `q / sqrt(1 - 1 / (4 q^2))`, solved for `q`. A filter without a peak is a Butterworth
-    /// filter.
+    /// Computes the quality `q` of a low-pass whose peak has a given ratio to the gain at DC. The
+    /// ratio is `q / sqrt(1 - 1 / (4 q^2))`, which is solved for `q`. Without a peak, the filter is
+    /// a Butterworth filter.
     fn new(centibels: f32) -> Self {
         if centibels <= 0.0 {
             return Self::NONE;
@@ -93,7 +96,8 @@ impl Resonance {
     }
 }
 
-/// `y[n] = b0 x[n] + b1 x[n-1] + b2 x[n-2] - a1 y[n-1] - a2 y[n-2]`
+/// Coefficients of a second-order filter, whose output is
+/// `y[n] = b0 x[n] + b1 x[n-1] + b2 x[n-2] - a1 y[n-1] - a2 y[n-2]`.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Coefficients {
     pub(super) b0: f32,
@@ -107,17 +111,17 @@ impl Coefficients {
     /// Coefficients that leave the input unchanged.
     pub(super) const OPEN: Self = Self { b0: 1.0, b1: 0.0, b2: 0.0, a1: 0.0, a2: 0.0 };
 
-    /// b0, b1, b2, a1 and a2.
+    /// Returns b0, b1, b2, a1 and a2.
     pub(super) fn to_array(self) -> [f32; 5] {
         [self.b0, self.b1, self.b2, self.a1, self.a2]
     }
 
-    /// The inverse of [`Self::to_array`].
+    /// Creates coefficients from b0, b1, b2, a1 and a2.
     pub(super) fn from_array([b0, b1, b2, a1, a2]: [f32; 5]) -> Self {
         Self { b0, b1, b2, a1, a2 }
     }
 
-    /// Linear interpolation: these coefficients at a `fraction` of 0, `target` at 1.
+    /// Interpolates linearly between these coefficients (`fraction` 0) and `target` (`fraction` 1).
     pub(super) fn interpolated(self, target: Self, fraction: f32) -> Self {
         let (from, to) = (self.to_array(), target.to_array());
         Self::from_array(core::array::from_fn(|index| from[index] + (to[index] - from[index]) * fraction))

@@ -1,8 +1,9 @@
-//! The filters of voices, computed in lockstep.
+//! Applies the filters of several voices together.
 //!
-//! Each output of a filter depends on the output before it, so only different voices can be
-//! computed together. Four voices, a quad, share a register. Two quads run at a time if there are
-//! more than four voices: one quad computes while the other waits for its last output.
+//! Each output of a filter depends on its previous output. Successive frames of a voice can
+//! therefore not be computed together, but different voices can. Four voices (a quad) share a SIMD
+//! register. Two quads are interleaved if there are more than four voices: one quad computes while
+//! the results of the other are pending.
 
 use wide::f32x4;
 
@@ -10,7 +11,7 @@ use super::chunk::{CHUNK_FRAMES, Chunk, GROUP_VOICES};
 use super::filter::Coefficients;
 use crate::simd::{on_best_instructions, transpose};
 
-/// Number of voices that share a register.
+/// Number of voices that share a SIMD register.
 const QUAD: usize = 4;
 
 /// Number of voices of two quads.
@@ -19,21 +20,21 @@ pub(super) const QUAD_PAIR: usize = 2 * QUAD;
 /// Number of quad pairs in a group.
 pub(super) const QUAD_PAIRS: usize = GROUP_VOICES / QUAD_PAIR;
 
-/// Number of values of a filter, rounded up to whole registers.
+/// Number of values of a filter, rounded up to whole SIMD registers.
 const VALUES: usize = 16;
 
-// Indices of a filter's values: five coefficients, their steps per frame, the last two inputs and
-// the last two outputs, each with the latest first.
+// Indices of the values of a filter: five coefficients, their steps per frame, the last two inputs
+// and the last two outputs. The most recent input and output are first.
 const STEPS: usize = 5;
 const INPUTS: usize = 10;
 const OUTPUTS: usize = 12;
 const END: usize = 14;
 
-/// Past inputs and outputs below -300 dBFS become 0, so that no denormal numbers slow the filter
-/// down.
+/// Past inputs and outputs below this magnitude (-300 dBFS) become 0. Subnormal numbers, which are
+/// slow to compute, thus never occur.
 const SILENCE: f32 = 1e-15;
 
-/// The filter of a voice: coefficients, their linear ramps, past inputs and outputs.
+/// The filter of a voice: coefficients and their linear ramps, past inputs and past outputs.
 #[derive(Debug, Clone, Copy)]
 #[repr(C, align(16))]
 pub(super) struct VoiceFilter {
@@ -41,21 +42,21 @@ pub(super) struct VoiceFilter {
 }
 
 impl VoiceFilter {
-    /// A silent filter that leaves its input unchanged.
+    /// A filter in silence that leaves its input unchanged.
     pub(super) const OPEN: Self = {
         let mut values = [0.0; VALUES];
         values[0] = 1.0;
         Self { values }
     };
 
-    /// A silent filter with steady coefficients.
+    /// Creates a filter in silence with constant coefficients.
     pub(super) fn new(coefficients: Coefficients) -> Self {
         let mut filter = Self::OPEN;
         filter.hold(coefficients);
         filter
     }
 
-    /// Whether the output stays more than 96 dB below full scale if the input is silent.
+    /// Whether the output stays below -96 dBFS if the input is silent.
     pub(super) fn has_decayed(&self) -> bool {
         const SILENT: f64 = 1.6e-5;
         let values = self.values.map(f64::from);
@@ -63,20 +64,21 @@ impl VoiceFilter {
             return false;
         }
         let [a1, a2] = [values[STEPS - 2], values[STEPS - 1]];
-        let [last, before] = [values[OUTPUTS], values[OUTPUTS + 1]];
-        // Poles of radius r and angle w ring as A r^n cos(w n + p). For any two consecutive outputs
-        // y and z, y^2 + a1 y z + a2 z^2 is A^2 sin^2 w, whatever the phase of the wave.
+        let [last, previous] = [values[OUTPUTS], values[OUTPUTS + 1]];
+        // With poles of radius r and angle w, the output is A r^n cos(w n + p). For an output y and
+        // the previous output z, y^2 + a1 y z + a2 z^2 is A^2 sin^2 w. It does not depend on the
+        // phase.
         let square_of_sine = 1.0 - a1 * a1 / (4.0 * a2);
         if a2 > 0.0 && square_of_sine > 0.0 {
-            let energy = last * last + a1 * last * before + a2 * before * before;
+            let energy = last * last + a1 * last * previous + a2 * previous * previous;
             energy < SILENT * SILENT * square_of_sine
         } else {
-            last.abs() < SILENT && before.abs() < SILENT
+            last.abs() < SILENT && previous.abs() < SILENT
         }
     }
 
-    /// Ramps the coefficients to a target in `1 / per_frame` frames. All filters between two stable
-    /// ones are stable.
+    /// Ramps the coefficients to a target in `1 / per_frame` frames. If a filter is stable at both
+    /// ends of a linear ramp of its coefficients, it is stable during the ramp.
     pub(super) fn set_target(&mut self, target: Coefficients, per_frame: f32) {
         let (coefficients, steps) = self.values.split_at_mut(STEPS);
         for ((step, coefficient), target) in steps.iter_mut().zip(coefficients).zip(target.to_array()) {
@@ -92,18 +94,18 @@ impl VoiceFilter {
         }
     }
 
-    /// The current coefficients.
+    /// Returns the current coefficients.
     pub(super) fn coefficients(&self) -> Coefficients {
         Coefficients::from_array(core::array::from_fn(|index| self.values[index]))
     }
 
-    /// Sets the coefficients exactly and ends their ramps.
+    /// Sets the coefficients and stops their ramps.
     pub(super) fn hold(&mut self, coefficients: Coefficients) {
         self.values[..STEPS].copy_from_slice(&coefficients.to_array());
         self.values[STEPS..INPUTS].fill(0.0);
     }
 
-    /// Stores the last inputs and outputs of an open filter, which are the same.
+    /// Stores the last values as inputs and outputs. In an open filter these are equal.
     pub(super) fn bypass(&mut self, values: &[f32]) {
         for value in &values[values.len().saturating_sub(2)..] {
             for past in [INPUTS, OUTPUTS] {
@@ -121,12 +123,12 @@ impl VoiceFilter {
     }
 }
 
-/// The filters of the voices of a group, from index 0 without gaps.
+/// The filters of the voices of a group. They start at index 0 and have no gaps.
 pub(super) type Filters<'a> = [Option<&'a mut VoiceFilter>; GROUP_VOICES];
 
 on_best_instructions! {
-    /// Filters the first `frames` frames of the first `count` chunks in place, each with the filter
-    /// of the same index. `ramping` is whether any coefficient of a quad pair ramps.
+    /// Filters the first `frames` frames of the first `count` chunks in place. Each chunk uses the
+    /// filter with the same index. `ramping` says whether any coefficient of a quad pair ramps.
     pub(super) fn filter(
         filters: &mut Filters<'_>,
         chunks: &mut [Chunk; GROUP_VOICES],
@@ -174,7 +176,7 @@ impl QuadFilter {
 
     #[inline(always)]
     fn load(filters: &[Option<&mut VoiceFilter>; QUAD]) -> Self {
-        // The values 4 n to 4 n + 3 of all voices, one register per value.
+        // Loads the values 4 n to 4 n + 3 of all voices into one register per value.
         let four_values = |n: usize| {
             let of_voice = |voice: usize| {
                 let filter = filters[voice].as_deref().unwrap_or(&VoiceFilter::OPEN);
@@ -191,8 +193,8 @@ impl QuadFilter {
     fn store(&self, filters: &mut [Option<&mut VoiceFilter>; QUAD]) {
         let Self { coefficients: [a, b, c, d, e], steps: [f, g, h, i, j], .. } = *self;
         let ([k, l], [m, n]) = (self.inputs, self.outputs);
-        let all = [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, f32x4::ZERO, f32x4::ZERO]];
-        for (n, four_values) in all.into_iter().enumerate() {
+        let groups_of_four = [[a, b, c, d], [e, f, g, h], [i, j, k, l], [m, n, f32x4::ZERO, f32x4::ZERO]];
+        for (n, four_values) in groups_of_four.into_iter().enumerate() {
             for (filter, values) in filters.iter_mut().zip(transpose(four_values)) {
                 if let Some(filter) = filter {
                     filter.values.as_chunks_mut().0[n] = values.to_array();
@@ -217,8 +219,8 @@ impl QuadFilter {
     }
 }
 
-/// Filters four frames of four voices at a time. They are transposed in registers from one voice
-/// per register to one frame per register, and back.
+/// Filters four frames of four voices at a time. The values are transposed in registers, from one
+/// voice per register to one frame per register and back.
 #[inline(always)]
 fn filter_quads<const QUADS: usize, const RAMPING: bool>(
     filters: &mut [Option<&mut VoiceFilter>; QUAD_PAIR],
@@ -231,8 +233,8 @@ fn filter_quads<const QUADS: usize, const RAMPING: bool>(
         *quad = QuadFilter::load(filters);
     }
     let frames = frames.min(CHUNK_FRAMES);
-    let whole = frames - frames % QUAD;
-    for first in (0..whole).step_by(QUAD) {
+    let whole_frames = frames - frames % QUAD;
+    for first in (0..whole_frames).step_by(QUAD) {
         let mut blocks = [[f32x4::ZERO; QUAD]; QUADS];
         for (block, chunks) in blocks.iter_mut().zip(&*chunks) {
             for (voice, chunk) in block.iter_mut().zip(chunks) {
@@ -254,7 +256,7 @@ fn filter_quads<const QUADS: usize, const RAMPING: bool>(
         }
     }
     for (quad, chunks) in quads.iter_mut().zip(chunks) {
-        for frame in whole..frames {
+        for frame in whole_frames..frames {
             let inputs = chunks.each_ref().map(|chunk| chunk[frame]);
             let outputs = quad.next::<RAMPING>(f32x4::from(inputs)).to_array();
             for (chunk, output) in chunks.iter_mut().zip(outputs) {

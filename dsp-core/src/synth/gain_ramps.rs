@@ -2,16 +2,16 @@
 
 use crate::block::TRACK_OUTPUTS;
 
-/// The clock that the gain ramps of all voices share, when a voice gets new targets.
+/// The clock of the gain ramps of all voices. Targets are set relative to it.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RampClock {
-    /// Frames since the clock was last set to 0.
+    /// Number of frames since the clock was last set to 0.
     pub(super) elapsed_frames: u32,
-    /// Whether the clock restarts at 0 now, because all voices get new targets.
+    /// Whether the clock is set to 0 at this frame. All voices then get new targets.
     pub(super) restarts: bool,
 }
 
-/// The gain ramp of a voice to one output.
+/// The gain ramp of a voice on one output of its track.
 #[derive(Clone, Copy)]
 pub(super) struct GainRamp {
     /// Gain at frame 0 of the ramp clock.
@@ -31,7 +31,7 @@ pub(super) struct GainRamps {
 impl GainRamps {
     pub(super) const SILENT: Self = Self { starts: [0.0; TRACK_OUTPUTS], steps: [0.0; TRACK_OUTPUTS] };
 
-    /// Ramps from the current gains to their targets in `1 / per_frame` frames.
+    /// Starts ramps from the current gains to the targets. The ramps take `1 / per_frame` frames.
     pub(super) fn set_targets(&mut self, targets: [f32; TRACK_OUTPUTS], per_frame: f32, clock: RampClock) {
         let elapsed = clock.elapsed_frames as f32;
         let start_frame = if clock.restarts { 0.0 } else { elapsed };
@@ -42,8 +42,8 @@ impl GainRamps {
         }
     }
 
-    /// Restarts the ramps from silence: in `frames` frames they reach `fraction` of the gains that
-    /// they would have had there.
+    /// Restarts the ramps from silence. After `frames` frames, they reach `fraction` of the gains
+    /// that the previous ramps would have reached.
     pub(super) fn fade_in(&mut self, elapsed_frames: u32, frames: u32, fraction: f32) {
         let elapsed = elapsed_frames as f32;
         for (start, step) in self.starts.iter_mut().zip(&mut self.steps) {
@@ -53,7 +53,7 @@ impl GainRamps {
         }
     }
 
-    /// The ramp to an output; `None` if it stays silent.
+    /// Returns the ramp on an output; `None` if the voice is silent on this output.
     pub(super) fn ramp(&self, output: usize) -> Option<GainRamp> {
         let (start, step) = (self.starts[output], self.steps[output]);
         (start != 0.0 || step != 0.0).then_some(GainRamp { start, step })

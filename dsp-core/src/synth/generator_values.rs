@@ -2,10 +2,11 @@
 
 use crate::soundfont::{Generator, Generators};
 
-/// The values of all generators, by number, in the units of the file (section 8.1.3).
+/// The values of all generators in the units of the file (section 8.1.3). The index is the number
+/// of the generator.
 pub(super) type GeneratorValues = [f32; Generator::COUNT];
 
-/// The sums of the generators of an instrument zone and of a preset zone, before modulation
+/// Returns the sums of the generators of an instrument zone and of a preset zone, before modulation
 /// (section 9.4).
 pub(super) fn summed(instrument: &Generators, preset: &Generators) -> GeneratorValues {
     let mut sums = [0.0; Generator::COUNT];

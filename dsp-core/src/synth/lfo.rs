@@ -1,10 +1,10 @@
-//! The two low-frequency oscillators of a voice (section 9.1.8): triangles that start at zero and
-//! rise, after a delay.
+//! The low-frequency oscillators of a voice (section 9.1.8). After a delay, each is a triangle wave
+//! that starts at 0 and rises.
 
-/// A triangle wave between -1 and 1.
+/// A triangle wave between -1 and 1 that starts after a delay.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Lfo {
-    /// Frames of the delay that have passed.
+    /// Number of frames of the delay that have passed.
     delayed_frames: f32,
     /// Position in the cycle, 0 to 1.
     phase: f32,
@@ -17,20 +17,21 @@ impl Lfo {
 
     /// Advances by some frames. `cycles_per_frame` is at most 0.5.
     pub(super) fn advance(&mut self, delay_frames: f32, cycles_per_frame: f32, frames: f32) {
-        let wait = (delay_frames - self.delayed_frames).clamp(0.0, frames);
-        self.delayed_frames += wait;
-        let phase = self.phase + (frames - wait) * cycles_per_frame;
+        let delayed = (delay_frames - self.delayed_frames).clamp(0.0, frames);
+        self.delayed_frames += delayed;
+        let phase = self.phase + (frames - delayed) * cycles_per_frame;
         self.phase = phase - libm::floorf(phase);
     }
 
+    /// Returns the current value, -1 to 1.
     pub(super) fn value(&self) -> f32 {
-        let quarter = 4.0 * self.phase;
+        let quarters = 4.0 * self.phase;
         if self.phase < 0.25 {
-            quarter
+            quarters
         } else if self.phase < 0.75 {
-            2.0 - quarter
+            2.0 - quarters
         } else {
-            quarter - 4.0
+            quarters - 4.0
         }
     }
 }

@@ -4,32 +4,36 @@
 //! Section numbers refer to the "SoundFont Technical Specification" 2.04.
 //!
 //! A `SynthProcessor` plays one MIDI channel. Envelopes, LFOs and controllers update at *control
-//! points*. These are events, corners of envelopes, and the frames of a grid whose spacing depends
-//! on how fast the voice changes. Between two control points gains and filter coefficients ramp
-//! linearly. Control points depend on the events and on the frame of the last reset, never on the
-//! number of frames of a call.
+//! points*. Control points are at events, at the corners of envelopes, and at the frames of a grid.
+//! The spacing of the grid depends on how fast the voice changes. Gains and filter coefficients
+//! ramp linearly between control points. Control points do not depend on the call size.
 //!
-//! Each voice reads its sample and is mixed on its own, several frames at a time. The filters of
-//! eight voices run in lockstep, because each output of a filter depends on the output before it.
+//! Samples are read and mixed voice by voice, with several frames in each SIMD instruction. Filters
+//! instead process the same frame of up to eight voices together, because each output of a filter
+//! depends on its previous output.
 //!
 //! A voice ends when its level is below -96 dBFS and no controller can raise it.
 //!
-//! Where the specification leaves a choice, the synthesizer chooses as follows. Initial attenuation
-//! counts 0.4 times, as in other players. Controller 10 pans by 500 to either side, not 1000. A
-//! delay of -12000 timecents is none. RPN 0 makes the range of the pitch wheel exact. A note lasts
-//! at least 10 ms. Portamento time doubles every 12 steps. The soft pedal attenuates by 3 dB. The
-//! NRPNs of the Sound Blaster AWE32 (MSB 127, LSB 0 to 26) replace values of the bank. Those that
-//! the card's manual calls realtime also change playing notes.
+//! The synthesizer differs from the specification, or goes beyond it, as follows:
+//! - Initial attenuation is multiplied by 0.4, as in other players.
+//! - Controller 10 pans by 500 tenths of a per cent to either side instead of 1000.
+//! - A delay of -12000 timecents is no delay.
+//! - The pitch wheel bends by exactly the range of RPN 0.
+//! - A note lasts at least 10 ms.
+//! - The portamento time doubles with every 12 steps of controller 5.
+//! - The soft pedal attenuates by 3 dB.
+//! - The NRPNs of the Sound Blaster AWE32 (MSB 127, LSB 0 to 26) replace values of the bank. Those
+//!   that the manual of the card calls realtime also change active notes.
 //!
 //! | module | content |
 //! |---|---|
 //! | `processor` | events, notes, control points and rendering of one channel |
-//! | `channel`, `awe32` | state of the channel: controllers, (N)RPNs |
-//! | `note_start`, `voice`, `voice_pool` | voices, from start to end |
+//! | `channel`, `awe32` | state of the channel: controllers, RPNs and NRPNs |
+//! | `note_start`, `voice`, `voice_pool` | starts, states and ends of voices |
 //! | `modulators`, `voice_params` | generators and modulators of a voice in the engine's units |
 //! | `envelope`, `lfo`, `filter`, `portamento` | parts of a voice |
-//! | `sample_reader`, `interpolation` | from sample data to a voice's signal |
-//! | `filter_bank`, `gain_ramps`, `voice_mix` | from the voices' signals to the outputs of the track |
+//! | `sample_reader`, `interpolation` | reading of samples at any speed |
+//! | `filter_bank`, `gain_ramps`, `voice_mix` | filters, gains and mixing of voices |
 //! | `reverb`, `chorus` | shared effects |
 
 mod awe32;

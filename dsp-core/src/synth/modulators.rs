@@ -11,9 +11,9 @@ use crate::soundfont::{
 /// The properties of a note that modulators read.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Note {
-    /// The key that was pressed, to which key pressure applies.
+    /// The key that was pressed. Key pressure refers to it.
     pub(super) pressed_key: u8,
-    /// The key that the zone plays.
+    /// The key that the zone plays. It differs if the zone has a fixed key.
     pub(super) key: u8,
     pub(super) velocity: u8,
 }
@@ -21,31 +21,33 @@ pub(super) struct Note {
 /// The value of a controller and the number of its possible values.
 struct ControllerValue {
     value: f32,
-    count: f32,
+    value_count: f32,
 }
 
 impl ControllerValue {
     fn of_seven_bits(value: u8) -> Self {
-        Self { value: f32::from(value), count: 128.0 }
+        Self { value: f32::from(value), value_count: 128.0 }
     }
 
-    /// The value as a fraction of the maximum; `is_negative` reverses the direction.
+    /// Returns the value as a fraction of the maximum. `is_negative` reverses the direction.
     fn fraction(&self, is_negative: bool) -> f32 {
-        let fraction = self.value / (self.count - 1.0);
+        let fraction = self.value / (self.value_count - 1.0);
         if is_negative { 1.0 - fraction } else { fraction }
     }
 
+    /// Applies the linear curve.
     fn linear(&self, is_negative: bool, is_bipolar: bool) -> f32 {
         match (is_bipolar, is_negative) {
-            (false, false) => self.value / self.count,
-            (false, true) => (self.count - 1.0 - self.value) / self.count,
-            (true, false) => 2.0 * self.value / self.count - 1.0,
-            (true, true) => 1.0 - 2.0 * self.value / self.count,
+            (false, false) => self.value / self.value_count,
+            (false, true) => (self.value_count - 1.0 - self.value) / self.value_count,
+            (true, false) => 2.0 * self.value / self.value_count - 1.0,
+            (true, true) => 1.0 - 2.0 * self.value / self.value_count,
         }
     }
 }
 
-/// The value of a source, 0 to 1 or -1 to 1. A link has the value 1 here.
+/// Returns the value of a source, 0 to 1 or -1 to 1. [`output`] computes the values of links, which
+/// are 1 here.
 fn source_value(source: &Source, note: Note, channel: &Channel) -> f32 {
     let value = match source.controller {
         Controller::None | Controller::Link => return 1.0,
@@ -54,12 +56,12 @@ fn source_value(source: &Source, note: Note, channel: &Channel) -> f32 {
         Controller::PolyPressure => ControllerValue::of_seven_bits(channel.key_pressure(note.pressed_key)),
         Controller::ChannelPressure => ControllerValue::of_seven_bits(channel.pressure),
         Controller::PitchWheel => {
-            ControllerValue { value: f32::from(channel.pitch_bend) + 8_192.0, count: 16_384.0 }
+            ControllerValue { value: f32::from(channel.pitch_bend) + 8_192.0, value_count: 16_384.0 }
         }
-        // Counted in semitones of 127, so that the wheel's 12,700 cents give exactly the bend
-        // range.
+        // The value is in semitones, out of 127. The default modulator of the pitch wheel has an
+        // amount of 12,700 cents, and thus bends by exactly the bend range.
         Controller::PitchWheelSensitivity => {
-            ControllerValue { value: channel.bend_range_cents() / 100.0, count: 127.0 }
+            ControllerValue { value: channel.bend_range_cents() / 100.0, value_count: 127.0 }
         }
         Controller::Midi(number) => ControllerValue::of_seven_bits(channel.controller(number)),
     };
@@ -69,7 +71,7 @@ fn source_value(source: &Source, note: Note, channel: &Channel) -> f32 {
 /// Applies the curve of a source (section 9.5).
 fn curve_value(source: &Source, value: &ControllerValue) -> f32 {
     let Source { is_negative, is_bipolar, curve, .. } = *source;
-    let shaped = |curve: fn(f32) -> f32| {
+    let apply = |curve: fn(f32) -> f32| {
         let fraction = value.fraction(is_negative);
         if !is_bipolar {
             return curve(fraction);
@@ -79,9 +81,9 @@ fn curve_value(source: &Source, value: &ControllerValue) -> f32 {
     };
     match curve {
         Curve::Linear => value.linear(is_negative, is_bipolar),
-        Curve::Concave => shaped(concave),
-        Curve::Convex => shaped(convex),
-        Curve::Switch => match (value.value >= value.count / 2.0) != is_negative {
+        Curve::Concave => apply(concave),
+        Curve::Convex => apply(convex),
+        Curve::Switch => match (value.value >= value.value_count / 2.0) != is_negative {
             true => 1.0,
             false if is_bipolar => -1.0,
             false => 0.0,
@@ -89,16 +91,17 @@ fn curve_value(source: &Source, value: &ControllerValue) -> f32 {
     }
 }
 
-/// The output of the modulator at an index of a zone's list.
+/// Returns the output of the modulator at an index of a zone's list.
 fn output(list: &[Modulator], index: usize, note: Note, channel: &Channel) -> f32 {
     let modulator = &list[index];
     let source = match modulator.source.controller {
-        // Section 8.2.1, source 127: linked modulators act like a controller of seven bits.
+        // Section 8.2.1, source 127: the sum of the linked modulators acts like a controller of
+        // seven bits.
         Controller::Link => {
             let link = Destination::Modulator(index as u16);
             let linked = (0..list.len()).filter(|candidate| list[*candidate].destination == link);
             let sum: f32 = linked.map(|index| output(list, index, note, channel)).sum();
-            let value = ControllerValue { value: sum.clamp(0.0, 127.0), count: 128.0 };
+            let value = ControllerValue { value: sum.clamp(0.0, 127.0), value_count: 128.0 };
             curve_value(&modulator.source, &value)
         }
         _ => source_value(&modulator.source, note, channel),
@@ -123,15 +126,15 @@ pub(super) fn add_outputs(list: &[Modulator], note: Note, channel: &Channel, val
     }
 }
 
-/// The sum of the outputs of a zone's modulators to one generator.
+/// Returns the sum of the outputs of a zone's modulators to one generator.
 pub(super) fn sum_of_outputs(list: &[Modulator], generator: Generator, note: Note, channel: &Channel) -> f32 {
     let destination = Destination::Generator(generator);
     let modulators = list.iter().enumerate().filter(|(_, modulator)| modulator.destination == destination);
     modulators.map(|(index, _)| output(list, index, note, channel)).sum()
 }
 
-/// Cutoff offset of the default modulator of section 8.4.2, in cents; 0 if the instrument zone
-/// states how velocity changes the cutoff.
+/// Returns the cutoff offset in cents of the default modulator of section 8.4.2. It is 0 if a
+/// modulator of the instrument zone specifies how velocity changes the cutoff.
 pub(super) fn velocity_cutoff_cents(list: &[Modulator], note: Note, channel: &Channel) -> f32 {
     if list.iter().any(Modulator::states_velocity_to_cutoff) {
         return 0.0;
@@ -139,8 +142,8 @@ pub(super) fn velocity_cutoff_cents(list: &[Modulator], note: Note, channel: &Ch
     output(&[VELOCITY_TO_CUTOFF], 0, note, channel)
 }
 
-/// The minimum and maximum that a zone's modulators add to a generator for the key and velocity of
-/// a note, whatever values other controllers have.
+/// Returns the minimum and the maximum that a zone's modulators can add to a generator. Key and
+/// velocity are those of the note. All other controllers may have any value.
 pub(super) fn bounds(list: &[Modulator], generator: Generator, note: Note, channel: &Channel) -> (f32, f32) {
     let is_fixed = |source: &Source| {
         matches!(source.controller, Controller::None | Controller::NoteOnVelocity | Controller::NoteOnKey)

@@ -10,12 +10,13 @@ use crate::soundfont::sample_positions::{
 };
 use crate::soundfont::{Bank, Generator, Generators, Sample};
 
-/// Attenuation of notes that start while the soft pedal is down. MIDI leaves the amount open.
+/// Attenuation of notes that start while the soft pedal is down, in centibels. MIDI does not define
+/// the amount.
 const SOFT_PEDAL_CB: f32 = 30.0;
 
-/// The zones of a preset that play a note, with the zones of their instruments.
+/// Iterates over the zones that play a note: pairs of a preset zone and a zone of its instrument.
 ///
-/// Zones whose sample cannot be decoded are left out, so that they neither steal voices nor end
+/// Zones whose sample is not decoded are left out. They therefore neither steal voices nor end
 /// notes of their exclusive class.
 pub(super) fn matching_zones(
     bank: &Bank,
@@ -43,7 +44,7 @@ pub(super) fn matching_zones(
         })
 }
 
-/// A note that starts, as the channel has received it.
+/// A note that starts, with the key and the velocity of its event.
 #[derive(Clone, Copy)]
 pub(super) struct NoteStart {
     /// Number of the note: see [`Voice::note_id`].
@@ -53,7 +54,7 @@ pub(super) struct NoteStart {
     pub(super) portamento: Portamento,
 }
 
-/// The voice of a zone; `None` if its sample cannot be played.
+/// Creates the voice of a zone; `None` if the sample of the zone cannot be played.
 pub(super) fn start_voice(context: VoiceContext<'_>, zones: ZoneIndices, start: NoteStart) -> Option<Voice> {
     let NoteStart { note_id, key, velocity, portamento } = start;
     let bank = context.bank;
@@ -61,24 +62,24 @@ pub(super) fn start_voice(context: VoiceContext<'_>, zones: ZoneIndices, start: 
     let generators = &zone.generators;
     let sample = bank.samples().get(zone.sample)?;
     let wave = bank.wave(zone.sample)?;
-    let fixed = |generator: Generator, default: u8| {
+    let value_or = |generator: Generator, default: u8| {
         u8::try_from(generators.get(generator)).unwrap_or(default).min(127)
     };
-    let root_key = fixed(Generator::OverridingRootKey, sample.root_key);
+    let root_key = value_or(Generator::OverridingRootKey, sample.root_key);
     let note = Note {
         pressed_key: key,
-        key: fixed(Generator::Keynum, key),
-        velocity: fixed(Generator::Velocity, velocity),
+        key: value_or(Generator::Keynum, key),
+        velocity: value_or(Generator::Velocity, velocity),
     };
     let preset_zone = &bank.presets()[zones.preset].zones[zones.preset_zone];
-    let modulated = |generator: Generator| {
+    let modulation = |generator: Generator| {
         let channel = context.channel;
         let lists = [&zone.modulators, &preset_zone.modulators];
         let outputs = lists.map(|list| modulators::sum_of_outputs(list, generator, note, channel));
         let nrpn = channel.generator_offsets()[generator as usize];
         libm::roundf(nrpn + outputs[0] + outputs[1]) as i64
     };
-    let region = sample_region(sample, generators, modulated, wave.high.len() as i64)?;
+    let region = sample_region(sample, generators, modulation, wave.high.len() as i64)?;
     let is_soft = context.channel.is_on(controllers::SOFT);
     let start = VoiceStart {
         note_id,
@@ -98,7 +99,7 @@ pub(super) fn start_voice(context: VoiceContext<'_>, zones: ZoneIndices, start: 
     Some(Voice::new(start, context))
 }
 
-/// The exclusive class of a zone's voice, 0 for none (section 8.1.2, generator 57).
+/// Returns the exclusive class of a zone; 0 if it has none (section 8.1.2, generator 57).
 pub(super) fn exclusive_class(bank: &Bank, zones: ZoneIndices) -> i16 {
     let instrument = &bank.instruments()[zones.instrument].zones[zones.instrument_zone];
     let preset = &bank.presets()[zones.preset].zones[zones.preset_zone];
@@ -107,22 +108,23 @@ pub(super) fn exclusive_class(bank: &Bank, zones: ZoneIndices) -> i16 {
     value.saturating_add(offset)
 }
 
-/// The part of its sample that a note plays.
+/// Returns the part of the sample that a note plays.
 ///
-/// The zone's generators offset the positions of the header. Modulators and NRPNs offset them
-/// further as the note starts (section 8.1.2, generators 0 to 4, 12, 45 and 50). The result stays
-/// within the frames that the zone can play. `modulated` gives their offset for a generator.
+/// The generators of the zone are added to the positions in the sample header (section 8.1.2,
+/// generators 0 to 4, 12, 45 and 50). `modulation` returns the sum of modulators and NRPNs for a
+/// generator at the start of the note, which is added too. The result is clamped to the frames that
+/// the zone can play: see [`playable_range`].
 fn sample_region(
     sample: &Sample,
     generators: &Generators,
-    modulated: impl Fn(Generator) -> i64,
+    modulation: impl Fn(Generator) -> i64,
     wave_frames: i64,
 ) -> Option<SampleRegion> {
     let positions = offset_positions(sample, generators, wave_frames);
     let [first, last] = playable_range(sample, &positions);
     let [start, end, loop_start, loop_end] = core::array::from_fn(|index| {
         let (fine, coarse) = OFFSET_GENERATORS[index];
-        let offset = modulated(fine) + COARSE_FRAMES * modulated(coarse);
+        let offset = modulation(fine) + COARSE_FRAMES * modulation(coarse);
         if offset == 0 { positions[index] } else { (positions[index] + offset).clamp(first, last) }
     });
     let can_loop = sample.is_loop_valid && loop_start < loop_end && loop_end > start;

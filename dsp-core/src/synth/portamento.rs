@@ -3,10 +3,12 @@
 use super::channel::Channel;
 use super::controllers;
 
-/// Duration at the lowest value of controller 5 above 0, in seconds. MIDI leaves the scale open.
+/// Duration of a portamento in seconds, in the limit of small values of controller 5. MIDI does not
+/// define the scale.
 const BASE_SECS: f32 = 0.003;
 
-/// Steps of controller 5 that double the duration: 20 ms at 32, 0.12 s at 64, 4.6 s at 127.
+/// Increase of controller 5 that doubles the duration. A value of 32 is 20 ms, 64 is 0.12 s, and
+/// 127 is 4.6 s.
 const DOUBLING_STEPS: f32 = 12.0;
 
 /// A pitch offset that ramps linearly to 0.
@@ -14,14 +16,14 @@ const DOUBLING_STEPS: f32 = 12.0;
 pub(super) struct Portamento {
     /// Current offset from the note's pitch, in cents.
     pub(super) offset_cents: f32,
-    /// Decrease of its magnitude per frame.
+    /// Decrease of the offset's magnitude per frame.
     cents_per_frame: f32,
 }
 
 impl Portamento {
     pub(super) const NONE: Self = Self { offset_cents: 0.0, cents_per_frame: 0.0 };
 
-    /// The ramp from one key to another, in the portamento time of the channel.
+    /// Creates the ramp from one key to another. The channel specifies the portamento time.
     pub(super) fn between(channel: &Channel, from_key: u8, to_key: u8, sample_rate_hz: f32) -> Self {
         let msb = f32::from(channel.controller(controllers::PORTAMENTO_TIME_MSB));
         let steps = msb + f32::from(channel.controller(controllers::PORTAMENTO_TIME_LSB)) / 128.0;

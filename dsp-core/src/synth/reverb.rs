@@ -1,8 +1,9 @@
 //! The reverb that all instruments of a session share.
 //!
-//! Jezar Wakefield's Freeverb (public domain, 2000): for each side, eight damped feedback combs in
-//! parallel, then four allpasses in series. The delays of the right side are a little longer.
-//! General MIDI players have used it for two decades, so songs were mixed for it.
+//! It is Jezar Wakefield's Freeverb (public domain, 2000). Each side has eight damped feedback
+//! combs in parallel, then four allpasses in series. The delays of the right side are slightly
+//! longer. General MIDI players have used Freeverb for two decades, so songs are mixed for its
+//! sound.
 
 use wide::f32x4;
 
@@ -10,40 +11,43 @@ use crate::dsp::ring_buffer::RingBuffer;
 use crate::session::ReverbSettings;
 use crate::simd::{on_best_instructions, transpose};
 
-/// Number of combs of a side.
+/// Number of comb filters of each side.
 const COMBS: usize = 8;
 
-/// Delays of the combs and allpasses in frames at [`TUNED_RATE_HZ`], from Freeverb's `tuning.h`.
+/// Delays of the combs in frames at [`TUNED_RATE_HZ`] (Freeverb, `tuning.h`).
 const COMB_FRAMES: [usize; COMBS] = [1116, 1188, 1277, 1356, 1422, 1491, 1557, 1617];
+/// Delays of the allpasses in frames at [`TUNED_RATE_HZ`] (Freeverb, `tuning.h`).
 const ALLPASS_FRAMES: [usize; 4] = [556, 441, 341, 225];
-/// Additional delay of the right side in frames at [`TUNED_RATE_HZ`].
+/// Additional delay of the right side in frames at [`TUNED_RATE_HZ`] (Freeverb, `tuning.h`).
 const SPREAD_FRAMES: usize = 23;
+/// Sample rate of the delays in `tuning.h`, in hertz.
 const TUNED_RATE_HZ: f64 = 44_100.0;
 
-/// Gain of the input, which keeps the sum of the combs in range.
+/// Linear gain of the input (Freeverb, `tuning.h`). It compensates for the gain of the combs.
 const INPUT_GAIN: f32 = 0.015;
+/// Feedback of the allpasses (Freeverb, `revmodel.cpp`).
 const ALLPASS_FEEDBACK: f32 = 0.5;
 
-/// Turns a mono send into the stereo reverberation of a room.
+/// Computes the stereo reverberation of a mono send.
 #[derive(Debug, Clone)]
 pub struct ReverbProcessor {
     settings: ReverbSettings,
     sides: [Side; 2],
-    /// Frames since the last input that was not silent, up to [`Self::tail_frames`].
+    /// Number of frames since the last input that was not silent, at most [`Self::tail_frames`].
     silent_input_frames: u32,
-    /// Frames after which the reverberation has decayed completely.
+    /// Number of frames after which the reverberation has decayed completely.
     tail_frames: u32,
 }
 
 /// Maximum linear gain of the output.
 const LEVEL_MAX: f32 = 4.0;
 
-/// Decay time of the largest room, in seconds. Its slowest comb has a delay of 37 ms and a feedback
-/// of 0.98, and falls by 300 dB in 63 s.
+/// Decay time of the largest room in seconds. The slowest comb has a delay of 37 ms and a feedback
+/// of 0.98. It decays by 300 dB in 63 s.
 const TAIL_SECS: u32 = 64;
 
 impl ReverbProcessor {
-    /// A silent reverb. Settings outside their ranges are clamped.
+    /// Creates a silent reverb. Settings outside their ranges are clamped.
     pub fn new(settings: ReverbSettings, sample_rate_hz: u32) -> Self {
         let tail_frames = TAIL_SECS * sample_rate_hz;
         let mut reverb = Self {
@@ -56,7 +60,7 @@ impl ReverbProcessor {
         reverb
     }
 
-    /// Changes the settings while signal passes. Allocates nothing.
+    /// Changes the settings. It may be called while audio is processed, and does not allocate.
     pub fn set(&mut self, settings: ReverbSettings) {
         if settings != self.settings {
             self.settings = settings;
@@ -64,6 +68,7 @@ impl ReverbProcessor {
         }
     }
 
+    /// Computes feedback and damping from the settings, with the scales of Freeverb's `tuning.h`.
     fn update_combs(&mut self) {
         let ReverbSettings { room, damping, .. } = self.settings;
         for side in &mut self.sides {
@@ -72,34 +77,36 @@ impl ReverbProcessor {
         }
     }
 
-    /// Clears all delays.
+    /// Clears all delays. The output is then the same as that of a new reverb.
     pub fn reset(&mut self) {
         self.sides.iter_mut().for_each(Side::reset);
         self.silent_input_frames = self.tail_frames;
     }
 
-    /// Adds the reverberation of `send` to `left` and `right`. All have the same length.
+    /// Adds the reverberation of `send` to `left` and `right`. All three slices have the same
+    /// length.
     pub fn process(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         let chunks = send.chunks(MAX_CHUNK_FRAMES).zip(left.chunks_mut(MAX_CHUNK_FRAMES));
         for ((send, left), right) in chunks.zip(right.chunks_mut(MAX_CHUNK_FRAMES)) {
-            self.process_part(send, left, right);
+            self.process_chunk(send, left, right);
         }
     }
 
-    fn process_part(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
+    fn process_chunk(&mut self, send: &[f32], left: &mut [f32], right: &mut [f32]) {
         let frames = send.len();
-        // The frames at which processing stops and starts do not depend on how calls are divided.
+        // Processing pauses after the tail and resumes at the next input. The chunk is split at
+        // these frames, so that the output does not depend on the call size.
         let first = send.iter().position(|value| *value != 0.0).unwrap_or(frames);
         let tail = (self.tail_frames - self.silent_input_frames) as usize;
         if tail == 0 && first > 0 {
             if first < frames {
-                self.process_part(&send[first..], &mut left[first..], &mut right[first..]);
+                self.process_chunk(&send[first..], &mut left[first..], &mut right[first..]);
             }
             return;
         }
         if (1..=first).contains(&tail) && tail < frames {
-            self.process_part(&send[..tail], &mut left[..tail], &mut right[..tail]);
-            return self.process_part(&send[tail..], &mut left[tail..], &mut right[tail..]);
+            self.process_chunk(&send[..tail], &mut left[..tail], &mut right[..tail]);
+            return self.process_chunk(&send[tail..], &mut left[tail..], &mut right[tail..]);
         }
         match send.iter().rposition(|value| *value != 0.0) {
             Some(last) => self.silent_input_frames = (frames - 1 - last) as u32,
@@ -124,17 +131,18 @@ impl ReverbProcessor {
             *right += same_side * wet_right + cross * wet_left;
         }
         if self.silent_input_frames == self.tail_frames {
-            // The remaining values are far below the resolution of any output.
+            // The values that remain in the delays are inaudible.
             self.sides.iter_mut().for_each(Side::reset);
         }
     }
 }
 
-/// Maximum number of frames that are computed at a time. It is below the shortest delay, 225 frames
-/// at 44.1 kHz, at any rate from 16 kHz on. No output thus depends on an input of the same chunk.
+/// Maximum number of frames that are computed at a time. The shortest delay (225 frames at 44.1
+/// kHz) is longer at all sample rates from 16 kHz. No output therefore depends on an input of the
+/// same chunk.
 const MAX_CHUNK_FRAMES: usize = 64;
 
-/// One side: the combs in lockstep, then the allpasses.
+/// The left or right side: combs in parallel, then allpasses in series.
 #[derive(Debug, Clone)]
 struct Side {
     combs: CombBank,
@@ -166,7 +174,7 @@ impl Side {
     }
 }
 
-/// Number of frames of the combs that are computed together.
+/// Number of frames that the combs compute together.
 const FOUR: usize = 4;
 
 /// The damped feedback combs of a side.
@@ -175,7 +183,7 @@ struct CombBank {
     delays: [RingBuffer; COMBS],
     feedback: f32,
     damping: f32,
-    /// The last feedback of each comb, after damping.
+    /// Last output of the damping filter of each comb.
     damped: [f32x4; 2],
 }
 
@@ -194,13 +202,13 @@ impl CombBank {
         self.damped = [f32x4::ZERO; 2];
     }
 
-    /// Processes at most [`MAX_CHUNK_FRAMES`] frames; `sums` gets the sum of the combs.
+    /// Processes at most [`MAX_CHUNK_FRAMES`] frames. Writes the sum of the combs to `sums`.
     #[inline(always)]
     fn process(&mut self, input: &[f32], sums: &mut [f32]) {
         let frames = sums.len();
         let mut done = 0;
         while done < frames {
-            // No ring buffer wraps within these frames.
+            // No ring buffer wraps around within these frames.
             let chunk_frames =
                 self.delays.iter().map(RingBuffer::frames_to_wrap).fold(frames - done, usize::min);
             self.process_contiguous(&input[done..done + chunk_frames], &mut sums[done..done + chunk_frames]);
@@ -217,7 +225,7 @@ impl CombBank {
         let (inputs, input_remainder) = input.as_chunks::<FOUR>();
         let (fours, remainder) = sums.as_chunks_mut::<FOUR>();
         for (index, (input, sums)) in inputs.iter().zip(fours).enumerate() {
-            // A loop, because `map` of eight vectors is not inlined.
+            // This is a loop, because the compiler does not inline `map` over eight vectors.
             let mut values = [f32x4::ZERO; COMBS];
             for (values, (delay, _)) in values.iter_mut().zip(&delays) {
                 *values = f32x4::from(delay[index]);
@@ -229,13 +237,13 @@ impl CombBank {
         }
         if !remainder.is_empty() {
             let count = remainder.len();
-            let filled = |values: &[f32]| {
+            let padded = |values: &[f32]| {
                 let mut four = [0.0; FOUR];
                 four[..count].copy_from_slice(&values[..count]);
                 four
             };
-            let mut values = delays.each_ref().map(|(_, delay)| f32x4::from(filled(delay)));
-            let sums = damping.process(filled(input_remainder), &mut values, &mut damped, count);
+            let mut values = delays.each_ref().map(|(_, delay)| f32x4::from(padded(delay)));
+            let sums = damping.process(padded(input_remainder), &mut values, &mut damped, count);
             remainder.copy_from_slice(&sums[..count]);
             for ((_, delay), values) in delays.iter_mut().zip(values) {
                 delay.copy_from_slice(&values.to_array()[..count]);
@@ -247,9 +255,9 @@ impl CombBank {
 
 /// The one-pole low-pass in the feedback of the combs.
 struct Damping {
-    /// Gain of the last output.
+    /// Gain of the previous output of the low-pass.
     feedback: f32x4,
-    /// Gain of the input.
+    /// Gain of the input of the low-pass, including the feedback of the comb.
     forward: f32x4,
 }
 
@@ -260,8 +268,9 @@ impl Damping {
         Self { feedback: f32x4::splat(damping), forward }
     }
 
-    /// Replaces the outputs of the combs' delays in four frames by their new inputs, and returns
-    /// the sums of the outputs. Only the first `count` frames count.
+    /// Processes four frames of all combs. `delays` are the outputs of the delays, which the
+    /// function replaces by the new inputs of the delays. Returns the sums of the outputs. Only the
+    /// first `count` frames are processed.
     #[inline(always)]
     fn process(
         &self,
@@ -272,7 +281,7 @@ impl Damping {
     ) -> [f32; FOUR] {
         let [a, b, c, d, e, f, g, h] = *delays;
         let sums = ((a + e) + (c + g)) + ((b + f) + (d + h));
-        // Transposed to one frame per vector, because each frame depends on the one before.
+        // Transposed to one frame per vector, because each frame depends on the previous frame.
         let mut halves = [transpose([a, b, c, d]), transpose([e, f, g, h])];
         for (half, damped) in halves.iter_mut().zip(damped) {
             for (frame, input) in half.iter_mut().zip(input).take(count) {
@@ -286,7 +295,7 @@ impl Damping {
     }
 }
 
-/// Processes values by Freeverb's allpass, in place.
+/// Applies Freeverb's allpass to values in place.
 fn process_allpass(delay: &mut RingBuffer, mut values: &mut [f32]) {
     while !values.is_empty() {
         let (chunk, remaining) = values.split_at_mut(values.len().min(delay.frames_to_wrap()));
@@ -304,7 +313,8 @@ on_best_instructions! {
     fn process_combs(combs: &mut CombBank, input: &[f32], sums: &mut [f32]) = CombBank::process;
 }
 
-/// Offset of the input, -500 dBFS. Tails end there instead of at denormal numbers, which are slow.
+/// Offset that is added to the input (-500 dBFS). With it, decaying values never become subnormal
+/// numbers, which are slow to compute.
 const FLOOR: f32 = 1e-25;
 
 #[cfg(test)]
@@ -325,7 +335,7 @@ mod tests {
         (left, right)
     }
 
-    /// Level of an impulse response between two times, in dB.
+    /// Returns the level of an impulse response between two times, in decibels.
     fn level_db(response: &[f32], sample_rate_hz: u32, from_secs: f64, to_secs: f64) -> f64 {
         let frame = |secs: f64| (secs * f64::from(sample_rate_hz)) as usize;
         let section = &response[frame(from_secs)..frame(to_secs)];
@@ -334,10 +344,11 @@ mod tests {
         10.0 * libm::log10(power)
     }
 
-    /// A comb of delay d and feedback g falls by 60 dB in 3 d / -log10(g) seconds. At g = 0.84 and
-    /// delays of 25 to 37 ms, this is 1.0 to 1.5 s. Damping makes the treble fall faster.
+    /// A comb with a delay of d seconds and a feedback of g decays by 60 dB in 3 d / -log10(g)
+    /// seconds. With g = 0.84 and delays of 25 to 37 ms, this is 1.0 to 1.5 s. Damping makes high
+    /// frequencies decay faster.
     #[test]
-    fn decays_by_60_db_in_about_a_second_at_any_sample_rate() {
+    fn the_reverb_decays_by_60_db_in_about_a_second_at_any_sample_rate() {
         for sample_rate_hz in [44_100, 48_000, 96_000] {
             let (left, _) = impulse_response(sample_rate_hz, 2.5, 256);
             let early = level_db(&left, sample_rate_hz, 0.1, 0.2);
@@ -351,7 +362,7 @@ mod tests {
     fn left_and_right_differ_and_start_after_the_shortest_comb_delay() {
         let (left, right) = impulse_response(44_100, 0.2, 256);
         assert!(left != right);
-        // Freeverb's allpasses have a direct path, so the shortest comb comes first.
+        // The allpasses have a direct path, so only the shortest comb delays the first output.
         assert!(left[..1_116].iter().all(|value| *value == 0.0));
         assert!(left[1_116] != 0.0);
     }
@@ -365,15 +376,15 @@ mod tests {
     }
 
     #[test]
-    fn the_output_does_not_depend_on_where_in_a_call_the_input_starts() {
+    fn the_output_does_not_depend_on_the_position_of_the_input_in_a_call() {
         for first in [0, 1, 63, 100] {
             let process = |call_frames: usize| {
                 let mut reverb = ReverbProcessor::new(ReverbSettings::default(), 16_000);
-                // The second impulse comes when the first has just decayed.
-                let again = first + 20 + (TAIL_SECS * 16_000) as usize;
-                let (mut left, mut right) = (vec![0.0; again + 2_000], vec![0.0; again + 2_000]);
-                let mut send = vec![0.0; again + 2_000];
-                (send[first], send[again]) = (1.0, 1.0);
+                // The second impulse is just after the end of the first impulse's tail.
+                let second = first + 20 + (TAIL_SECS * 16_000) as usize;
+                let (mut left, mut right) = (vec![0.0; second + 2_000], vec![0.0; second + 2_000]);
+                let mut send = vec![0.0; second + 2_000];
+                (send[first], send[second]) = (1.0, 1.0);
                 let sides = left.chunks_mut(call_frames).zip(right.chunks_mut(call_frames));
                 for (send, (left, right)) in send.chunks(call_frames).zip(sides) {
                     reverb.process(send, left, right);
@@ -382,7 +393,10 @@ mod tests {
             };
             let expected = process(1);
             for call_frames in [3, 64, 77, 512] {
-                assert!(process(call_frames) == expected, "first {first}, {call_frames} frames a call");
+                assert!(
+                    process(call_frames) == expected,
+                    "input at frame {first}, calls of {call_frames} frames"
+                );
             }
         }
     }

@@ -1,4 +1,4 @@
-//! Reads a voice's sample: its position, its loop, and the frames that interpolation needs.
+//! Reads the sample of a voice at its playback speed, with its loop.
 
 use super::chunk::CHUNK_FRAMES;
 use super::interpolation::{
@@ -7,16 +7,17 @@ use super::interpolation::{
 use crate::simd::prefetch;
 use crate::soundfont::Wave;
 
-/// Highest playback speed: ten octaves up.
+/// Highest playback speed: ten octaves above the recorded pitch.
 const STEP_MAX: u64 = 1_024 * FRAME;
 
-/// Highest step at which a window holds a whole chunk.
+/// Highest step for which a window suffices for a whole chunk.
 const WHOLE_CHUNK_STEP: u64 = WINDOW_FRAMES as u64 * FRAME / CHUNK_FRAMES as u64;
 
-/// Maximum of [`SampleReader::looped_frames`]: more frames than any kernel reads back.
+/// Maximum of [`SampleReader::looped_frames`]. It exceeds the number of past frames that any
+/// interpolation kernel reads.
 const LOOPED_FRAMES_MAX: i64 = 1 << 20;
 
-/// Longest loop that is searched for its peak, in frames.
+/// Maximum length in frames of a loop whose peak is searched.
 const PEAK_SEARCH_FRAMES: i64 = 32_768;
 
 /// Loop mode of a sample (section 8.1.2, sampleModes).
@@ -24,9 +25,9 @@ const PEAK_SEARCH_FRAMES: i64 = 32_768;
 pub(super) enum LoopMode {
     /// The sample plays once.
     None,
-    /// The sample loops to the end of the voice.
+    /// The sample loops until the voice ends.
     Continuous,
-    /// The sample loops until the release, then plays to its end.
+    /// The sample loops until the note is released, then plays to its end.
     UntilRelease,
 }
 
@@ -45,14 +46,15 @@ pub(super) struct SampleRegion {
 pub(super) struct SampleReader {
     region: SampleRegion,
     is_looping: bool,
-    /// Frames of the loop that have been played, up to [`LOOPED_FRAMES_MAX`]. For that many frames
-    /// before the loop start, the previous output was the loop's end.
+    /// Number of frames by which the position has jumped back in the loop so far, at most
+    /// [`LOOPED_FRAMES_MAX`]. For so many frames before the loop start, a kernel must read the end
+    /// of the loop instead.
     looped_frames: i64,
-    /// Whole frames of the position in the wave.
+    /// Position in the wave, in whole frames.
     frame: i64,
     /// Fraction of the position, in 2^-32 of a frame.
     fraction: u32,
-    /// Frames of the wave per output frame, in 2^-32 of a frame.
+    /// Distance in the wave from one output frame to the next, in 2^-32 of a frame.
     step: u64,
 }
 
@@ -68,27 +70,27 @@ impl SampleReader {
         }
     }
 
-    /// Sets the number of frames of the wave per output frame.
+    /// Sets the playback speed: the number of frames of the wave per output frame.
     pub(super) fn set_speed(&mut self, ratio: f64) {
-        // The cast clamps floats to the range and turns NaN into 0.
+        // The cast clamps to the range of the type and converts NaN to 0.
         self.step = ((ratio * FRAME as f64) as u64).clamp(1, STEP_MAX);
     }
 
-    /// Ends the loop if it lasts until the release.
+    /// Leaves the loop if its mode is [`LoopMode::UntilRelease`].
     pub(super) fn release(&mut self) {
         if self.region.mode == LoopMode::UntilRelease {
             self.is_looping = false;
         }
     }
 
-    /// Whether only silence remains.
+    /// Whether all remaining output is silent.
     pub(super) fn has_ended(&self, kernel: &Kernel) -> bool {
         !self.is_looping && self.frame >= self.region.end + kernel.taps_before() as i64
     }
 
-    /// Prefetches the first values of the next chunk.
+    /// Prefetches the first samples of the next chunk into the CPU cache.
     pub(super) fn prefetch(&self, wave: Wave<'_>) {
-        /// Values in a cache line.
+        /// Number of values in a cache line of 64 bytes.
         const LINE_VALUES: i64 = 32;
         for line in 0..3 {
             let index = usize::try_from(self.frame + line * LINE_VALUES).ok();
@@ -103,8 +105,8 @@ impl SampleReader {
         self.looped_frames > 0 || self.frame >= self.region.loop_start
     }
 
-    /// The highest magnitude in a continuous loop, where full scale is 1. `None` for other modes
-    /// and for loops longer than [`PEAK_SEARCH_FRAMES`].
+    /// Returns the highest magnitude in a continuous loop. Full scale is 1. `None` for other loop
+    /// modes and for loops longer than [`PEAK_SEARCH_FRAMES`].
     pub(super) fn loop_peak(&self, wave: Wave<'_>) -> Option<f32> {
         let SampleRegion { loop_start, loop_end, .. } = self.region;
         if self.region.mode != LoopMode::Continuous || self.loop_frames() > PEAK_SEARCH_FRAMES {
@@ -121,7 +123,7 @@ impl SampleReader {
         self.region.loop_end - self.region.loop_start
     }
 
-    /// Advances by some output frames, fewer than 2^22.
+    /// Advances the position by some output frames, fewer than 2^22.
     #[inline(always)]
     pub(super) fn advance(&mut self, frames: usize) {
         let position = u64::from(self.fraction) + self.step * frames as u64;
@@ -134,55 +136,60 @@ impl SampleReader {
         }
     }
 
-    /// The frame of the loop that plays at a frame outside it.
+    /// Returns the frame of the loop that is played instead of a frame outside the loop.
     fn wrapped(&self, frame: i64) -> i64 {
         self.region.loop_start + (frame - self.region.loop_start).rem_euclid(self.loop_frames())
     }
 
-    /// Visits `count` frames from `first` on in the order in which they play, with the loop
-    /// unrolled. `visit` gets the first frame of each contiguous part of the wave, or `None` for
-    /// silence, and the length of the part.
+    /// Visits `count` frames, starting with `first`, in the order of playback with the loop
+    /// unrolled. Calls `visit` for each contiguous part of the wave with its first frame and its
+    /// length. The frame is `None` for silence.
     #[inline(always)]
     fn unroll(&self, first: i64, count: usize, mut visit: impl FnMut(Option<usize>, usize)) {
         let SampleRegion { start, end, loop_start, loop_end, .. } = self.region;
-        let (mut at, mut remaining) = (first, count);
-        while self.looped_frames > 0 && at < loop_start && remaining > 0 {
-            let (from, length) = if loop_start - at <= self.looped_frames {
-                let frame = self.wrapped(at);
-                (Some(frame as usize), (loop_start - at).min(loop_end - frame))
+        let (mut frame, mut remaining) = (first, count);
+        while self.looped_frames > 0 && frame < loop_start && remaining > 0 {
+            let (source, length) = if loop_start - frame <= self.looped_frames {
+                let source = self.wrapped(frame);
+                (Some(source as usize), (loop_start - frame).min(loop_end - source))
             } else {
-                // Before the first pass of the loop.
-                let frame = at + self.looped_frames;
-                if frame < start { (None, start - frame) } else { (Some(frame as usize), loop_start - frame) }
+                // The frame was played before the loop.
+                let source = frame + self.looped_frames;
+                if source < start {
+                    (None, start - source)
+                } else {
+                    (Some(source as usize), loop_start - source)
+                }
             };
             let length = remaining.min(length as usize);
-            visit(from, length);
+            visit(source, length);
             remaining -= length;
-            at += length as i64;
+            frame += length as i64;
         }
-        if at < start && self.looped_frames == 0 {
-            let silent = remaining.min((start - at) as usize);
-            visit(None, silent);
-            remaining -= silent;
-            at += silent as i64;
+        if frame < start && self.looped_frames == 0 {
+            let silent_frames = remaining.min((start - frame) as usize);
+            visit(None, silent_frames);
+            remaining -= silent_frames;
+            frame += silent_frames as i64;
         }
         while remaining > 0 {
-            if self.is_looping && at >= loop_end {
-                at = self.wrapped(at);
+            if self.is_looping && frame >= loop_end {
+                frame = self.wrapped(frame);
             }
             let limit = if self.is_looping { loop_end } else { end };
-            let length = remaining.min((limit - at).max(0) as usize);
+            let length = remaining.min((limit - frame).max(0) as usize);
             if length == 0 {
                 visit(None, remaining);
                 return;
             }
-            visit(Some(at as usize), length);
+            visit(Some(frame as usize), length);
             remaining -= length;
-            at += length as i64;
+            frame += length as i64;
         }
     }
 
-    /// `count` frames from `first` on, if they play exactly as the wave stores them.
+    /// Returns `count` frames, starting with `first`, if they are contiguous in the wave; otherwise
+    /// `None`.
     #[inline(always)]
     fn contiguous<'a>(&self, wave: Wave<'a>, first: i64, count: usize) -> Option<&'a [Pcm16]> {
         let SampleRegion { start, end, loop_start, loop_end, .. } = self.region;
@@ -197,7 +204,7 @@ impl SampleReader {
     /// Fills `out` with the next interpolated values.
     pub(super) fn read(&mut self, wave: Wave<'_>, kernel: &Kernel, buffer: &mut ReadBuffer, out: &mut [f32]) {
         let longest = match self.step {
-            // The usual case, which needs no division.
+            // The usual case needs no division.
             0..=WHOLE_CHUNK_STEP => CHUNK_FRAMES,
             step => ((WINDOW_FRAMES as u64 * FRAME) / step).max(1) as usize,
         };
@@ -205,7 +212,7 @@ impl SampleReader {
             let last = (u64::from(self.fraction) + self.step * (chunk.len() as u64 - 1)) >> 32;
             let first = self.frame - kernel.taps_before() as i64;
             let count = last as usize + kernel.taps_before() + kernel.taps_from();
-            if let (None, Some(read)) = (wave.low, kernel.pcm16_reader()) {
+            if let (None, Some(read_pcm16)) = (wave.low, kernel.pcm16_reader()) {
                 let values = match self.contiguous(wave, first, count) {
                     Some(values) => values,
                     None => {
@@ -213,7 +220,7 @@ impl SampleReader {
                         &buffer.pcm16[..count]
                     }
                 };
-                read(values, self.fraction, self.step, chunk);
+                read_pcm16(values, self.fraction, self.step, chunk);
             } else {
                 self.copy_floats(wave, first, &mut buffer.window[..count]);
                 kernel.read(&buffer.window, self.fraction, self.step, chunk);
@@ -222,24 +229,26 @@ impl SampleReader {
         }
     }
 
+    /// Copies 16-bit values, starting with frame `first`, with the loop unrolled.
     fn copy_pcm16(&self, wave: Wave<'_>, first: i64, window: &mut [Pcm16]) {
         let mut done = 0;
-        self.unroll(first, window.len(), |from, count| {
+        self.unroll(first, window.len(), |source, count| {
             let chunk = &mut window[done..done + count];
-            match from {
-                Some(from) => chunk.copy_from_slice(&wave.high[from..from + count]),
+            match source {
+                Some(source) => chunk.copy_from_slice(&wave.high[source..source + count]),
                 None => chunk.fill([0, 0]),
             }
             done += count;
         });
     }
 
+    /// Does the same as [`Self::copy_pcm16`] with conversion to floats.
     fn copy_floats(&self, wave: Wave<'_>, first: i64, window: &mut [f32]) {
         let mut done = 0;
-        self.unroll(first, window.len(), |from, count| {
+        self.unroll(first, window.len(), |source, count| {
             let chunk = &mut window[done..done + count];
-            match from {
-                Some(from) => convert(wave, from, chunk),
+            match source {
+                Some(source) => convert(wave, source, chunk),
                 None => chunk.fill(0.0),
             }
             done += count;
@@ -247,7 +256,7 @@ impl SampleReader {
     }
 }
 
-/// Scratch memory for frames of a sample with its loop unrolled.
+/// Buffers for frames of a sample with its loop unrolled.
 pub(super) struct ReadBuffer {
     window: Window,
     pcm16: [Pcm16; WINDOW_VALUES],
@@ -257,7 +266,7 @@ impl ReadBuffer {
     pub(super) const NEW: Self = Self { window: SILENT_WINDOW, pcm16: [[0, 0]; WINDOW_VALUES] };
 }
 
-/// Converts values from a frame of the wave on to floats, where full scale is 1.
+/// Converts the values of a wave, starting with frame `first`, to floats with a full scale of 1.
 #[inline(always)]
 fn convert(wave: Wave<'_>, first: usize, out: &mut [f32]) {
     const UNIT_24: f32 = 1.0 / 8_388_608.0;
@@ -270,8 +279,8 @@ fn convert(wave: Wave<'_>, first: usize, out: &mut [f32]) {
         }
         Some(low) => {
             for ((value, high), low) in out.iter_mut().zip(high).zip(&low[first..]) {
-                let whole = i32::from(i16::from_le_bytes(*high)) << 8 | i32::from(*low);
-                *value = whole as f32 * UNIT_24;
+                let value_24 = i32::from(i16::from_le_bytes(*high)) << 8 | i32::from(*low);
+                *value = value_24 as f32 * UNIT_24;
             }
         }
     }

@@ -7,24 +7,26 @@ use crate::block::TRACK_OUTPUTS;
 use crate::dsp::lanes::{LANES, Lanes};
 use crate::simd::on_best_instructions;
 
-/// A voice's contribution to one output.
+/// The contribution of a voice to one output.
 #[derive(Clone, Copy)]
 struct Contribution {
     /// Index of the voice's chunk.
-    chunk: usize,
+    chunk_index: usize,
     ramp: GainRamp,
 }
 
-/// The gain ramp of a voice in all lanes: start and step.
+/// Start and step of a gain ramp, each repeated in all SIMD lanes.
 type RampLanes = (Lanes, Lanes);
 
-/// Offsets of eight consecutive frames; a ramp makes its first step before the first frame.
+/// Offsets of eight consecutive frames. They start at 1, because a ramp makes its first step before
+/// the first frame.
 const FRAME_OFFSETS: [f32; LANES] = [1.0, 2.0, 3.0, 4.0, 5.0, 6.0, 7.0, 8.0];
 
 on_best_instructions! {
-    /// Adds the next frames of voices, in their order, to the outputs of their track. All outputs
-    /// have the same length, at most a chunk. `elapsed_frames` is the time of the ramp clock. An
-    /// output that is not yet `written` may hold arbitrary values, which the first voice replaces.
+    /// Adds the next frames of the voices to the outputs of their track, in the order of the
+    /// voices. All outputs have the same length, at most [`CHUNK_FRAMES`]. `elapsed_frames` is the
+    /// time of the ramp clock. An output that is not yet `written` may hold any values. The first
+    /// voice replaces them.
     pub(super) fn mix_voices(
         voices: &[Option<Voice>],
         chunks: &[Chunk; GROUP_VOICES],
@@ -44,8 +46,8 @@ fn mix_voices_inline(
 ) {
     for (output, (sums, written)) in outputs.iter_mut().zip(written).enumerate() {
         let contribution = |voice: &Voice| {
-            let chunk = voice.chunk_index;
-            voice.gain_ramps.ramp(output).map(|ramp| Contribution { chunk, ramp })
+            let chunk_index = voice.chunk_index;
+            voice.gain_ramps.ramp(output).map(|ramp| Contribution { chunk_index, ramp })
         };
         let mut voices = voices.iter().flatten().filter_map(contribution).fuse();
         // Mixing four voices at a time reads and writes the sums less often.
@@ -60,6 +62,7 @@ fn mix_voices_inline(
     }
 }
 
+/// Adds voices to an output, or replaces the values of an output that is not yet `written`.
 #[inline(always)]
 fn mix<const N: usize>(
     voices: &[Contribution; N],
@@ -75,7 +78,7 @@ fn mix<const N: usize>(
     }
 }
 
-/// Adds voices to `sums`, or replaces these unless they are `WRITTEN`.
+/// Adds voices to `sums` if `WRITTEN` is true. Otherwise replaces the values of `sums`.
 #[inline(always)]
 fn mix_into<const N: usize, const WRITTEN: bool>(
     voices: &[Contribution; N],
@@ -83,30 +86,31 @@ fn mix_into<const N: usize, const WRITTEN: bool>(
     elapsed_frames: u32,
     sums: &mut [f32],
 ) {
-    let chunks = voices.map(|voice| chunks[voice.chunk % GROUP_VOICES].as_chunks::<LANES>().0);
+    let chunks = voices.map(|voice| chunks[voice.chunk_index % GROUP_VOICES].as_chunks::<LANES>().0);
     let ramps = voices.map(|voice| (Lanes::splat(voice.ramp.start), Lanes::splat(voice.ramp.step)));
     let mut frames = Lanes::new(FRAME_OFFSETS) + Lanes::splat(elapsed_frames as f32);
     let (eights, remainder) = sums.as_chunks_mut::<LANES>();
-    let whole = eights.len();
+    let eight_count = eights.len();
     for (index, sums) in eights.iter_mut().take(CHUNK_FRAMES / LANES).enumerate() {
         let before = if WRITTEN { Lanes::new(*sums) } else { Lanes::zero() };
-        *sums = with_gains(before, chunks.map(|chunk| Lanes::new(chunk[index])), &ramps, frames).to_array();
+        *sums =
+            add_with_gains(before, chunks.map(|chunk| Lanes::new(chunk[index])), &ramps, frames).to_array();
         frames = frames + Lanes::splat(LANES as f32);
     }
-    if !remainder.is_empty() && whole < CHUNK_FRAMES / LANES {
+    if !remainder.is_empty() && eight_count < CHUNK_FRAMES / LANES {
         let mut before = [0.0; LANES];
         if WRITTEN {
             before[..remainder.len()].copy_from_slice(remainder);
         }
-        let values = chunks.map(|chunk| Lanes::new(chunk[whole]));
-        let sums = with_gains(Lanes::new(before), values, &ramps, frames).to_array();
+        let values = chunks.map(|chunk| Lanes::new(chunk[eight_count]));
+        let sums = add_with_gains(Lanes::new(before), values, &ramps, frames).to_array();
         remainder.copy_from_slice(&sums[..remainder.len()]);
     }
 }
 
-/// Adds the values of voices, each times its gain, to `sums`.
+/// Multiplies the values of each voice by its gain and adds the products to `sums`.
 #[inline(always)]
-fn with_gains<const N: usize>(
+fn add_with_gains<const N: usize>(
     mut sums: Lanes,
     values: [Lanes; N],
     ramps: &[RampLanes; N],

@@ -1,4 +1,4 @@
-//! The parameters of a voice: its generators in the units of the engine.
+//! The parameters of a voice: its generators, converted to gains, frames and cents.
 
 use super::envelope::EnvelopeTimes;
 use super::filter::{CENT_ZERO_HZ, RESONANCE_MAX_CB};
@@ -7,20 +7,20 @@ use super::units::{cents_to_ratio, gain_to_centibels, timecents_to_frames};
 use crate::block::TRACK_OUTPUTS;
 use crate::soundfont::Generator;
 
-/// Linear gain of a voice without attenuation. It leaves headroom for the sum of many voices.
+/// Linear gain of a voice without attenuation. It is below 1 to leave headroom for many voices.
 const VOICE_GAIN: f32 = 0.5;
 
 /// [`VOICE_GAIN`] as an attenuation in centibels.
 pub(super) const VOICE_ATTENUATION_CB: f32 = 60.2;
 
 /// Linear gain of a send of 100 %. The default modulators of controllers 91 and 93 reach 20 %
-/// (sections 8.4.8 and 8.4.9), where a voice is sent with unity gain.
+/// (sections 8.4.8 and 8.4.9), which is a send with unity gain.
 const SEND_GAIN: f32 = 5.0;
 
 /// Maximum attenuation in centibels (section 8.1.3).
 const ATTENUATION_MAX_CB: f32 = 1_440.0;
 
-/// Key at which envelope times do not scale (section 8.1.2, keynumToVolEnvHold).
+/// Key at which key scaling does not change the envelope times (section 8.1.2, keynumToVolEnvHold).
 const SCALING_KEY: f32 = 60.0;
 
 /// Parameters of a voice after modulation by controllers. Gains are linear.
@@ -31,9 +31,9 @@ pub(super) struct VoiceParams {
     pub(super) attenuation_cb: f32,
     /// Gains of left, right, reverb send and chorus send.
     pub(super) output_gains: [f32; TRACK_OUTPUTS],
-    /// Sum of coarse and fine tuning, pitch bend and the channel's tuning.
+    /// Sum of coarse and fine tuning, pitch bend and the channel's tuning, in cents.
     pub(super) pitch_cents: f32,
-    /// Cents per key.
+    /// Pitch interval from one key to the next, in cents.
     pub(super) scale_tuning: f32,
     pub(super) vib_lfo_to_pitch_cents: f32,
     pub(super) mod_lfo_to_pitch_cents: f32,
@@ -54,7 +54,7 @@ pub(super) struct VoiceParams {
 }
 
 impl VoiceParams {
-    /// A silent voice.
+    /// Parameters of a silent voice.
     pub(super) const SILENT: Self = Self {
         values: [f32::NAN; Generator::COUNT],
         attenuation_cb: ATTENUATION_MAX_CB,
@@ -79,12 +79,12 @@ impl VoiceParams {
         mod_env_sustain: 0.0,
     };
 
-    /// Whether the modulation envelope changes anything.
+    /// Whether the modulation envelope changes the pitch or the cutoff.
     pub(super) fn uses_mod_env(&self) -> bool {
         self.mod_env_to_pitch_cents != 0.0 || self.mod_env_to_cutoff_cents != 0.0
     }
 
-    /// Whether the modulation LFO changes anything.
+    /// Whether the modulation LFO changes the pitch, the cutoff or the volume.
     pub(super) fn uses_mod_lfo(&self) -> bool {
         self.mod_lfo_to_pitch_cents != 0.0
             || self.mod_lfo_to_cutoff_cents != 0.0
@@ -108,7 +108,7 @@ impl VoiceParams {
         self.mod_env_to_cutoff_cents = get(ModEnvToFilterFc);
         self.mod_lfo_to_volume_cb = get(ModLfoToVolume);
         self.vol_env_sustain_cb = get(SustainVolEnv).clamp(0.0, ATTENUATION_MAX_CB);
-        // The generator counts in tenths of a per cent below full scale.
+        // The generator is a decrease from full scale in tenths of a per cent.
         self.mod_env_sustain = 1.0 - (get(SustainModEnv) / 1_000.0).clamp(0.0, 1.0);
         let changed = |generators: &[Generator]| {
             generators.iter().any(|generator| self.values[*generator as usize] != get(*generator))
@@ -134,7 +134,7 @@ impl VoiceParams {
             KeynumToModEnvDecay,
         ]);
         let frames = |timecents: f32| timecents_to_frames(timecents, sample_rate_hz);
-        let keys = SCALING_KEY - f32::from(key);
+        let keys_below = SCALING_KEY - f32::from(key);
         if outputs_changed {
             self.output_gains = output_gains(get(Pan), get(ReverbEffectsSend), get(ChorusEffectsSend));
         }
@@ -148,8 +148,8 @@ impl VoiceParams {
             self.vol_env_times = EnvelopeTimes {
                 delay: delay_frames(get(DelayVolEnv), sample_rate_hz),
                 attack: frames(get(AttackVolEnv)),
-                hold: frames(get(HoldVolEnv) + get(KeynumToVolEnvHold) * keys),
-                decay: frames(get(DecayVolEnv) + get(KeynumToVolEnvDecay) * keys),
+                hold: frames(get(HoldVolEnv) + get(KeynumToVolEnvHold) * keys_below),
+                decay: frames(get(DecayVolEnv) + get(KeynumToVolEnvDecay) * keys_below),
                 release: frames(get(ReleaseVolEnv)),
             };
         }
@@ -157,8 +157,8 @@ impl VoiceParams {
             self.mod_env_times = EnvelopeTimes {
                 delay: delay_frames(get(DelayModEnv), sample_rate_hz),
                 attack: frames(get(AttackModEnv)),
-                hold: frames(get(HoldModEnv) + get(KeynumToModEnvHold) * keys),
-                decay: frames(get(DecayModEnv) + get(KeynumToModEnvDecay) * keys),
+                hold: frames(get(HoldModEnv) + get(KeynumToModEnvHold) * keys_below),
+                decay: frames(get(DecayModEnv) + get(KeynumToModEnvDecay) * keys_below),
                 release: frames(get(ReleaseModEnv)),
             };
         }
@@ -166,8 +166,8 @@ impl VoiceParams {
     }
 }
 
-/// The delay of an envelope or LFO in frames. Its minimum and default of -12000 timecents means no
-/// delay, so that notes start at their frame.
+/// Converts the delay of an envelope or LFO to frames. The minimum and default of -12000 timecents
+/// (1 ms) is treated as no delay. Notes therefore start exactly at the frames of their events.
 fn delay_frames(timecents: f32, sample_rate_hz: f32) -> f32 {
     const MIN: f32 = -12_000.0;
     if timecents <= MIN { 0.0 } else { timecents_to_frames(timecents, sample_rate_hz) }
@@ -178,19 +178,19 @@ fn cycles_per_frame(absolute_cents: f32, sample_rate_hz: f32) -> f32 {
     (frequency_hz / sample_rate_hz).min(0.5)
 }
 
-/// How much louder a send makes a voice than its direct signal, in centibels. `tenths` is the send
-/// in tenths of a per cent.
+/// Returns the level of a send above the direct signal in centibels, at least 0. `tenths` is the
+/// send in tenths of a per cent.
 pub(super) fn send_boost_cb(tenths: f32) -> f32 {
     let gain = SEND_GAIN * (tenths / 1_000.0).clamp(0.0, 1.0);
     if gain > 1.0 { -gain_to_centibels(gain) } else { 0.0 }
 }
 
-/// Gains of left and right by an equal-power pan, and of the sends. All arguments are in tenths of
-/// a per cent; positive pans are right.
+/// Returns the gains of left and right, with equal-power panning, and of the sends. All arguments
+/// are in tenths of a per cent. A positive pan is to the right.
 fn output_gains(pan: f32, reverb: f32, chorus: f32) -> [f32; TRACK_OUTPUTS] {
     let angle = (pan / 1_000.0 + 0.5).clamp(0.0, 1.0) * core::f32::consts::FRAC_PI_2;
     let send = |tenths: f32| VOICE_GAIN * SEND_GAIN * (tenths / 1_000.0).clamp(0.0, 1.0);
-    // The rounded cosine of a quarter turn would leave 4e-8 on the left.
+    // The computed cosine of a quarter turn is 4e-8 instead of 0.
     let left = if angle >= core::f32::consts::FRAC_PI_2 { 0.0 } else { libm::cosf(angle) };
     [VOICE_GAIN * left, VOICE_GAIN * libm::sinf(angle), send(reverb), send(chorus)]
 }

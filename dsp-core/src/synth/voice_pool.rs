@@ -1,4 +1,4 @@
-//! The voices of a synthesizer, in groups that are computed together.
+//! The voices of a synthesizer, in groups of 16 that are rendered together.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -13,19 +13,19 @@ use super::voice_mix;
 use crate::block::{ActiveOutputs, TRACK_OUTPUTS};
 use crate::soundfont::Bank;
 
-/// Number of slots beyond the polyphony, for voices that fade out.
+/// Number of slots in addition to the polyphony, for voices that fade out.
 const SPARE_SLOTS: usize = 4 * GROUP_VOICES;
 
-/// Time from a voice's start in which it is stolen last, in seconds. The loss of a new note is the
-/// most audible, however soft it is.
+/// Time after its start in which a voice is stolen only if there are no older voices, in seconds.
+/// The loss of a new note is the most audible, even of a soft one.
 const PROTECTED_SECS: f32 = 0.05;
 
 const SILENT_CHUNK: Chunk = [0.0; CHUNK_FRAMES];
 
-/// Sample type bit of the left side of a stereo pair (section 7.10).
+/// Flag in the type of a sample that is the left channel of a stereo pair (section 7.10).
 const LEFT_SAMPLE: u16 = 4;
 
-/// Slots whose voices are computed together.
+/// Slots whose voices are rendered together.
 struct VoiceGroup {
     /// The first `count` slots hold voices.
     slots: [Option<Voice>; GROUP_VOICES],
@@ -51,7 +51,7 @@ impl VoiceGroup {
         self.count == GROUP_VOICES
     }
 
-    /// Renders the next frames of each voice into a chunk, whose index the voice stores.
+    /// Renders the next frames of each voice into a chunk. The voice stores the index of its chunk.
     fn render(
         &mut self,
         bank: &Bank,
@@ -61,7 +61,8 @@ impl VoiceGroup {
         frames: usize,
     ) {
         let waves = bank.waves();
-        // Voices with a filter use the first chunks, voices with an open filter the last ones.
+        // Voices whose filter is active use the first chunks. Voices with an open filter use the
+        // last chunks.
         let (mut filtered, mut open, mut ramping) = (0, GROUP_VOICES, [false; QUAD_PAIRS]);
         for voice in self.iter_mut() {
             let is_open = voice.is_filter_open();
@@ -90,11 +91,12 @@ impl VoiceGroup {
         }
     }
 
-    /// Drops the voices for which `keeps` returns false; the last voices move into their slots.
-    fn retain(&mut self, mut keeps: impl FnMut(&mut Voice) -> bool) {
+    /// Removes the voices for which `predicate` returns false. The last voices move into their
+    /// slots.
+    fn retain(&mut self, mut predicate: impl FnMut(&mut Voice) -> bool) {
         let mut index = 0;
         while index < self.count {
-            if self.slots[index].as_mut().is_some_and(&mut keeps) {
+            if self.slots[index].as_mut().is_some_and(&mut predicate) {
                 index += 1;
             } else {
                 self.count -= 1;
@@ -116,13 +118,13 @@ impl VoiceGroup {
     }
 }
 
-/// All voices of a synthesizer. The slots are allocated once.
+/// All voices of a synthesizer. The slots are allocated when the pool is created.
 pub(super) struct VoicePool {
     groups: Vec<VoiceGroup>,
-    /// Number of groups, from the first, that may hold voices.
+    /// Number of groups that may hold voices. They are the first ones.
     used_groups: usize,
     polyphony: usize,
-    /// The ramp clock: frames since all voices started a segment.
+    /// Time of the ramp clock: number of frames since all voices started a segment.
     elapsed_frames: u32,
     chunks: [Chunk; GROUP_VOICES],
     buffer: Box<ReadBuffer>,
@@ -141,7 +143,7 @@ impl VoicePool {
         }
     }
 
-    /// Memory of a pool of `polyphony` voices, in bytes.
+    /// Returns the memory of a pool of `polyphony` voices in bytes.
     pub(super) fn memory_bytes(polyphony: usize) -> u64 {
         let groups = (polyphony + SPARE_SLOTS).div_ceil(GROUP_VOICES);
         (groups * size_of::<VoiceGroup>() + size_of::<ReadBuffer>()) as u64
@@ -159,14 +161,14 @@ impl VoicePool {
         self.used_groups == 0
     }
 
-    /// Drops all voices without a fade.
+    /// Removes all voices without a fade-out.
     pub(super) fn clear(&mut self) {
         self.groups[..self.used_groups].iter_mut().for_each(|group| group.retain(|_| false));
         self.used_groups = 0;
     }
 
-    /// Calls `update` with each voice and the ramp clock, and drops the voices for which it returns
-    /// false. If `restarts_clock`, `update` must start a segment of every voice.
+    /// Calls `update` with each voice and the ramp clock. Removes the voices for which `update`
+    /// returns false. If `restarts_clock` is true, `update` must start a segment of every voice.
     pub(super) fn update(
         &mut self,
         restarts_clock: bool,
@@ -181,17 +183,18 @@ impl VoicePool {
         self.used_groups = groups.iter().rposition(|group| !group.is_empty()).map_or(0, |last| last + 1);
     }
 
-    /// Maximum number of voices that do not fade out.
+    /// Returns the maximum number of voices, not counting those that fade out.
     pub(super) fn polyphony(&self) -> usize {
         self.polyphony
     }
 
-    /// Steals voices, so that `count` new voices can start. The least audible ones fade out; voices
-    /// that start now are dropped. The state of all voices must be that of the clock.
+    /// Steals voices until `count` new voices can start. The least audible voices fade out. Stolen
+    /// voices that would start at this frame are removed. [`Voice::advance_to`] must have been
+    /// called for all voices and this clock.
     pub(super) fn steal_voices(&mut self, count: usize, clock: u64, sample_rate_hz: f32) {
-        let active = self.iter().filter(|voice| !voice.is_fading).count();
+        let active_count = self.iter().filter(|voice| !voice.is_fading).count();
         let protected_frames = (PROTECTED_SECS * sample_rate_hz) as u64;
-        for _ in 0..(active + count).saturating_sub(self.polyphony) {
+        for _ in 0..(active_count + count).saturating_sub(self.polyphony) {
             let active = self.iter_mut().filter(|voice| !voice.is_fading);
             let Some(voice) = active.min_by_key(|voice| steal_order(voice, clock, protected_frames)) else {
                 return;
@@ -205,8 +208,8 @@ impl VoicePool {
 
     /// Inserts a voice into a free slot, or replaces the quietest voice that fades out.
     pub(super) fn insert(&mut self, voice: Voice) {
-        let free = self.groups.iter().position(|group| !group.is_full());
-        let index = free.unwrap_or_else(|| {
+        let free_group = self.groups.iter().position(|group| !group.is_full());
+        let index = free_group.unwrap_or_else(|| {
             let groups = self.groups.iter().enumerate();
             let quietest = groups.filter_map(|(index, group)| {
                 group.iter().map(replacement_order).min().map(|quietest| (quietest, index))
@@ -217,8 +220,7 @@ impl VoicePool {
         self.groups[index].insert(voice);
     }
 
-    /// Gives the left sides of the stereo samples of a note the pitch of their right sides (section
-    /// 7.10).
+    /// Tunes the left channel of each stereo pair of a note like the right channel (section 7.10).
     pub(super) fn link_stereo_pairs(&mut self, note_id: u64, context: VoiceContext<'_>) {
         let samples = context.bank.samples();
         let is_left = |voice: &Voice| samples.get(voice.sample).is_some_and(|s| s.kind & LEFT_SAMPLE != 0);
@@ -239,8 +241,8 @@ impl VoicePool {
         }
     }
 
-    /// Renders the next frames of all voices, at most a chunk, into outputs of the same length.
-    /// Returns which outputs were written; the others are silent.
+    /// Renders the next frames of all voices, at most [`CHUNK_FRAMES`]. All outputs have the same
+    /// length. Returns which outputs were written. Outputs that were not written are silent.
     pub(super) fn render(
         &mut self,
         bank: &Bank,
@@ -258,7 +260,7 @@ impl VoicePool {
         written
     }
 
-    /// Advances by some frames, at most a chunk, without output. Filters process their input.
+    /// Advances by at most [`CHUNK_FRAMES`] frames without output. The filters process the samples.
     pub(super) fn skip_with_filters(&mut self, bank: &Bank, kernel: &Kernel, frames: usize) {
         for group in self.groups[..self.used_groups].iter_mut().filter(|group| !group.is_empty()) {
             group.render(bank, kernel, &mut self.chunks, &mut self.buffer, frames);
@@ -266,8 +268,8 @@ impl VoicePool {
         self.elapsed_frames += frames as u32;
     }
 
-    /// Advances by some frames, at most to the next control point, without output. Filters get no
-    /// input.
+    /// Advances without output, at most to the next control point. The filters do not process the
+    /// samples.
     pub(super) fn skip(&mut self, bank: &Bank, frames: usize) {
         let waves = bank.waves();
         for voice in self.iter_mut() {
@@ -288,15 +290,15 @@ impl VoicePool {
     }
 }
 
-/// Order in which voices are stolen: released before held, quiet before loud, old before new.
-/// Voices that started less than `protected_frames` ago come last.
+/// Sorts voices by the order in which they are stolen: released before held, quiet before loud, old
+/// before new. Voices that started less than `protected_frames` ago are last.
 fn steal_order(voice: &Voice, clock: u64, protected_frames: u64) -> (bool, bool, i32, u64) {
     let is_protected = voice.age_frames(clock) < protected_frames;
     (is_protected, !voice.is_released, -(voice.attenuation_cb() as i32), voice.note_id)
 }
 
-/// Order in which voices are replaced without a fade: fading before others, quiet before loud, old
-/// before new.
+/// Sorts voices by the order in which they are replaced without a fade-out: those that already fade
+/// out first, quiet before loud, old before new.
 fn replacement_order(voice: &Voice) -> (bool, i32, u64) {
     (!voice.is_fading, -(voice.attenuation_cb() as i32), voice.note_id)
 }

@@ -42,7 +42,7 @@ pub(crate) const CASES: &[Case] = &[
                 tables.presets[0].program = 7;
             })
         },
-        outcome: Silent(&["its instruments have more than 65536 zones together; it plays the first"]),
+        outcome: Silent(&["its instruments have more than 65536 zones in total; only its first"]),
     },
     Case {
         reason: "a note that starts more voices than there can be",
@@ -60,7 +60,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "many presets that share two numbers",
         file: || changed(|tables| (0..MANY).for_each(|n| tables.add_preset((n % 2) as u16, 0))),
-        outcome: Audible(&["is taken by another preset"]),
+        outcome: Audible(&["another preset already has bank"]),
     },
     Case {
         reason: "a huge number of skipped parts",
@@ -116,8 +116,8 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Audible(&[
-            "its zones from 30000 to 0 are outside the 30002",
-            "zones are too many: lists of the bank overlap and may have 60004 together",
+            "its zones from 30000 to 0 are not a valid range: the file has 30002",
+            "zones are too many: the overlapping lists of the bank may have 60004",
         ]),
     },
     Case {
@@ -134,8 +134,8 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Audible(&[
-            "its zones from 30000 to 0 are outside the 130002",
-            "zones are too many: lists of the bank overlap and may have 131072 together",
+            "its zones from 30000 to 0 are not a valid range: the file has 130002",
+            "zones are too many: the overlapping lists of the bank may have 131072",
         ]),
     },
     Case {
@@ -152,8 +152,8 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Audible(&[
-            "its zones from 30000 to 2 are outside the 30002",
-            "its 29998 zones are too many: lists of the bank overlap and may have 60004 together",
+            "its zones from 30000 to 2 are not a valid range: the file has 30002",
+            "its 29998 zones are too many: the overlapping lists of the bank may have 60004",
         ]),
     },
     Case {
@@ -168,8 +168,8 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Audible(&[
-            "its generators from 30000 to 4 are outside the 30004",
-            "its 29996 generators are too many: lists of the bank overlap and may have 60008 together",
+            "its generators from 30000 to 4 are not a valid range: the file has 30004",
+            "its 29996 generators are too many: the overlapping lists of the bank may have 60008",
             "it plays no sample",
         ]),
     },
@@ -185,8 +185,8 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Audible(&[
-            "its modulators from 30000 to 0 are outside the 30000",
-            "its 30000 modulators are too many: lists of the bank overlap and may have 60000 together",
+            "its modulators from 30000 to 0 are not a valid range: the file has 30000",
+            "its 30000 modulators are too many: the overlapping lists of the bank may have 60000",
         ]),
     },
 ];

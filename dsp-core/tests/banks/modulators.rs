@@ -156,6 +156,6 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "modulators in every zone that begin after the table",
         file: || changed(|tables| tables.instrument_bags.iter_mut().for_each(|bag| bag.1 = 60_000)),
-        outcome: Audible(&["zone 0: its modulators from 60000 to 0 are outside the 0"]),
+        outcome: Audible(&["zone 0: its modulators from 60000 to 0 are not a valid range: the file has 0"]),
     },
 ];

@@ -28,22 +28,22 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a sample that ends far after the sample data",
         file: || changed(|tables| tables.samples[0].end = 90_000_000),
-        outcome: Audible(&["sample 0 (Sample): it ends at frame 90000000, of 2092"]),
+        outcome: Audible(&["sample 0 (Sample): it ends at frame 90000000, but the file has only 2092"]),
     },
     Case {
         reason: "a sample that begins after the sample data",
         file: || changed(|tables| (tables.samples[0].start, tables.samples[0].end) = (3_000, 4_000)),
-        outcome: unplayable!("it has no frames: it is from frame 3000 to 4000, of 2092"),
+        outcome: unplayable!("it has no frames: it is from frame 3000 to 4000, and the file has 2092"),
     },
     Case {
         reason: "a sample that ends before it begins",
         file: || changed(|tables| (tables.samples[0].start, tables.samples[0].end) = (900, 100)),
-        outcome: unplayable!("it has no frames: it is from frame 900 to 100, of 2092"),
+        outcome: unplayable!("it has no frames: it is from frame 900 to 100, and the file has 2092"),
     },
     Case {
         reason: "a sample without frames",
         file: || changed(|tables| tables.samples[0].end = 0),
-        outcome: unplayable!("it has no frames: it is from frame 0 to 0, of 2092"),
+        outcome: unplayable!("it has no frames: it is from frame 0 to 0, and the file has 2092"),
     },
     Case {
         reason: "a sample of one frame",
@@ -85,12 +85,12 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a sample in ROM",
         file: || changed(|tables| tables.samples[0].kind = 0x8001),
-        outcome: unplayable!("its sample data are in a ROM (type 0x8001)"),
+        outcome: unplayable!("its sample data are in the ROM of a sound card, not in the file (type 0x8001)"),
     },
     Case {
         reason: "a sample with a rate of zero",
         file: || changed(|tables| tables.samples[0].rate_hz = 0),
-        outcome: unplayable!("it has a rate of 0 Hz; 100 to 768000 can be played"),
+        outcome: unplayable!("it has a sample rate of 0 Hz; 100 to 768000 Hz are supported"),
     },
     Case {
         reason: "a sample with a rate of four gigahertz",
@@ -197,7 +197,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a compressed sample where none is decoded",
         file: || changed(|tables| tables.samples[0].kind = 0x11),
-        outcome: unplayable!("it is Ogg Vorbis, which this build does not decode"),
+        outcome: unplayable!("it is compressed with Ogg Vorbis, which this build cannot decode"),
     },
     Case {
         reason: "a loop moved before the start of its sample",

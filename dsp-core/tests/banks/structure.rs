@@ -72,7 +72,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a file that ends in its last table",
         file: || cut(|bytes| bytes - 1),
-        outcome: Refused("shdr should hold 138 bytes and 137 are there"),
+        outcome: Refused("shdr should have 138 bytes but has 137"),
     },
     Case {
         reason: "a table that promises four gigabytes",
@@ -160,7 +160,7 @@ pub(crate) const CASES: &[Case] = &[
             bytes.truncate(bytes.len() - 500);
             bytes
         },
-        outcome: Audible(&["sample 1 (Sample): it ends at frame 2046, of 1842"]),
+        outcome: Audible(&["sample 1 (Sample): it ends at frame 2046, but the file has only 1842"]),
     },
     Case {
         reason: "unknown chunks and lists",
@@ -190,7 +190,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "low bytes for half of the frames",
         file: || changed(|tables| tables.low = Some(vec![7; tables.wave.len() / 4])),
-        outcome: Audible(&["chunk sm24: its 1046 low bytes do not fit 2092 frames"]),
+        outcome: Audible(&["chunk sm24: its 1046 bytes do not match 2092 frames"]),
     },
     Case {
         reason: "low bytes in a file of version 2.01",
@@ -200,7 +200,7 @@ pub(crate) const CASES: &[Case] = &[
                 tables.version = (2, 1);
             })
         },
-        outcome: Audible(&["do not fit 2092 frames of version 2.1"]),
+        outcome: Audible(&["do not match 2092 frames in a file of version 2.1"]),
     },
     Case {
         reason: "sample data of half a frame more",
@@ -230,7 +230,7 @@ fn a_bank_with_packed_sample_data_names_the_skipped_samples() {
     let packed = bank.skipped().into_iter().filter(|skipped| skipped.reason == Reason::Packed);
     let of_sample = |number: usize| {
         format!(
-            "sample {number} (Sample): the bank's sample data is packed; unpacked, as an SF2, it can be played"
+            "sample {number} (Sample): the sample data of the bank are packed; convert the bank to an SF2 file"
         )
     };
     assert_eq!(packed.map(|skipped| skipped.to_string()).collect::<Vec<_>>(), [0, 1].map(of_sample));

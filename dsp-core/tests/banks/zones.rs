@@ -22,7 +22,7 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a preset whose zones run backwards",
         file: || changed(|tables| tables.presets[0].first_zone = 2),
-        outcome: Silent(&["preset 0 (Preset): its zones from 2 to 1 are outside the 2"]),
+        outcome: Silent(&["preset 0 (Preset): its zones from 2 to 1 are not a valid range: the file has 2"]),
     },
     Case {
         reason: "a preset whose zones end outside the table",
@@ -34,8 +34,8 @@ pub(crate) const CASES: &[Case] = &[
             })
         },
         outcome: Silent(&[
-            "preset 0 (Preset): its zones from 0 to 500 are outside the 2",
-            "preset 1 (Preset): its zones from 500 to 1 are outside the 2",
+            "preset 0 (Preset): its zones from 0 to 500 are not a valid range: the file has 2",
+            "preset 1 (Preset): its zones from 500 to 1 are not a valid range: the file has 2",
         ]),
     },
     Case {
@@ -46,17 +46,21 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "a preset zone whose generators run backwards",
         file: || changed(|tables| tables.preset_bags[0].0 = 2),
-        outcome: Silent(&["preset 0 (Preset), zone 0: its generators from 2 to 1 are outside the 2"]),
+        outcome: Silent(&[
+            "preset 0 (Preset), zone 0: its generators from 2 to 1 are not a valid range: the file has 2",
+        ]),
     },
     Case {
         reason: "a preset zone whose modulators end outside the table",
         file: || changed(|tables| tables.preset_bags[0].1 = 77),
-        outcome: Audible(&["preset 0 (Preset), zone 0: its modulators from 77 to 0 are outside the 0"]),
+        outcome: Audible(&[
+            "preset 0 (Preset), zone 0: its modulators from 77 to 0 are not a valid range: the file has 0",
+        ]),
     },
     Case {
         reason: "a preset of a missing instrument",
         file: || changed(|tables| tables.preset_generators[0].1 = 2),
-        outcome: Silent(&["preset 0 (Preset), zone 0: it plays instrument 2, of 2"]),
+        outcome: Silent(&["preset 0 (Preset), zone 0: it plays instrument 2, but the bank has only 2"]),
     },
     Case {
         reason: "a preset zone without an instrument that is not the first",
@@ -86,7 +90,7 @@ pub(crate) const CASES: &[Case] = &[
                 tables.preset_generators.push((41, 1));
             })
         },
-        outcome: Audible(&["preset 2 (Preset): bank 0 program 0 is taken by another preset"]),
+        outcome: Audible(&["preset 2 (Preset): another preset already has bank 0 and program 0"]),
     },
     Case {
         reason: "a preset with bank and program numbers that MIDI cannot say",
@@ -102,17 +106,23 @@ pub(crate) const CASES: &[Case] = &[
     Case {
         reason: "an instrument whose zones run backwards",
         file: || changed(|tables| tables.instruments[0] = 2),
-        outcome: Silent(&["instrument 0 (Instrument): its zones from 2 to 1 are outside the 2"]),
+        outcome: Silent(&[
+            "instrument 0 (Instrument): its zones from 2 to 1 are not a valid range: the file has 2",
+        ]),
     },
     Case {
         reason: "an instrument zone whose generators run backwards",
         file: || changed(|tables| tables.instrument_bags[0].0 = 9),
-        outcome: Silent(&["instrument 0 (Instrument), zone 0: its generators from 9 to 2 are outside the 4"]),
+        outcome: Silent(&[
+            "instrument 0 (Instrument), zone 0: its generators from 9 to 2 are not a valid range: the file has 4",
+        ]),
     },
     Case {
         reason: "an instrument zone of a missing sample",
         file: || changed(|tables| tables.instrument_generators[1].1 = 0xffff),
-        outcome: Silent(&["instrument 0 (Instrument), zone 0: it plays sample 65535, of 2"]),
+        outcome: Silent(&[
+            "instrument 0 (Instrument), zone 0: it plays sample 65535, but the bank has only 2",
+        ]),
     },
     Case {
         reason: "an instrument with a global zone alone",

@@ -1,5 +1,5 @@
-//! Writes a bank with some presets of another bank, which play bit-identically, because voices read
-//! the same values.
+//! Writes a bank that contains only some presets of another bank. These presets sound exactly the
+//! same as in the other bank.
 
 mod modulators;
 mod shared_value;
@@ -18,8 +18,9 @@ use super::summary::{PresetSummary, SampleEncoding};
 use wave::WaveWriter;
 use zones::{Level, WrittenZone, ZonesWriter};
 
-/// Writes an SF2 file of the selected presets, which keep their numbers. Compressed samples must be
-/// prepared; those that cannot be decoded are left out.
+/// Writes an SF2 file with the selected presets. Their bank and program numbers stay the same.
+/// Compressed samples must be decoded before: see [`Bank::prepare`]. Samples that are not decoded
+/// are left out.
 pub(super) fn reduced(bank: &Bank, selection: &Selection) -> Result<Vec<u8>, BankError> {
     let wave = WaveWriter::new(bank, selection);
     let mut instruments = ZonesWriter::new(Level::Instrument);
@@ -93,21 +94,21 @@ pub(super) fn reduced(bank: &Bank, selection: &Selection) -> Result<Vec<u8>, Ban
 }
 
 impl Bank {
-    /// Size of the sample data of [`Self::reduced`] in bytes. The samples of the presets must be
-    /// prepared.
+    /// Returns the size of the sample data of [`Self::reduced`] in bytes. The presets must be
+    /// prepared before: see [`Self::prepare`].
     #[must_use]
     pub fn reduced_bytes(&self, presets: &[(u16, u8)]) -> u64 {
         WaveWriter::new(self, &self.select(presets)).bytes()
     }
 
-    /// An SF2 file with only the presets that play for these bank and program numbers. It plays
-    /// them bit-identically. The presets keep their numbers and names; samples are PCM. Equal banks
-    /// and numbers give equal files.
+    /// Writes an SF2 file with only the presets that these pairs of bank and program number select.
+    /// The presets sound exactly the same, and their numbers and names stay the same. The samples
+    /// are PCM. The same bank and the same numbers result in the same file.
     ///
     /// # Errors
     ///
-    /// [`BankError::TooLong`] as for [`Self::prepare`], and [`BankError::TooLarge`] if the result
-    /// would not fit the 16-bit indices or the 32-bit sizes of an SF2 file.
+    /// As for [`Self::prepare`]. Also [`BankError::TooLarge`] if the result would exceed the 16-bit
+    /// indices or the 32-bit sizes of an SF2 file.
     pub fn reduced(&self, presets: &[(u16, u8)]) -> Result<Vec<u8>, BankError> {
         if self.summary().encoding == SampleEncoding::Vorbis {
             self.prepare(presets)?;

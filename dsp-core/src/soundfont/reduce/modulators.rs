@@ -1,41 +1,45 @@
-//! Splits the modulators of zones into those of a global zone and those of each zone.
+//! Splits the modulator lists of zones into modulators of a global zone and of each zone.
 
 use alloc::vec::Vec;
 
 use super::super::modulator::{Destination, Modulator};
 use super::shared_value::shared_value;
 
-/// The modulators to write, from which a reader builds the complete list of every zone.
+/// The modulators that are written. A reader of the file builds the complete lists from them.
 pub(super) struct SplitModulators {
+    /// Modulators of the global zone.
     pub(super) global: Vec<Modulator>,
     /// Modulators of each zone.
     pub(super) local: Vec<Vec<Modulator>>,
 }
 
-/// Splits the complete lists of some zones. Each list starts with `defaults`, whose amounts may
-/// differ.
+/// Splits the complete modulator lists of the zones of a preset or instrument. Each list starts
+/// with the modulators of `defaults`, possibly with other amounts.
 pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> SplitModulators {
     let has_links = |list: &&[Modulator]| {
         list.iter().any(|modulator| matches!(modulator.destination, Destination::Modulator(_)))
     };
     if lists.iter().any(has_links) {
-        // The destination of a link is a modulator of the same zone.
-        let local = lists.iter().map(|list| linked(list, defaults)).collect();
+        // A link and its destination must be in the same zone, so nothing goes to the global zone.
+        let local = lists.iter().map(|list| zone_with_links(list, defaults)).collect();
         return SplitModulators { global: Vec::new(), local };
     }
     let Some((first, others)) = lists.split_first() else {
         return SplitModulators { global: Vec::new(), local: Vec::new() };
     };
-    let common = (0..first.len())
+    let common_count = (0..first.len())
         .find(|&index| {
-            !others.iter().all(|list| list.get(index).is_some_and(|it| is_replacement(it, &first[index])))
+            !others
+                .iter()
+                .all(|list| list.get(index).is_some_and(|modulator| is_replacement(modulator, &first[index])))
         })
         .unwrap_or(first.len());
-    // The global zone states the amounts that need the fewest records; zones may replace them.
+    // The global zone has the amounts for which the zones need the fewest records. A zone with
+    // another amount replaces the modulator.
     let amounts = |index: usize| lists.iter().map(move |list| list[index].amount);
     let mut base: Vec<Modulator> = defaults.to_vec();
     let mut global = Vec::new();
-    for index in 0..common {
+    for index in 0..common_count {
         let amount = match defaults.get(index) {
             Some(default) => shared_value(amounts(index), default.amount).0,
             None => shared_value(amounts(index), first[index].amount).0,
@@ -47,7 +51,7 @@ pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> SplitModu
                 *entry = modulator;
                 global.push(modulator);
             }
-            // A single zone needs no global zone.
+            // If there is only one zone, all of its modulators are local.
             None if lists.len() > 1 => {
                 base.push(modulator);
                 global.push(modulator);
@@ -56,16 +60,17 @@ pub(super) fn split(lists: &[&[Modulator]], defaults: &[Modulator]) -> SplitModu
         }
     }
     let local = |list: &&[Modulator]| {
-        let (shared, further) = list.split_at(base.len());
+        let (shared, additional) = list.split_at(base.len());
         let pairs = shared.iter().zip(&base);
         let changed = pairs.filter(|(modulator, base)| modulator != base).map(|(modulator, _)| *modulator);
-        changed.chain(further.iter().copied()).collect()
+        changed.chain(additional.iter().copied()).collect()
     };
     SplitModulators { local: lists.iter().map(local).collect(), global }
 }
 
-/// The modulators of a zone with links, whose destinations become indices among the written ones.
-fn linked(list: &[Modulator], defaults: &[Modulator]) -> Vec<Modulator> {
+/// Returns the modulators to write for a zone with links. The destinations of links become indices
+/// of the written modulators.
+fn zone_with_links(list: &[Modulator], defaults: &[Modulator]) -> Vec<Modulator> {
     let is_written = |index: usize| defaults.get(index) != Some(&list[index]);
     let written_before =
         |index: u16| (0..usize::from(index)).filter(|&index| is_written(index)).count() as u16;
@@ -80,7 +85,7 @@ fn linked(list: &[Modulator], defaults: &[Modulator]) -> Vec<Modulator> {
         .collect()
 }
 
-/// Whether a modulator replaces an earlier one when it is read (section 7.4).
+/// Whether a reader replaces `earlier` by `later` (section 7.4).
 fn is_replacement(later: &Modulator, earlier: &Modulator) -> bool {
     later.destination == earlier.destination && later.has_same_operators(earlier)
 }

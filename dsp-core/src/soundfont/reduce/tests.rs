@@ -1,4 +1,4 @@
-//! Voices of a reduced bank read the same values as those of the whole bank.
+//! Checks that a reduced bank plays the same samples as the whole bank.
 
 use super::super::Bank;
 use super::super::content::{InstrumentZone, PresetZone};
@@ -10,32 +10,33 @@ const TIM: &str = "/usr/share/sounds/sf2/TimGM6mb.sf2";
 const FLUID: &str = "/usr/share/sounds/sf2/FluidR3_GM.sf2";
 
 fn bank(path: &str) -> Bank {
-    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("a valid bank")
+    Bank::from_vec(std::fs::read(path).expect("the bank is installed")).expect("the bank is valid")
 }
 
 fn all_presets(bank: &Bank) -> Vec<(u16, u8)> {
     bank.presets().iter().map(|preset| (preset.bank, preset.program as u8)).collect()
 }
 
-/// The generators without offsets of sample positions.
+/// Returns the generators with all offsets of sample positions set to 0.
 fn without_offsets(generators: &Generators) -> Generators {
-    let mut without = *generators;
+    let mut result = *generators;
     for (fine, coarse) in OFFSET_GENERATORS {
-        without.set(fine, 0);
-        without.set(coarse, 0);
+        result.set(fine, 0);
+        result.set(coarse, 0);
     }
-    without
+    result
 }
 
-/// High and low bytes of the frames that a zone plays, and its loop relative to the first frame.
+/// 16-bit values and low bytes of the frames that a zone plays, and its loop relative to the first
+/// of them.
 type PlayedFrames<'a> = (&'a [[u8; 2]], Option<&'a [u8]>, Option<(usize, usize)>);
 
 fn played_frames<'a>(bank: &'a Bank, zone: &InstrumentZone) -> Option<PlayedFrames<'a>> {
     let sample = &bank.samples()[zone.sample];
     let wave = bank.wave(zone.sample)?;
     let frames = wave.high.len() as i64;
-    let [start, end, loop_start, loop_end] = core::array::from_fn(|end| {
-        (i64::from(header_positions(sample)[end]) + zone_offsets(&zone.generators)[end]).clamp(0, frames)
+    let [start, end, loop_start, loop_end] = core::array::from_fn(|index| {
+        (i64::from(header_positions(sample)[index]) + zone_offsets(&zone.generators)[index]).clamp(0, frames)
             as usize
     });
     let loops = sample.is_loop_valid.then(|| (loop_start.wrapping_sub(start), loop_end.wrapping_sub(start)));
@@ -56,8 +57,8 @@ fn check_zone(whole: (&Bank, &InstrumentZone), small: (&Bank, &InstrumentZone)) 
         (sample.rate_hz, sample.root_key, sample.correction_cents, sample.is_loop_valid)
     };
     assert_eq!(header(whole_bank, whole), header(small_bank, small));
-    let (high, low, loops) = played_frames(whole_bank, whole).expect("frames");
-    let (small_high, small_low, small_loops) = played_frames(small_bank, small).expect("frames");
+    let (high, low, loops) = played_frames(whole_bank, whole).expect("the zone has frames");
+    let (small_high, small_low, small_loops) = played_frames(small_bank, small).expect("the zone has frames");
     assert!(high == small_high && loops == small_loops);
     let silent = vec![0; high.len()];
     assert!(low.unwrap_or(&silent) == small_low.unwrap_or(&silent));
@@ -77,11 +78,12 @@ fn check_preset_zone(whole: (&Bank, &PresetZone), small: (&Bank, &PresetZone)) {
     }
 }
 
-/// Reduces a bank and compares what these numbers play; returns the size of the file in bytes.
+/// Reduces a bank to some presets and compares these with the whole bank. Returns the size of the
+/// reduced file in bytes.
 pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
-    let file = whole.reduced(presets).expect("a smaller bank");
-    assert!(file == whole.reduced(presets).expect("the same bank"));
-    let small = Bank::from_bytes(&file).expect("a valid bank");
+    let file = whole.reduced(presets).expect("the bank can be reduced");
+    assert!(file == whole.reduced(presets).expect("the bank can be reduced"), "the file is reproducible");
+    let small = Bank::from_bytes(&file).expect("the reduced bank is valid");
     assert_eq!(small.skipped(), []);
     for &(bank, program) in presets {
         let index = (whole.resolve(bank, program), small.resolve(bank, program));
@@ -104,7 +106,7 @@ pub(in super::super) fn check(whole: &Bank, presets: &[(u16, u8)]) -> usize {
 }
 
 #[test]
-fn a_reduced_bank_plays_its_presets_bit_identically() {
+fn presets_of_a_reduced_bank_play_the_same_frames() {
     let tim = bank(TIM);
     for preset in all_presets(&tim) {
         check(&tim, &[preset]);
@@ -115,7 +117,7 @@ fn a_reduced_bank_plays_its_presets_bit_identically() {
 }
 
 #[test]
-fn a_reduced_bank_of_two_presets_is_much_smaller() {
+fn a_bank_reduced_to_two_presets_is_much_smaller() {
     let fluid = bank(FLUID);
     let bytes = check(&fluid, &[(0, 0), (128, 0)]);
     assert!((10_000_000..20_000_000).contains(&bytes), "{bytes} bytes");
@@ -124,18 +126,22 @@ fn a_reduced_bank_of_two_presets_is_much_smaller() {
 }
 
 #[test]
-fn program_numbers_fall_back_to_the_same_presets() {
+fn missing_presets_have_the_same_substitutes_in_a_reduced_bank() {
     let tim = bank(TIM);
     check(&tim, &[(77, 5), (0, 127), (130, 99)]);
-    let nothing = Bank::from_bytes(&tim.reduced(&[]).unwrap()).unwrap();
-    assert_eq!((nothing.presets().len(), nothing.samples().len()), (0, 0));
+    let empty = Bank::from_bytes(&tim.reduced(&[]).unwrap()).unwrap();
+    assert_eq!((empty.presets().len(), empty.samples().len()), (0, 0));
 }
 
 #[test]
 fn a_reduced_bank_keeps_names_and_numbers() {
     let small = Bank::from_bytes(&bank(TIM).reduced(&[(0, 40)]).unwrap()).unwrap();
-    let presets: Vec<_> =
-        small.summary().presets.iter().map(|it| (it.bank, it.program, it.name.as_str())).collect();
+    let presets: Vec<_> = small
+        .summary()
+        .presets
+        .iter()
+        .map(|preset| (preset.bank, preset.program, preset.name.as_str()))
+        .collect();
     assert_eq!(presets, [(0, 40, "Violin")]);
     assert_eq!(small.summary().name, bank(TIM).summary().name);
 }
@@ -147,19 +153,26 @@ fn offsets_beyond_the_sample_data_are_clamped_to_the_same_frames() {
     let mut selection = tim.select(&[]);
     selection.instruments.insert(0);
     let writer = super::WaveWriter::new(&tim, &selection);
-    let mut moved = InstrumentZone {
+    let mut wide_zone = InstrumentZone {
         keys: zone.keys,
         velocities: zone.velocities,
         generators: zone.generators,
         modulators: zone.modulators.clone(),
         sample: zone.sample,
     };
-    moved.generators.set(Generator::EndAddrsCoarseOffset, i16::MAX);
-    moved.generators.set(Generator::StartAddrsCoarseOffset, i16::MIN);
-    let (high, ..) = played_frames(&tim, &moved).expect("frames");
-    assert_eq!(high.len(), tim.wave(0).expect("frames").high.len(), "the offsets reach both ends");
-    let adjusted = InstrumentZone { generators: writer.adjusted_generators(&moved).expect("kept"), ..moved };
-    assert!(played_frames(&tim, &adjusted).expect("frames").0 == high);
+    wide_zone.generators.set(Generator::EndAddrsCoarseOffset, i16::MAX);
+    wide_zone.generators.set(Generator::StartAddrsCoarseOffset, i16::MIN);
+    let (high, ..) = played_frames(&tim, &wide_zone).expect("the zone has frames");
+    assert_eq!(
+        high.len(),
+        tim.wave(0).expect("the sample has a wave").high.len(),
+        "the offsets reach both ends of the sample data"
+    );
+    let adjusted = InstrumentZone {
+        generators: writer.adjusted_generators(&wide_zone).expect("the sample is written"),
+        ..wide_zone
+    };
+    assert!(played_frames(&tim, &adjusted).expect("the zone has frames").0 == high);
     let [start, end, ..] = zone_offsets(&adjusted.generators);
     let sample = tim.samples()[zone.sample];
     assert_eq!(i64::from(sample.start) + start, 0);
@@ -168,7 +181,7 @@ fn offsets_beyond_the_sample_data_are_clamped_to_the_same_frames() {
 
 #[cfg(feature = "vorbis")]
 #[test]
-fn compressed_samples_become_pcm() {
+fn compressed_samples_are_written_as_pcm() {
     let muse = bank("/usr/share/sounds/sf3/MuseScore_General_Lite.sf3");
     check(&muse, &[(0, 40), (128, 0)]);
 }

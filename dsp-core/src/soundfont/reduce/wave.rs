@@ -1,4 +1,4 @@
-//! Writes the samples of a reduced bank: only the frames that some zone can play.
+//! Writes the samples of a reduced bank. Only frames that a zone can play are written.
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
@@ -14,33 +14,34 @@ use super::super::sample_positions::{
 use super::super::samples::{self, Sample};
 use super::writer::{Wave, name_field};
 
-/// Zero frames that follow the data of each sample (section 6.1).
+/// Number of silent frames after the data of each sample (section 6.1).
 const GUARD_FRAMES: usize = 46;
 
-/// Frames of the sample data; the end is exclusive.
+/// A range of frames in the sample data. The end is exclusive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Span {
     start: u64,
     end: u64,
 }
 
-/// A sample in the written file.
+/// Position of a sample in the written file.
 struct WrittenSample {
+    /// Number of the sample in the written file.
     index: usize,
-    /// Offset from its positions to those in the written file, in frames.
+    /// Number of frames that is added to the positions of the sample.
     shift: i64,
 }
 
-/// Plans and writes the samples.
+/// Chooses the frames of all samples and writes them.
 pub(super) struct WaveWriter<'a> {
     bank: &'a Bank,
     /// Written samples by their index in the bank.
     samples: BTreeMap<usize, WrittenSample>,
-    /// Parts to copy, in order: a sample whose wave holds the part, and the frames.
+    /// Ranges of frames to copy, in order of writing. Each has the index of a sample with the wave.
     parts: Vec<(usize, Span)>,
 }
 
-/// Sample data and headers with the terminal record.
+/// Sample data, and sample headers with the terminal record.
 pub(super) struct Samples {
     pub(super) wave: Wave,
     pub(super) headers: Vec<u8>,
@@ -59,7 +60,7 @@ impl<'a> WaveWriter<'a> {
         }
         let mut order: Vec<(Option<usize>, Span, usize)> = spans
             .iter()
-            // Each stream has its own wave; samples without a stream share one.
+            // Each stream has a separate wave. Samples without a stream share one wave.
             .map(|(&sample, &span)| (bank.stream(sample), span, sample))
             .collect();
         order.sort_unstable();
@@ -70,9 +71,9 @@ impl<'a> WaveWriter<'a> {
         for (stream, span, sample) in order {
             match parts.last_mut() {
                 Some((_, last)) if stream == last_stream && span.start <= last.end => {
-                    let longer = span.end.saturating_sub(last.end);
-                    last.end += longer;
-                    written_frames += longer;
+                    let added_frames = span.end.saturating_sub(last.end);
+                    last.end += added_frames;
+                    written_frames += added_frames;
                 }
                 _ => {
                     if !parts.is_empty() {
@@ -92,19 +93,20 @@ impl<'a> WaveWriter<'a> {
         Self { bank, samples, parts }
     }
 
-    /// The index of a sample in the written file.
+    /// Returns the number of a sample in the written file; `None` if it is not written.
     pub(super) fn index(&self, sample: usize) -> Option<usize> {
         self.samples.get(&sample).map(|written| written.index)
     }
 
-    /// A zone's generators with offsets to the clamped positions, because other frames surround the
-    /// sample in the written file. `None` if the sample is not written.
+    /// Returns the generators of a zone with clamped offsets. A reader of the whole bank clamps
+    /// positions to its sample data, but the written file has other frames around the sample.
+    /// `None` if the sample is not written.
     pub(super) fn adjusted_generators(&self, zone: &InstrumentZone) -> Option<Generators> {
         let sample = &self.bank.samples()[zone.sample];
         let limit = self.bank.wave(zone.sample)?.high.len() as i64;
         let mut generators = zone.generators;
         if !sample.is_loop_valid {
-            // A loop that is not written needs no loop mode.
+            // The loop is not written, so a loop mode would have no effect.
             generators.set(Generator::SampleModes, 0);
         }
         for (((fine, coarse), position), offset) in
@@ -120,21 +122,22 @@ impl<'a> WaveWriter<'a> {
         Some(generators)
     }
 
-    /// Number of frames to write.
+    /// Returns the number of frames to write.
     fn frames(&self) -> u64 {
         self.parts.iter().map(|(_, span)| span.end - span.start + GUARD_FRAMES as u64).sum()
     }
 
-    /// Whether to write low bytes.
+    /// Whether any of the samples has 24 bits.
     fn has_low(&self) -> bool {
         self.parts.iter().any(|&(sample, _)| self.bank.wave(sample).is_some_and(|wave| wave.low.is_some()))
     }
 
-    /// Size of the sample data in bytes.
+    /// Returns the size of the sample data to write, in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.frames() * if self.has_low() { 3 } else { 2 }
     }
 
+    /// Writes sample data and headers.
     pub(super) fn finish(self) -> Result<Samples, BankError> {
         let frames = self.frames();
         let limit = u64::from(u32::MAX / 2);
@@ -149,7 +152,7 @@ impl<'a> WaveWriter<'a> {
             high.extend_from_slice(wave.high[span.clone()].as_flattened());
             high.resize(high.len() + GUARD_FRAMES * 2, 0);
             if let Some(low) = &mut low {
-                // Low bytes of zero have the same effect as none.
+                // Low bytes of 0 have the same effect as no low bytes.
                 low.extend_from_slice(wave.low.map_or(&[], |low| &low[span]));
                 low.resize(high.len() / 2, 0);
             }
@@ -161,7 +164,7 @@ impl<'a> WaveWriter<'a> {
         Ok(Samples { wave: Wave { high, low }, headers })
     }
 
-    /// The header of a sample (section 7.10).
+    /// Returns the header of a sample (section 7.10).
     fn header(&self, sample: usize, written: &WrittenSample) -> [u8; 46] {
         let sample = &self.bank.samples()[sample];
         let shifted = |position: u32| (i64::from(position) + written.shift) as u32;
@@ -172,7 +175,7 @@ impl<'a> WaveWriter<'a> {
             (start, start)
         };
         let link = self.index(usize::from(sample.link));
-        // The linked side of a stereo sample may be left out.
+        // If the other channel of a stereo pair is not written, the sample becomes mono.
         let kind = if link.is_some() { sample.kind } else { samples::MONO };
         let mut header = [0; 46];
         header[..20].copy_from_slice(&name_field("Sample", written.index));
@@ -193,12 +196,13 @@ impl<'a> WaveWriter<'a> {
     }
 }
 
-/// Whether an offset has an effect. Offsets of an invalid loop have none.
+/// Whether an offset has an effect. Offsets of loop positions have none if the loop is invalid.
 fn is_offset_used(sample: &Sample, fine: Generator) -> bool {
     sample.is_loop_valid || matches!(fine, Generator::StartAddrsOffset | Generator::EndAddrsOffset)
 }
 
-/// The frames that a zone can play of a wave of `frames` frames, including the sample itself.
+/// Returns the frames of a wave that a zone can play, including the sample itself. `frames` is the
+/// length of the wave.
 fn needed_span(sample: &Sample, generators: &Generators, frames: usize) -> Span {
     let [start, end] = playable_range(sample, &offset_positions(sample, generators, frames as i64));
     Span { start: start as u64, end: end as u64 }

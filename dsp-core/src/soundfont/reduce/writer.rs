@@ -1,31 +1,32 @@
-//! Chunks and fields of a SoundFont file (sections 3 to 5).
+//! Writes the chunks and fields of a SoundFont file (sections 3 to 5).
 
 use alloc::vec::Vec;
 
 use super::super::error::BankError;
 
-/// The field of a name, truncated to fit, with a number appended unless that is 0. Characters
-/// outside Latin-1 become question marks.
+/// Returns the field for a name in Latin-1. A number other than 0 is appended, and the name is
+/// truncated to the size of the field. Characters outside Latin-1 become question marks.
 pub(super) fn name_field(name: &str, number: usize) -> [u8; 20] {
     let mut field = [0; 20];
     let mut digits = [0; 6];
-    let mut used = 0;
+    let mut digit_count = 0;
     let mut remaining = number;
-    while remaining > 0 && used < digits.len() {
-        digits[used] = b'0' + (remaining % 10) as u8;
+    while remaining > 0 && digit_count < digits.len() {
+        digits[digit_count] = b'0' + (remaining % 10) as u8;
         remaining /= 10;
-        used += 1;
+        digit_count += 1;
     }
     let latin = name.chars().map(|char| u8::try_from(u32::from(char)).unwrap_or(b'?'));
-    let suffix = digits[..used].iter().rev().copied();
-    // The last byte stays zero.
-    for (slot, byte) in field[..19].iter_mut().zip(latin.take(19 - used).chain(suffix)) {
+    let suffix = digits[..digit_count].iter().rev().copied();
+    // The last byte is zero and ends the name.
+    for (slot, byte) in field[..19].iter_mut().zip(latin.take(19 - digit_count).chain(suffix)) {
         *slot = byte;
     }
     field
 }
 
-/// The chunks of the INFO list: version 2.04, for 24-bit samples, and the bank's name.
+/// Returns the chunks of the INFO list: version, sound engine and name of the bank. The version is
+/// 2.04, which introduced 24-bit samples.
 pub(super) fn info(name: &str) -> Vec<u8> {
     let mut latin: Vec<u8> =
         name.chars().map(|char| u8::try_from(u32::from(char)).unwrap_or(b'?')).take(255).collect();
@@ -37,13 +38,14 @@ pub(super) fn info(name: &str) -> Vec<u8> {
     info
 }
 
-/// The sample data: 16 bits, and the low bytes of 24-bit samples.
+/// The sample data: 16-bit values, and the low bytes of 24-bit samples.
 pub(super) struct Wave {
     pub(super) high: Vec<u8>,
     pub(super) low: Option<Vec<u8>>,
 }
 
-/// The whole file. Each table of `data` ends with its terminal record.
+/// Returns the whole file. `data` are the ids and bodies of the tables, with their terminal
+/// records.
 pub(super) fn file(info: &[u8], wave: &Wave, data: &[(&[u8; 4], Vec<u8>)]) -> Result<Vec<u8>, BankError> {
     let Wave { high, low } = wave;
     let low_bytes = low.as_ref().map_or(0, |low| low.len().next_multiple_of(2) + HEADER_BYTES);
@@ -74,6 +76,7 @@ pub(super) fn file(info: &[u8], wave: &Wave, data: &[(&[u8; 4], Vec<u8>)]) -> Re
     Ok(file)
 }
 
+/// Size of a chunk header in bytes: id and size.
 const HEADER_BYTES: usize = 8;
 
 fn header(out: &mut Vec<u8>, id: &[u8; 4], bytes: usize) {
@@ -81,10 +84,11 @@ fn header(out: &mut Vec<u8>, id: &[u8; 4], bytes: usize) {
     out.extend((bytes as u32).to_le_bytes());
 }
 
-/// A chunk, padded to an even size.
+/// Appends a chunk, padded to an even size.
 fn chunk(out: &mut Vec<u8>, id: &[u8; 4], body: &[u8]) {
     let padded = body.len().next_multiple_of(2);
-    // The size includes the pad byte, as sections 5 and 6 require for texts and sm24.
+    // The size in the header includes the pad byte, which sections 5 and 6 require for texts and
+    // sm24.
     header(out, id, padded);
     out.extend(body);
     out.resize(out.len() + padded - body.len(), 0);

@@ -1,5 +1,6 @@
-//! Writes lists of zones (sections 7.3 to 7.5 and 7.7 to 7.9). Values that most zones of a list
-//! share go to a global zone; without it the records could exceed the 16-bit indices.
+//! Writes the zones of presets and instruments (sections 7.3 to 7.5 and 7.7 to 7.9). Values that
+//! most zones of a preset or instrument share are written to a global zone. Without it, the number
+//! of records could exceed the 16-bit indices.
 
 use alloc::vec::Vec;
 
@@ -12,6 +13,7 @@ use super::super::zones::Range;
 use super::modulators::{self, SplitModulators};
 use super::shared_value::shared_value;
 
+/// Whether zones belong to presets or to instruments.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Level {
     Preset,
@@ -19,6 +21,7 @@ pub(super) enum Level {
 }
 
 impl Level {
+    /// Returns the generator with the index that a zone plays.
     fn target(self) -> Generator {
         match self {
             Self::Preset => Generator::Instrument,
@@ -26,6 +29,7 @@ impl Level {
         }
     }
 
+    /// Returns the generator values of a zone without generators.
     fn defaults(self) -> Generators {
         match self {
             Self::Preset => Generators::NO_OFFSETS,
@@ -47,22 +51,24 @@ pub(super) struct WrittenZone<'a> {
     pub(super) velocities: Range,
     pub(super) generators: Generators,
     pub(super) modulators: &'a [Modulator],
+    /// Index of the instrument or sample that the zone plays, in the written file.
     pub(super) target: usize,
 }
 
-/// The tables of all presets or of all instruments.
+/// Writes the zone tables of all presets or of all instruments.
 pub(super) struct ZonesWriter {
     level: Level,
-    /// Index of the first zone of each list.
+    /// Index of the first zone of each preset or instrument.
     first_zones: Vec<usize>,
+    /// Indices of the first generator and of the first modulator of each zone.
     bags: Vec<[usize; 2]>,
     generators: Vec<[u8; 4]>,
     modulators: Vec<[u8; 10]>,
-    /// The highest index that a zone plays.
-    last_target: usize,
+    /// The highest index of an instrument or sample that a zone plays.
+    max_target: usize,
 }
 
-/// Tables with their terminal records.
+/// Zone tables with their terminal records.
 pub(super) struct Tables {
     pub(super) zone_count: u16,
     pub(super) bags: Vec<u8>,
@@ -85,16 +91,17 @@ impl ZonesWriter {
             bags: Vec::new(),
             generators: Vec::new(),
             modulators: Vec::new(),
-            last_target: 0,
+            max_target: 0,
         }
     }
 
-    /// Number of lists that were added.
+    /// Returns the number of presets or instruments that were added.
     pub(super) fn len(&self) -> usize {
         self.first_zones.len()
     }
 
-    /// Index of the first zone of each list. Valid only if [`Self::finish`] succeeds.
+    /// Returns the index of the first zone of each preset or instrument. The indices are valid only
+    /// if [`Self::finish`] succeeds.
     pub(super) fn first_zones(&self) -> impl Iterator<Item = u16> {
         self.first_zones.iter().map(|&first| first as u16)
     }
@@ -104,12 +111,11 @@ impl ZonesWriter {
         self.first_zones.push(self.bags.len());
         let defaults =
             ZoneValues { keys: Range::ALL, velocities: Range::ALL, generators: self.level.defaults() };
-        let base = common(zones, &defaults);
+        let global_values = shared_values(zones, &defaults);
         let lists: Vec<_> = zones.iter().map(|zone| zone.modulators).collect();
         let SplitModulators { global, local } = modulators::split(&lists, self.level.default_modulators());
-        let before = self.generators.len();
-        let bag = [before, self.modulators.len()];
-        self.write_generators(&base, &defaults);
+        let bag = [self.generators.len(), self.modulators.len()];
+        self.write_generators(&global_values, &defaults);
         self.modulators.extend(global.iter().map(Modulator::record));
         if bag != [self.generators.len(), self.modulators.len()] {
             self.bags.push(bag);
@@ -117,14 +123,14 @@ impl ZonesWriter {
         for (zone, modulators) in zones.iter().zip(local) {
             self.bags.push([self.generators.len(), self.modulators.len()]);
             let WrittenZone { keys, velocities, generators, target, .. } = *zone;
-            self.write_generators(&ZoneValues { keys, velocities, generators }, &base);
+            self.write_generators(&ZoneValues { keys, velocities, generators }, &global_values);
             self.write(self.level.target(), target as u16);
-            self.last_target = self.last_target.max(target);
+            self.max_target = self.max_target.max(target);
             self.modulators.extend(modulators.iter().map(Modulator::record));
         }
     }
 
-    /// Writes the values that differ from `base`, ranges first.
+    /// Writes the ranges and then the generators of a zone, as far as they differ from `base`.
     fn write_generators(&mut self, zone: &ZoneValues, base: &ZoneValues) {
         let range = |range: Range| u16::from_le_bytes([range.low, range.high]);
         if zone.keys != base.keys {
@@ -133,7 +139,7 @@ impl ZonesWriter {
         if zone.velocities != base.velocities {
             self.write(Generator::VelRange, range(zone.velocities));
         }
-        for generator in values() {
+        for generator in value_generators() {
             let value = zone.generators.get(generator);
             if value != base.generators.get(generator) {
                 self.write(generator, value.cast_unsigned());
@@ -146,13 +152,14 @@ impl ZonesWriter {
         self.generators.push([generator as u8, 0, low, high]);
     }
 
+    /// Returns the tables with their terminal records.
     pub(super) fn finish(self) -> Result<Tables, BankError> {
         let limit = usize::from(u16::MAX);
         let counts = [
             ("zones", self.bags.len()),
             ("generators", self.generators.len()),
             ("modulators", self.modulators.len()),
-            ("instruments or samples", self.last_target),
+            ("instruments or samples", self.max_target),
         ];
         if let Some((kind, count)) = counts.into_iter().find(|(_, count)| *count > limit) {
             return Err(BankError::TooLarge { kind, count: count as u64, limit: limit as u64 });
@@ -168,18 +175,18 @@ impl ZonesWriter {
     }
 }
 
-/// The generators that have a value.
-fn values() -> impl Iterator<Item = Generator> {
+/// Iterates over the generators whose amount is a value.
+fn value_generators() -> impl Iterator<Item = Generator> {
     (0..Generator::COUNT as u16)
         .filter_map(Generator::from_number)
-        .filter(|it| it.kind() != GeneratorKind::Structure)
+        .filter(|generator| generator.kind() != GeneratorKind::Structure)
 }
 
-/// The values of a global zone with which the fewest records are needed.
-fn common(zones: &[WrittenZone<'_>], defaults: &ZoneValues) -> ZoneValues {
+/// Returns the values of the global zone with which all zones together need the fewest records.
+fn shared_values(zones: &[WrittenZone<'_>], defaults: &ZoneValues) -> ZoneValues {
     let mut saved = 0;
     let mut generators = defaults.generators;
-    for generator in values() {
+    for generator in value_generators() {
         let default = defaults.generators.get(generator);
         let (value, records) = shared_value(zones.iter().map(|zone| zone.generators.get(generator)), default);
         generators.set(generator, value);
@@ -189,7 +196,7 @@ fn common(zones: &[WrittenZone<'_>], defaults: &ZoneValues) -> ZoneValues {
     let (velocities, velocity_records) =
         shared_value(zones.iter().map(|zone| zone.velocities), defaults.velocities);
     saved += key_records + velocity_records;
-    // The global zone itself takes records.
+    // The global zone itself needs a record in the table of zones.
     if saved < 2 {
         let ZoneValues { keys, velocities, generators } = *defaults;
         return ZoneValues { keys, velocities, generators };

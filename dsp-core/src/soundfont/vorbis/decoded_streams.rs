@@ -1,4 +1,4 @@
-//! The decoded streams of a bank. Each stream is decoded once, on first use.
+//! The decoded streams of a bank. Each stream is decoded once, before its first use.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -16,24 +16,25 @@ const BANK_FRAMES_MAX: u64 = 1 << 29;
 /// Size of a decoded frame in bytes.
 const FRAME_BYTES: u64 = 2;
 
-/// The decoded streams of a bank, by index.
+/// The decoded streams of a bank. The index is that of the stream in the bank.
 pub(in super::super) struct DecodedStreams {
     streams: Vec<OnceLock<Result<Frames, Reason>>>,
-    /// Locked by the thread that decodes.
+    /// Locked by the thread that decodes streams.
     decoding: Mutex<()>,
 }
 
 impl DecodedStreams {
+    /// Creates the state in which none of the streams is decoded.
     pub(in super::super) fn none(streams: usize) -> Self {
         Self { streams: (0..streams).map(|_| OnceLock::new()).collect(), decoding: Mutex::new(()) }
     }
 
-    /// The frames of a stream, if it is decoded.
+    /// Returns the frames of a stream; `None` if it is not decoded.
     pub(in super::super) fn get(&self, stream: usize) -> Option<&[[u8; 2]]> {
         self.streams.get(stream)?.get()?.as_deref().ok()
     }
 
-    /// The streams that could not be decoded so far.
+    /// Returns the indices of the streams that could not be decoded so far, and the reasons.
     pub(in super::super) fn failures(&self) -> impl Iterator<Item = (usize, Reason)> {
         let failure = |(stream, cell): (usize, &OnceLock<Result<_, Reason>>)| match cell.get() {
             Some(Err(reason)) => Some((stream, *reason)),
@@ -42,13 +43,14 @@ impl DecodedStreams {
         self.streams.iter().enumerate().filter_map(failure)
     }
 
-    /// Memory of the decoded streams in bytes.
+    /// Returns the memory of the decoded streams in bytes.
     pub(in super::super) fn bytes(&self) -> u64 {
         let decoded = self.streams.iter().filter_map(|cell| cell.get()?.as_ref().ok());
         decoded.map(|frames| frames.len() as u64 * FRAME_BYTES).sum()
     }
 
-    /// Memory in bytes that those streams will take that are not decoded yet.
+    /// Returns the memory in bytes that the decoding of `streams` would allocate. Streams that are
+    /// already decoded do not count.
     pub(in super::super) fn missing_bytes<'a>(
         &self,
         streams: impl Iterator<Item = (usize, &'a Stream)>,
@@ -56,13 +58,13 @@ impl DecodedStreams {
         Self::whole_bytes(streams.filter(|(number, _)| self.streams[*number].get().is_none()))
     }
 
-    /// Memory of streams in bytes once they are decoded.
+    /// Returns the memory in bytes of `streams` after they are decoded.
     pub(in super::super) fn whole_bytes<'a>(streams: impl Iterator<Item = (usize, &'a Stream)>) -> u64 {
         streams.map(|(_, stream)| u64::from(stream.frames.unwrap_or(0)) * FRAME_BYTES).sum()
     }
 
-    /// Decodes the streams that are not decoded yet. `wave` holds the sample data. Stops if
-    /// `should_continue`, called every few packets, returns false.
+    /// Decodes the streams that are not yet decoded. `wave` holds the sample data. Calls
+    /// `should_continue` every few packets, and stops if it returns false.
     pub(in super::super) fn prepare<'a>(
         &self,
         wave: &[u8],
@@ -86,7 +88,8 @@ impl DecodedStreams {
             if !should_continue() {
                 return Err(BankError::Stopped);
             }
-            // A damaged stream may make the decoder panic, which must not end the process.
+            // A damaged stream may cause a panic in the decoder. The panic must not end the
+            // process.
             let decoded = catch_unwind(AssertUnwindSafe(|| {
                 decode(bytes, frames as usize, &mut setups, should_continue)
             }));
@@ -94,9 +97,9 @@ impl DecodedStreams {
                 Ok(Ok(frames)) => Ok(frames),
                 Ok(Err(Failure::Stream(reason))) => Err(reason),
                 Ok(Err(Failure::Bank(error))) => return Err(error),
-                Err(_) => Err(Reason::Vorbis("the decoder failed")),
+                Err(_) => Err(Reason::Vorbis("the decoder panicked")),
             };
-            // No other thread sets it, because this thread holds the lock.
+            // The result is not set yet: only the thread that holds the lock sets results.
             let _ = self.streams[number].set(decoded);
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Decodes a stream.
+//! Decodes an Ogg Vorbis stream.
 
 use lewton::audio::{PreviousWindowRight, read_audio_packet_generic};
 use lewton::header::read_header_ident;
@@ -12,14 +12,15 @@ use super::setup_cache::SetupCache;
 /// Maximum number of frames of a sample: 25 minutes at 44.1 kHz.
 const FRAMES_MAX: u64 = 1 << 26;
 
-/// Maximum number of frames per byte of a stream. A second of silence at 44.1 kHz takes 100 bytes
-/// and the headers take some thousands, so real samples stay far below.
+/// Maximum number of frames per byte of a stream. A second of silence at 44.1 kHz takes 100 bytes,
+/// and the headers take a few thousand bytes. Valid streams therefore stay far below this limit.
 const FRAMES_PER_BYTE_MAX: u64 = 512;
 
-/// Maximum number of frames of a packet.
+/// Maximum number of frames that a Vorbis packet decodes to (Vorbis I specification, section
+/// 1.3.2).
 const PACKET_FRAMES: usize = 4_096;
 
-/// The number of frames of a stream, by its last page.
+/// Returns the number of frames of a stream according to its last page.
 pub(in super::super) fn frames(stream: &[u8]) -> Result<u32, Reason> {
     let frames = ogg::last_granule(stream).ok_or(Reason::Vorbis("it has no last page"))?;
     let max = FRAMES_MAX.min(stream.len() as u64 * FRAMES_PER_BYTE_MAX);
@@ -29,13 +30,13 @@ pub(in super::super) fn frames(stream: &[u8]) -> Result<u32, Reason> {
     }
 }
 
-/// 16-bit little-endian values.
+/// Decoded frames as 16-bit little-endian values.
 pub(super) type Frames = Box<[[u8; 2]]>;
 
 /// Number of packets between two calls of `should_continue`.
 const PACKETS_PER_CHECK: usize = 16;
 
-/// Decodes exactly `frames` frames.
+/// Decodes exactly `frames` frames of a mono stream. Pads up to a packet with silence.
 pub(super) fn decode(
     stream: &[u8],
     frames: usize,
@@ -43,14 +44,15 @@ pub(super) fn decode(
     should_continue: &mut dyn FnMut() -> bool,
 ) -> Result<Frames, Failure> {
     let mut packets = ogg::Packets::new(stream);
-    let mut next = || packets.next().ok_or(Reason::Vorbis("it has fewer than three headers"))?;
-    let ident = read_header_ident(&next()?).map_err(|_| Reason::Vorbis("its headers are damaged"))?;
+    let mut next_header =
+        || packets.next().ok_or(Reason::Vorbis("it has fewer than three header packets"))?;
+    let ident = read_header_ident(&next_header()?).map_err(|_| Reason::Vorbis("its headers are damaged"))?;
     if ident.audio_channels != 1 {
         return Err(Reason::VorbisChannels(ident.audio_channels).into());
     }
     // The second header holds only comments.
-    next()?;
-    let setup = setups.read(next()?, (ident.blocksize_0, ident.blocksize_1))?;
+    next_header()?;
+    let setup = setups.read(next_header()?, (ident.blocksize_0, ident.blocksize_1))?;
     let mut window = PreviousWindowRight::new();
     let mut values = Vec::with_capacity(frames);
     for count in 1.. {
@@ -66,7 +68,7 @@ pub(super) fn decode(
         let packet_values = channels.first().into_iter().flatten();
         values.extend(packet_values.take(frames - values.len()).map(|&value| pcm(value).to_le_bytes()));
     }
-    // The last page may state a few frames more than its packets hold.
+    // The last page may state a few frames more than the packets contain.
     if values.len() + PACKET_FRAMES < frames {
         return Err(Reason::Vorbis("it ends too early").into());
     }
@@ -74,8 +76,8 @@ pub(super) fn decode(
     Ok(values.into_boxed_slice())
 }
 
-/// Converts a value, where 1 is full scale, to 16 bits: rounds to nearest, halves away from zero,
-/// and clamps. It uses only basic operations, which round alike on every target.
+/// Converts a value with a full scale of 1 to 16 bits. Rounds to the nearest integer, with halves
+/// away from zero, and clamps. Uses only operations that have the same result on every target.
 fn pcm(value: f32) -> i16 {
     let steps = value * 32_768.0;
     (if steps < 0.0 { steps - 0.5 } else { steps + 0.5 }) as i16

@@ -1,4 +1,4 @@
-//! Why decoding failed.
+//! Errors of decoding.
 
 use super::super::error::BankError;
 use super::super::skipped::Reason;
@@ -6,9 +6,9 @@ use super::super::skipped::Reason;
 /// Why a stream was not decoded.
 #[derive(Debug)]
 pub(super) enum Failure {
-    /// The stream cannot be decoded. The bank is played without it.
+    /// The stream cannot be decoded. The bank is played without its sample.
     Stream(Reason),
-    /// No further streams of the bank are decoded.
+    /// Decoding stopped. The streams that are not yet decoded stay so.
     Bank(BankError),
 }
 

@@ -1,8 +1,8 @@
-//! Samples of SF3 banks. Each is an Ogg Vorbis stream in the sample data, which is decoded when a
-//! preset that plays it is prepared.
+//! Compressed samples of SF3 banks. Each sample is an Ogg Vorbis stream in the sample data. The
+//! stream is decoded when a preset that plays the sample is prepared.
 //!
-//! The last page of a stream states the number of frames, so that the positions of a sample are
-//! known before it is decoded.
+//! The last page of a stream states the number of frames. The positions of a sample are therefore
+//! known before the stream is decoded.
 
 mod decoded_streams;
 mod decoder;

@@ -1,36 +1,39 @@
-//! Pages and packets of a physical Ogg stream with one logical stream (RFC 3533, section 6).
+//! Reads the pages and packets of an Ogg file that contains one logical stream (RFC 3533, section
+//! 6).
 
 use super::super::skipped::Reason;
 
-/// Size of a page header before its segment table, in bytes.
+/// Size of the part of a page header before the segment table, in bytes.
 const HEADER_BYTES: usize = 27;
 
 /// Maximum size of a page in bytes: the header, 255 segment lengths and 255 segments.
 const PAGE_BYTES_MAX: usize = HEADER_BYTES + 255 + 255 * 255;
 
-/// Length of a segment that is followed by another one of the same packet.
+/// Length of a segment after which the same packet continues in the next segment.
 const FULL_SEGMENT: u8 = 255;
 
 /// Granule position of pages on which no packet ends.
 const NO_GRANULE: u64 = u64::MAX;
 
+/// A page of an Ogg file.
 #[derive(Clone, Copy)]
 struct Page<'a> {
-    /// Number of frames up to the last packet that ends on the page.
+    /// Number of frames from the start of the stream to the end of the last packet that ends on the
+    /// page.
     granule: u64,
     serial: [u8; 4],
     checksum: u32,
     segment_lengths: &'a [u8],
     body: &'a [u8],
-    /// The whole page.
+    /// All bytes of the page.
     bytes: &'a [u8],
 }
 
 impl<'a> Page<'a> {
-    /// The page at the start of `bytes`.
+    /// Reads the page at the start of `bytes`. `None` if no page starts there or it is incomplete.
     fn read(bytes: &'a [u8]) -> Option<Self> {
         let header = bytes.first_chunk::<HEADER_BYTES>()?;
-        // Version 0 is the only one.
+        // The fifth byte is the version, which is always 0.
         if !header.starts_with(b"OggS\0") {
             return None;
         }
@@ -50,6 +53,7 @@ impl<'a> Page<'a> {
         })
     }
 
+    /// Whether the checksum of the page is correct.
     fn is_intact(&self) -> bool {
         let (before, checksum) = self.bytes.split_at(22);
         let bytes = before.iter().chain(&[0; 4]).chain(&checksum[4..]);
@@ -58,30 +62,32 @@ impl<'a> Page<'a> {
     }
 }
 
-/// Number of frames in a stream, by its last page. It reads only the end of the stream.
+/// Returns the number of frames in a stream according to its last page. Reads only the end of the
+/// stream.
 pub(super) fn last_granule(stream: &[u8]) -> Option<u64> {
     let tail = &stream[stream.len().saturating_sub(PAGE_BYTES_MAX)..];
     let offsets = (0..tail.len()).rev().filter(|&offset| tail[offset..].starts_with(b"OggS"));
     offsets
         .filter_map(|offset| Page::read(&tail[offset..]))
         .map(|page| page.granule)
-        .find(|&it| it != NO_GRANULE)
+        .find(|&granule| granule != NO_GRANULE)
 }
 
-/// The packets of a stream, in order. A damaged page is an error and ends the iteration.
+/// Iterates over the packets of a stream. A damaged page is an error and ends the iteration.
 pub(super) struct Packets<'a> {
     remaining: &'a [u8],
     page: Option<Page<'a>>,
-    /// Number of segments of the page that were read.
+    /// Index of the next segment of the page.
     next_segment: usize,
-    /// Number of bytes of the page's body that were read.
-    read_bytes: usize,
+    /// Offset of the next segment in the body of the page, in bytes.
+    body_offset: usize,
+    /// Serial number of the stream, from the first page.
     serial: Option<[u8; 4]>,
 }
 
 impl<'a> Packets<'a> {
     pub(super) fn new(stream: &'a [u8]) -> Self {
-        Self { remaining: stream, page: None, next_segment: 0, read_bytes: 0, serial: None }
+        Self { remaining: stream, page: None, next_segment: 0, body_offset: 0, serial: None }
     }
 
     fn next_page(&mut self) -> Option<Result<Page<'a>, Reason>> {
@@ -100,7 +106,7 @@ impl<'a> Packets<'a> {
             return Some(Err(Reason::Vorbis("it holds more than one stream")));
         }
         self.remaining = &self.remaining[page.bytes.len()..];
-        (self.next_segment, self.read_bytes) = (0, 0);
+        (self.next_segment, self.body_offset) = (0, 0);
         self.page = Some(page);
         Some(Ok(page))
     }
@@ -114,7 +120,7 @@ impl Iterator for Packets<'_> {
         loop {
             let page = match self.page {
                 Some(page) if self.next_segment < page.segment_lengths.len() => page,
-                // An incomplete last packet is dropped.
+                // At the end of the stream, an incomplete packet is dropped.
                 _ => match self.next_page()? {
                     Ok(page) => page,
                     Err(reason) => return Some(Err(reason)),
@@ -122,9 +128,9 @@ impl Iterator for Packets<'_> {
             };
             while let Some(&length) = page.segment_lengths.get(self.next_segment) {
                 self.next_segment += 1;
-                let end = self.read_bytes + usize::from(length);
-                packet.extend_from_slice(&page.body[self.read_bytes..end]);
-                self.read_bytes = end;
+                let end = self.body_offset + usize::from(length);
+                packet.extend_from_slice(&page.body[self.body_offset..end]);
+                self.body_offset = end;
                 if length < FULL_SEGMENT {
                     return Some(Ok(packet));
                 }
@@ -133,8 +139,8 @@ impl Iterator for Packets<'_> {
     }
 }
 
-/// Table of the CRC-32 of RFC 3533, section 6: polynomial 0x04c11db7, not reflected, by the highest
-/// byte.
+/// Table for the checksum of a page (RFC 3533, section 6): the CRC-32 with the polynomial
+/// 0x04c11db7, not reflected. The index is the highest byte.
 const CRC: [u32; 256] = {
     let mut table = [0; 256];
     let mut byte = 0;

@@ -1,5 +1,5 @@
-//! Caches parsed setup headers. The streams of a bank share few of them, and building the codebooks
-//! takes longer than decoding a short stream.
+//! Caches parsed setup headers. Most streams of a bank have the same few headers, and building the
+//! codebooks of a header takes longer than decoding a short stream.
 
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -11,26 +11,30 @@ use super::super::skipped::Reason;
 use super::failure::Failure;
 use super::setup_check;
 
-/// Maximum number of cached headers. A bank of 1,254 streams has 3.
+/// Maximum number of cached headers. A bank with 1,254 streams has 3 different headers.
 const CACHED_MAX: usize = 8;
 
-/// Maximum size of a cached header in bytes. libvorbis writes about 4,000.
+/// Maximum size of a cached header in bytes. libvorbis writes headers of about 4,000 bytes.
 const CACHED_MAX_BYTES: usize = 1 << 16;
 
-/// Cost of a header besides its codebooks, in codebook entries: the tables of up to 64 floors.
+/// Fixed cost of a header in addition to its codebooks, in codebook entries. It stands for the
+/// tables of up to 64 floors (Vorbis I specification, section 4.2.4).
 const HEADER_COST: u64 = 1 << 13;
 
-/// Maximum cost of all headers of one preparation: a fraction of a second.
+/// Maximum cost of all headers that one call of `Bank::prepare` reads, in codebook entries. Reading
+/// them takes a fraction of a second.
 const COST_MAX: u64 = 1 << 22;
 
 /// Reads setup headers and caches the most recent ones.
 #[derive(Default)]
 pub(super) struct SetupCache {
-    /// Headers by last use, the latest first.
+    /// The cached headers. The most recently used header is first.
     cached: VecDeque<CachedSetup>,
+    /// Cost of all headers that were parsed so far, in codebook entries.
     cost: u64,
 }
 
+/// A parsed setup header and the data it depends on.
 struct CachedSetup {
     packet: Vec<u8>,
     block_sizes: (u8, u8),
@@ -38,7 +42,7 @@ struct CachedSetup {
 }
 
 impl SetupCache {
-    /// The setup header of a mono stream.
+    /// Returns the setup header of a mono stream, from the cache or parsed from its packet.
     pub(super) fn read(
         &mut self,
         packet: Vec<u8>,

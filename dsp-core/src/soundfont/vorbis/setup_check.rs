@@ -1,5 +1,6 @@
-//! Checks the sizes in a setup header before a decoder allocates memory for them. A few bytes can
-//! request terabytes of codebooks (Vorbis I specification, sections 3.2.1 and 4.2.4).
+//! Checks the sizes of the codebooks in a setup header before the decoder allocates memory for
+//! them. A few bytes can describe codebooks of terabytes (Vorbis I specification, sections 3.2.1
+//! and 4.2.4).
 
 use super::super::skipped::Reason;
 
@@ -7,10 +8,11 @@ use super::super::skipped::Reason;
 /// musescore-general-soundfont-small have 9,763 in 5,119 entries.
 const VALUES_MAX: u64 = 1 << 18;
 
-/// Maximum number of entries in all codebooks of a stream. A decoder builds a tree of them.
+/// Maximum number of entries in all codebooks of a stream. The decoder builds a tree of the
+/// entries.
 const ENTRIES_MAX: u64 = 1 << 16;
 
-/// Size of the packet type and "vorbis" before the header, in bytes.
+/// Size of the packet type and the word "vorbis" at the start of the packet, in bytes.
 const PREFIX_BYTES: usize = 7;
 
 /// Checks a setup header. Returns the number of entries of its codebooks.
@@ -33,12 +35,12 @@ pub(super) fn check(header: &[u8]) -> Result<u64, Reason> {
 /// The size of a codebook.
 struct Codebook {
     entries: u64,
-    /// Entries times dimensions.
+    /// Number of entries times number of dimensions.
     values: u64,
 }
 
-/// Skips a codebook. Returns its size, or `None` if it is damaged. A codebook that is too large is
-/// not skipped, because the caller refuses it.
+/// Skips a codebook and returns its size; `None` if it is damaged. Returns early for a codebook
+/// that is too large, because [`check`] refuses the header.
 fn skip_codebook(bits: &mut Bits<'_>) -> Option<Codebook> {
     const SYNC_PATTERN: u32 = 0x56_4342;
     if bits.read(24)? != SYNC_PATTERN {
@@ -60,10 +62,10 @@ fn skip_codebook(bits: &mut Bits<'_>) -> Option<Codebook> {
         2 => values,
         _ => return None,
     };
-    // Minimum and step of the values.
+    // Two fields of 32 bits: minimum and step of the values.
     bits.skip(64)?;
     let value_bits = bits.read(4)? + 1;
-    // The flag for cumulative values.
+    // The flag of cumulative values.
     bits.skip(1)?;
     bits.skip(lookup_values * u64::from(value_bits))?;
     Some(codebook)
@@ -75,11 +77,11 @@ fn skip_lengths(bits: &mut Bits<'_>, entries: u32) -> Option<()> {
     let is_ordered = bits.read(1)? == 1;
     if is_ordered {
         bits.read(LENGTH_BITS)?;
-        let mut done = 0;
-        while done < entries {
-            done += bits.read(u32::BITS - (entries - done).leading_zeros())?;
+        let mut skipped = 0;
+        while skipped < entries {
+            skipped += bits.read(u32::BITS - (entries - skipped).leading_zeros())?;
         }
-        return (done == entries).then_some(());
+        return (skipped == entries).then_some(());
     }
     let is_sparse = bits.read(1)? == 1;
     for _ in 0..entries {
@@ -90,13 +92,13 @@ fn skip_lengths(bits: &mut Bits<'_>, entries: u32) -> Option<()> {
     Some(())
 }
 
-/// Section 9.2.3: the greatest integer whose power `dimensions` is at most `entries`.
+/// Returns the greatest integer whose power of `dimensions` is at most `entries` (section 9.2.3).
 fn lookup1_values(entries: u32, dimensions: u32) -> u64 {
     let fits = |base: u64| base.checked_pow(dimensions).is_some_and(|power| power <= u64::from(entries));
     (1..=u64::from(entries)).take_while(|&base| fits(base)).last().unwrap_or(0)
 }
 
-/// Reads numbers, least significant bits first (section 2.1.4).
+/// Reads numbers of any number of bits. The least significant bit is first (section 2.1.4).
 struct Bits<'a> {
     bytes: &'a [u8],
     /// Position in bits.
@@ -128,13 +130,17 @@ mod tests {
     fn lookup1_values_are_exact_integer_roots() {
         let cases = [(1_025, 10, 2), (1_023, 10, 1), (3_125, 5, 5), (3_124, 5, 4), (400, 1, 400), (1, 40, 1)];
         for (entries, dimensions, expected) in cases {
-            assert_eq!(lookup1_values(entries, dimensions), expected, "{entries} {dimensions}");
+            assert_eq!(
+                lookup1_values(entries, dimensions),
+                expected,
+                "{entries} entries, {dimensions} dimensions"
+            );
         }
     }
 
     #[test]
     fn a_codebook_that_would_need_terabytes_is_refused() {
-        // One codebook of 65,535 dimensions and 16,777,215 entries.
+        // One codebook with 65,535 dimensions and 16,777,215 entries.
         let mut header = b"\x05vorbis\x00BCV".to_vec();
         header.extend([0xff; 5]);
         header.extend([0; 100]);

@@ -1,7 +1,7 @@
-//! Cubic interpolation of 16-bit values in AVX2 intrinsics, which most voices use most of the time.
+//! Cubic interpolation of 16-bit values with AVX2 intrinsics. Most voices use it most of the time.
 //!
-//! The compiler does not find this transposition of the taps. The operations and their order are
-//! the same as in [`Cubic`](super::polynomial::Cubic), so the bits are the same.
+//! The compiler does not generate this transposition of the taps. The operations and their order
+//! are the same as in [`Cubic`](super::polynomial::Cubic), so the results are bit-identical.
 
 use core::arch::x86_64::{
     __m128i, __m256, __m256i, _mm_cvtepi16_epi32, _mm_cvtsi64_si128, _mm256_add_epi32, _mm256_add_ps,
@@ -13,15 +13,16 @@ use core::arch::x86_64::{
 use super::pcm16::{FOUR, Pcm16, UNIT_16};
 use crate::dsp::lanes::LANES;
 
-/// Offsets of eight consecutive positions from the first.
+/// Offsets of eight consecutive positions relative to the first position.
 struct Offsets {
     lanes: [u64; LANES],
-    /// The lower 32 bits of `lanes`: fractions of a frame.
+    /// The lower 32 bits of `lanes`, which are the fractions of a frame.
     fractions: __m256i,
 }
 
-/// Fills `out` from 16-bit values, of which the first is the tap before the position. `fraction` is
-/// the fraction of the position, `step` the distance of positions, both in 2^-32 of a frame.
+/// Interpolates 16-bit values. The first value is the tap before the position. `fraction` is the
+/// fraction of the position, and `step` is the distance between positions, both in 2^-32 of a
+/// frame.
 #[target_feature(enable = "avx2")]
 pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
     let mut lanes = [0; LANES];
@@ -30,7 +31,7 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
     }
     let [a, b, c, d, e, f, g, h] = lanes.map(|offset| offset as u32 as i32);
     let offsets = Offsets {
-        // Without this the compiler precomputes the offsets of all positions of a chunk.
+        // Without `black_box`, the compiler would precompute the offsets of a whole chunk.
         lanes: core::hint::black_box(lanes),
         fractions: _mm256_setr_epi32(a, b, c, d, e, f, g, h),
     };
@@ -49,26 +50,30 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
     }
 }
 
-/// Four values from a position on, widened to 32 bits.
+/// Returns the four values from a position onwards, converted to 32 bits.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn four_taps(values: &[Pcm16], position: u64) -> __m128i {
     let index = (position >> 32) as usize;
-    // Only positions after the last requested one may lie outside.
+    // Only positions after the last requested position may lie outside the values.
     let four: Option<&[Pcm16; FOUR]> =
         values.get(index..index.wrapping_add(FOUR)).and_then(<[_]>::first_chunk);
     let bytes = four.and_then(|four| four.as_flattened().first_chunk()).copied().unwrap_or_default();
     _mm_cvtepi16_epi32(_mm_cvtsi64_si128(i64::from_le_bytes(bytes)))
 }
 
+/// Interpolates eight frames from a position onwards.
 #[target_feature(enable = "avx2")]
 #[inline]
 fn eight_frames(values: &[Pcm16], position: u64, offsets: &Offsets, out: &mut [f32; LANES]) {
-    // The taps of frames 0 to 3 are in the lower halves, those of frames 4 to 7 in the upper
-    // halves.
+    // The lower halves of the registers have the taps of frames 0 to 3, the upper halves those of
+    // frames 4 to 7.
     let pair = |lane: usize| {
-        let at = |lane: usize| position.wrapping_add(offsets.lanes[lane]);
-        _mm256_set_m128i(four_taps(values, at(lane + FOUR)), four_taps(values, at(lane)))
+        let lane_position = |lane: usize| position.wrapping_add(offsets.lanes[lane]);
+        _mm256_set_m128i(
+            four_taps(values, lane_position(lane + FOUR)),
+            four_taps(values, lane_position(lane)),
+        )
     };
     let (a, b, c, d) = (pair(0), pair(1), pair(2), pair(3));
     let (ab_low, cd_low) = (_mm256_unpacklo_epi32(a, b), _mm256_unpacklo_epi32(c, d));
@@ -88,7 +93,7 @@ fn eight_frames(values: &[Pcm16], position: u64, offsets: &Offsets, out: &mut [f
     }
 }
 
-/// See [`Cubic`](super::polynomial::Cubic).
+/// Evaluates [`Cubic`](super::polynomial::Cubic).
 #[target_feature(enable = "avx2")]
 #[inline]
 fn cubic([before, here, next, after]: [__m256; FOUR], t: __m256) -> __m256 {

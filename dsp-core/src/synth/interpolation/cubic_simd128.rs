@@ -1,5 +1,5 @@
-//! Cubic interpolation of 16-bit values in WebAssembly's 128-bit vectors, which most voices use
-//! most of the time. The compiler does not find this transposition of the taps.
+//! Cubic interpolation of 16-bit values with WebAssembly's 128-bit vectors. Most voices use it most
+//! of the time. The compiler does not generate this transposition of the taps.
 
 use core::arch::wasm32::{
     f32x4_add, f32x4_convert_i32x4, f32x4_mul, f32x4_splat, i16x8, i32x4_add, i32x4_dot_i16x8, i32x4_shuffle,
@@ -8,9 +8,9 @@ use core::arch::wasm32::{
 
 use super::pcm16::{FOUR, Pcm16, UNIT_16};
 
-/// Fills `out` from 16-bit values, of which the first is the tap before the position. `fraction` is
-/// the fraction of the position, `step` the distance of positions, both in 2^-32 of a frame. The
-/// output is silent if the values end before the last position.
+/// Interpolates 16-bit values. The first value is the tap before the position. `fraction` is the
+/// fraction of the position, and `step` is the distance between positions, both in 2^-32 of a
+/// frame. If the values end before the last tap, the output is silent.
 pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
     if !include_last_taps(values, fraction, step, out.len()) {
         return out.fill(0.0);
@@ -25,7 +25,8 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
     let (pairs, last) = fours.as_chunks_mut::<2>();
     let mut next = || {
         #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
-        // SAFETY: no position of these frames lies after the last, whose taps exist.
+        // SAFETY: `include_last_taps` has checked that the taps of the last position exist. None of
+        // these positions is after it.
         let taps = unsafe { load_taps(values, position, offsets) };
         let four = four_frames(taps, fractions);
         position = position.wrapping_add(next_offset);
@@ -39,10 +40,11 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
         *four = next();
     }
     if !remainder.is_empty() {
-        // No taps after the last frame.
+        // The lanes after the last frame read the taps of the first lane.
         let offsets = core::array::from_fn(|lane| if lane < remainder.len() { offsets[lane] } else { 0 });
         #[expect(unsafe_code, reason = "bounds checks for each value cost more than the interpolation")]
-        // SAFETY: no position of these frames lies after the last, whose taps exist.
+        // SAFETY: `include_last_taps` has checked that the taps of the last position exist. None of
+        // these positions is after it.
         let taps = unsafe { load_taps(values, position, offsets) };
         for (value, result) in remainder.iter_mut().zip(four_frames(taps, fractions)) {
             *value = result;
@@ -50,9 +52,9 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
     }
 }
 
-/// Whether the values include the four taps of the last frame.
+/// Whether the values include all four taps of the last frame.
 fn include_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) -> bool {
-    // Within these limits the position of the last frame fits 64 bits.
+    // Within these limits, the position of the last frame has at most 64 bits.
     const STEP_BITS: u32 = 48;
     const FRAMES_MAX: usize = 1 << 15;
     if step >> STEP_BITS != 0 || frames > FRAMES_MAX {
@@ -62,7 +64,8 @@ fn include_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) 
     last + FOUR as u64 <= values.len() as u64
 }
 
-/// The four taps of each of four positions as stored in memory, those of two positions to a vector.
+/// Loads the four taps of each of four positions. A vector has the taps of two positions, in the
+/// order of memory.
 ///
 /// # Safety
 ///
@@ -72,7 +75,7 @@ fn include_last_taps(values: &[Pcm16], fraction: u32, step: u64, frames: usize) 
 unsafe fn load_taps(values: &[Pcm16], position: u64, offsets: [u64; FOUR]) -> [v128; 2] {
     let address = |lane: usize| {
         let index = (position.wrapping_add(offsets[lane]) >> 32) as usize;
-        // SAFETY: the values include this index.
+        // SAFETY: the caller guarantees that the values include this index.
         unsafe { values.as_ptr().add(index).cast::<u64>() }
     };
     // SAFETY: four 16-bit values fill 64 bits; the load needs no alignment.
@@ -84,12 +87,12 @@ unsafe fn load_taps(values: &[Pcm16], position: u64, offsets: [u64; FOUR]) -> [v
     }
 }
 
-/// The cubic of [`Cubic`](super::polynomial::Cubic). Twice its coefficients are integers, which are
-/// computed from the 16-bit values without rounding.
+/// Evaluates [`Cubic`](super::polynomial::Cubic) for four frames. The doubled coefficients are
+/// integers, so they are computed from the 16-bit values without rounding.
 #[inline(always)]
 fn four_frames([ab, cd]: [v128; 2], fractions: v128) -> [f32; FOUR] {
-    // Two 16-bit values in each 32-bit lane: the values before and here, and the values next and
-    // after.
+    // Each 32-bit lane has two 16-bit values: `before` and `here` in `first`, `next` and `after` in
+    // `second`.
     let (first, second) = (i32x4_shuffle::<0, 2, 4, 6>(ab, cd), i32x4_shuffle::<1, 3, 5, 7>(ab, cd));
     let pairs = |first: i16, second: i16| i16x8(first, second, first, second, first, second, first, second);
     let weighted = |before: i16, here: i16, next: i16, after: i16| {
@@ -102,7 +105,7 @@ fn four_frames([ab, cd]: [v128; 2], fractions: v128) -> [f32; FOUR] {
     let (cubic, square) = (weighted(-1, 3, -3, 1), weighted(2, -5, 4, -1));
     let slope = weighted(-1, 0, 1, 0);
     let here = f32x4_convert_i32x4(i32x4_dot_i16x8(first, pairs(0, 2)));
-    // The upper 24 bits of a fraction are exact as a float.
+    // A float represents the upper 24 bits of a fraction exactly.
     let t = f32x4_mul(f32x4_convert_i32x4(u32x4_shr(fractions, 8)), f32x4_splat(1.0 / 16_777_216.0));
     let sum = f32x4_add(f32x4_mul(cubic, t), square);
     let sum = f32x4_add(f32x4_mul(sum, t), slope);

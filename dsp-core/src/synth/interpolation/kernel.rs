@@ -1,4 +1,4 @@
-//! The interpolation kernels and their choice.
+//! Selects the interpolation kernel.
 
 use super::pcm16::Pcm16;
 use super::polynomial::{Cubic, Linear, cubic_pcm16, interpolate};
@@ -6,7 +6,7 @@ use super::sinc_table::SincTable;
 use super::window::{MAX_TAPS, Window};
 use crate::session::Interpolation;
 
-/// The interpolation of a synthesizer's voices.
+/// The interpolation kernel of a synthesizer's voices.
 #[derive(Debug, Clone)]
 pub(in crate::synth) enum Kernel {
     Linear,
@@ -14,8 +14,8 @@ pub(in crate::synth) enum Kernel {
     Sinc(SincTable),
 }
 
-/// Interpolates 16-bit values. The arguments are the values, of which the first are the taps before
-/// the position; the fraction of the position; the step; and the output. See [`Kernel::read`].
+/// Interpolates 16-bit values. The arguments are the values, the fraction of the position, the step
+/// and the output. They have the same meaning as in [`Kernel::read`].
 pub(in crate::synth) type Pcm16Reader = fn(&[Pcm16], u32, u64, &mut [f32]);
 
 impl Kernel {
@@ -27,7 +27,7 @@ impl Kernel {
         }
     }
 
-    /// Number of values that the kernel reads before the frame of a position.
+    /// Returns the number of values that the kernel reads before the frame of a position.
     pub(in crate::synth) fn taps_before(&self) -> usize {
         match self {
             Self::Linear | Self::FourPoint => 1,
@@ -35,7 +35,7 @@ impl Kernel {
         }
     }
 
-    /// Number of values that the kernel reads from the frame of a position on.
+    /// Returns the number of values that the kernel reads from the frame of a position onwards.
     pub(in crate::synth) fn taps_from(&self) -> usize {
         match self {
             Self::Linear | Self::FourPoint => 3,
@@ -43,8 +43,8 @@ impl Kernel {
         }
     }
 
-    /// The function that reads 16-bit values without a window, if the kernel has one. Most voices
-    /// use it most of the time.
+    /// Returns the function that interpolates 16-bit values without a window; `None` if the kernel
+    /// has no such function. Most voices use it most of the time.
     pub(in crate::synth) fn pcm16_reader(&self) -> Option<Pcm16Reader> {
         match self {
             Self::Linear => Some(interpolate::<Linear, Pcm16>),
@@ -53,8 +53,9 @@ impl Kernel {
         }
     }
 
-    /// Fills `out` from a window whose first values are the taps before the position. `fraction` is
-    /// the fraction of the position, `step` the distance of positions, both in 2^-32 of a frame.
+    /// Interpolates the values of a window. Its first values are the taps before the position.
+    /// `fraction` is the fraction of the position, and `step` is the distance between positions,
+    /// both in 2^-32 of a frame.
     pub(in crate::synth) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
         match self {
             Self::Linear => interpolate::<Linear, f32>(window, fraction, step, out),

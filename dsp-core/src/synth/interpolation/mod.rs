@@ -1,7 +1,8 @@
-//! Interpolation between the values of a sample, as its playback speed requires.
+//! Interpolation between the values of a sample, for playback at any speed.
 //!
-//! The loop of a sample is first unrolled into a window, unless the frames are contiguous in the
-//! file. Kernels read it at evenly spaced positions, which count in 2^-32 of a frame.
+//! Unless the frames are contiguous in the file, they are first copied into a window with the loop
+//! unrolled. Kernels compute the values at evenly spaced positions. The unit of positions is 2^-32
+//! of a frame.
 
 #[cfg(all(feature = "std", target_arch = "x86_64"))]
 mod cubic_avx2;

@@ -5,12 +5,12 @@ use wide::{f32x4, i32x4};
 use super::pcm16::{FOUR, Pcm16, UNIT_16};
 use crate::simd::transpose;
 
-/// A value of a sample.
+/// The type of the values that are interpolated.
 pub(super) trait Value: Sized {
-    /// The factor that turns the value into a float whose full scale is 1.
+    /// Factor that converts a value to a float with a full scale of 1.
     const UNIT: f32;
 
-    /// Converts four values to floats, without [`Self::UNIT`].
+    /// Converts four values to floats. [`Self::UNIT`] is not applied.
     fn to_floats(values: &[Self; FOUR]) -> f32x4;
 }
 
@@ -36,9 +36,9 @@ impl Value for f32 {
     }
 }
 
-/// A polynomial between two values, whose coefficients depend on four.
+/// A polynomial between two values. Its coefficients depend on four values.
 pub(super) trait Polynomial {
-    /// The polynomial at `t`: 0 is the second value, 1 the third.
+    /// Evaluates the polynomial at `t`: 0 is at the second value, 1 is at the third value.
     fn evaluate(values: [f32x4; FOUR], t: f32x4) -> f32x4;
 }
 
@@ -52,8 +52,8 @@ impl Polynomial for Linear {
     }
 }
 
-/// The cubic whose slope at a value is that of the chord between its neighbours, in Horner's form
-/// (Catmull and Rom, "A class of local interpolating splines", 1974).
+/// The cubic whose slope at each value is that of the line between the neighbouring values (Catmull
+/// and Rom, "A class of local interpolating splines", 1974).
 pub(super) struct Cubic;
 
 impl Polynomial for Cubic {
@@ -67,7 +67,8 @@ impl Polynomial for Cubic {
     }
 }
 
-/// Cubic interpolation of 16-bit values, by the best instructions.
+/// Interpolates 16-bit values by [`Cubic`], with the fastest available instructions. See
+/// [`super::Kernel::read`].
 pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut [f32]) {
     #[cfg(all(feature = "std", target_arch = "x86_64"))]
     if crate::simd::avx2() {
@@ -81,10 +82,10 @@ pub(super) fn cubic_pcm16(values: &[Pcm16], fraction: u32, step: u64, out: &mut 
     interpolate::<Cubic, Pcm16>(values, fraction, step, out);
 }
 
-/// Offsets of four consecutive positions from the first.
+/// Offsets of four consecutive positions relative to the first position.
 struct Offsets {
     lanes: [u64; FOUR],
-    /// The lower 32 bits of `lanes`: fractions of a frame.
+    /// The lower 32 bits of `lanes`, which are the fractions of a frame.
     fractions: i32x4,
     /// Offset of the next four positions.
     next: u64,
@@ -100,7 +101,7 @@ impl Offsets {
             fractions[lane] = lanes[lane] as u32 as i32;
         }
         Self {
-            // Without this the compiler precomputes the offsets of all positions of a chunk.
+            // Without `black_box`, the compiler would precompute the offsets of a whole chunk.
             lanes: core::hint::black_box(lanes),
             fractions: i32x4::from(fractions),
             next: step.wrapping_mul(FOUR as u64),
@@ -108,7 +109,7 @@ impl Offsets {
     }
 }
 
-/// Fills `out`, four frames at a time. See [`super::Kernel::read`].
+/// Interpolates four frames at a time. See [`super::Kernel::read`].
 #[inline(always)]
 pub(super) fn interpolate<P: Polynomial, V: Value>(values: &[V], fraction: u32, step: u64, out: &mut [f32]) {
     let offsets = Offsets::new(step);
@@ -126,17 +127,18 @@ pub(super) fn interpolate<P: Polynomial, V: Value>(values: &[V], fraction: u32, 
     }
 }
 
+/// Interpolates four frames from a position onwards.
 #[inline(always)]
 fn four_frames<P: Polynomial, V: Value>(values: &[V], position: u64, offsets: &Offsets) -> f32x4 {
     let mut taps = [f32x4::ZERO; FOUR];
     for (taps, offset) in taps.iter_mut().zip(offsets.lanes) {
         let index = (position.wrapping_add(offset) >> 32) as usize;
-        // Only positions after the last requested one may lie outside.
+        // Only positions after the last requested position may lie outside the values.
         if let Some(four) = values.get(index..index.wrapping_add(FOUR)).and_then(<[V]>::first_chunk) {
             *taps = V::to_floats(four);
         }
     }
-    // The upper 24 bits of a fraction are exact as a float.
+    // A float represents the upper 24 bits of a fraction exactly.
     let fractions = i32x4::splat(position as u32 as i32) + offsets.fractions;
     let t = ((fractions >> 8_i32) & i32x4::splat(0x00ff_ffff)).round_float();
     P::evaluate(transpose(taps), t * f32x4::splat(1.0 / 16_777_216.0)) * f32x4::splat(V::UNIT)

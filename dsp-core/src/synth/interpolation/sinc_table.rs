@@ -1,4 +1,4 @@
-//! Windowed-sinc interpolation by a polyphase table.
+//! Windowed-sinc interpolation with a polyphase table.
 
 use alloc::vec::Vec;
 
@@ -6,11 +6,11 @@ use super::window::{FRAME, MAX_TAPS, WINDOW_STARTS, Window};
 use crate::dsp::lanes::{LANES, Lanes};
 use crate::dsp::window::{kaiser, sinc};
 
-/// Sixteen taps of a sinc under a Kaiser window, for phases 1/512 of a frame apart, between which
-/// the taps are interpolated linearly.
+/// A table of sincs with a Kaiser window. Each sinc has 16 taps. The phases are 1/512 of a frame
+/// apart, and taps are interpolated linearly between phases.
 ///
-/// The table holds one set of phases for each of several cutoffs. Lower cutoffs keep samples that
-/// are played faster than they were recorded from aliasing.
+/// The table has all phases for each of several cutoffs. The lower cutoffs reduce aliasing of
+/// samples that are played faster than they were recorded.
 #[derive(Debug, Clone)]
 pub(in crate::synth) struct SincTable {
     /// The taps of each phase, for each cutoff.
@@ -20,10 +20,10 @@ pub(in crate::synth) struct SincTable {
 impl SincTable {
     const PHASES: usize = 512;
     const PHASE_BITS: u32 = Self::PHASES.trailing_zeros();
-    /// Cutoffs as fractions of the sample's Nyquist frequency, and the highest speed that uses
-    /// each.
+    /// Cutoffs as fractions of the sample's Nyquist frequency. The second number is the highest
+    /// playback speed for which the cutoff is used.
     const CUTOFFS: [(f64, f64); 4] = [(0.92, 1.1), (0.7, 1.5), (0.5, 2.1), (0.35, f64::INFINITY)];
-    /// Shape of the Kaiser window: about 70 dB of stop-band attenuation.
+    /// Shape parameter of the Kaiser window. It results in a stop-band attenuation of about 70 dB.
     const BETA: f64 = 7.0;
 
     pub(super) fn new() -> Self {
@@ -36,6 +36,7 @@ impl SincTable {
         Self { phases }
     }
 
+    /// Computes the taps for a cutoff and a fraction of a frame.
     fn taps(cutoff: f64, fraction: f64) -> [f32; MAX_TAPS] {
         let half = MAX_TAPS as f64 / 2.0;
         let tap = |index: usize| {
@@ -47,7 +48,7 @@ impl SincTable {
             sinc(cutoff * distance) * kaiser(Self::BETA, position)
         };
         let taps: [f64; MAX_TAPS] = core::array::from_fn(tap);
-        // Normalized, so that a constant passes unchanged at every phase.
+        // The taps are normalized: a constant signal stays unchanged at every phase.
         let sum: f64 = taps.iter().sum();
         taps.map(|tap| (tap / sum) as f32)
     }
@@ -55,20 +56,20 @@ impl SincTable {
     /// See [`super::Kernel::read`].
     #[inline(always)]
     pub(super) fn read(&self, window: &Window, fraction: u32, step: u64, out: &mut [f32]) {
-        let ratio = step as f64 / FRAME as f64;
-        let cutoff = Self::CUTOFFS.iter().position(|(_, fastest)| ratio <= *fastest).unwrap_or(0);
+        let speed = step as f64 / FRAME as f64;
+        let cutoff = Self::CUTOFFS.iter().position(|(_, max_speed)| speed <= *max_speed).unwrap_or(0);
         let phases = &self.phases[cutoff * (Self::PHASES + 1)..][..=Self::PHASES];
         let mut position = u64::from(fraction);
         for value in out {
             let phase = (position as u32 >> (32 - Self::PHASE_BITS)) as usize;
-            let between =
+            let phase_fraction =
                 Lanes::splat((((position as u32) << Self::PHASE_BITS >> 8) as i32) as f32 / 16_777_216.0);
             let values: [f32; MAX_TAPS] = values_at(window, position);
             let (taps, next_taps) = (&phases[phase], &phases[phase + 1]);
             let mut sum = Lanes::zero();
             for half in [0, LANES] {
                 let (taps, next_taps) = (eight(taps, half), eight(next_taps, half));
-                sum = sum + eight(&values, half) * (taps + (next_taps - taps) * between);
+                sum = sum + eight(&values, half) * (taps + (next_taps - taps) * phase_fraction);
             }
             *value = sum.sum();
             position = position.wrapping_add(step);
@@ -76,17 +77,17 @@ impl SincTable {
     }
 }
 
-/// The `N` values of a window from a position on.
+/// Returns the `N` values of a window from a position onwards.
 #[inline(always)]
 fn values_at<const N: usize>(window: &Window, position: u64) -> [f32; N] {
-    // The mask changes nothing. It shows the compiler that no index lies outside.
+    // The mask does not change the index. It tells the compiler that the index is in bounds.
     let index = (position >> 32) as usize & (WINDOW_STARTS - 1);
     let mut values = [0.0; N];
     values.copy_from_slice(&window[index..index + N]);
     values
 }
 
-/// Eight of sixteen values, from index `first` on.
+/// Returns eight of sixteen values, starting at index `first`.
 #[inline(always)]
 fn eight(values: &[f32; MAX_TAPS], first: usize) -> Lanes {
     let mut lanes = [0.0; LANES];

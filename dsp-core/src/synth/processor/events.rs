@@ -1,21 +1,21 @@
-//! Receives events: notes, controllers, pedals and program changes.
+//! Applies events: notes, controllers, pedals and program changes.
 
 use super::super::bank_select::DRUM_BANK;
 use super::super::controllers;
 use super::state::SynthProcessor;
 use crate::session::Event;
 
-/// Cost of an event in steps: see [`SynthProcessor::steps`].
+/// Cost of an event, in the unit of [`SynthProcessor::steps`].
 const EVENT_STEPS: u64 = 4;
 
 impl SynthProcessor {
-    /// Applies an event with the next frame that is rendered.
+    /// Applies an event at the next frame that is rendered.
     pub(crate) fn apply(&mut self, event: Event) {
         self.apply_event(event, true);
     }
 
-    /// [`Self::apply`]. Unless `starts_voices`, a note that starts has no voices, but still ends
-    /// the notes that it replaces.
+    /// Does the same as [`Self::apply`]. If `starts_voices` is false, a note that starts gets no
+    /// voices, but still ends the notes that it replaces.
     pub(crate) fn apply_event(&mut self, event: Event, starts_voices: bool) {
         self.steps += EVENT_STEPS;
         match event {
@@ -38,7 +38,7 @@ impl SynthProcessor {
         self.has_new_events = true;
     }
 
-    /// Applies an event to the channel only, not to voices.
+    /// Applies an event to the channel, but not to the voices.
     pub(super) fn update_channel(&mut self, event: Event) {
         match event {
             Event::NoteOn { key, velocity: 0 } | Event::NoteOff { key } => self.channel.release_key(key),
@@ -68,36 +68,36 @@ impl SynthProcessor {
         self.channel.set_controller(number, value);
         self.has_new_controllers = true;
         match number {
-            SUSTAIN => self.release_unheld(),
+            SUSTAIN => self.release_voices_not_held(),
             SOSTENUTO => {
                 let is_on = self.channel.is_on(SOSTENUTO);
                 if is_on != sostenuto_was_on {
                     self.voices
                         .iter_mut()
                         .for_each(|voice| voice.is_held_by_sostenuto = is_on && voice.is_key_down);
-                    self.release_unheld();
+                    self.release_voices_not_held();
                 }
             }
             ALL_SOUND_OFF => self.fade_out_where(|_| true),
             RESET_ALL => {
                 self.voices.iter_mut().for_each(|voice| voice.is_held_by_sostenuto = false);
-                self.release_unheld();
+                self.release_voices_not_held();
             }
             ALL_NOTES_OFF | OMNI_OFF | OMNI_ON | MONO | POLY => {
                 self.voices.iter_mut().for_each(|voice| voice.is_key_down = false);
-                self.release_unheld();
+                self.release_voices_not_held();
             }
             _ => {}
         }
     }
 
-    /// Releases every note, whatever pedals hold it.
+    /// Releases all notes, even those that pedals hold.
     pub(crate) fn release_all(&mut self) {
         self.lift_pedals();
         self.apply(Event::Controller { controller: controllers::ALL_NOTES_OFF, value: 0 });
     }
 
-    /// Lifts the pedals that hold notes.
+    /// Releases the sustain and sostenuto pedals.
     pub(crate) fn lift_pedals(&mut self) {
         for pedal in [controllers::SUSTAIN, controllers::SOSTENUTO] {
             self.apply(Event::Controller { controller: pedal, value: 0 });

@@ -2,11 +2,11 @@
 //!
 //! | file | content |
 //! |---|---|
-//! | `state` | the synthesizer's data, creation and reset |
+//! | `state` | data, creation and reset of the synthesizer |
 //! | `events` | events, controllers and pedals |
 //! | `notes` | starts, releases and ends of notes |
 //! | `render` | control points, output, and silent advance |
-//! | `restore` | the state after past events |
+//! | `restore` | state after past events |
 
 mod events;
 mod notes;

@@ -1,20 +1,20 @@
-//! Advances the synthesizer from control point to control point, with or without output.
+//! Advances the synthesizer from one control point to the next, with or without output.
 
 use super::super::chunk::CHUNK_FRAMES;
 use super::super::voice::VoiceContext;
 use super::state::SynthProcessor;
 use crate::block::{ActiveOutputs, TRACK_OUTPUTS};
 
-/// Cost of new parameters of a voice in steps: see [`SynthProcessor::steps`].
+/// Cost of an update of a voice's parameters, in the unit of [`SynthProcessor::steps`].
 const UPDATE_STEPS: u64 = 4;
 
-/// Cost of the filter of a voice for a chunk in steps.
+/// Cost of the filter of a voice for a chunk, in the unit of [`SynthProcessor::steps`].
 const FILTER_STEPS: u64 = 3;
 
 impl SynthProcessor {
-    /// Renders left, right, reverb send and chorus send of a block from frame `done` on. Writes
-    /// only outputs that are `active`. An output on which a voice becomes audible becomes active;
-    /// its frames before `done` are filled with silence.
+    /// Renders left, right, reverb send and chorus send of a block, starting with frame `done`.
+    /// Writes only the outputs that are `active`. If a voice becomes audible on another output,
+    /// this output becomes active, and its frames before the voice are filled with silence.
     pub(crate) fn render(
         &mut self,
         mut block: [&mut [f32]; TRACK_OUTPUTS],
@@ -43,9 +43,9 @@ impl SynthProcessor {
         }
     }
 
-    /// Advances by some frames without output. The voices get the same state as with output; the
-    /// past inputs and outputs of their filters are computed only if `runs_filters`, which takes
-    /// longer. Stops early after `max_steps` steps.
+    /// Advances by some frames without output. The voices get the same state as with output. The
+    /// past inputs and outputs of their filters are computed only if `runs_filters` is true, which
+    /// is slower. Stops early if [`Self::steps`] exceeds `max_steps`.
     pub(crate) fn skip(&mut self, mut frames: u64, runs_filters: bool, max_steps: u64) {
         let longest = if runs_filters { CHUNK_FRAMES } else { usize::MAX };
         while frames > 0 && self.steps <= max_steps {
@@ -61,14 +61,14 @@ impl SynthProcessor {
         }
     }
 
-    /// Fades all voices in from silence, after [`Self::skip`].
+    /// Fades all voices in from silence. It is called after [`Self::skip`].
     pub(crate) fn fade_in(&mut self) {
         self.voices.fade_in(self.clock, self.sample_rate_hz);
     }
 
     /// Processes a control point if one is due. Returns the number of frames to compute next, at
-    /// most `frames`. If there are voices, it is also at most `longest` and ends at the next
-    /// control point.
+    /// most `frames`. If there are voices, the number is also at most `longest` and does not pass
+    /// the next control point.
     fn begin_chunk(&mut self, frames: usize, longest: usize) -> usize {
         if self.segment_frames == 0 {
             self.start_segments();
@@ -82,8 +82,8 @@ impl SynthProcessor {
         chunk_frames
     }
 
-    /// Starts new segments of the voices whose segments are over. After events and on the coarse
-    /// grid all voices start one.
+    /// Starts new segments of the voices whose segments are over. All voices start a segment after
+    /// events and at the frames of the coarse grid.
     fn start_segments(&mut self) {
         let clock = self.clock;
         let has_new_controllers = core::mem::take(&mut self.has_new_controllers);
@@ -112,7 +112,7 @@ impl SynthProcessor {
                     voice.update_params_smoothly(context);
                     *steps += UPDATE_STEPS;
                 }
-                // A release that is due comes first, because it may need a finer grid.
+                // A release that is due is applied first, because it may need a finer grid.
                 let to_release = voice.frames_to_release(clock);
                 let frames = to_grid(voice.grid_frames(grid));
                 let corners = [to_release, voice.frames_to_corner(), voice.frames_to_silence()];

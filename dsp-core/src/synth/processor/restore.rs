@@ -1,4 +1,4 @@
-//! Restores the state that past events lead to.
+//! Restores the state of the synthesizer after past events.
 
 use super::super::controllers;
 use super::super::portamento::Portamento;
@@ -8,7 +8,7 @@ use crate::session::Event;
 /// Number of MIDI keys.
 const KEYS: usize = 128;
 
-/// A note of the past whose key is still down.
+/// A past note whose key is still down.
 #[derive(Clone, Copy)]
 struct HeldNote {
     key: u8,
@@ -20,11 +20,11 @@ struct HeldNote {
 }
 
 impl SynthProcessor {
-    /// Sets controllers, program and portamento to the state after `past` events from a reset.
+    /// Sets controllers, program and portamento to the state after a reset and the `past` events.
     ///
-    /// Active voices follow the resulting controllers only, not the events in between. Voices that
-    /// neither a key nor a pedal holds then are released. Notes that come with `true`, at most 128,
-    /// start again at the end, in their order, with their presets and without portamento.
+    /// Active voices follow the resulting controllers, but not the events before. Voices that
+    /// neither a key nor a pedal holds are then released. The note-on events whose flag is true, at
+    /// most 128, start again in their order, with their presets and without portamento.
     pub(crate) fn restore(&mut self, past: impl Iterator<Item = (Event, bool)>) {
         let was_on = self.channel.is_on(controllers::SOSTENUTO);
         self.reset_channel();
@@ -70,6 +70,6 @@ impl SynthProcessor {
             }
         }
         self.has_new_controllers = !self.voices.is_empty();
-        self.release_unheld();
+        self.release_voices_not_held();
     }
 }

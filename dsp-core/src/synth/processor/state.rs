@@ -1,4 +1,4 @@
-//! The data of a synthesizer, its creation and reset.
+//! The data of a synthesizer. Creates and resets it.
 
 use super::super::bank_select::DRUM_BANK;
 use super::super::channel::Channel;
@@ -23,12 +23,12 @@ pub(crate) struct SynthProcessor {
     pub(super) bank_number: u16,
     /// Index of the selected preset in the bank.
     pub(super) preset: Option<usize>,
-    /// Whether the instrument of the track is a drum kit, whatever controllers select.
+    /// Whether the instrument of the track is a drum kit. Program changes do not change this.
     pub(super) is_drum_track: bool,
     pub(super) voices: VoicePool,
-    /// Frames since the last reset, plus the frame of the reset.
+    /// Frames since the last reset, plus the `clock` of that reset.
     pub(super) clock: u64,
-    /// Frames to the next control point of any voice.
+    /// Number of frames to the next control point of any voice.
     pub(super) segment_frames: u32,
     /// Whether events arrived since the last control point.
     pub(super) has_new_events: bool,
@@ -38,16 +38,17 @@ pub(crate) struct SynthProcessor {
     pub(super) note_id: u64,
     /// The key of the last note.
     pub(super) last_key: Option<u8>,
+    /// See [`Self::steps`].
     pub(super) steps: u64,
 }
 
 impl SynthProcessor {
-    /// Memory of a synthesizer of `polyphony` voices, in bytes.
+    /// Returns the memory of a synthesizer with `polyphony` voices in bytes.
     pub(crate) fn memory_bytes(polyphony: u16) -> u64 {
         VoicePool::memory_bytes(polyphony.into()) + size_of::<Self>() as u64
     }
 
-    /// A silent synthesizer that plays an instrument of a bank.
+    /// Creates a silent synthesizer that plays an instrument of a bank.
     ///
     /// # Errors
     ///
@@ -79,8 +80,8 @@ impl SynthProcessor {
         Ok(synth)
     }
 
-    /// Cuts all voices, resets all controllers and selects the track's instrument. The control
-    /// points are those of a synthesizer that has run for `clock` frames.
+    /// Ends all voices at once, resets all controllers and selects the instrument of the track. The
+    /// control points are those of a synthesizer that has run for `clock` frames.
     pub(crate) fn reset(&mut self, clock: u64) {
         self.voices.clear();
         self.clock = clock;
@@ -92,7 +93,7 @@ impl SynthProcessor {
         self.reset_channel();
     }
 
-    /// Resets all controllers and selects the track's instrument.
+    /// Resets all controllers and selects the instrument of the track.
     pub(super) fn reset_channel(&mut self) {
         self.channel = Channel::new();
         self.last_key = None;
@@ -106,13 +107,13 @@ impl SynthProcessor {
         self.preset = self.bank.resolve(bank_number, program);
     }
 
-    /// The computation since the last reset. One step is one control point of one voice; other work
-    /// counts by its cost in such steps.
+    /// Returns the computation cost since the last reset in steps. A control point of a voice is
+    /// one step. The cost of other work is an estimate in this unit.
     pub(crate) fn steps(&self) -> u64 {
         self.steps
     }
 
-    /// Number of voices that are computed.
+    /// Returns the number of voices that are computed.
     pub(crate) fn active_voices(&self) -> usize {
         self.voices.iter().count()
     }
@@ -129,7 +130,7 @@ impl SynthProcessor {
         }
     }
 
-    /// Brings the state of all voices to the clock.
+    /// Advances the state of all voices to the clock.
     pub(super) fn advance_voices(&mut self) {
         let clock = self.clock;
         self.voices.iter_mut().for_each(|voice| voice.advance_to(clock));

@@ -1,28 +1,28 @@
-//! Segments of a voice: where the last one ended, and how long the next one may be.
+//! Advances a voice through its segments and computes the length of the next segment.
 
 use super::super::control_grid::ControlGrid;
 use super::super::units::lower;
 use super::state::Voice;
 
 impl Voice {
-    /// Brings the state to the present, within or at the end of the segment.
+    /// Advances the state to the clock, which lies within the segment or at its end.
     pub(in crate::synth) fn advance_to(&mut self, clock: u64) {
-        let passed = (clock - self.segment_start) as u32;
-        if passed == 0 {
+        let passed_frames = (clock - self.segment_start) as u32;
+        if passed_frames == 0 {
             return;
         }
-        self.has_finished_segment = passed == self.segment_frames;
+        self.has_finished_segment = passed_frames == self.segment_frames;
         if self.has_finished_segment {
             self.state = self.end_state;
             self.output_gains[0] = self.output_gains[1];
         } else {
-            self.state.advance(&self.params, passed as f32);
-            let fraction = passed as f32 / self.segment_frames.max(1) as f32;
+            self.state.advance(&self.params, passed_frames as f32);
+            let fraction = passed_frames as f32 / self.segment_frames.max(1) as f32;
             let [from, to] = self.output_gains;
             self.output_gains[0] =
                 core::array::from_fn(|output| from[output] + (to[output] - from[output]) * fraction);
         }
-        self.smoothing_frames = self.smoothing_frames.saturating_sub(passed);
+        self.smoothing_frames = self.smoothing_frames.saturating_sub(passed_frames);
         self.segment_start = clock;
         self.segment_frames = 0;
     }
@@ -32,12 +32,12 @@ impl Voice {
         self.segment_start + u64::from(self.segment_frames) <= clock
     }
 
-    /// Frames to the end of the segment.
+    /// Returns the number of frames to the end of the segment.
     pub(in crate::synth) fn remaining_segment_frames(&self, clock: u64) -> u32 {
         (self.segment_start + u64::from(self.segment_frames)).saturating_sub(clock) as u32
     }
 
-    /// Frames to a pending release; releases the voice if that is now.
+    /// Returns the number of frames to a pending release. Releases the voice if the release is due.
     pub(in crate::synth) fn frames_to_release(&mut self, clock: u64) -> Option<u32> {
         let frames = self.release_at?.saturating_sub(clock);
         if frames == 0 {
@@ -47,8 +47,8 @@ impl Voice {
         Some(u32::try_from(frames).unwrap_or(u32::MAX))
     }
 
-    /// Frames to the next corner of the volume envelope, or of the modulation envelope if it
-    /// changes the cutoff.
+    /// Returns the number of frames to the next corner of the volume envelope. Corners of the
+    /// modulation envelope count too if the envelope changes the cutoff.
     pub(in crate::synth) fn frames_to_corner(&self) -> Option<u32> {
         let params = &self.params;
         let volume = self.state.vol_env.frames_to_corner(&params.vol_env_times);
@@ -61,11 +61,12 @@ impl Voice {
             (Some(volume), Some(cutoff)) => lower(volume, cutoff),
             (volume, cutoff) => volume.or(cutoff)?,
         };
-        // Rounded down: a ramp that ended after a delay would start to rise before its end.
+        // Rounded down: if the segment ended after the delay, the gain would start to rise during
+        // the delay.
         Some((frames as u32).max(1))
     }
 
-    /// Frames until the voice becomes inaudible if no event changes it.
+    /// Returns the number of frames until the voice is inaudible, if no event changes it before.
     pub(in crate::synth) fn frames_to_silence(&self) -> Option<u32> {
         let params = &self.params;
         let silent_cb = self.inaudible_cb - self.loop_attenuation_cb.unwrap_or(0.0);
@@ -75,8 +76,8 @@ impl Voice {
         Some((frames as u32).saturating_add(1))
     }
 
-    /// Spacing of control points at which linear ramps between them are inaudible. The pitch does
-    /// not ramp: it changes in steps.
+    /// Returns a spacing of control points at which the linear ramps between them are inaudible.
+    /// The pitch does not ramp, but changes in steps.
     pub(in crate::synth) fn grid_frames(&self, grid: ControlGrid) -> u32 {
         let params = &self.params;
         let is_pitch_modulated = params.vib_lfo_to_pitch_cents != 0.0
@@ -96,7 +97,8 @@ impl Voice {
         }
     }
 
-    /// Whether the volume or the cutoff changes at a rate of a full fall in less than some frames.
+    /// Whether the volume or the cutoff changes so fast that a full fall takes less than `frames`
+    /// frames.
     fn changes_within(&self, frames: f32) -> bool {
         let params = &self.params;
         self.state.vol_env.falls_within(&params.vol_env_times, params.vol_env_sustain_cb, frames)

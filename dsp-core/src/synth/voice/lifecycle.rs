@@ -1,4 +1,4 @@
-//! The end of a voice: release, fade-out, silence; and its fade-in after a seek.
+//! Releases, fades and ends a voice. Fades a voice in after a seek.
 
 use super::super::envelope::FULL_FALL_CB;
 use super::super::interpolation::Kernel;
@@ -6,26 +6,28 @@ use super::super::units::{gain_to_centibels, higher};
 use super::state::{FADE_SECS, Voice};
 use crate::soundfont::Bank;
 
-/// Time from a voice's start to its earliest release, in seconds. Files have drum notes of no
-/// length.
+/// Minimum time from the start of a voice to its release, in seconds. MIDI files have drum notes
+/// with a length of 0.
 const MIN_NOTE_SECS: f32 = 0.01;
 
-/// Duration of the fade-in of a voice that becomes audible after its start, in seconds. The ramp to
-/// the next control point comes on top.
+/// Duration of the fade-in of a voice after a seek, in seconds. The ramp to the next control point
+/// is added to it.
 const FADE_IN_SECS: f32 = 0.003;
 
 impl Voice {
-    /// Releases the voice now, or as soon as it has lasted for [`MIN_NOTE_SECS`].
+    /// Releases the voice if it has lasted for [`MIN_NOTE_SECS`]. Otherwise schedules the release
+    /// for that time.
     pub(in crate::synth) fn release_after_minimum(&mut self, clock: u64, sample_rate_hz: f32) {
-        let earliest = self.started_at + (MIN_NOTE_SECS * sample_rate_hz) as u64;
-        if earliest > clock {
-            self.release_at.get_or_insert(earliest);
+        let earliest_release = self.started_at + (MIN_NOTE_SECS * sample_rate_hz) as u64;
+        if earliest_release > clock {
+            self.release_at.get_or_insert(earliest_release);
         } else {
             self.release();
         }
     }
 
-    /// Starts the release, whatever holds the voice. Its state must be that of the clock.
+    /// Starts the release, even if a key or pedal holds the voice. [`Self::advance_to`] must have
+    /// been called for this frame.
     pub(in crate::synth) fn release(&mut self) {
         self.release_at = None;
         if !self.is_released {
@@ -35,7 +37,8 @@ impl Voice {
         }
     }
 
-    /// Ends the voice as fast as possible without a click. Its state must be that of the clock.
+    /// Fades the voice out as fast as possible without a click. [`Self::advance_to`] must have been
+    /// called for this frame.
     pub(in crate::synth) fn fade_out(&mut self, sample_rate_hz: f32) {
         self.release();
         self.is_fading = true;
@@ -52,7 +55,7 @@ impl Voice {
         self.gain_ramps.fade_in(elapsed_frames, frames, gain);
     }
 
-    /// Gain of the fade-in at a frame of the clock, 0 to 1.
+    /// Returns the linear gain of the fade-in at a frame of the clock, 0 to 1.
     pub(super) fn fade_in_gain(&self, clock: u64, sample_rate_hz: f32) -> f32 {
         match self.fade_in_end.checked_sub(clock) {
             None | Some(0) => 1.0,
@@ -60,7 +63,7 @@ impl Voice {
         }
     }
 
-    /// Whether the volume envelope is in its delay. The sample starts after it.
+    /// Whether the volume envelope is in its delay. The sample starts after the delay.
     pub(in crate::synth) fn is_in_delay(&self) -> bool {
         self.state.vol_env.delay_frames(&self.params.vol_env_times).is_some_and(|frames| frames >= 1.0)
     }
@@ -70,8 +73,8 @@ impl Voice {
         self.reader.has_ended(kernel) && self.filter.has_decayed()
     }
 
-    /// Whether the voice is 96 dB below full scale and no controller could make it audible again.
-    /// This counts key and velocity, the envelope, the remaining sample and the range of the
+    /// Whether the voice is below -96 dBFS and no controller can make it audible again. The result
+    /// depends on key and velocity, the envelope, the peak of the loop and the range of the
     /// modulators.
     pub(in crate::synth) fn is_inaudible(&mut self, bank: &Bank) -> bool {
         let Some(envelope_cb) = self.state.vol_env.falling_attenuation_cb() else { return false };
@@ -88,17 +91,17 @@ impl Voice {
         false
     }
 
-    /// Whether it starts at this frame, so that none of it was audible yet.
+    /// Whether the voice starts at this frame. Nothing of it has been rendered then.
     pub(in crate::synth) fn starts_at(&self, clock: u64) -> bool {
         self.started_at == clock
     }
 
-    /// Frames since the start.
+    /// Returns the number of frames since the start of the voice.
     pub(in crate::synth) fn age_frames(&self, clock: u64) -> u64 {
         clock.saturating_sub(self.started_at)
     }
 
-    /// Attenuation by parameters and envelope, in centibels.
+    /// Returns the attenuation by parameters and envelope in centibels.
     pub(in crate::synth) fn attenuation_cb(&self) -> f32 {
         self.params.attenuation_cb + self.state.vol_env.falling_attenuation_cb().unwrap_or(0.0)
     }

@@ -1,4 +1,4 @@
-//! Everything in a voice that changes without events: envelopes, LFOs and portamento.
+//! The parts of a voice that change without events: envelopes, LFOs and portamento.
 
 use super::super::envelope::{ModulationEnvelope, VolumeEnvelope};
 use super::super::lfo::Lfo;
@@ -13,14 +13,15 @@ pub(super) struct ModulationState {
     pub(super) mod_env: ModulationEnvelope,
     pub(super) vib_lfo: Lfo,
     pub(super) mod_lfo: Lfo,
-    // Frames by which the last three lag. They advance only while they change something.
+    // Number of frames by which `mod_env`, `vib_lfo` and `mod_lfo` lag behind the state. Each of
+    // them advances only while it changes a parameter.
     mod_env_lag: f32,
     vib_lfo_lag: f32,
     mod_lfo_lag: f32,
 }
 
 impl ModulationState {
-    /// The state at the start of a note.
+    /// Creates the state at the start of a note.
     pub(super) fn new(portamento: Portamento) -> Self {
         Self {
             vol_env: VolumeEnvelope::new(),
@@ -57,6 +58,7 @@ impl ModulationState {
         }
     }
 
+    /// Advances the modulation envelope by the frames by which it lags.
     fn catch_up_mod_env(&mut self, params: &VoiceParams) {
         let frames = core::mem::take(&mut self.mod_env_lag);
         self.mod_env.advance(&params.mod_env_times, params.mod_env_sustain, frames);

@@ -1,4 +1,4 @@
-//! The data of a voice, its start, and changes of controllers.
+//! The data of a voice. Starts a voice and applies changes of controllers.
 
 use super::super::cached_gain::CachedGain;
 use super::super::channel::Channel;
@@ -18,26 +18,28 @@ use crate::block::TRACK_OUTPUTS;
 use crate::session::VelocityToCutoff;
 use crate::soundfont::{Bank, Generator};
 
-/// Factor of a zone's initial attenuation. On the sound cards for which banks were made, and in all
-/// players since, a decibel of the file is 0.4 dB.
+/// Factor for the initial attenuation of a zone. A decibel in the file is 0.4 dB on the EMU8000
+/// sound cards and in all common players, so banks are designed for this factor.
 const ATTENUATION_FACTOR: f32 = 0.4;
 
+/// Generators of the sends to the shared effects.
 const SENDS: [Generator; 2] = [Generator::ReverbEffectsSend, Generator::ChorusEffectsSend];
 
+/// Generators that tune a voice.
 const TUNING_GENERATORS: [Generator; 3] =
     [Generator::CoarseTune, Generator::FineTune, Generator::ScaleTuning];
 
-/// The tuning of a sample, without generators.
+/// The tuning of a sample, without the generators of a zone.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(in crate::synth) struct SampleTuning {
-    /// Key at which the sample plays as recorded.
+    /// Key at which the sample has its recorded pitch.
     pub(in crate::synth) root_key: f32,
     pub(in crate::synth) correction_cents: f32,
-    /// The sample's rate divided by the engine's rate.
+    /// Sample rate of the sample divided by the sample rate of the synthesizer.
     pub(in crate::synth) rate_ratio: f64,
 }
 
-/// The tuning of a voice: that of its sample, and the values of the tuning generators.
+/// The tuning of a voice: the tuning of its sample, and the values of [`TUNING_GENERATORS`].
 #[derive(Debug, Clone, Copy)]
 pub(in crate::synth) struct VoiceTuning {
     sample: SampleTuning,
@@ -55,8 +57,8 @@ pub(in crate::synth) struct ZoneIndices {
 
 /// A voice.
 ///
-/// From one control point to the next, a *segment*, its gains and filter coefficients ramp
-/// linearly.
+/// The time from one control point to the next is a *segment*. Gains and filter coefficients ramp
+/// linearly during a segment.
 #[derive(Debug, Clone)]
 pub(in crate::synth) struct Voice {
     /// Number of the note since the last reset of the synthesizer. All voices of a note share it.
@@ -65,7 +67,8 @@ pub(in crate::synth) struct Voice {
     pub(in crate::synth) is_key_down: bool,
     pub(in crate::synth) is_held_by_sostenuto: bool,
     pub(in crate::synth) is_released: bool,
-    /// Whether it fades out fast, because its voice is stolen or another note of its class started.
+    /// Whether the voice fades out fast, because it was stolen or a note of the same exclusive
+    /// class has started.
     pub(in crate::synth) is_fading: bool,
     pub(in crate::synth) exclusive_class: i16,
     /// Index of the sample in the bank.
@@ -73,24 +76,27 @@ pub(in crate::synth) struct Voice {
     pub(in crate::synth) reader: SampleReader,
     pub(in crate::synth) gain_ramps: GainRamps,
     pub(in crate::synth) filter: VoiceFilter,
-    /// Index of its chunk among those of its group.
+    /// Index of the chunk of this voice among the chunks of its group.
     pub(in crate::synth) chunk_index: usize,
     pub(super) note: Note,
     pub(super) zones: ZoneIndices,
-    /// Generator values before modulation: those of the zones, partly replaced by AWE32 NRPNs.
+    /// Generator values before modulation: the values of the zones, some replaced by AWE32 NRPNs.
     base_values: GeneratorValues,
     /// Cutoff offset of the default velocity-to-cutoff modulator, in cents.
     velocity_cutoff_cents: f32,
     pub(super) params: VoiceParams,
     pub(super) tuning: SampleTuning,
-    /// Minimum of the initial attenuation for this key and velocity, whatever controllers do.
+    /// Lowest initial attenuation for this key and velocity that any values of controllers can
+    /// cause.
     min_attenuation_cb: f32,
-    /// Maxima of the reverb and chorus sends, in tenths of a per cent, likewise.
+    /// Highest reverb and chorus send for this key and velocity that any values of controllers can
+    /// cause, in tenths of a per cent.
     max_sends: [f32; 2],
-    /// Attenuation of the envelope at which a full-scale sample is inaudible, whatever controllers
-    /// do.
+    /// Attenuation of the envelope at which a full-scale sample is inaudible with any values of
+    /// controllers.
     pub(super) inaudible_cb: f32,
-    /// Attenuation of the loop's peak below full scale; `None` until the loop was searched.
+    /// Level of the loop's peak below full scale, in centibels. `None` before the loop was
+    /// searched.
     pub(super) loop_attenuation_cb: Option<f32>,
     /// State at the start of the segment.
     pub(super) state: ModulationState,
@@ -98,49 +104,49 @@ pub(in crate::synth) struct Voice {
     pub(super) end_state: ModulationState,
     pub(super) attenuation_gain: CachedGain,
     pub(super) envelope_gain: CachedGain,
-    /// Duration of a full fall that counts as fast, in frames.
+    /// An envelope is fast if a full fall takes less than this number of frames.
     pub(super) fast_fall_frames: f32,
     /// Frame of the synthesizer's clock at which the segment starts.
     pub(super) segment_start: u64,
     pub(super) segment_frames: u32,
-    /// Pitch offset from the sample's recording, in cents.
+    /// Offset from the recorded pitch of the sample, in cents.
     pub(super) pitch_cents: f32,
     /// Gains of the outputs without the envelope, at the start and at the end of the segment.
     pub(super) output_gains: [[f32; TRACK_OUTPUTS]; 2],
-    /// The filter that the parameters and the state ask for.
+    /// Filter parameters and coefficients for the end of the segment, without smoothing.
     pub(super) filter_target: (FilterParams, Coefficients),
-    /// The filter at the end of the segment.
+    /// Filter coefficients at the end of the segment, with smoothing.
     pub(super) segment_end_filter: Coefficients,
     pub(super) resonance: Resonance,
-    /// Frames from the start of the segment in which gains and filter still ramp to the values of a
-    /// changed controller.
+    /// Number of frames, from the start of the segment, until gains and filter reach the values of
+    /// a changed controller.
     pub(super) smoothing_frames: u32,
-    /// Frame at which it will be released. A note lasts a minimum time.
+    /// Frame of the clock at which the voice will be released: see [`Self::release_after_minimum`].
     pub(super) release_at: Option<u64>,
     pub(super) started_at: u64,
     pub(super) is_filter_ramping: bool,
     /// Whether the filter leaves its input unchanged throughout the segment.
     pub(super) is_filter_open: bool,
-    /// Whether the last segment was played to its end.
+    /// Whether the previous segment was played to its end. An event may end it early.
     pub(super) has_finished_segment: bool,
-    /// Frame at which its fade-in ends.
+    /// Frame of the clock at which the fade-in of the voice ends.
     pub(super) fade_in_end: u64,
 }
 
-/// The properties of a voice that starts.
+/// The arguments of [`Voice::new`].
 pub(in crate::synth) struct VoiceStart {
     /// See [`Voice::note_id`].
     pub(in crate::synth) note_id: u64,
     /// The key that was pressed.
     pub(in crate::synth) key: u8,
-    /// Key and velocity as modulators see them.
+    /// Key and velocity that the modulators read.
     pub(in crate::synth) note: Note,
     pub(in crate::synth) zones: ZoneIndices,
     pub(in crate::synth) sample: usize,
     pub(in crate::synth) reader: SampleReader,
     pub(in crate::synth) tuning: SampleTuning,
     pub(in crate::synth) portamento: Portamento,
-    /// Attenuation by the soft pedal.
+    /// Attenuation by the soft pedal, in centibels.
     pub(in crate::synth) soft_pedal_cb: f32,
 }
 
@@ -152,7 +158,7 @@ pub(in crate::synth) struct VoiceContext<'a> {
     pub(in crate::synth) sample_rate_hz: f32,
     pub(in crate::synth) velocity_to_cutoff: VelocityToCutoff,
     pub(in crate::synth) grid: ControlGrid,
-    /// Frames since the synthesizer was reset.
+    /// Current frame of the synthesizer's clock.
     pub(in crate::synth) clock: u64,
 }
 
@@ -251,8 +257,8 @@ impl Voice {
         self.params.set(&values, self.note.key, tuning_cents, context.sample_rate_hz);
         let sends = SENDS.into_iter().zip(self.max_sends);
         let max_send = sends.map(|(send, max)| max + higher(offset(send), 0.0)).fold(0.0, higher);
-        // The peak of the filter is half the resonance above unity. NRPNs may reduce the
-        // attenuation, and a send may be louder than the direct signal.
+        // These can raise the level: the peak of the filter (half the resonance above unity gain),
+        // tremolo, NRPNs that reduce the attenuation, and a send above the direct signal.
         let boost_cb = self.params.resonance_cb / 2.0
             + self.params.mod_lfo_to_volume_cb.abs()
             + higher(-offset(Generator::InitialAttenuation), 0.0)
@@ -263,7 +269,8 @@ impl Voice {
         }
     }
 
-    /// [`Self::update_params`] with ramps of gains and filter, so that the change does not click.
+    /// Does the same as [`Self::update_params`], with ramps of gains and filter that prevent
+    /// clicks.
     pub(in crate::synth) fn update_params_smoothly(&mut self, context: VoiceContext<'_>) {
         self.update_params(context);
         // A voice that starts now has no earlier values from which to ramp.
@@ -272,26 +279,26 @@ impl Voice {
         }
     }
 
-    /// Whether two voices may be the sides of a stereo sample: zones of one instrument, played by
-    /// one zone of the preset.
+    /// Whether two voices may be the channels of a stereo sample: they belong to the same note and
+    /// to the same instrument, and the same zone of the preset plays them.
     pub(in crate::synth) fn is_same_layer(&self, voice: &Self) -> bool {
         let ZoneIndices { preset_zone, instrument, .. } = self.zones;
         self.note_id == voice.note_id
             && (preset_zone, instrument) == (voice.zones.preset_zone, voice.zones.instrument)
     }
 
-    /// Index of the preset in the bank.
+    /// Returns the index of the preset in the bank.
     pub(in crate::synth) fn preset(&self) -> usize {
         self.zones.preset
     }
 
-    /// The tuning without controllers and modulation.
+    /// Returns the tuning without controllers and modulation.
     pub(in crate::synth) fn tuning(&self) -> VoiceTuning {
         let generators = TUNING_GENERATORS.map(|generator| self.base_values[generator as usize]);
         VoiceTuning { sample: self.tuning, generators }
     }
 
-    /// Sets the tuning, which takes effect with the next [`Self::update_params`].
+    /// Sets the tuning. It takes effect with the next call of [`Self::update_params`].
     pub(in crate::synth) fn set_tuning(&mut self, tuning: VoiceTuning) {
         self.tuning = tuning.sample;
         for (generator, value) in TUNING_GENERATORS.into_iter().zip(tuning.generators) {
@@ -300,9 +307,10 @@ impl Voice {
     }
 }
 
-/// Falls by 96 dB in less than this time use the fine grid. Those in less than twice the time use
-/// the middle grid, those in less than a fifth the finest.
+/// If an envelope falls by 96 dB in less than this time (in seconds), its voice uses the fine grid.
+/// If the fall takes less than twice this time, it uses the middle grid. Below a fifth of this time
+/// it uses the finest grid.
 const FAST_FALL_SECS: f32 = 0.25;
 
-/// Time in which a voice that must end falls by 96 dB, in seconds.
+/// Time in which the fade-out of a voice falls by 96 dB, in seconds.
 pub(super) const FADE_SECS: f32 = 0.05;

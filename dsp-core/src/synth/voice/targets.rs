@@ -1,4 +1,4 @@
-//! The values of a voice at the end of a segment: pitch, gains and filter.
+//! Computes pitch, gains and filter of a voice for the end of a segment.
 
 use super::super::filter::{Coefficients, FilterParams};
 use super::super::gain_ramps::RampClock;
@@ -17,52 +17,60 @@ impl Voice {
         self.is_filter_open
     }
 
-    /// Starts a segment of `frames` frames. The state must be that of its start.
+    /// Starts a segment of `frames` frames. [`Self::advance_to`] must have been called for its
+    /// first frame.
     pub(in crate::synth) fn start_segment(&mut self, frames: u32, clock: RampClock, sample_rate_hz: f32) {
         self.set_pitch();
         self.end_state = self.state;
         self.end_state.advance(&self.params, frames as f32);
         self.segment_frames = frames;
-        // A change of a controller takes its smoothing time, however short the segment is.
-        // Envelopes and LFOs reach their values at the end of the segment.
-        let smoothing =
+        // The change of a controller takes the whole smoothing time, which may exceed the segment.
+        // This is the fraction of the change in this segment. Envelopes and LFOs reach their values
+        // at the end of the segment.
+        let smoothing_fraction =
             if self.smoothing_frames > frames { frames as f32 / self.smoothing_frames as f32 } else { 1.0 };
         let per_frame = 1.0 / frames as f32;
-        let fade_in = self.fade_in_gain(self.segment_start + u64::from(frames), sample_rate_hz);
-        self.set_gain_targets(smoothing, per_frame, clock, fade_in);
-        self.set_segment_filter(smoothing, per_frame, sample_rate_hz);
+        let fade_in_gain = self.fade_in_gain(self.segment_start + u64::from(frames), sample_rate_hz);
+        self.set_gain_targets(smoothing_fraction, per_frame, clock, fade_in_gain);
+        self.set_segment_filter(smoothing_fraction, per_frame, sample_rate_hz);
     }
 
-    fn set_gain_targets(&mut self, smoothing: f32, per_frame: f32, clock: RampClock, fade_in: f32) {
+    fn set_gain_targets(
+        &mut self,
+        smoothing_fraction: f32,
+        per_frame: f32,
+        clock: RampClock,
+        fade_in_gain: f32,
+    ) {
         let params = &self.params;
         let tremolo_cb = self.end_state.mod_lfo.value() * params.mod_lfo_to_volume_cb;
         let attenuation_cb = higher(params.attenuation_cb - tremolo_cb, 0.0);
         let attenuation_gain = self.attenuation_gain.gain(attenuation_cb);
         let mut gains = params.output_gains.map(|output| output * attenuation_gain);
-        if smoothing < 1.0 {
+        if smoothing_fraction < 1.0 {
             for (gain, from) in gains.iter_mut().zip(self.output_gains[0]) {
-                *gain = from + (*gain - from) * smoothing;
+                *gain = from + (*gain - from) * smoothing_fraction;
             }
         }
         self.output_gains[1] = gains;
-        let envelope = self.end_state.vol_env.gain(&mut self.envelope_gain) * fade_in;
+        let envelope = self.end_state.vol_env.gain(&mut self.envelope_gain) * fade_in_gain;
         self.gain_ramps.set_targets(gains.map(|gain| gain * envelope), per_frame, clock);
     }
 
-    fn set_segment_filter(&mut self, smoothing: f32, per_frame: f32, sample_rate_hz: f32) {
-        // An event has cut the last segment short if its ramp is unfinished.
+    fn set_segment_filter(&mut self, smoothing_fraction: f32, per_frame: f32, sample_rate_hz: f32) {
+        // The ramp is unfinished if an event ended the previous segment early.
         let is_unfinished = self.is_filter_ramping && !self.has_finished_segment;
         if self.is_filter_ramping && self.has_finished_segment {
             self.filter.hold(self.segment_end_filter);
         }
-        let before = self.segment_end_filter;
+        let previous_end = self.segment_end_filter;
         self.update_filter_target(sample_rate_hz);
         self.segment_end_filter = self.filter_target.1;
-        if smoothing < 1.0 {
-            let from = if is_unfinished { self.filter.coefficients() } else { before };
-            self.segment_end_filter = from.interpolated(self.segment_end_filter, smoothing);
+        if smoothing_fraction < 1.0 {
+            let from = if is_unfinished { self.filter.coefficients() } else { previous_end };
+            self.segment_end_filter = from.interpolated(self.segment_end_filter, smoothing_fraction);
         }
-        self.is_filter_ramping = is_unfinished || self.segment_end_filter != before;
+        self.is_filter_ramping = is_unfinished || self.segment_end_filter != previous_end;
         self.is_filter_open = !self.is_filter_ramping && self.segment_end_filter == Coefficients::OPEN;
         if self.is_filter_ramping {
             self.filter.set_target(self.segment_end_filter, per_frame);
@@ -85,7 +93,8 @@ impl Voice {
         }
     }
 
-    /// Computes the filter that the parameters and the end state ask for.
+    /// Computes the filter for the parameters and for the modulation state at the end of the
+    /// segment.
     pub(super) fn update_filter_target(&mut self, sample_rate_hz: f32) {
         let params = &self.params;
         let cents = params.cutoff_cents
