@@ -33,7 +33,7 @@ pub(super) struct TemplateBody {
 }
 
 impl TemplateBody {
-    /// The template as it is stored.
+    /// Trims and checks the template, for storing.
     ///
     /// # Errors
     /// 400 `invalid_template` with all invalid values.

@@ -1,4 +1,4 @@
-//! Storage, and scans for SoundFonts.
+//! Tests of the storage overview and of scans for SoundFonts.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -16,8 +16,8 @@ fn of<'s>(storage: &'s Value, username: &str) -> &'s Value {
     users.iter().find(|user| user["username"] == username).expect("the user")
 }
 
-/// Bytes in a folder of the store.
-fn on_disk(app: &TestApp, folder: &str) -> u64 {
+/// Total size of the files in a folder of the store, in bytes.
+fn disk_bytes(app: &TestApp, folder: &str) -> u64 {
     let folder = app.state.config.storage.dir.join("blobs").join(folder);
     let files = std::fs::read_dir(folder).expect("the folder");
     files.map(|file| file.expect("a file").metadata().expect("metadata").len()).sum()
@@ -46,14 +46,14 @@ async fn storage_counts_files_on_the_disk_with_decoded_copies() {
     assert_eq!((&ada["audio_files"], &ada["projects"]), (&json!(2), &json!(1)));
     assert_eq!((&bob["audio_files"], &bob["projects"]), (&json!(1), &json!(0)));
     // Ada has all files on the disk; Bob shares one of them.
-    let disk = on_disk(&app, audio::FOLDER);
+    let disk = disk_bytes(&app, audio::FOLDER);
     assert_eq!((bytes(ada, "audio_bytes"), bytes(&storage, "audio_disk_bytes")), (disk, disk));
     assert!(disk > 2 * (first.len() + second.len()) as u64, "{disk}");
     assert!(bytes(bob, "audio_bytes") < disk && bytes(bob, "audio_bytes") > 2 * first.len() as u64);
     assert!(bytes(ada, "project_bytes") > 20, "{ada}");
     assert_eq!(bytes(ada, "total_bytes"), bytes(ada, "audio_bytes") + bytes(ada, "project_bytes"));
     assert_eq!(ada["audio_quota_bytes"], 100_000_000);
-    // The user with the most bytes comes first.
+    // Users are sorted by their total bytes, largest first.
     assert_eq!(storage["users"][0]["username"], "ada");
     assert!(bytes(&storage, "free_bytes") > 0);
 }
@@ -77,7 +77,7 @@ async fn exports_and_autosaves_count_for_their_owner() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_scan_names_unusable_banks() {
+async fn a_scan_names_unusable_soundfonts() {
     const SCANS: &str = "/api/v1/admin/scans";
     let folder = tempfile::tempdir().expect("a folder");
     let app = TestApp::with(&[("SF_SOUNDFONT_DIRS", folder.path().to_str().expect("text"))]).await;
