@@ -135,7 +135,7 @@ pub(in crate::audio) fn finish(
     outcome.map(UploadedFile::from)
 }
 
-/// Copies the bytes of an upload, which keeps them until its file is stored.
+/// Copies the bytes of an upload. The upload keeps its bytes until its audio file is stored.
 fn received(state: &AppState, row: &UploadRow) -> ApiResult<Received> {
     let writer = state.blobs.unnamed_copy(&key(&row.id)?, AUDIO_FOLDER)?;
     let sha256 = file_sha256(writer.temporary())?;
@@ -147,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_error_of_the_content_refuses_an_upload() {
+    fn only_an_error_caused_by_the_content_refuses_an_upload() {
         let detail = String::new;
         let busy = || ApiError::Unavailable { code: "database_busy", detail: detail() };
         let internal = || ApiError::internal(anyhow::anyhow!("the disk failed"));
