@@ -1,7 +1,7 @@
-//! Files and processes of this machine: the service's helpers, and files that a desktop saves.
+//! Helper processes of the service, and files that are saved on a desktop.
 //!
-//! For administrators only (on a desktop, the local user): ending a helper stops the work of other
-//! users, and saving writes outside the storage folder.
+//! Both are for administrators (on a desktop, the local user): ending a helper stops the work of
+//! other users, and saving writes outside the storage folder.
 
 mod processes;
 mod queries;

@@ -100,11 +100,11 @@ async fn every_change_of_an_account_is_recorded() {
     let entry_with = |action: &str| entries.iter().find(|entry| entry["action"] == action).expect("an entry");
     assert_eq!(entry_with("role_changed")["detail"], "admin to user");
     assert_eq!(
-        (&of("quota_changed")["target"], &of("quota_changed")["detail"]),
+        (&entry_with("quota_changed")["target"], &entry_with("quota_changed")["detail"]),
         (&json!("ada"), &json!("7 bytes"))
     );
     assert_eq!(
-        (&of("user_created")["actor"], &of("user_created")["via"]),
+        (&entry_with("user_created")["actor"], &entry_with("user_created")["via"]),
         (&json!("admin"), &json!("local"))
     );
     let key = key["key"].as_str().expect("a key");

@@ -186,16 +186,16 @@ mod tests {
     fn the_itunes_tag_skips_the_silence_of_the_encoder() {
         let tag = |name: &[u8], text: &[u8]| {
             let parts = [
-                boxed(b"mean", b"\0\0\0\0com.apple.iTunes"),
-                boxed(b"name", &[&[0; 4], name].concat()),
-                boxed(b"data", &[&[0, 0, 0, 1, 0, 0, 0, 0], text].concat()),
+                mp4_box(b"mean", b"\0\0\0\0com.apple.iTunes"),
+                mp4_box(b"name", &[&[0; 4], name].concat()),
+                mp4_box(b"data", &[&[0, 0, 0, 1, 0, 0, 0, 0], text].concat()),
             ];
-            boxed(b"----", &parts.concat())
+            mp4_box(b"----", &parts.concat())
         };
         let file = |text: &[u8]| {
-            let tags = boxed(b"ilst", &[tag(b"iTunNORM", b" 0"), tag(b"iTunSMPB", text)].concat());
-            let meta = boxed(b"meta", &[&[0; 4], &tags[..]].concat());
-            Cursor::new(boxed(b"moov", &boxed(b"udta", &meta)))
+            let tags = mp4_box(b"ilst", &[tag(b"iTunNORM", b" 0"), tag(b"iTunSMPB", text)].concat());
+            let meta = mp4_box(b"meta", &[&[0; 4], &tags[..]].concat());
+            Cursor::new(mp4_box(b"moov", &mp4_box(b"udta", &meta)))
         };
         let edit = find(file(b" 00000000 00000840 000001CC 0000000000061F34 00000000 00000000"), 44_100);
         assert_eq!(edit, Some(Edit { skip_frames: 2_112, keep_frames: 401_204 }));
