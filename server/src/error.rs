@@ -61,17 +61,17 @@ pub enum ApiError {
     /// 400: the request is malformed.
     #[error("{detail}")]
     BadRequest {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 400: a document is well-formed but not valid; the invalid values are listed.
     #[error("{detail}")]
     Invalid {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
         /// The invalid values.
         errors: Vec<FieldError>,
@@ -79,25 +79,25 @@ pub enum ApiError {
     /// 401: the caller is unknown. Answered with `WWW-Authenticate: Bearer`.
     #[error("{detail}")]
     Unauthorized {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 403: the caller is known, but not allowed to do this.
     #[error("{detail}")]
     Forbidden {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 404: the resource does not exist, or belongs to another account.
     #[error("{detail}")]
     NotFound {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 405: the path exists, but not with this method.
@@ -112,17 +112,17 @@ pub enum ApiError {
     /// 409: the request conflicts with the current state.
     #[error("{detail}")]
     Conflict {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 412: the resource has changed since the caller read it.
     #[error("{detail}")]
     PreconditionFailed {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 413: the content has more bytes than its limit.
@@ -136,7 +136,7 @@ pub enum ApiError {
     /// 415: the operation does not accept this media type.
     #[error("{detail}")]
     UnsupportedMedia {
-        /// For a person: the received type and the accepted ones.
+        /// Explanation for people: the received media type and the accepted ones.
         detail: String,
     },
     /// 416: a range outside the file. Answered with `Content-Range: bytes */size`.
@@ -148,23 +148,23 @@ pub enum ApiError {
     /// 422: the request is valid, but cannot be carried out.
     #[error("{detail}")]
     Unprocessable {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 428: a write must name the revision that it is based on.
     #[error("{detail}")]
     PreconditionRequired {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 429: the caller sends too many requests. Answered with `Retry-After`.
     #[error("{detail}")]
     TooManyRequests {
-        /// For a person.
+        /// Explanation for people.
         detail: String,
         /// Seconds to wait before a retry.
         retry_after_secs: u64,
@@ -172,39 +172,39 @@ pub enum ApiError {
     /// 501: this installation does not support the operation.
     #[error("{detail}")]
     NotImplemented {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 502: an upstream service refused the request, or sent an unusable answer.
     #[error("{detail}")]
     BadGateway {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 504: an upstream service did not answer in time.
     #[error("{detail}")]
     GatewayTimeout {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 503: temporarily unavailable. Answered with `Retry-After`.
     #[error("{detail}")]
     Unavailable {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 503: too many requests of this kind are running or waiting. Answered with `Retry-After`.
     #[error("{detail}")]
     Busy {
-        /// For a person.
+        /// Explanation for people.
         detail: String,
         /// Seconds to wait before a retry.
         retry_after_secs: u64,
@@ -213,7 +213,7 @@ pub enum ApiError {
     /// the cause, so another attempt may succeed. Answered with `Retry-After`.
     #[error("{detail}")]
     DecodeTimeout {
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 507: the disk, or its quota in the operating system, is full. Stored data is unchanged.

@@ -49,7 +49,7 @@ pub fn if_match(headers: &HeaderMap) -> Result<Option<&str>, BadIfMatch> {
     quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(Some).ok_or(BadIfMatch)
 }
 
-/// `If-Match` is not one tag in quotes.
+/// The error for an `If-Match` header that is not exactly one tag in quotes.
 #[derive(Debug, thiserror::Error)]
 #[error("If-Match must contain exactly one entity tag in quotes, such as \"3\"")]
 pub struct BadIfMatch;

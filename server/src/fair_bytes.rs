@@ -30,7 +30,7 @@ struct Totals {
     by_owner: HashMap<String, u64>,
 }
 
-/// The bytes that one request has reserved. Dropping this frees them.
+/// The bytes that one request has reserved. Dropping this value frees them.
 #[derive(Debug)]
 pub(crate) struct ReservedBytes {
     budget: FairBytes,

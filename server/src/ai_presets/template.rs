@@ -1,8 +1,8 @@
 //! Fills in the variables of templates, written as `{{name}}`.
 //!
-//! A name is a letter or `_`, then letters, digits or `_`, at most 64 in total, all ASCII, with any
-//! spaces around it. Anything else between braces is text. Values are text too: their braces have
-//! no meaning.
+//! A name has 1 to 64 ASCII letters, digits or `_`, and does not begin with a digit. Spaces around
+//! the name are allowed. Anything else between braces is text. Values are text too: braces in them
+//! have no meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -19,7 +19,7 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.ai.question_max_bytes, "A request to a language model");
     let chat = OpenApiRouter::new().routes(routes!(verbs::chat_completions));

@@ -73,7 +73,7 @@ pub(super) struct FloatWavWriter<W> {
 }
 
 impl<W: Write + Seek> FloatWavWriter<W> {
-    /// Writes the header of a file of one or two channels.
+    /// Writes the header of a file with one or two channels.
     pub(super) fn new(mut destination: W, channels: u32, sample_rate_hz: u32) -> io::Result<Self> {
         destination.write_all(&header(channels, sample_rate_hz, 0))?;
         Ok(Self { destination, channels, sample_rate_hz, samples: 0, encoded: Vec::new() })

@@ -194,7 +194,7 @@ impl Decoded {
         })
     }
 
-    /// Stores the three files in object storage, if there is any.
+    /// Uploads the three files to object storage, if the service uses it.
     fn upload(&mut self, received: &mut Received) -> ApiResult<()> {
         let keys = ContentKeys::new(&received.sha256)?;
         received.writer.upload_as(&keys.original)?;

@@ -38,7 +38,7 @@ impl From<Imported> for UploadedFile {
 /// A refused file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RefusedFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
     /// The reason for the refusal.
     pub problem: Problem,

@@ -69,13 +69,13 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::{BlobKey, FORM_EXTRA_BYTES};
 
-/// File formats that are supported, as names for users.
+/// Names of the supported file formats, for users.
 pub const FORMATS: &[&str] = &["wav", "aiff", "flac", "mp3", "ogg", "m4a", "aac"];
 
 /// Folder of audio files in the store.
 pub(crate) const FOLDER: &str = "audio";
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let upload_limit = BodyLimit {
         form_max_bytes: FORM_EXTRA_BYTES,

@@ -1,4 +1,4 @@
-//! The form in which names and tags are compared.
+//! Normalizes names and tags, so that they can be compared.
 
 use unicode_normalization::UnicodeNormalization as _;
 

@@ -102,7 +102,7 @@ macro_rules! actions {
 actions! {
     /// Somebody logged in.
     LogIn = "log_in",
-    /// Somebody gave a wrong name or password.
+    /// Somebody entered a wrong name or password.
     LogInFailed = "log_in_failed",
     /// Somebody logged out, which ended the tokens of one log-in.
     LogOut = "log_out",
@@ -110,7 +110,7 @@ actions! {
     LogOutEverywhere = "log_out_everywhere",
     /// Somebody changed their password.
     PasswordChanged = "password_changed",
-    /// Somebody gave a wrong current password.
+    /// Somebody entered a wrong current password.
     PasswordChangeFailed = "password_change_failed",
     /// Somebody created an account for themselves.
     AccountRegistered = "account_registered",

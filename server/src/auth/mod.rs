@@ -44,7 +44,7 @@ use crate::state::AppState;
 /// even if JSON escapes each byte as six characters.
 const BODY_MAX_BYTES: u64 = 16 * 1024;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     with_body_limit(all_routes(), BodyLimit::of(BODY_MAX_BYTES, "The body of this request"))
 }

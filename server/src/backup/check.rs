@@ -43,8 +43,8 @@ pub(crate) struct Report {
 pub(crate) struct CheckOptions {
     /// Whether to read the files and compare their hashes.
     pub(crate) compare_hashes: bool,
-    /// Whether to move orphans to the quarantine, restore missing files from there, and make damaged
-    /// files again where possible. The service must not be running.
+    /// Whether to move orphans to the quarantine, restore missing files from there, and make
+    /// damaged files again where possible. The service must not be running.
     pub(crate) repair: bool,
     /// Minimum time that a file was an orphan before it is moved; `None` uses `SF_ORPHAN_AGE_SECS`.
     pub(crate) unneeded_for: Option<Duration>,

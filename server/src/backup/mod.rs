@@ -1,10 +1,11 @@
-//! Backups: the complete storage in one folder, made while the service runs.
+//! Makes, restores and checks backups. A backup is a folder with the complete storage. It can be
+//! made while the service runs.
 //!
 //! ```text
 //! backup.json            the manifest; written last, so a folder without it is not a backup
 //! songfoundry.db         the database: an SQLite file,
 //! songfoundry.dump       or the output of PostgreSQL's pg_dump
-//! token-signing.key      so that log-ins stay valid
+//! token-signing.key      the key of log-in tokens, so that log-ins stay valid
 //! blobs/<kind>/<file>    audio, unfinished uploads, SoundFonts of users, renders, stems
 //! soundfonts/...         the SoundFonts in the storage folder
 //! ```

@@ -24,7 +24,7 @@ use crate::permits::{Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub(crate) fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.limits.bundle_max_bytes, "A bundle");
     with_body_limit(OpenApiRouter::new().routes(routes!(import::import)), limit)

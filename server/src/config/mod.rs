@@ -50,7 +50,7 @@ pub enum ConfigError {
         /// Why the setting is required.
         reason: &'static str,
     },
-    /// The settings file has a name that is not a setting.
+    /// The settings file contains a name that is not a setting.
     #[error("{}: `{name}` is not a setting; `songfoundry config` lists them", path.display())]
     UnknownKey {
         /// The settings file.

@@ -19,7 +19,7 @@ pub struct NetworkConfig {
     pub port: u16,
     /// Port for the health checks and metrics of a worker. With `None`, a worker does not listen.
     pub worker_port: Option<u16>,
-    /// Proxies that may name the client's address. They never make a caller local.
+    /// Proxies whose headers are trusted to name the client. Such requests are never local.
     pub trusted_proxies: Vec<IpAddr>,
     /// Certificate and key of HTTPS. `None` means HTTP.
     pub tls: Option<TlsFiles>,

@@ -39,7 +39,7 @@ pub enum BlobStore {
 pub struct S3Config {
     /// Bucket.
     pub bucket: String,
-    /// Prefix of all object names; may be empty.
+    /// Prefix of all object names. It may be empty.
     pub prefix: String,
     /// Address of the service. `None` means Amazon's.
     pub endpoint: Option<String>,

@@ -47,7 +47,7 @@ pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
     Ok(Lock { transaction })
 }
 
-/// A transaction that holds a lock until it ends.
+/// A transaction that has a lock until the transaction ends.
 #[derive(Debug)]
 pub(crate) struct Locked {
     transaction: Transaction<'static, Any>,
@@ -83,8 +83,8 @@ impl DerefMut for Locked {
 /// no connection, so that readers can use all connections.
 static LOCK_TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 
-/// Begins a transaction that has the lock `name` until it ends. On SQLite, only one transaction
-/// writes at a time, so all names share one lock.
+/// Begins a transaction that has the lock `name` until the transaction ends. On SQLite, only one
+/// transaction writes at a time, so all names share one lock.
 ///
 /// # Errors
 /// Those of [`lock`].

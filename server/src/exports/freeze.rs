@@ -77,7 +77,7 @@ pub(super) async fn freeze(
     job.start(&state, &user.id).await
 }
 
-/// Renders one track to an audio file of the owner.
+/// Parameters of an export that renders one track to an audio file of the owner.
 #[derive(Serialize, Deserialize)]
 struct Freeze {
     track_id: String,

@@ -32,7 +32,7 @@ use crate::rendering::budget::RenderBudget;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = |subject| BodyLimit::of(config.limits.project_max_bytes, subject);
     let rendering =

@@ -28,8 +28,8 @@ use crate::tasks::{Kind, StartedTask};
 /// The kind of task that renders stems.
 pub(crate) const STEMS: Kind = Kind { name: Stems::KIND, run: run_task::<Stems>, discard: None };
 
-/// File size in bytes from which on an entry of the archive uses Zip64. It leaves space for headers
-/// below 4 GiB.
+/// Minimum file size in bytes at which an entry of the archive uses Zip64. It leaves space for
+/// headers below 4 GiB.
 const ZIP64_MIN_BYTES: u64 = u32::MAX as u64 - 65_536;
 
 /// The tracks to render as stems, and the options of the export.

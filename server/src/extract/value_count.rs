@@ -1,4 +1,4 @@
-//! Counts the values of JSON without building them.
+//! Counts the values in JSON without storing them.
 
 use core::cell::Cell;
 use core::fmt;

@@ -15,7 +15,7 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.limits.upload_max_bytes, "A file to save");
     OpenApiRouter::new()

@@ -84,7 +84,7 @@ async fn run_blocking<T: Send + 'static>(
     Ok(tokio::task::spawn_blocking(work).await??)
 }
 
-/// A file that is being written under a temporary name. Dropping this removes it.
+/// A file that is being written under a temporary name. Dropping this value removes the file.
 struct Unfinished {
     file: File,
     path: PathBuf,
@@ -120,7 +120,7 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // If the file cannot be removed, it stays hidden, and its name shows what it was.
+        // If the file cannot be removed, it stays hidden, and its name shows where it comes from.
         let _ = fs::remove_file(&self.path);
     }
 }

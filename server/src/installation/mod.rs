@@ -16,7 +16,7 @@ use crate::db::Db;
 use crate::inventory;
 use crate::storage::{BlobKey, Blobs, FileKind};
 
-/// Folder and extension of the file whose name is the id.
+/// Folder and extension of the file whose name is the id of the installation.
 const FILES: FileKind = FileKind { folder: "installation", extensions: &["id"] };
 
 /// Whether the database and the stored files belong together.

@@ -51,7 +51,7 @@ impl LogTail {
     }
 }
 
-/// Adds a line. The log writes each line with one call.
+/// Adds each written text as one line, because the log writes each line with one call.
 impl Write for LogTail {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.push(&String::from_utf8_lossy(bytes));

@@ -11,7 +11,7 @@ use crate::test_app::TestApp;
 
 const STORAGE: &str = "/api/v1/admin/storage";
 
-fn of<'s>(storage: &'s Value, username: &str) -> &'s Value {
+fn storage_of<'s>(storage: &'s Value, username: &str) -> &'s Value {
     let users = storage["users"].as_array().expect("users");
     users.iter().find(|user| user["username"] == username).expect("the user")
 }
@@ -28,7 +28,7 @@ async fn storage_counts_files_on_the_disk_with_decoded_copies() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "100000000")]).await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
     let empty = get(&app, STORAGE).await;
-    assert_eq!(of(&empty, "ada")["total_bytes"], 0);
+    assert_eq!(storage_of(&empty, "ada")["total_bytes"], 0);
     assert_eq!((&empty["audio_disk_bytes"], &empty["render_disk_bytes"]), (&json!(0), &json!(0)));
 
     let (first, second) = (sine_wav(440.0, 48_000, 0.5), sine_wav(550.0, 44_100, 0.25));
@@ -41,7 +41,7 @@ async fn storage_counts_files_on_the_disk_with_decoded_copies() {
     app.remote(Method::POST, "/api/v1/projects").token(&ada).json(&project).send().await.expect(201);
 
     let storage = get(&app, STORAGE).await;
-    let (ada, bob) = (of(&storage, "ada"), of(&storage, "bob"));
+    let (ada, bob) = (storage_of(&storage, "ada"), storage_of(&storage, "bob"));
     let bytes = |object: &Value, field: &str| object[field].as_u64().expect("a number");
     assert_eq!((&ada["audio_files"], &ada["projects"]), (&json!(2), &json!(1)));
     assert_eq!((&bob["audio_files"], &bob["projects"]), (&json!(1), &json!(0)));
@@ -70,7 +70,7 @@ async fn exports_and_autosaves_count_for_their_owner() {
     let answer = call.send().await;
     assert!(answer.status.is_success(), "{:?}", String::from_utf8_lossy(&answer.bytes));
     let storage = get(&app, STORAGE).await;
-    let ada = of(&storage, "ada");
+    let ada = storage_of(&storage, "ada");
     assert_eq!((&ada["render_bytes"], &ada["projects"]), (&json!(1234), &json!(0)));
     assert!(ada["project_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{ada}");
     assert_eq!(storage["render_disk_bytes"], 1234);

@@ -154,7 +154,7 @@ impl Process {
         let registered = decoder.helpers.register("decoder", child.id());
         let mut process = Self { child, registered };
         let text = serde_json::to_string(request)?;
-        // The pipe stays open, because the process exits when it closes.
+        // The pipe stays open, because the process exits when the pipe closes.
         let input = process.child.stdin.as_mut().ok_or(ErrorKind::BrokenPipe)?;
         writeln!(input, "{text}")?;
         let messages = process.read_messages()?;

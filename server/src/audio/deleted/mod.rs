@@ -131,7 +131,7 @@ pub(crate) async fn restore_named(state: &AppState, owner_id: &str, text: &str) 
     }
 }
 
-/// Restores a deleted file. The caller holds the lock of [`lock_contents`].
+/// Restores a deleted file. The caller must have the lock of [`lock_contents`].
 fn restore(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiResult<()> {
     for key in keys(sha256, &runtime.block_on(rates(&state.db, sha256))?)? {
         if !state.blobs.contains(&key)? {

@@ -15,7 +15,7 @@ use crate::error::{ApiError, ApiResult};
 const LEASE: Duration = Duration::from_secs(20);
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 
-/// The leases that this process holds.
+/// The leases of this process.
 #[derive(Debug, Clone)]
 pub(in crate::audio) struct UploadLeases {
     ids: Arc<Mutex<HashSet<String>>>,

@@ -95,7 +95,7 @@ async fn waiting_files_without_a_task_are_quarantined() {
     );
 }
 
-/// The work of this test stands for decoding long files, which takes minutes.
+/// The work in this test stands for the decoding of long files, which takes minutes.
 #[tokio::test(flavor = "multi_thread")]
 async fn one_long_file_per_processor_does_not_delay_other_users() {
     let app = TestApp::start().await;

@@ -4,9 +4,9 @@
 //!
 //! | counter | effect above the limit | exempt |
 //! |---|---|---|
-//! | failures of one account from one address | checks its passwords from there one at a time, two per second | nobody |
-//! | accounts that failed from one address | checks passwords from there twelve at a time, 24 per second | accounts that logged in from there, sessions |
-//! | failures of one account from all addresses | checks its passwords one at a time, two per second | addresses that it logged in from, sessions |
+//! | failures of one account from one address | its passwords from there are checked one at a time, two per second | nobody |
+//! | accounts that failed from one address | passwords from there are checked twelve at a time, 24 per second | accounts that logged in from there, and sessions |
+//! | failures of one account from all addresses | its passwords are checked one at a time, two per second | addresses from which it logged in, and sessions |
 //!
 //! A slowed attempt with a wrong password gets 429; with the correct password it is accepted. So a
 //! guesser delays others only by the queued attempts, even with the names of a class at the address

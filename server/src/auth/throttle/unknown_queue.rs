@@ -45,7 +45,7 @@ enum Stage {
     Checking,
 }
 
-/// Place of an attempt in the queue, and then the permit to check it. Dropping it removes the
+/// An entry of the queue, and later the permit to check the attempt. Dropping it removes the
 /// attempt.
 #[derive(Debug)]
 pub(in crate::auth) struct UnknownPermit {

@@ -372,7 +372,7 @@ async fn a_song_that_takes_hours_is_refused_while_others_render() {
 
 #[tokio::test]
 async fn large_renders_wait_until_there_is_memory_for_them() {
-    // Each render needs about 45 MB, so only one of them fits into the memory.
+    // Each render needs about 45 MB, so the memory is enough for only one at a time.
     let app = TestApp::with(&[("SF_RENDER_MEMORY_BYTES", "67108864")]).await;
     let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
     let bus = json!({ "id": "b", "kind": "bus", "effects": (0..20).map(effect).collect::<Vec<Value>>() });
