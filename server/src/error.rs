@@ -25,7 +25,7 @@ pub type ApiResult<T> = Result<T, ApiError>;
 pub struct FieldError {
     /// JSON pointer (RFC 6901) to the offending value.
     pub pointer: String,
-    /// Reason why it is not valid.
+    /// Reason why the value is not valid.
     pub detail: String,
 }
 

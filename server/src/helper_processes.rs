@@ -1,9 +1,9 @@
 //! A list of the helper processes that this process has started. Administrators can see and end
 //! them.
 //!
-//! The code that starts a helper registers it while it runs, and checks its flag. No helper is
-//! ended by its process id, because the operating system may have reused the id for another
-//! process.
+//! The code that starts a helper keeps it registered until the helper ends, and checks whether an
+//! administrator has requested its end. No helper is ended by its process id, because the operating
+//! system may have reused the id for another process.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -23,7 +23,7 @@ pub struct Helper {
     pub kind: &'static str,
     /// Process id.
     pub pid: u32,
-    /// When it was started, RFC 3339.
+    /// When the helper was started, RFC 3339.
     pub started_at: String,
     /// Whether the helper was requested to end.
     pub ending: bool,

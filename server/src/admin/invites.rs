@@ -27,11 +27,11 @@ const NOTE_MAX_CHARS: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum InviteState {
-    /// It can be used.
+    /// The invitation can be used.
     Open,
-    /// It was used.
+    /// The invitation was used.
     Used,
-    /// It has expired.
+    /// The invitation has expired.
     Expired,
 }
 
@@ -46,15 +46,15 @@ pub(super) struct Invite {
     role: Role,
     /// A note for administrators; may be empty.
     note: String,
-    /// Name of the administrator who made it.
+    /// Name of the administrator who created the invitation.
     created_by: String,
-    /// When it was made, RFC 3339.
+    /// When the invitation was created, RFC 3339.
     created_at: String,
     /// Expiry time, RFC 3339.
     expires_at: String,
-    /// When it was used, RFC 3339; null if it was not.
+    /// When the invitation was used, RFC 3339; null if it was not.
     used_at: Option<String>,
-    /// Name of the account that was made with it.
+    /// Name of the account that was created with the invitation.
     used_by: Option<String>,
 }
 
@@ -96,7 +96,8 @@ pub(super) struct NewInvite {
     #[serde(default)]
     #[schema(max_length = 200)]
     note: String,
-    /// How long it is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
+    /// How long the invitation is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by
+    /// default.
     #[serde(default = "default_lifetime_secs")]
     #[schema(minimum = 60, maximum = 7_776_000)]
     expires_in_secs: u32,

@@ -18,7 +18,7 @@ use crate::tasks::Task;
 /// A task and its owner.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct OwnedTask {
-    /// Id of the account that started it.
+    /// Id of the account that started the task.
     owner_id: String,
     /// Name of that account.
     owner: String,

@@ -35,7 +35,7 @@ pub(super) struct Account {
     must_change_password: bool,
     /// Whether the account has a password; the desktop's administrator begins without one.
     has_password: bool,
-    /// When it was made, RFC 3339.
+    /// When the account was created, RFC 3339.
     created_at: String,
     /// Time of the last log-in with the password, RFC 3339; null if never.
     last_login_at: Option<String>,

@@ -27,7 +27,7 @@ pub(super) struct TemplateBody {
     /// none by default.
     #[serde(default)]
     pub(super) keywords: Vec<String>,
-    /// Whether it is a favourite; false by default.
+    /// Whether the template is a favourite; false by default.
     #[serde(default)]
     pub(super) favourite: bool,
 }

@@ -89,7 +89,7 @@ pub(super) async fn replace(
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Favourite {
-    /// Whether it is a favourite.
+    /// Whether the template is a favourite.
     favourite: bool,
 }
 

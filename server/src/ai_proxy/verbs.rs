@@ -55,8 +55,8 @@ pub(super) async fn chat_completions(
         )
     })?;
     upstream.check_model(&model)?;
-    // Removes duplicate fields `model`: the service might use another one than the one checked
-    // here.
+    // This removes duplicate `model` fields. Otherwise, the service might use a model other than
+    // the checked one.
     let body = body.with_text("model", &model).into_string();
     let response = upstream.call("chat/completions", Some(body)).await?;
     answer::pass_on(&state, &user.id, response).await

@@ -214,7 +214,7 @@ pub struct AudioFile {
     /// Number of channels of the decoded copy: 1 or 2. Files with more channels are mixed to two
     /// after ITU-R BS.775.
     pub channels: u32,
-    /// Length in frames at its sample rate.
+    /// Length in frames, at `sample_rate_hz`.
     pub frames: u64,
     /// Length in seconds.
     pub duration_secs: f64,
@@ -222,7 +222,7 @@ pub struct AudioFile {
     pub warnings: Vec<String>,
     /// Tags, in alphabetical order.
     pub tags: Vec<String>,
-    /// When it was uploaded, RFC 3339.
+    /// When the file was uploaded, RFC 3339.
     pub created_at: String,
     /// Path to download the file.
     pub file_url: String,

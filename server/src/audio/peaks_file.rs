@@ -2,7 +2,8 @@
 //! another.
 //!
 //! A pixel is the minimum and maximum of each channel in turn, as 16-bit little-endian integers. A
-//! header of 32 bytes comes first; the sizes of the levels follow from the number of frames in it.
+//! header of 32 bytes comes first. The sizes of the levels follow from the number of frames in the
+//! header.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 

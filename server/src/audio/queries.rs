@@ -32,7 +32,7 @@ pub(super) enum FileFormat {
     /// The file as it was uploaded.
     #[default]
     Original,
-    /// Its samples as a 32-bit float WAV file, mono or stereo.
+    /// The samples of the file as a 32-bit float WAV file, mono or stereo.
     Wav32f,
 }
 

@@ -159,13 +159,13 @@ actions! {
 pub struct Entry {
     /// Id, a UUID.
     pub id: String,
-    /// When it happened, RFC 3339.
+    /// When the action happened, RFC 3339.
     pub at: String,
     /// The action.
     pub action: String,
     /// Id of the account that acted; null without a log-in.
     pub actor_id: Option<String>,
-    /// Name of that account at the time.
+    /// Name of the account that acted, at the time of the action.
     pub actor: String,
     /// Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`.
     #[schema(value_type = Via)]

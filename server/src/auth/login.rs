@@ -28,7 +28,7 @@ pub struct TokenAnswer {
     pub access_token: String,
     /// Always `bearer`.
     pub token_type: &'static str,
-    /// Seconds until it expires.
+    /// Seconds until the token expires.
     pub expires_in: u64,
     /// The account.
     pub user: UserView,

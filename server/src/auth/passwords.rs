@@ -156,7 +156,7 @@ fn verify(password: &str, stored: &str) -> anyhow::Result<bool> {
 pub struct PasswordStrength {
     /// 0 (trivial to guess) to 4 (very hard to guess).
     pub score: u8,
-    /// Why the password is weak; null if it is not.
+    /// Why the password is weak; null if the password is not weak.
     pub warning: Option<String>,
     /// How to make the password stronger.
     pub suggestions: Vec<String>,

@@ -46,7 +46,8 @@ pub(crate) struct CheckOptions {
     /// Whether to move orphans to the quarantine, restore missing files from there, and make
     /// damaged files again where possible. The service must not be running.
     pub(crate) repair: bool,
-    /// Minimum time that a file was an orphan before it is moved; `None` uses `SF_ORPHAN_AGE_SECS`.
+    /// Minimum time for which a file must have been an orphan before it is moved; `None` uses
+    /// `SF_ORPHAN_AGE_SECS`.
     pub(crate) unneeded_for: Option<Duration>,
 }
 

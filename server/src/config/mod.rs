@@ -92,14 +92,14 @@ pub enum Environment {
 pub enum InstrumentSound {
     /// The service renders SoundFont tracks and the page plays the audio.
     Server,
-    /// The page renders it with its own engine.
+    /// The page renders SoundFont tracks with its own engine.
     Client,
 }
 
 /// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For a person at a terminal.
+    /// Text for a person at a terminal.
     Human,
     /// One JSON object per line.
     Json,
@@ -110,7 +110,7 @@ pub enum LogFormat {
 pub struct Secret(String);
 
 impl Secret {
-    /// Returns the value itself.
+    /// Returns the hidden value.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -60,8 +60,8 @@ async fn a_connection_with_an_open_transaction_is_not_used_again() {
     let db =
         open(&DatabaseAddress::parse(&url).expect("an address"), PoolLimits::of(1)).await.expect("opens");
     let mut connection = db.acquire().await.expect("a connection");
-    // The driver does not know of this transaction, just as it does not know that SQLite has ended
-    // one itself.
+    // The driver does not know of this transaction. Likewise, it does not know when SQLite ends
+    // a transaction by itself.
     sqlx::query("BEGIN").execute(&mut *connection).await.expect("begins");
     schema_version(&mut *connection).await.expect("reads, which fixes the state that the transaction sees");
     drop(connection);

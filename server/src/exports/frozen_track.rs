@@ -15,7 +15,7 @@ pub(super) enum Stage {
     /// After the effects, but before the fader, pan and sends, which can still be changed.
     #[default]
     BeforeFader,
-    /// After the fader and pan and their automation.
+    /// After the effects, fader and pan, with the automation of fader and pan.
     AfterFader,
 }
 

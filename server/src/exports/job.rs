@@ -36,7 +36,7 @@ const RENDER_PROGRESS: f64 = 0.9;
 
 /// An operation that exports a project. The type contains the parameters of the operation.
 pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
-    /// Name of the kind of its tasks.
+    /// Name of the kind of tasks that run this export.
     const KIND: &'static str;
     /// Default bit depth.
     const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Float32;

@@ -24,9 +24,10 @@ const FILES: FileKind = FileKind { folder: "installation", extensions: &["id"] }
 enum Relation {
     /// Both have the same id.
     Same,
-    /// They may be used together. Both get this id, or a new one if it is `None`.
+    /// The database and the stored files may be used together. Both get this id, or a new one if it
+    /// is `None`.
     Compatible(Option<String>),
-    /// They do not belong together, for this reason.
+    /// The database and the stored files do not belong together, for this reason.
     Mismatch(String),
 }
 

@@ -43,11 +43,11 @@ pub(crate) enum TlsError {
 /// Whether a certificate is valid at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Validity {
-    /// It is valid, or its dates cannot be read.
+    /// The certificate is valid, or its dates cannot be read.
     Valid,
-    /// It is not valid yet.
+    /// The certificate is not valid yet.
     NotYet,
-    /// It has expired.
+    /// The certificate has expired.
     Expired,
 }
 

@@ -39,7 +39,7 @@ enum Message {
     Done(Report),
     /// The file was refused.
     Refused(Refusal),
-    /// The header of the next file; null if it is not supported audio.
+    /// The header of the next file; null if the file is not supported audio.
     Inspected(Option<HeaderInfo>),
 }
 

@@ -14,7 +14,7 @@ use crate::helper_processes::{Helpers, Registered};
 /// How often to check whether the caller still waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Time after its limit until a process that did not exit itself is killed.
+/// Time after the time limit until a process that has not exited by itself is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Why nothing was decoded.

@@ -17,15 +17,15 @@ pub struct InviteRow {
     pub role: Role,
     /// Note of the administrator.
     pub note: String,
-    /// Name of the administrator who created it.
+    /// Name of the administrator who created the invitation.
     pub created_by: String,
-    /// When it was created, RFC 3339.
+    /// When the invitation was created, RFC 3339.
     pub created_at: String,
-    /// When it expires, RFC 3339.
+    /// When the invitation expires, RFC 3339.
     pub expires_at: String,
-    /// When it was used, RFC 3339.
+    /// When the invitation was used, RFC 3339.
     pub used_at: Option<String>,
-    /// Name of the account that was created with it.
+    /// Name of the account that was created with the invitation.
     pub used_by: Option<String>,
 }
 

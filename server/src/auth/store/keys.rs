@@ -121,7 +121,7 @@ pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<OwnedK
     .transpose()
 }
 
-/// Stores that a key was just used.
+/// Sets the time when a key was last used to the current time.
 pub(in crate::auth) async fn touch(db: &Db, key_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE api_keys SET last_used_at = $1 WHERE id = $2")
         .bind(clock::now_text())

@@ -83,11 +83,11 @@ pub struct Throttle {
 /// The limits of the rules, from the settings.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
-    /// Number of failures of an account from an address until it is slowed there.
+    /// Number of failed log-ins of an account from an address until the account is slowed there.
     failures_at_address: i64,
     /// Number of failed accounts from an address until the address is slowed.
     failed_accounts_per_address: i64,
-    /// Number of failures of an account from all addresses until it is slowed.
+    /// Number of failed log-ins of an account from all addresses until the account is slowed.
     failures_per_account: i64,
     /// Registrations from an address.
     registrations: Rule,

@@ -201,8 +201,8 @@ async fn a_frozen_track_sounds_like_the_original() {
         let residual = difference(&after, &before);
         assert!(residual < NULL_PEAK, "{id}: {residual}");
     }
-    // The frozen audio would contain the fader, so a track with a send before its fader cannot be
-    // frozen after it.
+    // The frozen audio would contain the gain of the fader, so a track with a send before its
+    // fader cannot be frozen after the fader.
     let mut sending = project.clone();
     sending["tracks"][0]["sends"] = json!([{ "to": "room", "level_db": -6, "pre_fader": true }]);
     let id = sending["tracks"][0]["id"].clone();
