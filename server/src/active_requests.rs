@@ -4,8 +4,8 @@
 //! may carry many requests. Without these limits, one visitor could use up all connections. A
 //! request is active until its answer has been sent, event streams included.
 //!
-//! An account or address may have at most a quarter of the number of requests that can still begin.
-//! So several of them together leave room for others.
+//! An account or address may have at most a quarter of the requests that the service can still
+//! accept. So several busy accounts and addresses together still leave capacity for others.
 
 use std::collections::{BTreeMap, HashMap};
 use std::future::Future;
@@ -30,7 +30,8 @@ pub(crate) struct ActiveRequests(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// The limit on open connections: most proxies use a connection for each request.
+    /// Maximum number of active requests. It equals the limit on open connections, because most
+    /// proxies use a connection for each request.
     max: usize,
     max_per_address: usize,
     max_per_account: usize,
@@ -49,7 +50,7 @@ struct Counts {
 /// The active requests of an address.
 #[derive(Debug, Default)]
 struct AddressRequests {
-    /// By ascending id: the oldest first.
+    /// The requests by id. Ids ascend, so the oldest request is first.
     requests: BTreeMap<u64, AddressRequest>,
     by_connection: HashMap<String, usize>,
 }
@@ -57,8 +58,8 @@ struct AddressRequests {
 #[derive(Debug)]
 struct AddressRequest {
     connection: String,
-    /// Evicts the request; `None` once its body has arrived.
-    receiving: Option<CancellationToken>,
+    /// Cancelling this token evicts the request. `None` once the request's body has arrived.
+    eviction: Option<CancellationToken>,
 }
 
 /// Counts an active request until it is dropped.
@@ -103,8 +104,9 @@ impl ActiveRequests {
     }
 
     /// Begins a request without a log-in. A connection may have at most a quarter of the requests
-    /// that its address can still begin. So it leaves room for others. A full address evicts its
-    /// oldest request whose body has not arrived: slow senders block nobody else.
+    /// that its address can still begin, which leaves capacity for other connections. If the
+    /// address has reached its limit, its oldest request whose body has not arrived is evicted, so
+    /// that slow senders block nobody else.
     ///
     /// # Errors
     /// 503 `busy` if the address or the connection has too many active requests.
@@ -113,23 +115,24 @@ impl ActiveRequests {
         let mut counts = self.lock();
         counts.next_id += 1;
         let id = counts.next_id;
-        let count = counts.addresses.get(&address).map_or(0, |of_address| of_address.requests.len());
+        let count =
+            counts.addresses.get(&address).map_or(0, |address_requests| address_requests.requests.len());
         let is_full = count >= self.0.max_per_address || self.exceeds_fair_count(&counts, count);
         let Counts { addresses, total, .. } = &mut *counts;
-        let of_address = addresses.entry(address.clone()).or_default();
-        let of_connection = of_address.by_connection.get(&connection).copied().unwrap_or_default();
-        if is_full && !(of_connection == 0 && of_address.evict(total)) {
+        let address_requests = addresses.entry(address.clone()).or_default();
+        let connection_count = address_requests.by_connection.get(&connection).copied().unwrap_or_default();
+        if is_full && !(connection_count == 0 && address_requests.evict(total)) {
             return Err(address_busy());
         }
-        let available = self.0.max_per_address.saturating_sub(of_address.requests.len());
-        if 4 * of_connection >= available {
+        let available = self.0.max_per_address.saturating_sub(address_requests.requests.len());
+        if 4 * connection_count >= available {
             return Err(address_busy());
         }
         *total += 1;
         let evicted = CancellationToken::new();
-        let request = AddressRequest { connection: connection.clone(), receiving: Some(evicted.clone()) };
-        of_address.requests.insert(id, request);
-        *of_address.by_connection.entry(connection).or_default() += 1;
+        let request = AddressRequest { connection: connection.clone(), eviction: Some(evicted.clone()) };
+        address_requests.requests.insert(id, request);
+        *address_requests.by_connection.entry(connection).or_default() += 1;
         let sender = Sender::Address { address, id };
         Ok(ActiveRequest { requests: self.clone(), sender, evicted })
     }
@@ -147,18 +150,20 @@ impl ActiveRequests {
     fn received(&self, sender: &Sender) {
         let Sender::Address { address, id } = sender else { return };
         let mut counts = self.lock();
-        let of_address = counts.addresses.get_mut(address);
-        if let Some(request) = of_address.and_then(|of_address| of_address.requests.get_mut(id)) {
-            request.receiving = None;
+        let address_requests = counts.addresses.get_mut(address);
+        if let Some(request) =
+            address_requests.and_then(|address_requests| address_requests.requests.get_mut(id))
+        {
+            request.eviction = None;
         }
     }
 }
 
 impl AddressRequests {
-    /// Ends the oldest request whose body has not arrived. False if there is none.
+    /// Evicts the oldest request whose body has not arrived. Returns false if there is none.
     fn evict(&mut self, total: &mut usize) -> bool {
-        let mut receiving = self.requests.iter().filter(|(_, request)| request.receiving.is_some());
-        let id = receiving.next().map(|(id, _)| *id);
+        let mut unreceived = self.requests.iter().filter(|(_, request)| request.eviction.is_some());
+        let id = unreceived.next().map(|(id, _)| *id);
         id.is_some_and(|id| {
             self.remove(id, total);
             true
@@ -166,10 +171,10 @@ impl AddressRequests {
     }
 
     fn remove(&mut self, id: u64, total: &mut usize) {
-        if let Some(AddressRequest { connection, receiving }) = self.requests.remove(&id) {
+        if let Some(AddressRequest { connection, eviction }) = self.requests.remove(&id) {
             *total -= 1;
             decrement(&mut self.by_connection, &connection);
-            receiving.iter().for_each(CancellationToken::cancel);
+            eviction.iter().for_each(CancellationToken::cancel);
         }
     }
 }
@@ -197,8 +202,8 @@ impl ActiveRequest {
 
     /// Keeps the request active until its answer has been sent or its client has disconnected.
     pub(crate) fn until_sent(self, response: Response) -> Response {
-        // Bodies in memory of a known size are counted by their bytes (`held_answers.rs`); a
-        // wrapped body would lose that size.
+        // `held_answers.rs` counts the bytes of bodies in memory whose size is known. A wrapped
+        // body would lose its size.
         if response.body().size_hint().exact().is_some() && !response.headers().contains_key(CONTENT_LENGTH) {
             return response;
         }
@@ -221,9 +226,9 @@ impl Drop for ActiveRequest {
                 decrement(accounts, account_id);
             }
             Sender::Address { address, id } => {
-                let Some(of_address) = addresses.get_mut(address) else { return };
-                of_address.remove(*id, total);
-                if of_address.requests.is_empty() {
+                let Some(address_requests) = addresses.get_mut(address) else { return };
+                address_requests.remove(*id, total);
+                if address_requests.requests.is_empty() {
                     addresses.remove(address);
                 }
             }
@@ -322,18 +327,19 @@ mod tests {
         requests.begin_for_address(&other_client).expect("another address has its own limit");
         drop(active);
         assert!(requests.lock().addresses.is_empty());
-        requests.begin_for_address(&client("192.0.2.1", 0)).expect("all have ended");
+        requests.begin_for_address(&client("192.0.2.1", 0)).expect("the requests of this address have ended");
     }
 
     #[test]
     fn connections_with_many_requests_leave_room_for_others() {
         let requests = limited(512, 1);
-        let by = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
-        let alone: Vec<_> = std::iter::from_fn(|| by(0).ok()).collect();
+        let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
+        let alone: Vec<_> = std::iter::from_fn(|| begin(0).ok()).collect();
         assert_eq!(alone.len(), 103);
         drop(alone);
-        let _flood: Vec<_> = (0..64 * 100).filter_map(|number| by(number % 64).ok()).collect();
-        let _class: Vec<_> = (64..88).map(|number| by(number).expect("room for a class")).collect();
+        let _flood: Vec<_> = (0..64 * 100).filter_map(|number| begin(number % 64).ok()).collect();
+        let _class: Vec<_> =
+            (64..88).map(|number| begin(number).expect("the address has capacity left")).collect();
     }
 
     #[test]
@@ -366,8 +372,8 @@ mod tests {
         );
         assert!(active.len() < 1_024, "{}", active.len());
         for _ in 0..2 {
-            active.extend((20..24).map(|number| by_account(number).expect("room")));
-            active.extend((20..24).map(|number| by_address(number).expect("room")));
+            active.extend((20..24).map(|number| by_account(number).expect("there is capacity left")));
+            active.extend((20..24).map(|number| by_address(number).expect("there is capacity left")));
         }
         drop(active);
         assert_eq!(requests.lock().total, 0);
@@ -379,15 +385,15 @@ mod tests {
     async fn new_connections_evict_requests_without_a_body() {
         let requests = limited(8, 1);
         let begin = |connection| requests.begin_for_address(&client("192.0.2.1", connection));
-        let slow: Vec<_> = (0..8).map(|connection| begin(connection).expect("room")).collect();
+        let slow: Vec<_> = (0..8).map(|connection| begin(connection).expect("below the limit")).collect();
         let received = begin(8).expect("the oldest is evicted");
         let _body = received.watch_body(Body::empty());
         let answer = || async { Response::new(Body::empty()) };
         slow[0].run(std::future::pending()).await.expect_err("it was evicted");
         slow[1].run(answer()).await.expect("it is still active");
         let later: Vec<_> = (9..30).map_while(|connection| begin(connection).ok()).collect();
-        assert_eq!(later.len(), 21, "each is evicted by the next");
-        received.run(answer()).await.expect("its body has arrived: it stays");
+        assert_eq!(later.len(), 21, "each new request evicts the oldest");
+        received.run(answer()).await.expect("a request whose body has arrived is not evicted");
         drop((slow, later, received));
         assert!(requests.lock().addresses.is_empty());
     }

@@ -3,7 +3,7 @@
 use serde::de::value::StringDeserializer;
 use serde::de::{Deserialize, Deserializer, IntoDeserializer as _};
 
-/// Reads a value of `T`, whose words are in lower case, from text in any case.
+/// Reads a value of `T` from text in any case. The words of `T` must be in lower case.
 ///
 /// # Errors
 /// Those of `T`'s deserializer.

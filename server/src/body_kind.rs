@@ -1,23 +1,23 @@
-//! Media types and codings of request bodies (RFC 9110, sections 8.3 and 8.4).
+//! Checks the media types and encodings of request bodies (RFC 9110, sections 8.3 and 8.4).
 
 use axum::http::{HeaderMap, header};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Maximum number of characters of a header's value in an error.
+/// Maximum number of characters of a header's value that an error repeats.
 const SHOWN_CHARS: usize = 50;
 
-/// The media type without its parameters, in lower case; empty if there is none.
+/// Returns the media type without its parameters, in lower case, or an empty text if there is none.
 pub(crate) fn essence(headers: &HeaderMap) -> String {
     let media_type = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     media_type.split(';').next().unwrap_or("").trim().to_ascii_lowercase()
 }
 
-/// Refuses a body whose media type is not in `kinds`, which are in lower case, or that has a coding
-/// such as gzip.
+/// Refuses a body whose media type is not in `kinds`, which must be in lower case, or that has an
+/// encoding such as gzip.
 ///
 /// # Errors
-/// 415, which names the kinds.
+/// 415, with a list of `kinds`.
 pub(crate) fn require(headers: &HeaderMap, kinds: &[&str]) -> ApiResult<()> {
     require_that(headers, |essence| kinds.contains(&essence), kinds)
 }
@@ -25,12 +25,12 @@ pub(crate) fn require(headers: &HeaderMap, kinds: &[&str]) -> ApiResult<()> {
 /// Like [`require`], but also accepts a body without a media type.
 ///
 /// # Errors
-/// As [`require`].
+/// Those of [`require`].
 pub(crate) fn require_if_given(headers: &HeaderMap, kinds: &[&str]) -> ApiResult<()> {
     require_that(headers, |essence| essence.is_empty() || kinds.contains(&essence), kinds)
 }
 
-/// Refuses a body whose media type fails `is_accepted`, or that has a coding. The error lists
+/// Refuses a body whose media type fails `is_accepted`, or that has an encoding. The error lists
 /// `kinds`.
 ///
 /// # Errors
@@ -46,7 +46,7 @@ pub(crate) fn require_that(
         let coding: String = coding.chars().take(SHOWN_CHARS).collect();
         return Err(ApiError::UnsupportedMedia {
             detail: format!(
-                "The body has the coding `{coding}` (Content-Encoding); send it without a coding."
+                "The body has the encoding `{coding}` (Content-Encoding); send it without an encoding."
             ),
         });
     }

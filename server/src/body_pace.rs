@@ -1,10 +1,10 @@
-//! Minimum rate of request bodies, so that slow senders do not occupy memory, permits and
-//! connections.
+//! Requires a minimum rate of request bodies, so that slow senders do not occupy memory, permits
+//! and connections.
 //!
 //! Only the time that the service waits for the client counts. A client may pause for `pause_max`.
-//! Each byte adds a credit of `1 / min_bytes_per_sec`, up to `pause_max`. So a client may pause,
-//! but must reach the minimum rate on average. A body in memory must also be complete within
-//! `whole_max`; a file that is streamed to the disk need not.
+//! Each received byte adds a credit of `1 / min_bytes_per_sec`, up to `pause_max`. So a client may
+//! pause, but must reach the minimum rate on average. A body that is read into memory must also be
+//! complete within `whole_max`. This does not apply to a file that is streamed to the disk.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -22,21 +22,21 @@ use tokio::time::{Instant, Sleep};
 /// Limits on the pace of request bodies.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyPace {
-    /// Longest pause.
+    /// Longest pause between two parts of a body.
     pub pause_max: Duration,
-    /// Minimum rate in bytes per second; 0: none.
+    /// Minimum rate in bytes per second; 0 means no minimum.
     pub min_bytes_per_sec: u64,
-    /// Longest time for a complete body in memory.
+    /// Longest time until a body that is read into memory is complete.
     pub whole_max: Duration,
 }
 
 impl BodyPace {
-    /// Longest time for a complete body, from the request's extensions.
+    /// Returns `whole_max` from the request's extensions, or no limit if it was not set.
     pub(crate) fn whole_max(extensions: &Extensions) -> Duration {
         extensions.get::<Self>().map_or(Duration::MAX, |pace| pace.whole_max)
     }
 
-    /// The credit for receiving `bytes`.
+    /// Returns the credit for receiving `bytes`.
     fn credit_for(&self, bytes: usize) -> Duration {
         match self.min_bytes_per_sec {
             0 => self.pause_max,
@@ -45,7 +45,7 @@ impl BodyPace {
     }
 }
 
-/// Middleware: reading a body that arrives more slowly than `pace` fails with [`TooSlow`].
+/// Middleware. If a body arrives more slowly than `pace`, reading it fails with [`TooSlow`].
 pub(crate) async fn keep(pace: BodyPace, mut request: Request, next: Next) -> Response {
     request.extensions_mut().insert(pace);
     if request.body().is_end_stream() {
@@ -67,9 +67,9 @@ pub(crate) struct TooSlow {
 struct PacedBody {
     body: Body,
     pace: BodyPace,
-    /// Remaining time that the service waits for the client.
+    /// Remaining time that the service may wait for the client.
     credit: Duration,
-    /// Start of the current wait.
+    /// Start of the current wait, if the service waits.
     waiting_since: Option<Instant>,
     timer: Option<Pin<Box<Sleep>>>,
 }
@@ -79,7 +79,7 @@ impl PacedBody {
         Self { body, pace, credit: pace.pause_max, waiting_since: None, timer: None }
     }
 
-    /// Completes with [`TooSlow`] once the credit is used up.
+    /// Completes with [`TooSlow`] when the credit is used up.
     fn poll_timeout(&mut self, context: &mut Context<'_>) -> Poll<TooSlow> {
         if self.waiting_since.is_none() {
             let now = Instant::now();
@@ -152,7 +152,7 @@ mod tests {
         bytes.len().to_string()
     }
 
-    /// Status of a request whose body has `count` chunks at this interval.
+    /// Returns the status of a request whose body has `count` chunks, sent at this interval.
     async fn status(pace: BodyPace, chunk: &'static [u8], interval: Duration, count: usize) -> u16 {
         let body = Body::from_stream(stream::unfold(0, move |sent| async move {
             tokio::time::sleep(interval).await;
@@ -187,7 +187,7 @@ mod tests {
 
     #[tokio::test]
     async fn a_body_above_the_minimum_rate_passes() {
-        // 100 times the minimum rate, for longer than one pause may last.
+        // The body has 100 times the minimum rate, and lasts longer than the longest pause.
         assert_eq!(status(PACE, &[0; 500], Duration::from_millis(5), 60).await, 200);
     }
 }

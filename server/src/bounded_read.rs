@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, ErrorKind, Read as _};
 use std::path::Path;
 
-/// The bytes of a file of at most `max_bytes`. Counts the bytes that it reads, since a device
-/// reports no length and never ends.
+/// Reads a file of at most `max_bytes`. The bytes that are read count, and not the reported length:
+/// a device reports no length and may never end.
 ///
 /// # Errors
-/// The file cannot be read, or is larger ([`ErrorKind::FileTooLarge`]).
+/// If the file cannot be read, or is larger ([`ErrorKind::FileTooLarge`]).
 pub(crate) fn read(path: &Path, max_bytes: u64) -> io::Result<Vec<u8>> {
     let file = File::open(path)?;
     let reported_bytes = file.metadata()?.len();

@@ -1,4 +1,5 @@
-//! The client's address of a request, for throttling, rates and the audit log.
+//! Finds the address of the client that sent a request, for throttling, rate limits and the audit
+//! log.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,18 +11,18 @@ use crate::error::ApiError;
 use crate::peer::connection_of;
 use crate::state::AppState;
 
-/// The client: the peer of the connection, or the one that a trusted proxy names.
+/// The client: the peer of the connection, or the client that a trusted proxy names.
 #[derive(Debug, Clone)]
 pub(crate) struct Client {
-    /// Its address.
+    /// Address of the client.
     pub address: IpAddr,
-    /// Name of its connection to the service, or to the proxy if that reports the port. Otherwise
-    /// all clients of one address share the proxy's connection.
+    /// Identifies the client's connection to the service, or to the proxy if the proxy reports its
+    /// port. Otherwise all clients with the same address share the proxy's connection.
     pub connection: String,
 }
 
 impl Client {
-    /// The client of a request on a connection with `peer`.
+    /// Returns the client of a request on a connection with `peer`.
     pub(crate) fn of(peer: SocketAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> Self {
         let (address, port) = address_and_port(peer, headers, trusted_proxies);
         let connection = match port {
@@ -42,7 +43,7 @@ impl FromRequestParts<AppState> for Client {
     }
 }
 
-/// The client's address of a request on a connection with `peer`.
+/// Returns the client's address for a request on a connection with `peer`.
 pub(crate) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted_proxies: &[IpAddr]) -> IpAddr {
     address_and_port(SocketAddr::new(peer, 0), headers, trusted_proxies).0
 }
@@ -59,7 +60,8 @@ fn address_and_port(
     }
     let chain = headers.get_all("x-forwarded-for").iter().filter_map(|value| value.to_str().ok());
     let hops: Vec<&str> = chain.flat_map(|value| value.split(',')).map(str::trim).collect();
-    // From the nearest hop outwards; entries beyond the first untrusted hop may be forged.
+    // The entries are read from the nearest hop outwards. Entries beyond the first untrusted hop
+    // may be forged.
     for hop in hops.iter().rev() {
         let Some((address, port)) = parse(hop) else { break };
         client = (address.to_canonical(), port);
@@ -70,7 +72,7 @@ fn address_and_port(
     client
 }
 
-/// The address of a hop, and the port that some proxies add.
+/// Parses the address of a hop, and the port that some proxies add.
 fn parse(hop: &str) -> Option<(IpAddr, Option<u16>)> {
     let bare = hop.strip_prefix('[').and_then(|inner| inner.strip_suffix(']')).unwrap_or(hop);
     if let Ok(address) = bare.parse() {
@@ -80,7 +82,8 @@ fn parse(hop: &str) -> Option<(IpAddr, Option<u16>)> {
     Some((socket.ip(), Some(socket.port())))
 }
 
-/// The address, or for IPv6 its /64, which belongs to one customer.
+/// Returns an IPv4 address, or the /64 network of an IPv6 address, because a /64 belongs to one
+/// customer.
 pub(crate) fn network_of(address: IpAddr) -> String {
     match address.to_canonical() {
         IpAddr::V4(v4) => v4.to_string(),
@@ -112,7 +115,7 @@ mod tests {
         check("10.0.0.1", &["198.51.100.7"], &["10.0.0.1"], "198.51.100.7");
         check("10.0.0.1", &["1.1.1.1, 198.51.100.7", "10.0.0.2"], &["10.0.0.1", "10.0.0.2"], "198.51.100.7");
         check("10.0.0.1", &["nonsense"], &["10.0.0.1"], "10.0.0.1");
-        // Azure's gateway adds ports.
+        // The gateway of Azure adds ports.
         check("10.0.0.1", &["198.51.100.7:4711"], &["10.0.0.1"], "198.51.100.7");
         check("10.0.0.1", &["1.1.1.1, [2001:db8::7]:4711"], &["10.0.0.1"], "2001:db8::7");
         check("10.0.0.1", &["[2001:db8::7]"], &["10.0.0.1"], "2001:db8::7");
@@ -139,10 +142,10 @@ mod tests {
     }
 
     #[test]
-    fn addresses_of_one_ipv6_network_share_a_count() {
-        let of = |text: &str| network_of(text.parse().unwrap());
-        assert_eq!(of("2001:db8:1:2:3::4"), of("2001:db8:1:2:ffff::1"));
-        assert_ne!(of("2001:db8:1:2::1"), of("2001:db8:1:3::1"));
-        assert_eq!(of("::ffff:192.0.2.1"), "192.0.2.1");
+    fn addresses_of_one_ipv6_network_are_treated_as_one() {
+        let network = |text: &str| network_of(text.parse().unwrap());
+        assert_eq!(network("2001:db8:1:2:3::4"), network("2001:db8:1:2:ffff::1"));
+        assert_ne!(network("2001:db8:1:2::1"), network("2001:db8:1:3::1"));
+        assert_eq!(network("::ffff:192.0.2.1"), "192.0.2.1");
     }
 }

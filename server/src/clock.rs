@@ -1,4 +1,4 @@
-//! The time of day, in the format of the database and of answers.
+//! The time of day, in the format of the database and of the API.
 
 use std::time::SystemTime;
 
@@ -6,49 +6,49 @@ use time::format_description::BorrowedFormatItem;
 use time::macros::format_description;
 use time::{OffsetDateTime, UtcOffset};
 
-/// RFC 3339 in UTC with six fractional digits. All texts have one length, so text order is time
-/// order.
+/// RFC 3339 in UTC with six fractional digits. All texts have the same length, so sorting the texts
+/// sorts the times.
 const FORMAT: &[BorrowedFormatItem<'static>] =
     format_description!("[year]-[month]-[day]T[hour]:[minute]:[second].[subsecond digits:6]Z");
 
-/// Now, as RFC 3339 text in UTC with microseconds.
+/// Returns the current time as RFC 3339 text in UTC with microseconds.
 #[must_use]
 pub fn now_text() -> String {
     text(OffsetDateTime::now_utc())
 }
 
-/// The time `secs` from now, or before now if negative, in the same format.
+/// Returns the time `secs` from now, or before now if negative, as RFC 3339 text.
 #[must_use]
 pub fn text_in(secs: i64) -> String {
     text(OffsetDateTime::now_utc().saturating_add(time::Duration::seconds(secs)))
 }
 
-/// A time of the system's clock, in the same format.
+/// Returns a time of the system's clock as RFC 3339 text.
 #[must_use]
 pub fn text_at(time: SystemTime) -> String {
     text(time.into())
 }
 
-/// A Unix time in seconds, in the same format.
+/// Returns a Unix time in seconds as RFC 3339 text.
 #[must_use]
 pub fn text_of_unix_secs(unix_secs: i64) -> String {
     text(OffsetDateTime::from_unix_timestamp(unix_secs).unwrap_or(OffsetDateTime::UNIX_EPOCH))
 }
 
-/// A Unix time in milliseconds, in the same format.
+/// Returns a Unix time in milliseconds as RFC 3339 text.
 #[must_use]
 pub fn text_of_unix_ms(unix_ms: i64) -> String {
     let time = OffsetDateTime::from_unix_timestamp_nanos(i128::from(unix_ms) * 1_000_000);
     text(time.unwrap_or(OffsetDateTime::UNIX_EPOCH))
 }
 
-/// Now, in whole seconds since 1970.
+/// Returns the current time in whole seconds since 1970.
 #[must_use]
 pub fn now_unix_secs() -> i64 {
     OffsetDateTime::now_utc().unix_timestamp()
 }
 
-/// Now, in milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 #[must_use]
 pub fn now_unix_ms() -> i64 {
     i64::try_from(OffsetDateTime::now_utc().unix_timestamp_nanos() / 1_000_000).unwrap_or(i64::MAX)
@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_order_is_time_order() {
+    fn texts_sort_in_the_order_of_their_times() {
         let early = text(OffsetDateTime::from_unix_timestamp_nanos(1_000_000_000_000_001_000).unwrap());
         let late = text(OffsetDateTime::from_unix_timestamp_nanos(1_000_000_000_100_000_000).unwrap());
         assert_eq!(early, "2001-09-09T01:46:40.000001Z");

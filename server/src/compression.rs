@@ -1,4 +1,4 @@
-//! Compresses answers: text and wasm, never audio or ranges of files.
+//! Compresses answers with text or WebAssembly. Audio and ranges of files are never compressed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,21 +14,23 @@ use tower_http::compression::predicate::{And, Predicate as _, SizeAbove};
 
 type Rule = fn(StatusCode, Version, &HeaderMap, &Extensions) -> bool;
 
-/// gzip for compressible answers from 1 KiB on. An encoder exists until its answer has been sent:
-/// gzip takes 0.3 MB of memory each, and Brotli would take several.
+/// Returns a layer that compresses suitable answers of 1 KiB or more with gzip. An encoder exists
+/// until its answer has been sent. An encoder of gzip takes 0.3 MB of memory; one of Brotli would
+/// take several.
 pub(crate) fn layer() -> CompressionLayer<And<SizeAbove, Rule>> {
     let rule: Rule = is_compressible;
     CompressionLayer::new().compress_when(SizeAbove::new(1024).and(rule))
 }
 
-/// Maximum number of requests with compressed answers at a time. Their encoders take 80 MB.
+/// Maximum number of requests with compressed answers at a time. Their encoders take 80 MB of
+/// memory.
 const ENCODERS_MAX: usize = 256;
 
 /// Counts the active requests whose answers may be compressed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Encoders(Arc<AtomicUsize>);
 
-/// Counts one of these requests until it is dropped.
+/// Counts such a request until it is dropped.
 struct CountedRequest(Encoders);
 
 impl Encoders {
@@ -45,7 +47,8 @@ impl Drop for CountedRequest {
     }
 }
 
-/// Middleware around [`layer`]: above [`ENCODERS_MAX`] requests, answers are not compressed.
+/// Middleware around [`layer`]. If there are more than [`ENCODERS_MAX`] requests, the answers of
+/// further ones are not compressed.
 pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request, next: Next) -> Response {
     if !request.headers().contains_key(header::ACCEPT_ENCODING) {
         return next.run(request).await;
@@ -60,7 +63,7 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
     }
     answer.map(|body| {
         Body::new(body.map_frame(move |frame| {
-            // Counts until the body has ended or the client has disconnected.
+            // The request is counted until the body has ended or the client has disconnected.
             let _counted = &counted;
             frame
         }))
@@ -70,7 +73,7 @@ pub(crate) async fn limit(State(encoders): State<Encoders>, mut request: Request
 fn is_compressible(status: StatusCode, _: Version, headers: &HeaderMap, _: &Extensions) -> bool {
     let kind = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok()).unwrap_or("");
     let essence = kind.split(';').next().unwrap_or("").trim();
-    // An encoder would delay server-sent events, and a range counts bytes of the file.
+    // Encoders would delay server-sent events. Ranges count the bytes of the uncompressed file.
     let is_excluded = status == StatusCode::PARTIAL_CONTENT
         || headers.contains_key(header::CONTENT_RANGE)
         || essence == "text/event-stream";
@@ -108,9 +111,9 @@ mod tests {
             unread.push(send().await);
         }
         assert!(unread.iter().all(is_compressed));
-        assert!(!is_compressed(&send().await), "there are too many");
+        assert!(!is_compressed(&send().await), "an answer above the limit is compressed");
         unread.pop();
-        assert!(is_compressed(&send().await), "one has ended");
+        assert!(is_compressed(&send().await), "an answer below the limit is not compressed");
         drop(unread);
         assert_eq!(encoders.0.load(Ordering::Relaxed), 0);
     }

@@ -1,7 +1,7 @@
-//! Cross-origin requests: refused unless the settings name the origin (`SF_CORS_ORIGINS`).
+//! Refuses cross-origin requests, unless the settings allow their origin (`SF_CORS_ORIGINS`).
 //!
-//! A named origin may call the API with a token in the `Authorization` header. The service never
-//! allows credentials such as cookies (it has none), and trusts local callers of its own page only.
+//! An allowed origin may call the API with a token in the `Authorization` header. The service never
+//! allows credentials such as cookies (it has none), and trusts local callers only on its own page.
 //! So each cross-origin request needs a token.
 
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header}
 use axum::middleware::Next;
 use axum::response::{IntoResponse as _, Response};
 
-/// Methods that a page may use; routes may refuse them.
+/// Methods that browsers may use across origins. Routes may still refuse them.
 const METHODS: &str = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
-/// Headers of answers that scripts may read, in addition to those that are always readable.
+/// Answer headers that scripts may read, in addition to those that are always readable.
 const EXPOSED_HEADERS: &str = "etag, location, retry-after, www-authenticate, content-disposition, content-range, \
      accept-ranges, x-request-id, tus-resumable, tus-version, tus-extension, tus-max-size, upload-offset, \
      upload-length, upload-expires, x-soundfont-id, x-soundfont-fallback, x-soundfont-missing-presets";
@@ -22,7 +22,7 @@ const EXPOSED_HEADERS: &str = "etag, location, retry-after, www-authenticate, co
 /// How long a browser may cache the answer to a preflight request, in seconds.
 const MAX_AGE_SECS: &str = "600";
 
-/// Middleware: answers preflight requests, and lets allowed origins read answers.
+/// Middleware that answers preflight requests, and lets allowed origins read answers.
 pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Request, next: Next) -> Response {
     if origins.is_empty() || !request.uri().path().starts_with("/api/") {
         return next.run(request).await;
@@ -31,12 +31,12 @@ pub(crate) async fn open_to(State(origins): State<Arc<[String]>>, request: Reque
         Some(origin) => answer(origin, request, next).await,
         None => next.run(request).await,
     };
-    // Also on refusals: a cache must not give them to an allowed origin.
+    // Refusals vary too: a cache must not send a refusal to an allowed origin.
     response.headers_mut().append(header::VARY, HeaderValue::from_static("origin"));
     response
 }
 
-/// The answer to an allowed origin.
+/// Returns the answer for an allowed origin.
 async fn answer(origin: HeaderValue, request: Request, next: Next) -> Response {
     let is_preflight = request.method() == Method::OPTIONS
         && request.headers().contains_key(header::ACCESS_CONTROL_REQUEST_METHOD);
@@ -63,7 +63,7 @@ fn set(headers: &mut HeaderMap, name: HeaderName, value: &'static str) {
     headers.insert(name, HeaderValue::from_static(value));
 }
 
-/// The request's origin, if the settings name it.
+/// Returns the request's origin, if the settings allow it.
 fn allowed(origins: &[String], headers: &HeaderMap) -> Option<HeaderValue> {
     let origin = headers.get(header::ORIGIN)?;
     origins.iter().any(|allowed| allowed.as_bytes() == origin.as_bytes()).then(|| origin.clone())
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_named_origin_needs_a_token() {
+    async fn an_allowed_origin_needs_a_token() {
         let app = TestApp::with(&[("SF_CORS_ORIGINS", SITE)]).await;
         let answer = preflight(&app, PATH, SITE).await;
         assert_eq!(answer.status.as_u16(), 204);
@@ -118,10 +118,10 @@ mod tests {
         }
         let varies: Vec<_> = answer.headers.get_all("vary").iter().collect();
         assert!(varies.iter().any(|value| *value == "origin"), "{varies:?}");
-        // A local caller on that site's page is not trusted.
+        // A local caller on a page of that site is not trusted.
         let answer = app.local(Method::GET, PATH).header("origin", SITE).send().await;
         answer.problem(401, "token_missing");
-        // Scripts can read refusals too.
+        // Scripts of the site can read refusals too.
         assert_eq!(answer.header("access-control-allow-origin"), SITE);
     }
 

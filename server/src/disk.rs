@@ -1,9 +1,10 @@
-//! Free space of disks, and removal of files.
+//! Queries the free space of disks, and removes files.
 
 use std::path::Path;
 use std::{fs, io};
 
-/// Free space of the disk of `folder` in bytes; `None` on systems that do not report it.
+/// Returns the free space of the disk of `folder` in bytes, or `None` if the operating system does
+/// not report it.
 ///
 /// # Errors
 /// If the system call fails.
@@ -13,7 +14,8 @@ pub(crate) fn free_bytes(folder: &Path) -> io::Result<Option<u64>> {
     Ok(Some(stats.blocks_available().saturating_mul(stats.fragment_size())))
 }
 
-/// Not queried here: writes to a full disk fail.
+/// Returns `None`: on this operating system the free space is not queried. Writes to a full disk
+/// fail.
 #[cfg(not(unix))]
 pub(crate) fn free_bytes(_: &Path) -> io::Result<Option<u64>> {
     Ok(None)
@@ -22,7 +24,7 @@ pub(crate) fn free_bytes(_: &Path) -> io::Result<Option<u64>> {
 /// Removes a file, unless it does not exist.
 ///
 /// # Errors
-/// If it exists and cannot be removed.
+/// If the file exists and cannot be removed.
 pub(crate) fn remove_if_there(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),

@@ -1,7 +1,7 @@
 //! The error type of the API and its body, `application/problem+json` (RFC 9457).
 //!
-//! Handlers, extractors, missing routes and panics all answer with it. Internal errors are logged
-//! here, once, and never shown.
+//! Handlers, extractors, missing routes and panics all answer with this type. Internal errors are
+//! logged here, once, and are never shown.
 
 use axum::Json;
 use axum::http::{HeaderName, HeaderValue, StatusCode, header};
@@ -9,27 +9,27 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// `Retry-After` of a 503 in seconds: longer than the database's short locks.
+/// `Retry-After` of a 503, in seconds. It is longer than the database's short locks.
 const UNAVAILABLE_RETRY_AFTER_SECS: u64 = 2;
 
-/// Result codes of SQLite for a lock that another connection holds (`SQLITE_BUSY`, `SQLITE_LOCKED`
-/// and their extended forms, and `SQLITE_PROTOCOL` of the write-ahead log):
+/// Result codes of SQLite if another connection has the lock: `SQLITE_BUSY`, `SQLITE_LOCKED` and
+/// their extended forms, and `SQLITE_PROTOCOL` of the write-ahead log. Source:
 /// <https://www.sqlite.org/rescode.html>.
 const SQLITE_LOCKED_CODES: [&str; 8] = ["5", "6", "15", "261", "262", "517", "518", "773"];
 
-/// Result of a handler.
+/// The result of a handler.
 pub type ApiResult<T> = Result<T, ApiError>;
 
-/// A value in a document that is not valid.
+/// An invalid value in a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct FieldError {
     /// JSON pointer (RFC 6901) to the offending value.
     pub pointer: String,
-    /// Reason why it is not valid.
+    /// Reason why the value is not valid.
     pub detail: String,
 }
 
-/// A name as a part of a JSON pointer (RFC 6901, section 3).
+/// Escapes a name for use in a JSON pointer (RFC 6901, section 3).
 #[must_use]
 pub fn pointer_part(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
@@ -61,17 +61,17 @@ pub enum ApiError {
     /// 400: the request is malformed.
     #[error("{detail}")]
     BadRequest {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 400: a document is well-formed but not valid; the invalid values are listed.
     #[error("{detail}")]
     Invalid {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
         /// The invalid values.
         errors: Vec<FieldError>,
@@ -79,29 +79,29 @@ pub enum ApiError {
     /// 401: the caller is unknown. Answered with `WWW-Authenticate: Bearer`.
     #[error("{detail}")]
     Unauthorized {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 403: the caller is known, but not allowed to do this.
     #[error("{detail}")]
     Forbidden {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 404: the resource does not exist, or belongs to another account.
     #[error("{detail}")]
     NotFound {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 405: the path exists, but not with this method.
-    #[error("{method} is not possible on this path")]
+    #[error("this path does not accept the method {method}")]
     MethodNotAllowed {
         /// The method that was used.
         method: String,
@@ -112,20 +112,20 @@ pub enum ApiError {
     /// 409: the request conflicts with the current state.
     #[error("{detail}")]
     Conflict {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 412: the resource has changed since the caller read it.
     #[error("{detail}")]
     PreconditionFailed {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
-    /// 413: more bytes than are accepted.
+    /// 413: the content has more bytes than its limit.
     #[error("{what} may have at most {limit_bytes} bytes")]
     TooLarge {
         /// Name of the content, as the start of a sentence.
@@ -136,11 +136,11 @@ pub enum ApiError {
     /// 415: the operation does not accept this media type.
     #[error("{detail}")]
     UnsupportedMedia {
-        /// For a person: the received type and the accepted ones.
+        /// Explanation for people: the received media type and the accepted ones.
         detail: String,
     },
     /// 416: a range outside the file. Answered with `Content-Range: bytes */size`.
-    #[error("the range lies outside the file of {size_bytes} bytes")]
+    #[error("the range is outside the file, which has {size_bytes} bytes")]
     RangeNotSatisfiable {
         /// Size of the file in bytes.
         size_bytes: u64,
@@ -148,23 +148,23 @@ pub enum ApiError {
     /// 422: the request is valid, but cannot be carried out.
     #[error("{detail}")]
     Unprocessable {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 428: a write must name the revision that it is based on.
     #[error("{detail}")]
     PreconditionRequired {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 429: the caller sends too many requests. Answered with `Retry-After`.
     #[error("{detail}")]
     TooManyRequests {
-        /// For a person.
+        /// Explanation for people.
         detail: String,
         /// Seconds to wait before a retry.
         retry_after_secs: u64,
@@ -172,51 +172,51 @@ pub enum ApiError {
     /// 501: this installation does not support the operation.
     #[error("{detail}")]
     NotImplemented {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
-    /// 502: an upstream service refused, or sent an unusable answer.
+    /// 502: an upstream service refused the request, or sent an unusable answer.
     #[error("{detail}")]
     BadGateway {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 504: an upstream service did not answer in time.
     #[error("{detail}")]
     GatewayTimeout {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 503: temporarily unavailable. Answered with `Retry-After`.
     #[error("{detail}")]
     Unavailable {
-        /// Stable name.
+        /// Stable name of the error, for programs.
         code: &'static str,
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
     /// 503: too many requests of this kind are running or waiting. Answered with `Retry-After`.
     #[error("{detail}")]
     Busy {
-        /// For a person.
+        /// Explanation for people.
         detail: String,
         /// Seconds to wait before a retry.
         retry_after_secs: u64,
     },
-    /// 503: decoding was stopped at its time limit. The load of the machine or the setting may be
-    /// the cause, so another try may succeed. Answered with `Retry-After`.
+    /// 503: decoding was stopped at its time limit. The load of the machine or a low setting may be
+    /// the cause, so another attempt may succeed. Answered with `Retry-After`.
     #[error("{detail}")]
     DecodeTimeout {
-        /// For a person.
+        /// Explanation for people.
         detail: String,
     },
-    /// 507: the disk or its quota is full. Stored data is unchanged.
+    /// 507: the disk, or its quota in the operating system, is full. Stored data is unchanged.
     #[error("the storage is full; nothing was changed")]
     StorageFull,
     /// 507: the user's quota is used up. Stored data is unchanged.
@@ -225,35 +225,36 @@ pub enum ApiError {
         least = if *is_exact { "" } else { "at least " }
     )]
     QuotaExceeded {
-        /// The user's quota in bytes.
+        /// The user's quota, in bytes.
         quota_bytes: u64,
-        /// Bytes that the user stores already.
+        /// Number of bytes that the user already stores.
         used_bytes: u64,
-        /// Bytes that would be added; a lower bound unless `is_exact`.
+        /// Number of bytes that would be added. It is a lower bound unless `is_exact`.
         needed_bytes: u64,
-        /// Whether `needed_bytes` is the exact number.
+        /// Whether `needed_bytes` is exact.
         is_exact: bool,
     },
     /// 460, defined by the tus protocol: a part of an upload does not match its checksum.
-    #[error("the bytes do not have the checksum that came with them; nothing was added")]
+    #[error("the received bytes do not match the Upload-Checksum; no bytes were appended")]
     ChecksumMismatch,
-    /// 500: a fault of the service. Only the log has its text.
+    /// 500: an error of the service. Only the log contains its text.
     #[error("internal error: {0:#}")]
     Internal(anyhow::Error),
 }
 
 impl ApiError {
-    /// 404 for a resource that does not exist or belongs to another account, with the same text.
+    /// Returns a 404. The text is the same for a resource that does not exist and for one of
+    /// another account.
     pub fn not_found(what: &str, id: &str) -> Self {
         Self::NotFound { code: "not_found", detail: format!("There is no {what} `{id}`.") }
     }
 
-    /// 400 with a stable name.
+    /// Returns a 400 with a stable name.
     pub fn bad_request(code: &'static str, detail: impl Into<String>) -> Self {
         Self::BadRequest { code, detail: detail.into() }
     }
 
-    /// 500 for any error, except that a database error keeps its own status.
+    /// Returns a 500 for any error, except that a database error keeps its own status.
     pub fn internal(error: impl Into<anyhow::Error>) -> Self {
         match error.into().downcast::<sqlx::Error>() {
             Ok(database_error) => database_error.into(),
@@ -276,8 +277,8 @@ impl ApiError {
         }
     }
 
-    /// Whether the content of the request is the cause, so that a retry fails again. All other
-    /// causes can pass: a busy database, a full disk or quota, a fault of the service.
+    /// Whether the content of the request is the cause, so that a retry fails again. Other causes
+    /// may pass, such as a busy database, a full disk or quota, or an error of the service.
     #[must_use]
     pub fn is_fault_of_content(&self) -> bool {
         matches!(
@@ -291,7 +292,7 @@ impl ApiError {
         )
     }
 
-    /// Whether the error concerns one file of several, so that the others may still be accepted.
+    /// Whether the error concerns one of several files, so that the others may still be accepted.
     #[must_use]
     pub fn refuses_one_file(&self) -> bool {
         self.is_fault_of_content()
@@ -304,7 +305,7 @@ impl ApiError {
             )
     }
 
-    /// The HTTP status of this variant.
+    /// Returns the HTTP status of this variant.
     #[must_use]
     pub fn status(&self) -> StatusCode {
         match self {
@@ -334,7 +335,7 @@ impl ApiError {
         }
     }
 
-    /// The stable name for programs.
+    /// Returns the stable name for programs.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -366,7 +367,7 @@ impl ApiError {
         }
     }
 
-    /// The body of the answer, without the text of internal errors.
+    /// Returns the body of the answer. It does not contain the text of internal errors.
     #[must_use]
     pub fn problem(&self) -> Problem {
         let status = self.status();
@@ -389,7 +390,7 @@ impl ApiError {
     }
 }
 
-/// The text with an upper-case first letter and a full stop.
+/// Returns the text with an upper-case first letter and a full stop.
 fn sentence(text: &str) -> String {
     let mut letters = text.chars();
     let mut out: String = letters.next().map(|first| first.to_uppercase().collect()).unwrap_or_default();
@@ -435,20 +436,20 @@ impl From<sqlx::Error> for ApiError {
     fn from(error: sqlx::Error) -> Self {
         match &error {
             sqlx::Error::Database(inner) => match inner.code().as_deref() {
-                // SQLITE_FULL and disk_full: the transaction is rolled back.
+                // SQLITE_FULL and disk_full: the database has rolled the transaction back.
                 Some("13" | "53100") => {
                     tracing::error!(error = %error, "the database's disk is full");
                     return Self::StorageFull;
                 }
-                // character_not_in_repertoire, untranslatable_character: PostgreSQL's text has no
-                // U+0000.
+                // character_not_in_repertoire and untranslatable_character: texts in PostgreSQL
+                // cannot contain U+0000.
                 Some("22021" | "22P05") => {
                     let detail = "A text contains the character U+0000, which cannot be stored; remove it.";
                     return Self::bad_request("bad_text", detail);
                 }
                 // serialization_failure, deadlock_detected, lock_not_available, query_canceled by
-                // its time-out, too_many_connections, idle_in_transaction_session_timeout: nothing
-                // was changed, and a retry may succeed.
+                // its time-out, too_many_connections and idle_in_transaction_session_timeout:
+                // nothing was changed, and a retry may succeed.
                 Some("40001" | "40P01" | "55P03" | "57014" | "53300" | "25P03") => {
                     tracing::warn!(error = %error, "the database is busy");
                     return Self::database_busy();
@@ -457,16 +458,17 @@ impl From<sqlx::Error> for ApiError {
                     tracing::warn!(error = %error, "another connection holds the lock of the database");
                     return Self::database_busy();
                 }
-                // admin_shutdown, crash_shutdown, cannot_connect_now: the database restarts.
-                // Class 08: the connection was refused or broke.
+                // admin_shutdown, crash_shutdown and cannot_connect_now: the database restarts.
+                // Class 08 (below): the connection was refused or has broken.
                 Some("57P01" | "57P02" | "57P03") => {}
-                // SQLITE_CANTOPEN: its file was moved away.
+                // SQLITE_CANTOPEN: the database file was moved away.
                 Some("14") => {}
                 Some(code) if code.len() == 5 && code.starts_with("08") => {}
                 _ => return Self::Internal(anyhow::Error::new(error).context("database")),
             },
             sqlx::Error::PoolTimedOut => return Self::database_busy(),
-            // `Protocol`, `Tls`: a connection that the server or a proxy ended while it was made.
+            // `Protocol` and `Tls`: the server or a proxy ended the connection while it was being
+            // opened.
             sqlx::Error::Io(_)
             | sqlx::Error::Tls(_)
             | sqlx::Error::Protocol(_)
@@ -490,7 +492,7 @@ impl From<std::io::Error> for ApiError {
                 tracing::error!(error = %error, "the storage is full");
                 Self::StorageFull
             }
-            // Writers and readers of ours pass their own errors through `std::io::Error`.
+            // Writers and readers of this service pass their own errors through `std::io::Error`.
             _ => match error.downcast::<Self>().map_err(std::io::Error::downcast) {
                 Ok(refusal) => refusal,
                 Err(Ok(of_object_storage)) => Self::storage_unreachable(&of_object_storage),
@@ -500,7 +502,7 @@ impl From<std::io::Error> for ApiError {
     }
 }
 
-/// An archive could not be written.
+/// Converts an error of writing an archive.
 impl From<zip::result::ZipError> for ApiError {
     fn from(error: zip::result::ZipError) -> Self {
         match error {
@@ -516,11 +518,11 @@ impl From<tokio::task::JoinError> for ApiError {
     }
 }
 
-/// The errors of all operations, for the OpenAPI document. `docs` adds those that follow from an
-/// operation's inputs: the caller, ids in the path, the body.
+/// The errors of all operations, for the OpenAPI document. The module `docs` adds the errors that
+/// follow from an operation's inputs: the caller, ids in the path, and the body.
 #[derive(utoipa::IntoResponses)]
 pub enum CommonErrors {
-    /// A fault of the service; its log has the details.
+    /// An error of the service; its log has the details.
     #[response(status = 500, content_type = "application/problem+json")]
     Internal(#[to_schema] Problem),
 }
@@ -537,7 +539,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_internal_error_does_not_show_its_text() {
+    async fn the_answer_to_an_internal_error_does_not_contain_its_text() {
         let (status, body, _) = body(ApiError::internal(anyhow::anyhow!("password of db is hunter2"))).await;
         assert_eq!(status, StatusCode::INTERNAL_SERVER_ERROR);
         assert!(!body.to_string().contains("hunter2"));
@@ -545,7 +547,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_temporary_database_error_is_503_even_with_context() {
+    async fn a_temporary_database_error_is_answered_503_even_with_context() {
         for (error, code) in [
             (anyhow::Error::new(sqlx::Error::PoolTimedOut), "database_busy"),
             (anyhow::Error::new(sqlx::Error::PoolTimedOut).context("one").context("two"), "database_busy"),
@@ -559,7 +561,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_full_disk_is_507() {
+    async fn a_full_disk_is_answered_507() {
         let error: ApiError = std::io::Error::from(std::io::ErrorKind::StorageFull).into();
         let (status, body, headers) = body(error).await;
         assert_eq!(status, StatusCode::INSUFFICIENT_STORAGE);
@@ -568,7 +570,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_object_storage_that_fails_is_503() {
+    async fn a_failing_object_storage_is_answered_503() {
         let source = "connection refused".into();
         let error: std::io::Error = object_store::Error::Generic { store: "S3", source }.into();
         let (status, body, headers) = body(error.into()).await;

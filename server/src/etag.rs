@@ -1,4 +1,4 @@
-//! Entity tags in conditional requests (RFC 9110, section 13).
+//! Compares entity tags in conditional requests (RFC 9110, section 13).
 
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse as _, Response};
@@ -7,17 +7,18 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Whether `If-None-Match` contains `etag` (weak comparison), so that the answer is 304.
+/// Whether `If-None-Match` contains `etag` by weak comparison. If so, the answer is 304.
 #[must_use]
 pub fn matches_none(headers: &HeaderMap, etag: &str) -> bool {
     listed(headers, &header::IF_NONE_MATCH)
         .any(|tag| tag == "*" || without_weak_mark(tag) == without_weak_mark(etag))
 }
 
-/// `value` as JSON, tagged with the hash of its bytes: 200, or 304 if the request has the tag.
+/// Answers `value` as JSON with an entity tag, which is the hash of the JSON. If the request
+/// already has this tag, the answer is 304.
 ///
 /// # Errors
-/// 500 if the value cannot be written as JSON.
+/// 500 if the value cannot be serialized.
 pub fn tagged_json(request: &HeaderMap, value: &impl Serialize) -> ApiResult<Response> {
     let json = serde_json::to_string(value).map_err(ApiError::internal)?;
     let etag = format!("\"{:x}\"", Sha256::digest(json.as_bytes()));
@@ -32,9 +33,9 @@ pub fn tagged_json(request: &HeaderMap, value: &impl Serialize) -> ApiResult<Res
     Ok((common, json).into_response())
 }
 
-/// The tag in `If-Match` without its quotes; `None` if the header is missing.
+/// Returns the tag in `If-Match` without its quotes, or `None` if the header is missing.
 ///
-/// A weak mark is ignored: compressing proxies add it.
+/// A weak mark (`W/`) is ignored, because compressing proxies add it.
 ///
 /// # Errors
 /// If the header is a list, `*`, or not a tag.
@@ -48,9 +49,9 @@ pub fn if_match(headers: &HeaderMap) -> Result<Option<&str>, BadIfMatch> {
     quoted.strip_prefix('"').and_then(|text| text.strip_suffix('"')).map(Some).ok_or(BadIfMatch)
 }
 
-/// `If-Match` is not one tag in quotes.
+/// The error for an `If-Match` header that is not exactly one tag in quotes.
 #[derive(Debug, thiserror::Error)]
-#[error("If-Match must hold one entity tag in quotes, such as \"3\"")]
+#[error("If-Match must contain exactly one entity tag in quotes, such as \"3\"")]
 pub struct BadIfMatch;
 
 fn listed<'h>(headers: &'h HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'h str> {

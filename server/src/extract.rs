@@ -1,13 +1,14 @@
 //! The API's extractors, whose rejections are [`ApiError`]s.
 //!
-//! - [`Json`]: a JSON body of a known type, at most [`BodyLimit`] bytes and [`VALUES_MAX`] values.
-//! - [`LongJson`]: the same, with long fields that stay text; [`JsonObject`]: an object that stays
-//!   text.
-//! - [`RawBody`]: the bytes of a body, with the same limit; [`JsonBytes`]: the same for JSON that
-//!   the handler parses.
-//! - [`Query`] and [`Path`]: as axum's.
+//! - [`Json`] reads a JSON body of a known type, with at most [`BodyLimit`] bytes and
+//! [`VALUES_MAX`] values.
+//! - [`LongJson`] does the same, but long fields stay text. [`JsonObject`] reads an object that
+//! stays text.
+//! - [`RawBody`] reads the bytes of a body, with the same limit. [`JsonBytes`] does the same for
+//! JSON that the handler parses.
+//! - [`Query`] and [`Path`] are those of axum, with the rejections of this module.
 //!
-//! A route raises the limit with [`body_limit`], which also limits streaming extractors such as
+//! A route raises the limit with [`body_limit`], which also limits extractors that stream, such as
 //! multipart.
 
 mod value_count;
@@ -34,19 +35,21 @@ use crate::permits::{Bounds, Caller, Permits, processors};
 /// Default limit on bodies, in bytes.
 pub const DEFAULT_BODY_MAX_BYTES: u64 = 1024 * 1024;
 
-/// How many bytes of an oversized body are read before it is refused, and for how long.
+/// How many bytes of an oversized body are discarded before it is refused, and the time limit for
+/// it.
 const DISCARD_MAX_BYTES: usize = 256 * 1024 * 1024;
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Largest JSON body that is parsed on an async thread, in bytes; it takes about a millisecond.
+/// Largest JSON body that is parsed on an async thread, in bytes. Parsing it takes about a
+/// millisecond.
 const PARSED_INLINE_MAX_BYTES: usize = 64 * 1024;
 
-/// Maximum number of values in a JSON body without its [`LongFields`]. A value takes up to 300
-/// bytes of memory, so all of them stay below 6 MB.
+/// Maximum number of values in a JSON body, without its [`LongFields`]. A value takes up to 300
+/// bytes of memory, so that all values together take less than 6 MB.
 pub const VALUES_MAX: usize = 20_000;
 
-/// Total size of the JSON documents in work at a time, in KiB. A document takes up to ten times its
-/// size in memory.
+/// Total size of the JSON documents that are processed at the same time, in KiB. A document takes
+/// up to ten times its size in memory.
 pub(crate) const DOCUMENTS_AT_ONCE_KIB: u32 = 32 * 1024;
 
 /// Limits on waiting documents: their total size in KiB, and their number.
@@ -54,17 +57,17 @@ const DOCUMENTS_WAITING_KIB: u64 = 256 * 1024;
 const DOCUMENTS_WAITING: u64 = 1_024;
 
 static DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
-    // At most four documents run for each processor.
+    // At most four documents per processor run at the same time.
     let (running, min_weight) = (DOCUMENTS_AT_ONCE_KIB, DOCUMENTS_AT_ONCE_KIB / (4 * processors()));
     let (waiting, requests) = (DOCUMENTS_WAITING_KIB, DOCUMENTS_WAITING);
     Permits::weighted("documents", Bounds { running, min_weight, per_user: running, waiting, requests })
 });
 
-/// Documents below this size, in bytes, have separate permits, so that they do not wait for large
-/// ones.
+/// Documents below this size in bytes have separate permits, so that they do not wait for large
+/// documents.
 const SMALL_BYTES: usize = 1024 * 1024;
 
-/// Total size of the small documents in work at a time, in KiB.
+/// Total size of the small documents that are processed at the same time, in KiB.
 pub(crate) const SMALL_AT_ONCE_KIB: u32 = 4 * 1024;
 
 static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
@@ -73,10 +76,10 @@ static SMALL_DOCUMENTS: LazyLock<Permits> = LazyLock::new(|| {
     Permits::weighted("documents", Bounds { running, min_weight, per_user: running, waiting, requests })
 });
 
-/// Runs `work` on a JSON document of `size_bytes` on a blocking thread, once a permit is free.
+/// Runs `work` on a JSON document of `size_bytes` on a blocking thread, when a permit is free.
 ///
 /// # Errors
-/// Those of the work; 503 `busy` if too many documents wait.
+/// Those of `work`, and 503 `busy` if too many documents wait.
 pub(crate) async fn with_document<T: Send + 'static>(
     size_bytes: usize,
     work: impl FnOnce() -> Result<T, ApiError> + Send + 'static,
@@ -85,11 +88,11 @@ pub(crate) async fn with_document<T: Send + 'static>(
     permits.run_weighted(weight_kib, work).await
 }
 
-/// Like [`with_document`], for work of a user that reads its document when it runs. Waiting
-/// requests hold no memory, and users share the permits fairly.
+/// Like [`with_document`], but for work of a user that reads its document only when it runs. So
+/// waiting requests need no memory, and users share the permits fairly.
 ///
 /// # Errors
-/// As [`with_document`].
+/// Those of [`with_document`].
 pub(crate) async fn with_unread_document<T: Send + 'static>(
     user_id: &str,
     size_bytes: usize,
@@ -99,7 +102,8 @@ pub(crate) async fn with_unread_document<T: Send + 'static>(
     permits.run_reading(user_id, weight_kib, work).await
 }
 
-/// The permits for work on a document of `size_bytes`, and the number of them that it needs.
+/// Returns the permits for work on a document of `size_bytes`, the weight of the work in KiB, and
+/// the work itself.
 fn document_work<T>(
     size_bytes: usize,
     work: impl FnOnce() -> Result<T, ApiError> + Send,
@@ -108,7 +112,7 @@ fn document_work<T>(
     let work = move |_: &Caller| {
         let outcome = work();
         if !is_small {
-            // Frees the memory before the next document needs it.
+            // The memory is returned to the system before the next document needs it.
             allocator::return_free_memory();
         }
         outcome
@@ -122,11 +126,11 @@ const JSON: &str = "application/json";
 /// Limit on the body of a request, and the name of the content.
 #[derive(Debug, Clone, Copy)]
 pub struct BodyLimit {
-    /// Largest content in bytes.
+    /// Maximum size of the content, in bytes.
     pub max_bytes: u64,
-    /// Bytes that a form around the content may add to the body; errors do not mention them.
+    /// Number of bytes that a form may add around the content. Errors do not mention them.
     pub form_max_bytes: u64,
-    /// Name of the content, as the start of a sentence: "A project".
+    /// Name of the content, as the start of a sentence, such as "A project".
     pub what: &'static str,
 }
 
@@ -137,13 +141,13 @@ impl Default for BodyLimit {
 }
 
 impl BodyLimit {
-    /// A limit for bodies that are not forms.
+    /// Returns a limit for bodies that are not forms.
     #[must_use]
     pub const fn of(max_bytes: u64, what: &'static str) -> Self {
         Self { max_bytes, form_max_bytes: 0, what }
     }
 
-    /// The error that names this limit.
+    /// Returns the error that names this limit.
     #[must_use]
     pub fn exceeded(self) -> ApiError {
         ApiError::TooLarge { what: self.what, limit_bytes: self.max_bytes }
@@ -158,8 +162,8 @@ impl BodyLimit {
     }
 }
 
-/// Middleware: limits bodies for all extractors, and passes `limit` to [`Json`] and [`RawBody`] for
-/// their errors.
+/// Middleware that limits bodies for all extractors. It also passes `limit` to [`Json`] and
+/// [`RawBody`], for their errors.
 ///
 /// Use it as `.layer(from_fn(move |request, next| body_limit(limit, request, next)))`, or through
 /// [`crate::router::with_body_limit`].
@@ -173,8 +177,8 @@ pub async fn body_limit(limit: BodyLimit, mut request: Request, next: Next) -> R
     next.run(request).await
 }
 
-/// A body whose `Content-Length` exceeds the limit. Reading it fails, so that the handler can check
-/// the caller first.
+/// Returns a body whose `Content-Length` exceeds the limit. Reading it fails, so that the handler
+/// can check the caller first.
 fn refused_when_read(body: Body) -> Body {
     Body::from_stream(futures_util::stream::once(async {
         discard(body).await;
@@ -187,14 +191,14 @@ fn refused_when_read(body: Body) -> Body {
 #[error("Content-Length exceeds the limit on the body")]
 struct AnnouncedTooLong;
 
-/// Reads and discards a refused body, up to a limit.
+/// Reads and discards a refused body, up to [`DISCARD_MAX_BYTES`] and [`DISCARD_WITHIN`].
 ///
-/// If the service answered while the client still sends, the connection would be reset, and
-/// browsers would report a network error instead of the answer.
+/// If the service answered while the client still sends, the connection would be reset. Browsers
+/// would then report a network error instead of the answer.
 async fn discard(body: Body) {
     let mut body = Limited::new(body, DISCARD_MAX_BYTES);
     let drained = async { while let Some(Ok(_)) = body.frame().await {} };
-    // The outcome does not matter: the body is refused.
+    // It does not matter whether the body ended, because it is refused anyway.
     let _ = tokio::time::timeout(DISCARD_WITHIN, drained).await;
 }
 
@@ -222,7 +226,7 @@ impl<S: Send + Sync> FromRequest<S> for RawBody {
     }
 }
 
-/// Whether a limit on the body's length is among the causes of `error`.
+/// Whether `error` was caused by a limit on the length of the body.
 #[must_use]
 pub fn is_length_limit(error: &(dyn std::error::Error + 'static)) -> bool {
     let mut cause = Some(error);
@@ -266,7 +270,7 @@ impl<T: DeserializeOwned + Send + 'static, S: Send + Sync> FromRequest<S> for Js
     }
 }
 
-/// Parses a small body directly, and a larger one on a blocking thread once a permit is free.
+/// Parses a small body on this thread, and a larger one on a blocking thread when a permit is free.
 async fn parsed<T: Send + 'static>(
     bytes: Bytes,
     parse: impl FnOnce(Bytes) -> Result<T, ApiError> + Send + 'static,
@@ -277,7 +281,7 @@ async fn parsed<T: Send + 'static>(
     with_document(bytes.len(), move || parse(bytes)).await
 }
 
-/// A JSON object that stays text, with any number of values.
+/// A JSON object with any number of values. It stays text.
 #[derive(Debug)]
 pub struct JsonObject(pub JsonText);
 
@@ -300,9 +304,10 @@ impl<S: Send + Sync> FromRequest<S> for JsonObject {
     }
 }
 
-/// A type with long fields. They are [`JsonText`], which takes no more memory than the text.
+/// A type with long fields. These fields are [`JsonText`], which takes no more memory than the
+/// text.
 pub trait LongFields: DeserializeOwned {
-    /// Names of the fields.
+    /// Names of the long fields.
     const NAMES: &'static [&'static str];
 }
 
@@ -322,7 +327,7 @@ impl<T: LongFields + Send + 'static, S: Send + Sync> FromRequest<S> for LongJson
 /// Parses an object whose fields in [`LongFields::NAMES`] stay text.
 ///
 /// # Errors
-/// As [`parse_object`]; 400 `too_many_values`.
+/// Those of [`parse_object`], and 400 `too_many_values`.
 pub fn parse_long<T: LongFields>(bytes: Bytes) -> Result<T, ApiError> {
     let document = read_text(&bytes)?;
     drop(bytes);
@@ -347,22 +352,24 @@ pub fn parse_long<T: LongFields>(bytes: Bytes) -> Result<T, ApiError> {
 /// Reads JSON as text.
 ///
 /// # Errors
-/// As [`parse_json`].
+/// Those of [`parse_json`].
 pub fn read_text(bytes: &[u8]) -> Result<JsonText, ApiError> {
     JsonText::read(bytes).map_err(|error| not_expected(&error))
 }
 
-/// Refuses JSON with too many values before it is parsed. The parser refuses malformed JSON.
+/// Refuses JSON with too many values before it is parsed. Malformed JSON is left to the parser.
 pub(crate) fn check_count(bytes: &[u8]) -> Result<(), ApiError> {
-    // An upper bound: a comma, colon or bracket precedes each value except the first. Those in
-    // strings only raise it.
+    // This is an upper bound: a comma, colon or bracket precedes each value except the first. Such
+    // characters in strings only raise the bound.
     if bytes.iter().filter(|byte| b",:[{".contains(byte)).count() < VALUES_MAX {
         return Ok(());
     }
     match value_count::count(bytes, VALUES_MAX) {
         Some(count) if count > VALUES_MAX => Err(ApiError::bad_request(
             "too_many_values",
-            format!("The body has more than {VALUES_MAX} JSON values, which is the limit."),
+            format!(
+                "The body has more than {VALUES_MAX} JSON values, which is the maximum; send fewer in one request."
+            ),
         )),
         _ => Ok(()),
     }
@@ -374,10 +381,10 @@ impl<T: serde::Serialize> IntoResponse for Json<T> {
     }
 }
 
-/// Parses JSON. Refuses more than 128 levels of nesting; errors name line and column.
+/// Parses JSON. More than 128 levels of nesting are refused. Errors name line and column.
 ///
 /// # Errors
-/// 400 `malformed_json`, or `unexpected_json` for well-formed JSON of another shape.
+/// 400 `malformed_json`, or `unexpected_json` for well-formed JSON that does not match `T`.
 pub fn parse_json<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     serde_json::from_slice(bytes).map_err(|error| not_expected(&error))
 }
@@ -390,11 +397,11 @@ fn not_expected(error: &serde_json::Error) -> ApiError {
     ApiError::bad_request(code, format!("The body is not the JSON that is expected here: {error}"))
 }
 
-/// Parses a JSON object. Refuses lists, which derived deserializers would accept as the fields in
-/// their order.
+/// Parses a JSON object. Refuses a list, which a derived deserializer would accept as the values of
+/// the fields.
 ///
 /// # Errors
-/// As [`parse_json`].
+/// Those of [`parse_json`].
 pub fn parse_object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, ApiError> {
     if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
         let detail = "The body is not the JSON that is expected here: it is a list instead of an object.";
@@ -410,7 +417,7 @@ fn require_json(headers: &HeaderMap) -> Result<(), ApiError> {
     body_kind::require_that(headers, is_json, &[JSON])
 }
 
-/// Query parameters.
+/// The query parameters.
 #[derive(Debug)]
 pub struct Query<T>(pub T);
 
@@ -425,7 +432,7 @@ impl<T: DeserializeOwned, S: Send + Sync> FromRequestParts<S> for Query<T> {
     }
 }
 
-/// Parts of the path.
+/// The parameters of the path.
 #[derive(Debug)]
 pub struct Path<T>(pub T);
 

@@ -1,15 +1,15 @@
-//! A budget of bytes for concurrent requests, shared fairly between their senders.
+//! A budget of bytes that concurrent requests share fairly between their senders.
 //!
-//! An owner may hold at most as many bytes as remain free (Choudhury and Hahne, "Dynamic queue
-//! length thresholds for shared-memory packet switches", 1998). One user gets half, two get a third
-//! each, and a new user always finds room.
+//! An owner may reserve at most as many bytes as remain free (Choudhury and Hahne, "Dynamic queue
+//! length thresholds for shared-memory packet switches", 1998). A single owner gets half of the
+//! budget, two owners get a third each, and bytes always remain free for another owner.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::error::{ApiError, ApiResult};
 
-/// Seconds after which a refused caller may try again.
+/// `Retry-After` of a refusal, in seconds.
 const RETRY_AFTER_SECS: u64 = 5;
 
 /// A budget of bytes that requests share.
@@ -18,19 +18,19 @@ pub(crate) struct FairBytes(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    /// Name of the content, in the plural, for messages.
+    /// Name of the content in the plural, for error texts.
     what: &'static str,
     max_bytes: u64,
-    held: Mutex<Held>,
+    totals: Mutex<Totals>,
 }
 
 #[derive(Debug, Default)]
-struct Held {
+struct Totals {
     bytes: u64,
     by_owner: HashMap<String, u64>,
 }
 
-/// The bytes that one request holds until this is dropped.
+/// The bytes that one request has reserved. Dropping this value frees them.
 #[derive(Debug)]
 pub(crate) struct ReservedBytes {
     budget: FairBytes,
@@ -39,41 +39,42 @@ pub(crate) struct ReservedBytes {
 }
 
 impl FairBytes {
-    /// A budget of `max_bytes`. `what` names the content in messages, such as "bodies of requests".
+    /// Creates a budget of `max_bytes`. `what` names the content in errors, such as "bodies of
+    /// requests".
     pub(crate) fn new(what: &'static str, max_bytes: u64) -> Self {
-        Self(Arc::new(Inner { what, max_bytes, held: Mutex::default() }))
+        Self(Arc::new(Inner { what, max_bytes, totals: Mutex::default() }))
     }
 
-    /// An empty reservation for `owner`.
+    /// Returns an empty reservation for `owner`.
     pub(crate) fn reservation(&self, owner: &str) -> ReservedBytes {
         ReservedBytes { budget: self.clone(), owner: owner.to_owned(), bytes: 0 }
     }
 }
 
 impl ReservedBytes {
-    /// Reserves `more` bytes. While no other reservation holds bytes, there is no limit.
+    /// Reserves `more` bytes. If no other reservation has bytes, there is no limit.
     ///
     /// # Errors
-    /// 503 `busy` with `Retry-After` if there is no room.
+    /// 503 `busy` with `Retry-After` if the budget has too few free bytes.
     pub(crate) fn grow(&mut self, more: u64) -> ApiResult<()> {
-        let Inner { what, max_bytes, held } = &*self.budget.0;
-        let mut held = held.lock().unwrap_or_else(PoisonError::into_inner);
-        let is_alone = held.bytes == self.bytes;
-        let total = held.bytes + more;
-        let of_owner = held.by_owner.get(&self.owner).copied().unwrap_or_default() + more;
-        if !is_alone && of_owner + total > *max_bytes {
+        let Inner { what, max_bytes, totals } = &*self.budget.0;
+        let mut totals = totals.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_alone = totals.bytes == self.bytes;
+        let total = totals.bytes + more;
+        let owner_bytes = totals.by_owner.get(&self.owner).copied().unwrap_or_default() + more;
+        if !is_alone && owner_bytes + total > *max_bytes {
             return Err(ApiError::Busy {
                 detail: format!(
-                    "There is no room for more {what} at the moment: all users' use {} of {max_bytes} bytes, and yours use {}. \
-                     Try again in {RETRY_AFTER_SECS} seconds.",
-                    held.bytes,
-                    of_owner - more
+                    "There is no space for more {what} at the moment: those of all users use {} of {max_bytes} bytes, and yours use {}; \
+                     try again in {RETRY_AFTER_SECS} seconds.",
+                    totals.bytes,
+                    owner_bytes - more
                 ),
                 retry_after_secs: RETRY_AFTER_SECS,
             });
         }
-        held.bytes = total;
-        held.by_owner.insert(self.owner.clone(), of_owner);
+        totals.bytes = total;
+        totals.by_owner.insert(self.owner.clone(), owner_bytes);
         self.bytes += more;
         Ok(())
     }
@@ -81,12 +82,12 @@ impl ReservedBytes {
 
 impl Drop for ReservedBytes {
     fn drop(&mut self) {
-        let mut held = self.budget.0.held.lock().unwrap_or_else(PoisonError::into_inner);
-        held.bytes -= self.bytes;
-        if let Some(of_owner) = held.by_owner.get_mut(&self.owner) {
-            *of_owner -= self.bytes;
-            if *of_owner == 0 {
-                held.by_owner.remove(&self.owner);
+        let mut totals = self.budget.0.totals.lock().unwrap_or_else(PoisonError::into_inner);
+        totals.bytes -= self.bytes;
+        if let Some(owner_bytes) = totals.by_owner.get_mut(&self.owner) {
+            *owner_bytes -= self.bytes;
+            if *owner_bytes == 0 {
+                totals.by_owner.remove(&self.owner);
             }
         }
     }
@@ -101,30 +102,30 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_leaves_room_for_others() {
+    fn an_owner_leaves_bytes_for_others() {
         let budget = FairBytes::new("tests", 120);
         let (mut first, mut second) = (budget.reservation("ada"), budget.reservation("ada"));
-        first.grow(40).expect("fits");
-        second.grow(20).expect("half of all");
+        first.grow(40).expect("within the owner's share");
+        second.grow(20).expect("half of the budget");
         assert!(is_busy(second.grow(1)));
-        let mut of_bob = budget.reservation("bob");
-        of_bob.grow(30).expect("half of what is free");
-        assert!(is_busy(of_bob.grow(1)));
-        let mut of_eve = budget.reservation("eve");
-        of_eve.grow(15).expect("half of what is still free");
+        let mut bob = budget.reservation("bob");
+        bob.grow(30).expect("half of the free bytes");
+        assert!(is_busy(bob.grow(1)));
+        let mut eve = budget.reservation("eve");
+        eve.grow(15).expect("half of the bytes that are still free");
         drop((first, second));
-        of_bob.grow(1).expect("there is room again");
-        drop((of_bob, of_eve));
-        let held = budget.0.held.lock().expect("free");
-        assert_eq!((held.bytes, held.by_owner.len()), (0, 0));
+        bob.grow(1).expect("there are free bytes again");
+        drop((bob, eve));
+        let totals = budget.0.totals.lock().expect("not poisoned");
+        assert_eq!((totals.bytes, totals.by_owner.len()), (0, 0));
     }
 
     #[test]
     fn the_only_reservation_has_no_limit() {
         let budget = FairBytes::new("tests", 10);
         let mut large = budget.reservation("ada");
-        large.grow(1_000).expect("it is the only one");
-        large.grow(1_000).expect("it still is");
+        large.grow(1_000).expect("it is the only reservation");
+        large.grow(1_000).expect("it still is the only reservation");
         assert!(is_busy(budget.reservation("bob").grow(1)));
     }
 }

@@ -14,22 +14,22 @@ use crate::error::{ApiError, ApiResult};
 use crate::etag;
 use crate::fair_bytes::ReservedBytes;
 
-/// Bytes that are read from the file at a time.
+/// Number of bytes that are read from the file at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
 
-/// A file to answer with.
+/// A file to send as an answer.
 #[derive(Debug)]
 pub(crate) struct FileAnswer {
     pub(crate) file: File,
-    /// Entity tag with its quotes.
+    /// Entity tag, including its quotes.
     pub(crate) etag: String,
     pub(crate) media_type: &'static str,
-    /// Name under which a browser saves it; `None`: the browser shows or plays it.
+    /// Name under which a browser saves the file. If `None`, the browser shows or plays it.
     pub(crate) save_as: Option<String>,
 }
 
 impl FileAnswer {
-    /// The answer to a request with these headers: 200, 206, 304 or 416.
+    /// Returns the answer to a request with these headers: 200, 206, 304 or 416.
     pub(crate) fn respond(self, request: &HeaderMap) -> ApiResult<Response> {
         self.respond_with(request, |file, length_bytes| Body::from_stream(chunks(file, length_bytes)))
     }
@@ -71,17 +71,18 @@ impl FileAnswer {
     }
 }
 
-/// The next `length_bytes` bytes of a file as a body that keeps `reserved` until it has been sent.
+/// Returns a body with the next `length_bytes` bytes of a file. It keeps `reserved` until it has
+/// been sent.
 pub(crate) fn counted(file: File, length_bytes: u64, reserved: ReservedBytes) -> Body {
     let chunks = chunks(file, length_bytes).map(move |chunk| {
-        // Counts until the body has been sent or the client has disconnected.
+        // The bytes count until the body has been sent or the client has disconnected.
         let _reserved = &reserved;
         chunk
     });
     Body::from_stream(chunks)
 }
 
-/// The next `length_bytes` bytes of a file in chunks.
+/// Returns the next `length_bytes` bytes of a file in chunks.
 fn chunks(file: File, length_bytes: u64) -> ReaderStream<Take<tokio::fs::File>> {
     ReaderStream::with_capacity(tokio::fs::File::from_std(file).take(length_bytes), CHUNK_BYTES)
 }
@@ -90,13 +91,13 @@ fn value(text: &str) -> ApiResult<HeaderValue> {
     HeaderValue::from_str(text).map_err(ApiError::internal)
 }
 
-/// Whether a range may be sent: `If-Range` demands the whole file if its tag has changed.
+/// Whether a range may be sent. `If-Range` requires the whole file if its tag has changed.
 fn may_be_partial(request: &HeaderMap, etag: &str) -> bool {
     request.get(header::IF_RANGE).is_none_or(|tag| tag.as_bytes() == etag.as_bytes())
 }
 
-/// First and last byte of the requested range. `None` for several ranges and for units other than
-/// bytes: the answer is the whole file then.
+/// Returns the first and last byte of the requested range. Returns `None` if there are several
+/// ranges, or if the unit is not bytes; then the answer is the whole file.
 fn requested_range(request: &HeaderMap, size_bytes: u64) -> ApiResult<Option<(u64, u64)>> {
     let text = request.get(header::RANGE).and_then(|value| value.to_str().ok());
     let Some((first, last)) = text
@@ -121,7 +122,7 @@ fn requested_range(request: &HeaderMap, size_bytes: u64) -> ApiResult<Option<(u6
     if is_outside { Err(ApiError::RangeNotSatisfiable { size_bytes }) } else { Ok(Some((start, end))) }
 }
 
-/// A `Content-Disposition` (RFC 6266) with the name in UTF-8, and in ASCII for old clients.
+/// Returns a `Content-Disposition` (RFC 6266) with the name in UTF-8, and in ASCII for old clients.
 pub(crate) fn attachment(name: &str) -> String {
     let plain: String = name
         .chars()
@@ -182,7 +183,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_file_counts_until_its_answer_has_been_sent() {
+    async fn the_bytes_of_a_file_are_reserved_until_its_answer_has_been_sent() {
         let budget = FairBytes::new("tests", 10);
         let answer = || {
             let mut file = tempfile::tempfile().expect("a file");
@@ -195,14 +196,14 @@ mod tests {
             answer().respond_counted(request, reserved)
         };
         let range = HeaderMap::from_iter([(header::RANGE, "bytes=1-2".parse().expect("a value"))]);
-        let first = counted(&range).expect("fits");
-        assert!(counted(&range).is_err(), "the whole file counts while it is sent");
+        let first = counted(&range).expect("within the budget");
+        assert!(counted(&range).is_err(), "the whole file is reserved while it is sent");
         let sent = axum::body::to_bytes(first.into_body(), usize::MAX).await.expect("a body");
         assert_eq!(sent, "23");
-        drop(counted(&HeaderMap::new()).expect("there is room again"));
+        drop(counted(&HeaderMap::new()).expect("the bytes are free again"));
         let tag = HeaderMap::from_iter([(header::IF_NONE_MATCH, "\"a\"".parse().expect("a value"))]);
-        let _unchanged = counted(&tag).expect("there is room again");
-        counted(&HeaderMap::new()).expect("an answer without a body does not count");
+        let _unchanged = counted(&tag).expect("the bytes are free again");
+        counted(&HeaderMap::new()).expect("an answer without a body reserves nothing");
     }
 
     #[test]

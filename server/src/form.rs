@@ -1,4 +1,4 @@
-//! Forms (`multipart/form-data`, RFC 7578).
+//! Reads forms (`multipart/form-data`, RFC 7578).
 
 use axum::extract::{FromRequest as _, Multipart, Request};
 use axum::http::HeaderMap;
@@ -14,10 +14,10 @@ pub(crate) fn is_form(headers: &HeaderMap) -> bool {
     body_kind::essence(headers) == FORM
 }
 
-/// The form in a body.
+/// Reads the form in a request body.
 ///
 /// # Errors
-/// 415 for a body of another kind, 400 `bad_form` for a form without a boundary.
+/// 415 if the body is not a form, 400 `bad_form` if the form has no boundary.
 pub(crate) async fn read(request: Request) -> ApiResult<Multipart> {
     body_kind::require(request.headers(), &[FORM])?;
     Multipart::from_request(request, &())

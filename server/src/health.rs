@@ -1,4 +1,5 @@
-//! `/healthz` and `/readyz`: whether the process is alive, and whether it can serve.
+//! Handlers of `/healthz` and `/readyz`: whether the process is alive, and whether it can answer
+//! requests.
 
 use axum::extract::State;
 use axum::routing::get;
@@ -9,7 +10,7 @@ use crate::db;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Health routes, outside the API's prefix and open to everybody.
+/// The health routes. They are outside the API's prefix, and everybody may call them.
 pub(crate) fn routes() -> Router<AppState> {
     Router::new().route("/healthz", get(healthz)).route("/readyz", get(readyz))
 }
@@ -42,7 +43,7 @@ mod tests {
     use crate::test_app::TestApp;
 
     #[tokio::test]
-    async fn alive_and_ready_differ() {
+    async fn an_alive_process_without_its_database_is_not_ready() {
         let app = TestApp::start().await;
         assert_eq!(app.remote(Method::GET, "/healthz").send().await.expect(200)["status"], "ok");
         assert_eq!(app.remote(Method::GET, "/readyz").send().await.expect(200)["status"], "ready");

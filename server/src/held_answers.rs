@@ -1,7 +1,7 @@
-//! Limits the memory of answers that wait for their clients.
+//! Limits the memory of answers that wait until their clients read them.
 //!
-//! An HTTP/2 client may send many requests and read no answers. All waiting answers share a budget
-//! of bytes, divided fairly between callers. Large answers wait on the disk instead
+//! An HTTP/2 client may send many requests without reading the answers. All waiting answers share a
+//! budget of bytes, which is divided fairly between callers. Large answers wait on the disk instead
 //! ([`crate::large_answer`]).
 
 use std::ops::RangeInclusive;
@@ -24,18 +24,19 @@ use crate::large_answer::IN_MEMORY_MAX_BYTES;
 use crate::peer::peer_of;
 use crate::state::AppState;
 
-/// Maximum total size of all waiting answers.
+/// Maximum total size of all waiting answers, in bytes.
 const MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Lengths of the answers that count. Longer ones are on the disk.
+/// Lengths in bytes of the answers that count. Longer answers are on the disk.
 const COUNTED_BYTES: RangeInclusive<u64> = 1_024..=IN_MEMORY_MAX_BYTES as u64;
 
-/// The budget of all answers.
+/// Returns the budget of all waiting answers.
 pub(crate) fn budget() -> FairBytes {
     FairBytes::new("answers that wait for their clients", MAX_BYTES)
 }
 
-/// Middleware: refuses reads of a caller whose waiting answers use up the budget.
+/// Middleware that refuses GET and HEAD requests of a caller whose waiting answers use up the
+/// budget.
 pub(crate) async fn limit(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let owner = owner(&state, &request);
     let changes_nothing = matches!(*request.method(), Method::GET | Method::HEAD);
@@ -49,12 +50,12 @@ pub(crate) async fn limit(State(state): State<AppState>, request: Request, next:
             response.map(|body| Body::new(CountedBody { body, reserved }))
         }
         Err(busy) if changes_nothing => busy.into_response(),
-        // The change has been made, so the caller must get its answer.
+        // The change has already been made, so the caller must get the answer.
         Err(_) => response,
     }
 }
 
-/// The caller: an account, an API key, or an address.
+/// Returns a text that identifies the caller: an account, an API key or an address.
 fn owner(state: &AppState, request: &Request) -> String {
     let headers = request.headers();
     if let Some(claims) = session(headers, &state.tokens) {
@@ -69,13 +70,13 @@ fn owner(state: &AppState, request: &Request) -> String {
     }
 }
 
-/// A body whose bytes count until they are sent.
+/// A body whose bytes count until they have been sent.
 struct CountedBody {
     body: Body,
     reserved: Arc<ReservedBytes>,
 }
 
-/// Bytes in the send buffers of HTTP/2, which may keep them for long.
+/// Bytes in the send buffers of HTTP/2. They may stay there for a long time.
 struct CountedBytes {
     bytes: Bytes,
     _reserved: Arc<ReservedBytes>,
@@ -131,25 +132,25 @@ mod tests {
             app.remote(Method::GET, "/api/v1/projects/song/raw").token(token).send().await
         };
         let mut waiting = app.state.held_answers.reservation(me["id"].as_str().expect("an id"));
-        waiting.grow(MAX_BYTES / 2).expect("half of all");
+        waiting.grow(MAX_BYTES / 2).expect("half of the budget");
         assert!(read(&ada).await.problem(503, "busy").contains("answers"));
         read(&bob).await.expect(200);
         drop(waiting);
         read(&ada).await.expect(200);
-        // Answers that were read are no longer counted.
-        app.state.held_answers.reservation("all").grow(MAX_BYTES / 2).expect("nothing is held");
+        // Answers that have been read no longer count.
+        app.state.held_answers.reservation("all").grow(MAX_BYTES / 2).expect("no bytes are reserved");
     }
 
     #[tokio::test]
     async fn bytes_count_until_they_are_dropped() {
         let budget = FairBytes::new("tests", 100);
         let mut reserved = budget.reservation("ada");
-        reserved.grow(50).expect("fits");
+        reserved.grow(50).expect("within the budget");
         let mut body = CountedBody { body: Body::from("fifty"), reserved: Arc::new(reserved) };
         let frame = body.frame().await.expect("a frame").expect("bytes").into_data().expect("bytes");
         drop(body);
         assert_eq!(&frame[..], b"fifty");
-        assert!(budget.reservation("ada").grow(1).is_err(), "the frame still holds its bytes");
+        assert!(budget.reservation("ada").grow(1).is_err(), "the frame still counts");
         drop(frame);
         budget.reservation("ada").grow(50).expect("the bytes are dropped");
     }

@@ -1,7 +1,7 @@
 //! Reads request bodies into memory, with a time limit and a shared budget of bytes.
 //!
-//! A body counts until it has arrived completely. After that, the permit of the work that reads it
-//! accounts for it ([`crate::permits`]).
+//! A body counts toward the budget until it has arrived completely. Afterwards it counts in the
+//! permit of the work that reads it ([`crate::permits`]).
 
 use std::pin::pin;
 use std::time::Duration;
@@ -17,33 +17,33 @@ use crate::error::{ApiError, ApiResult};
 use crate::fair_bytes::{FairBytes, ReservedBytes};
 use crate::peer::peer_of;
 
-/// Bytes of each body that do not count, so that small requests pass while large ones use up the
-/// budget.
+/// Number of bytes of each body that do not count. So small requests are accepted even while large
+/// ones use up the budget.
 const UNCOUNTED_BYTES: usize = 16 * 1024;
 
-/// How long the remainder of a refused body is read. Otherwise the client would see a closed
+/// How long the remainder of a refused body is read. Without this, the client would see a closed
 /// connection instead of the answer.
 const DISCARD_WITHIN: Duration = Duration::from_secs(5);
 
-/// Memory for incoming bodies: an extension of every request.
+/// Memory for bodies that arrive. It is an extension of every request.
 #[derive(Debug, Clone)]
 pub(crate) struct BodyMemory(FairBytes);
 
 impl BodyMemory {
-    /// A budget of `max_bytes`.
+    /// Creates a budget of `max_bytes`.
     pub(crate) fn new(max_bytes: u64) -> Self {
         Self(FairBytes::new("large bodies of requests (SF_BODIES_MEMORY_BYTES)", max_bytes))
     }
 }
 
-/// Id of the user who sends a body: an extension of requests with a known user.
+/// Id of the user who sends a body. It is an extension of requests with a known user.
 #[derive(Debug, Clone)]
 pub(crate) struct Sender(pub(crate) String);
 
 /// Waits for `reading`, which reads the body of a request with these extensions.
 ///
 /// # Errors
-/// Those of `reading`; 408 if it takes too long.
+/// Those of `reading`, and 408 if it takes too long.
 pub(crate) async fn in_time<T>(
     extensions: &Extensions,
     reading: impl Future<Output = ApiResult<T>>,
@@ -56,14 +56,14 @@ pub(crate) async fn in_time<T>(
 #[derive(Debug)]
 pub(crate) struct HeldBody {
     bytes: Vec<u8>,
-    /// Its part of the budget; `None` if nothing is counted.
+    /// The bytes that are reserved for this body; `None` if the request has no budget.
     reserved: Option<ReservedBytes>,
-    /// Length in `Content-Length`.
+    /// Length of the body according to `Content-Length`, in bytes.
     announced_bytes: Option<u64>,
 }
 
 impl HeldBody {
-    /// The unread body of `request`.
+    /// Returns the body of `request`, which has not been read yet.
     pub(crate) fn of(request: &Request) -> Self {
         let extensions = request.extensions();
         let sender = match (extensions.get::<Sender>(), peer_of(extensions)) {
@@ -81,7 +81,8 @@ impl HeldBody {
     /// Reads `chunks` to their end.
     ///
     /// # Errors
-    /// `refused` of an error among the chunks; 503 `busy` if the memory for bodies is used up.
+    /// Errors of the chunks, converted by `refused`; 503 `busy` if the memory for bodies is used
+    /// up.
     pub(crate) async fn read<E>(
         mut self,
         chunks: impl Stream<Item = Result<Bytes, E>>,
@@ -93,7 +94,7 @@ impl HeldBody {
             if let Err(refusal) = self.grow(chunk.len()) {
                 drop((self, chunk));
                 let remainder = async { while let Some(Ok(_)) = chunks.next().await {} };
-                // The outcome does not matter: the body is refused.
+                // It does not matter whether the body ended, because it is refused anyway.
                 let _ = tokio::time::timeout(DISCARD_WITHIN, remainder).await;
                 return Err(refusal);
             }
@@ -102,8 +103,8 @@ impl HeldBody {
         Ok(Bytes::from(self.bytes))
     }
 
-    /// Allocates memory for `more` bytes, and at least a quarter of the capacity, so that a long
-    /// body is not copied for each chunk.
+    /// Allocates memory for `more` bytes, and at least for a quarter of the capacity, so that a
+    /// long body is not copied for each chunk.
     fn grow(&mut self, more: usize) -> ApiResult<()> {
         let (length, capacity) = (self.bytes.len(), self.bytes.capacity());
         if length + more <= capacity {
@@ -121,7 +122,7 @@ impl HeldBody {
     }
 }
 
-/// The length of a body in `Content-Length`.
+/// Returns the length of a body according to `Content-Length`, in bytes.
 pub(crate) fn announced_bytes(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
 }
@@ -149,17 +150,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn small_bodies_pass_while_large_ones_use_up_the_budget() {
+    async fn small_bodies_are_accepted_while_large_ones_use_up_the_budget() {
         let memory = BodyMemory::new(4 * UNCOUNTED_BYTES as u64);
         let mut large = body_of("ada", &memory);
         large.grow(3 * UNCOUNTED_BYTES).expect("half of the memory counts");
-        let refused = read(body_of("ada", &memory), 40, UNCOUNTED_BYTES / 8).await.expect_err("no room");
+        let refused =
+            read(body_of("ada", &memory), 40, UNCOUNTED_BYTES / 8).await.expect_err("the budget is used up");
         assert!(refused.to_string().contains("SF_BODIES_MEMORY_BYTES"), "{refused}");
-        let bytes = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a small one");
+        let bytes = read(body_of("ada", &memory), UNCOUNTED_BYTES, 1).await.expect("a small body");
         assert_eq!(bytes.len(), UNCOUNTED_BYTES);
-        read(body_of("bob", &memory), 3, UNCOUNTED_BYTES / 2).await.expect("another user's");
+        read(body_of("bob", &memory), 3, UNCOUNTED_BYTES / 2).await.expect("a body of another user");
         drop(large);
-        let bytes = read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await.expect("there is room again");
+        let bytes =
+            read(body_of("ada", &memory), 3, UNCOUNTED_BYTES).await.expect("the budget is free again");
         assert_eq!(bytes.len(), 3 * UNCOUNTED_BYTES);
     }
 }

@@ -1,7 +1,9 @@
-//! A list of the helper processes that this process has started, to show and end them.
+//! A list of the helper processes that this process has started. Administrators can see and end
+//! them.
 //!
-//! The code that starts a helper registers it while it runs and checks its flag. No helper is ended
-//! by its process id, which the system may have given to another process.
+//! The code that starts a helper keeps it registered until the helper ends, and checks whether an
+//! administrator has requested its end. No helper is ended by its process id, because the operating
+//! system may have reused the id for another process.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -15,15 +17,15 @@ use crate::clock;
 /// A helper process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, ToSchema)]
 pub struct Helper {
-    /// Id within this service; never given to another helper.
+    /// Id of the helper within this process. It is never reused.
     pub id: u64,
-    /// Its kind: `decoder`, `plugin scan` or `folder dialog`.
+    /// Kind of helper: `decoder`, `plugin scan` or `folder dialog`.
     pub kind: &'static str,
     /// Process id.
     pub pid: u32,
-    /// When it was started, RFC 3339.
+    /// When the helper was started, RFC 3339.
     pub started_at: String,
-    /// Whether it was told to end.
+    /// Whether the helper was requested to end.
     pub ending: bool,
 }
 
@@ -39,12 +41,12 @@ impl Inner {
     }
 }
 
-/// All helper processes of this process.
+/// All running helper processes of this process.
 #[derive(Debug, Clone, Default)]
 pub struct Helpers(Arc<Inner>);
 
 impl Helpers {
-    /// Lists a helper until the returned value is dropped.
+    /// Lists a helper until the returned registration is dropped.
     pub(crate) fn register(&self, kind: &'static str, pid: u32) -> Registered {
         let id = self.0.last_id.fetch_add(1, Ordering::Relaxed) + 1;
         let helper = Helper { id, kind, pid, started_at: clock::now_text(), ending: false };
@@ -53,7 +55,7 @@ impl Helpers {
         Registered { helpers: self.clone(), id, stop }
     }
 
-    /// The helpers that run now, the oldest first.
+    /// Returns the helpers that run now, the oldest first.
     pub(crate) fn list(&self) -> Vec<Helper> {
         let current = |(helper, stop): &(Helper, Arc<AtomicBool>)| Helper {
             ending: stop.load(Ordering::Relaxed),
@@ -62,7 +64,7 @@ impl Helpers {
         self.0.running().values().map(current).collect()
     }
 
-    /// Sets the flag of a helper and returns its description; `None` if it does not run.
+    /// Requests that a helper ends, and returns its description. Returns `None` if it does not run.
     pub(crate) fn end(&self, id: u64) -> Option<Helper> {
         let running = self.0.running();
         let (helper, stop) = running.get(&id)?;
@@ -71,7 +73,7 @@ impl Helpers {
     }
 }
 
-/// The registration of a helper, which ends when this is dropped.
+/// The registration of a helper. Dropping it removes the helper from the list.
 #[derive(Debug)]
 pub(crate) struct Registered {
     helpers: Helpers,
@@ -80,7 +82,7 @@ pub(crate) struct Registered {
 }
 
 impl Registered {
-    /// Whether the helper must be ended.
+    /// Whether the code that started the helper must end it.
     pub(crate) fn is_to_end(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
@@ -97,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_helper_is_listed_while_it_runs_and_can_be_told_to_end() {
+    fn a_helper_is_listed_while_it_runs_and_can_be_requested_to_end() {
         let helpers = Helpers::default();
         let first = helpers.register("decoder", 7);
         let second = helpers.register("decoder", 8);
@@ -111,7 +113,7 @@ mod tests {
         assert_eq!(helpers.list().len(), 1);
         drop(first);
         let third = helpers.register("decoder", 9);
-        assert!(helpers.list()[0].id > id, "ids are unique");
+        assert!(helpers.list()[0].id > id, "ids are not reused");
         drop(third);
     }
 }

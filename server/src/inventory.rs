@@ -1,4 +1,4 @@
-//! Stored files of all slices: their kinds, and the files in the database.
+//! Lists the kinds of stored files of all slices, and the files that the database refers to.
 
 use crate::db::Db;
 use crate::error::ApiResult;
@@ -6,24 +6,25 @@ use crate::exports::{STEM_FILES, render_files};
 use crate::storage::{BlobKey, Expected, FileKind};
 use crate::{audio, soundfonts};
 
-/// Every kind of stored file that must be kept; others can be made again.
+/// Every kind of stored file that must be kept. Files of other kinds can be made again.
 pub(crate) const KINDS: [FileKind; 6] =
     [audio::FILES, audio::WAITING, audio::PARTS, soundfonts::FILES, render_files::FILES, STEM_FILES];
 
-/// Kinds whose files are not in the database.
+/// Kinds of files that the database does not list.
 pub(crate) const UNLISTED: [FileKind; 2] = [render_files::FILES, STEM_FILES];
 
-/// Every stored file in the database.
+/// Returns every stored file that the database refers to.
 ///
 /// # Errors
-/// If the database fails.
+/// If a query fails.
 pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     let mut expected = audio::expected(db).await?;
     expected.extend(soundfonts::expected(db).await?);
     Ok(expected)
 }
 
-/// The key of a stored file, from its folder and name in a backup.
+/// Returns the key of a stored file from its folder and name in a backup, or `None` for an unknown
+/// kind of file.
 pub(crate) fn key_of(folder: &str, file_name: &str) -> Option<BlobKey> {
     KINDS.iter().filter(|kind| kind.folder == folder).find_map(|kind| kind.key(file_name))
 }

@@ -1,8 +1,8 @@
-//! Sends large answers from the disk, so that they hold no memory.
+//! Sends large answers from the disk, so that they occupy no memory.
 //!
 //! Clients may read answers slowly. So a large answer is written to an unnamed temporary file,
-//! which the system removes with the connection. If only the disk's reserve is free, answers are
-//! sent from memory.
+//! which the operating system removes when the connection ends. If the disk has no space besides
+//! its reserve, large answers are sent from memory.
 
 use std::fs::File;
 use std::io::{self, ErrorKind, Seek as _, Write as _};
@@ -21,14 +21,14 @@ use crate::storage::has_room;
 /// Longest answer that is sent from memory, in bytes.
 pub(crate) const IN_MEMORY_MAX_BYTES: usize = 64 * 1024;
 
-/// Maximum total size of large answers on the disk, and in memory if the disk is full.
+/// Maximum total size of large answers on the disk, and in memory if the disk is full, in bytes.
 const ON_DISK_MAX_BYTES: u64 = 2 * 1024 * 1024 * 1024;
 const ON_FULL_DISK_MAX_BYTES: u64 = 128 * 1024 * 1024;
 
-/// Maximum total size of renders and bundles on the disk while they are sent.
+/// Maximum total size of renders and bundles on the disk while they are sent, in bytes.
 const TEMPORARY_FILES_MAX_BYTES: u64 = 8 * 1024 * 1024 * 1024;
 
-/// Size of the chunks that are sent from memory.
+/// Size of the chunks of answers that are sent from memory, in bytes.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Budgets of bytes for large answers.
@@ -36,15 +36,15 @@ const CHUNK_BYTES: usize = 64 * 1024;
 pub(crate) struct LargeAnswers {
     on_disk: FairBytes,
     in_memory: FairBytes,
-    /// Files that are made for one answer: renders and bundles.
+    /// Budget for files that are made for one answer: renders and bundles.
     temporary_files: FairBytes,
 }
 
 impl LargeAnswers {
-    /// Reserves room for a file of `bytes` bytes that is made for one answer to `user_id`.
+    /// Reserves space for a file of `bytes` bytes that is made for one answer to `user_id`.
     ///
     /// # Errors
-    /// 503 `busy` if too many are being sent.
+    /// 503 `busy` if too many such files are being sent.
     pub(crate) fn reserve_file(&self, user_id: &str, bytes: u64) -> ApiResult<ReservedBytes> {
         let mut reserved = self.temporary_files.reservation(user_id);
         reserved.grow(bytes)?;
@@ -63,10 +63,10 @@ impl Default for LargeAnswers {
     }
 }
 
-/// An answer to `user_id` with these bytes. Blocks.
+/// Returns an answer to `user_id` with these bytes. Blocks.
 ///
 /// # Errors
-/// 503 `busy` if too many large answers are being sent; if the disk cannot be written.
+/// 503 `busy` if too many large answers are being sent, or an error if the disk cannot be written.
 pub(crate) fn answer(
     state: &AppState,
     user_id: &str,
@@ -87,7 +87,7 @@ pub(crate) fn answer(
     let on_disk = reserve(&state.large_answers.on_disk)?;
     let body = match unnamed_file(state, &bytes) {
         Ok(file) => file_answer::counted(file, length, on_disk),
-        // On a full disk, users must still be able to read a song and save it elsewhere.
+        // Even if the disk is full, users must be able to read a song and save it elsewhere.
         Err(error) if matches!(error.kind(), ErrorKind::StorageFull | ErrorKind::QuotaExceeded) => {
             from_memory(bytes, reserve(&state.large_answers.in_memory)?)
         }
@@ -96,10 +96,10 @@ pub(crate) fn answer(
     Ok(([kind, (header::CONTENT_LENGTH, HeaderValue::from(length))], body).into_response())
 }
 
-/// An answer to `user_id` with the sound in this unnamed file. Blocks.
+/// Returns an answer to `user_id` with the audio in this unnamed file. Blocks.
 ///
 /// # Errors
-/// 503 `busy` if too many sounds are being sent; if the disk cannot be read.
+/// 503 `busy` if too many such files are being sent, or an error if the disk cannot be read.
 pub(crate) fn sound(
     state: &AppState,
     user_id: &str,
@@ -117,8 +117,8 @@ pub(crate) fn sound(
     Ok((headers, file_answer::counted(file, length, reserved)).into_response())
 }
 
-/// An unnamed file in the storage folder with these bytes. Fails as on a full disk if only the
-/// reserve is free; deletes nothing to make room.
+/// Writes these bytes to an unnamed file in the storage folder. If the disk has no space besides
+/// its reserve, fails as on a full disk. No deleted files are purged to free space.
 fn unnamed_file(state: &AppState, bytes: &[u8]) -> io::Result<File> {
     let folder = &state.config.storage.dir;
     if !has_room(state, folder, bytes.len() as u64) {
@@ -133,11 +133,11 @@ fn unnamed_file(state: &AppState, bytes: &[u8]) -> io::Result<File> {
 fn from_memory(bytes: Bytes, reserved: ReservedBytes) -> Body {
     let chunks = stream::unfold((bytes, reserved), |(mut remaining, reserved)| async move {
         let chunk = remaining.split_to(remaining.len().min(CHUNK_BYTES));
-        // A copy, since a slice would keep the whole buffer in memory.
+        // The chunk is copied, because a slice would keep the whole buffer in memory.
         let chunk = (!chunk.is_empty()).then(|| Bytes::copy_from_slice(&chunk))?;
         Some((Ok::<_, io::Error>(chunk), (remaining, reserved)))
     });
-    // Compression polls again after the end.
+    // The compression layer polls the body again after its end.
     Body::from_stream(chunks.fuse())
 }
 
@@ -154,16 +154,16 @@ mod tests {
         let app = TestApp::start().await;
         let send = |user_id: &str| {
             let file = tempfile::tempfile().expect("a file");
-            // A sparse file takes no room on the disk.
+            // The file is sparse, so it takes no space on the disk.
             file.set_len(TEMPORARY_FILES_MAX_BYTES / 2 - 1).expect("sets");
             sound(&app.state, user_id, "audio/wav", file)
         };
-        let first = send("ada").expect("fits");
+        let first = send("ada").expect("within the budget");
         assert_eq!(first.headers()[header::CONTENT_LENGTH], (TEMPORARY_FILES_MAX_BYTES / 2 - 1).to_string());
-        let refusal = send("ada").expect_err("ada holds half of the budget");
+        let refusal = send("ada").expect_err("ada already uses half of the budget");
         assert!(matches!(refusal, ApiError::Busy { .. }), "{refusal}");
         drop(first);
-        send("ada").expect("there is room again");
+        send("ada").expect("the budget is free again");
     }
 
     #[tokio::test]
@@ -174,7 +174,7 @@ mod tests {
         let names = || std::fs::read_dir(&app.state.config.storage.dir).expect("reads").count();
         let before = names();
         let file = unnamed_file(&app.state, &bytes).expect("writes");
-        assert_eq!(names(), before, "it has a name");
+        assert_eq!(names(), before, "the file has a name");
         let length = bytes.len() as u64;
         for body in [
             file_answer::counted(file, length, budget.reservation("a")),
@@ -185,10 +185,10 @@ mod tests {
         }
     }
 
-    /// Number of unnamed files in the storage folder that this process holds open.
+    /// Returns the number of unnamed files in the storage folder that this process has open.
     #[cfg(target_os = "linux")]
     fn unnamed_files(app: &TestApp) -> usize {
-        let folder = app.state.config.storage.dir.canonicalize().expect("it exists");
+        let folder = app.state.config.storage.dir.canonicalize().expect("the folder exists");
         let open = std::fs::read_dir("/proc/self/fd").expect("open files");
         let targets = open.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
         targets.filter(|to| to.starts_with(&folder) && to.to_string_lossy().ends_with(" (deleted)")).count()
@@ -208,7 +208,7 @@ mod tests {
                 sent.extend_from_slice(&frame.expect("a frame").into_data().expect("bytes"));
             }
             assert_eq!(sent, bytes);
-            assert!(body.frame().await.is_none(), "polled again after the end");
+            assert!(body.frame().await.is_none(), "the body ends only once");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Songfoundry's service: the API under `/api/v1`, the page, storage and background tasks.
+//! The service of Songfoundry: the API under `/api/v1`, the page, storage and background tasks.
 //!
 //! `ARCHITECTURE.md` maps the whole project; [`router`] explains how to add a slice. No slice reads
 //! another slice's tables, no handler computes samples, and no plugin is loaded into this process.

@@ -1,4 +1,4 @@
-//! Reading the audit log.
+//! Lists the audit log.
 
 use axum::extract::State;
 

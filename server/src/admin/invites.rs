@@ -27,11 +27,11 @@ const NOTE_MAX_CHARS: usize = 200;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 enum InviteState {
-    /// It can be used.
+    /// The invitation can be used.
     Open,
-    /// It was used.
+    /// The invitation was used.
     Used,
-    /// It has expired.
+    /// The invitation has expired.
     Expired,
 }
 
@@ -46,15 +46,15 @@ pub(super) struct Invite {
     role: Role,
     /// A note for administrators; may be empty.
     note: String,
-    /// Name of the administrator who made it.
+    /// Name of the administrator who created the invitation.
     created_by: String,
-    /// When it was made, RFC 3339.
+    /// When the invitation was created, RFC 3339.
     created_at: String,
     /// Expiry time, RFC 3339.
     expires_at: String,
-    /// When it was used, RFC 3339; null if it was not.
+    /// When the invitation was used, RFC 3339; null if it was not.
     used_at: Option<String>,
-    /// Name of the account that was made with it.
+    /// Name of the account that was created with the invitation.
     used_by: Option<String>,
 }
 
@@ -90,23 +90,24 @@ pub(super) async fn list(
 #[serde(deny_unknown_fields)]
 pub(super) struct NewInvite {
     /// Role of the new account; `user` by default.
-    #[serde(default = "ordinary")]
+    #[serde(default = "default_role")]
     role: Role,
     /// A note for administrators: at most 200 characters.
     #[serde(default)]
     #[schema(max_length = 200)]
     note: String,
-    /// How long it is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by default.
-    #[serde(default = "week")]
+    /// How long the invitation is valid, in seconds: 60 to 7776000 (90 days); 604800 (7 days) by
+    /// default.
+    #[serde(default = "default_lifetime_secs")]
     #[schema(minimum = 60, maximum = 7_776_000)]
     expires_in_secs: u32,
 }
 
-fn ordinary() -> Role {
+fn default_role() -> Role {
     Role::User
 }
 
-fn week() -> u32 {
+fn default_lifetime_secs() -> u32 {
     LIFETIME_DEFAULT_SECS
 }
 
@@ -115,8 +116,8 @@ fn week() -> u32 {
 pub(super) struct NewInviteAnswer {
     /// The code for the invited person. It is never shown again.
     code: String,
-    /// The page's path with the code, for registering. The code follows `#`, which browsers do not
-    /// send, so that no log contains it.
+    /// The page's path with the code, for registering. The code follows `#`. Browsers do not send
+    /// that part, so no log contains the code.
     register_path: String,
     /// The stored invitation.
     #[serde(flatten)]
@@ -126,7 +127,7 @@ pub(super) struct NewInviteAnswer {
 /// Creates an invitation for one account.
 #[utoipa::path(post, path = "/admin/invites", tag = "admin", security(("bearer" = ["admin", "log_in"])), request_body = NewInvite,
     responses((status = 201, body = NewInviteAnswer),
-        (status = 409, description = "`registration_closed`: nobody could use it", body = Problem,
+        (status = 409, description = "`registration_closed`: nobody can register", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn create(
     State(state): State<AppState>,
@@ -141,7 +142,7 @@ pub(super) async fn create(
                     .to_owned(),
         });
     }
-    check(&new)?;
+    check_lifetime_and_note(&new)?;
     let note = new.note.trim();
     let MadeInvite { code, row } =
         management::create_invite(&state.db, &admin.username, new.role, note, new.expires_in_secs).await?;
@@ -152,7 +153,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, Json(NewInviteAnswer { code, register_path, invite: row.into() })))
 }
 
-fn check(new: &NewInvite) -> ApiResult<()> {
+fn check_lifetime_and_note(new: &NewInvite) -> ApiResult<()> {
     if !(LIFETIME_MIN_SECS..=LIFETIME_MAX_SECS).contains(&new.expires_in_secs) {
         return Err(ApiError::bad_request(
             "bad_lifetime",
@@ -165,7 +166,7 @@ fn check(new: &NewInvite) -> ApiResult<()> {
     if new.note.chars().count() > NOTE_MAX_CHARS || new.note.chars().any(char::is_control) {
         return Err(ApiError::bad_request(
             "bad_note",
-            format!("A note has at most {NOTE_MAX_CHARS} printable characters."),
+            format!("`note` is invalid; expected at most {NOTE_MAX_CHARS} printable characters."),
         ));
     }
     Ok(())

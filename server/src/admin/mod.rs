@@ -1,7 +1,8 @@
-//! Administration: accounts, invitations, throttled log-ins, storage, tasks, scans, the audit log.
+//! Administration of accounts, invitations, throttled log-ins, storage, tasks, scans and the audit
+//! log.
 //!
-//! This slice has no tables; it calls the slices that have them. All operations are for
-//! administrators, including the desktop's local caller. API keys cannot change accounts.
+//! This slice has no tables; it calls the slices that own the data. Only administrators may call
+//! its operations, which includes the desktop's local caller. API keys cannot change accounts.
 
 mod audit_log;
 mod invites;
@@ -17,7 +18,7 @@ use utoipa_axum::routes;
 
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(users::list, users::create))

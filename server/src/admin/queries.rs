@@ -10,11 +10,11 @@ use crate::tasks::TaskState;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct UserQuery {
-    /// Part of the name, in any case.
+    /// Part of the user name, in any case.
     pub(super) search: Option<String>,
 }
 
-/// Account or address whose failed log-ins are deleted. One of the two is needed.
+/// Account or address whose failed log-ins are deleted. At least one of the two is required.
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LiftQuery {
@@ -37,9 +37,9 @@ pub(super) struct TaskQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct AuditQuery {
-    /// Only this action.
+    /// Only entries with this action.
     #[param(inline)]
     pub(super) action: Option<Action>,
-    /// Only entries with this account as actor or target, by name.
+    /// Only entries that have the account with this name as actor or target.
     pub(super) user: Option<String>,
 }

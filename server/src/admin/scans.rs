@@ -1,4 +1,4 @@
-//! Scans for SoundFonts and plugins.
+//! Results of the scans for SoundFonts and plugins.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -27,22 +27,22 @@ pub(super) struct Scans {
 pub(super) struct PluginScan {
     /// Id of the user.
     user_id: String,
-    /// When it ended, RFC 3339.
+    /// When the scan ended, RFC 3339.
     scanned_at: String,
     /// Folders that were searched.
     folders: Vec<String>,
-    /// Plugins that play notes.
+    /// Number of plugins that play notes.
     instruments: usize,
-    /// Plugins that change sound.
+    /// Number of plugins that process audio.
     effects: usize,
-    /// Plugins and modules of unknown purpose, and folders that could not be read.
+    /// Plugins and modules that could not be classified, and folders that could not be read.
     problems: Vec<PluginProblem>,
 }
 
-/// A problem of a scan for plugins.
+/// A problem that a scan for plugins found.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct PluginProblem {
-    /// Path.
+    /// Path of the module or folder.
     path: String,
     /// The problem.
     problem: String,
@@ -69,31 +69,32 @@ impl PluginScan {
     }
 }
 
-/// Result of the last scan for SoundFonts.
+/// Result of the latest scan for SoundFonts.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SoundFontScan {
-    /// When it ended, RFC 3339.
+    /// When the scan ended, RFC 3339.
     scanned_at: String,
     /// Folders that are searched (`SF_SOUNDFONT_DIRS`).
     folders: Vec<String>,
-    /// Banks that were found.
+    /// Number of SoundFonts that were found.
     found: usize,
-    /// Banks that can be played.
+    /// Number of SoundFonts that can be played.
     usable: usize,
-    /// The bank that replaces missing ones; null if there is none.
+    /// Id of the SoundFont that replaces missing ones; null if there is none.
     default_soundfont_id: Option<String>,
-    /// Banks that cannot be played, or only in part, and files with the id of another bank.
+    /// SoundFonts that cannot be played at all or only in part, and files whose id another
+    /// SoundFont already has.
     problems: Vec<ScanProblem>,
 }
 
-/// A faulty bank.
+/// A SoundFont with a problem.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct ScanProblem {
-    /// Id of the bank.
+    /// Id of the SoundFont.
     soundfont_id: String,
-    /// Its file.
+    /// Path of the SoundFont's file.
     path: String,
-    /// Whether it is played without the skipped parts.
+    /// Whether the SoundFont can be played, without its faulty parts.
     usable: bool,
     /// The problem.
     problem: String,
@@ -112,7 +113,7 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             problem: summary.problem.clone().or(skipped)?,
         })
     });
-    let passed_over = snapshot.shadowed.iter().map(|file| ScanProblem {
+    let shadowed = snapshot.shadowed.iter().map(|file| ScanProblem {
         soundfont_id: file.soundfont_id.clone(),
         path: file.path.display().to_string(),
         usable: false,
@@ -128,7 +129,7 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
             default_soundfont_id: snapshot
                 .default_soundfont()
                 .map(|soundfont| soundfont.summary.soundfont_id.clone()),
-            problems: problems.chain(passed_over).collect(),
+            problems: problems.chain(shadowed).collect(),
         },
         plugins: state
             .plugins
@@ -139,14 +140,14 @@ fn scans(state: &AppState, snapshot: &Snapshot) -> Json<Scans> {
     })
 }
 
-/// Returns the results of the last scans.
+/// Returns the results of the latest scans.
 #[utoipa::path(get, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Scans>> {
     let snapshot = state.soundfonts.catalogue.current().await?;
     Ok(scans(&state, &snapshot))
 }
 
-/// Scans for SoundFonts now and returns the results. Reads only new and changed files.
+/// Scans for SoundFonts now, and returns the results. Only new and changed files are read.
 #[utoipa::path(post, path = "/admin/scans", tag = "admin", security(("bearer" = ["admin", "log_in"])), responses((status = 200, body = Scans), CommonErrors))]
 pub(super) async fn start(
     State(state): State<AppState>,

@@ -1,4 +1,4 @@
-//! Stored bytes by user, and on the disk.
+//! Stored bytes of each user, and total sizes on the disk.
 
 use axum::extract::State;
 use serde::Serialize;
@@ -12,40 +12,40 @@ use crate::state::AppState;
 use crate::storage::Blobs;
 use crate::{audio, disk, projects, soundfonts, storage, tasks};
 
-/// Stored bytes of one user.
+/// Numbers and sizes of a user's stored data.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct UserStorage {
     /// Id of the account.
     user_id: String,
     /// Name of the account.
     username: String,
-    /// Audio files.
+    /// Number of audio files.
     audio_files: u64,
-    /// Their size with decoded copies, peaks and unfinished uploads, in bytes. It counts toward the
-    /// quota.
+    /// Size of the audio files with decoded copies, peaks and unfinished uploads, in bytes. It
+    /// counts toward `audio_quota_bytes`.
     audio_bytes: u64,
     /// Number of SoundFonts that the user uploaded; identical files count once.
     soundfonts: u64,
-    /// Their size in bytes. It counts toward the same quota.
+    /// Size of these SoundFonts in bytes. It also counts toward `audio_quota_bytes`.
     soundfont_bytes: u64,
-    /// Quota of audio and SoundFonts, in bytes.
+    /// Quota for audio and SoundFonts together, in bytes.
     audio_quota_bytes: u64,
-    /// Projects.
+    /// Number of projects.
     projects: u64,
-    /// Their kept revisions and the autosave, in bytes.
+    /// Size of the kept revisions of projects and of the autosave, in bytes.
     project_bytes: u64,
-    /// Inputs and results of tasks, in bytes. They count toward the quota of projects.
+    /// Size of the inputs and results of tasks, in bytes. It counts toward the quota of projects.
     task_bytes: u64,
-    /// Finished exports and stems that are kept, in bytes.
+    /// Size of finished exports and stems that are kept, in bytes.
     render_bytes: u64,
-    /// All of these, in bytes.
+    /// Sum of all sizes above, in bytes.
     total_bytes: u64,
 }
 
-/// Stored bytes of all users, and on the disk.
+/// Stored data of all users, and sizes on the disk.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Storage {
-    /// By user, the largest total first. Audio of several users counts for each of them.
+    /// The users, the largest total first. Audio that several users have counts for each of them.
     users: Vec<UserStorage>,
     /// Size of all stored audio in bytes; identical files count once.
     audio_disk_bytes: u64,
@@ -57,7 +57,7 @@ pub(super) struct Storage {
     free_bytes: Option<u64>,
 }
 
-/// Returns the stored bytes of every user, with decoded copies.
+/// Returns the stored bytes of every user, decoded copies included.
 #[utoipa::path(get, path = "/admin/storage", tag = "admin", security(("bearer" = ["admin"])),
     responses((status = 200, body = Storage), CommonErrors))]
 pub(super) async fn read(State(state): State<AppState>, _: Admin) -> ApiResult<Json<Storage>> {

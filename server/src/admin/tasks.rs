@@ -1,4 +1,4 @@
-//! Tasks of all users.
+//! Lists and cancels the tasks of all users.
 
 use std::collections::HashMap;
 
@@ -18,7 +18,7 @@ use crate::tasks::Task;
 /// A task and its owner.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct OwnedTask {
-    /// Id of the account that started it.
+    /// Id of the account that started the task.
     owner_id: String,
     /// Name of that account.
     owner: String,
@@ -48,7 +48,8 @@ pub(super) async fn list(
     Ok(Json(Page::from_overfetched(owned.collect(), limit, position)))
 }
 
-/// Cancels a task of any user. It ends soon afterwards; a finished task stays unchanged.
+/// Cancels a task of any user. A running task ends soon afterwards; a finished task stays
+/// unchanged.
 #[utoipa::path(delete, path = "/admin/tasks/{id}", tag = "admin", security(("bearer" = ["admin"])), params(("id", description = "Id of the task")),
     responses((status = 200, description = "The task as it is now", body = OwnedTask), CommonErrors))]
 pub(super) async fn cancel(

@@ -41,8 +41,8 @@ pub(super) struct Lifted {
     lifted: u64,
 }
 
-/// Deletes the failed log-ins of an account, from an address, or of an account from an address,
-/// which ends their throttling. For an address alone, also deletes the registrations from there.
+/// Deletes the failed log-ins of an account, of an address, or of an account at an address, which
+/// ends their throttling. For an address alone, also deletes its registrations.
 #[utoipa::path(delete, path = "/admin/throttled", tag = "admin", security(("bearer" = ["admin", "log_in"])),
     params(LiftQuery), responses((status = 200, body = Lifted), CommonErrors))]
 pub(super) async fn lift(

@@ -1,4 +1,4 @@
-//! Accounts: listing, making, switching off, roles, quotas, new passwords.
+//! Accounts: listing, creating, roles, disabling, quotas and new passwords.
 
 use std::collections::HashMap;
 
@@ -17,7 +17,7 @@ use crate::paging::{Page, PageQuery, Position};
 use crate::state::AppState;
 use crate::storage;
 
-/// Largest quota in bytes, as for the setting.
+/// Largest quota in bytes, as for the setting `SF_AUDIO_QUOTA_BYTES`.
 const QUOTA_MAX_BYTES: u64 = 1 << 50;
 
 /// An account as administrators see it.
@@ -31,11 +31,11 @@ pub(super) struct Account {
     role: Role,
     /// Whether the account is disabled.
     disabled: bool,
-    /// Whether nothing else is allowed until the password is changed.
+    /// Whether the user must change the password before any other operation.
     must_change_password: bool,
     /// Whether the account has a password; the desktop's administrator begins without one.
     has_password: bool,
-    /// When it was made, RFC 3339.
+    /// When the account was created, RFC 3339.
     created_at: String,
     /// Time of the last log-in with the password, RFC 3339; null if never.
     last_login_at: Option<String>,
@@ -113,13 +113,13 @@ pub(super) struct NewUser {
     #[schema(pattern = r"^\s*[A-Za-z0-9._+@-]{2,64}\s*$")]
     username: String,
     /// Role of the user; `user` by default.
-    #[serde(default = "ordinary")]
+    #[serde(default = "default_role")]
     role: Role,
     /// First password, which must be changed at the first log-in; generated if left out.
     password: Option<String>,
 }
 
-fn ordinary() -> Role {
+fn default_role() -> Role {
     Role::User
 }
 
@@ -169,7 +169,7 @@ pub(super) struct UserChange {
     audio_quota_bytes: Option<Option<u64>>,
 }
 
-/// Distinguishes null from a missing field.
+/// Reads a field that is present, so that null differs from a missing field.
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Option<u64>>, D::Error> {
     Option::deserialize(deserializer).map(Some)
 }
@@ -205,7 +205,8 @@ pub(super) async fn change(
     Ok(Json(Accounts::of(&state).await?.view(after)))
 }
 
-/// `cancelled` is the number of tasks that were cancelled when the account was disabled.
+/// Records changes of role and of disabling in the audit log. `cancelled` is the number of tasks
+/// that were cancelled when the account was disabled.
 async fn record_change(state: &AppState, who: &Who, before: &UserRow, after: &UserRow, cancelled: u64) {
     if before.role != after.role {
         let detail = format!("{} to {}", before.role.as_str(), after.role.as_str());

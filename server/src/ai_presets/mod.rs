@@ -16,7 +16,7 @@ use crate::state::AppState;
 /// Maximum number of templates of a user.
 const TEMPLATES_MAX: i64 = 2_000;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     OpenApiRouter::new()
         .routes(routes!(verbs::list, verbs::create))
@@ -30,19 +30,19 @@ pub fn routes() -> OpenApiRouter<AppState> {
 pub struct PromptTemplate {
     /// Id, a UUID.
     pub id: String,
-    /// Its title.
+    /// Title of the template.
     pub title: String,
     /// The text, with `{{name}}` where a variable goes.
     pub body: String,
     /// Keywords for searches.
     pub keywords: Vec<String>,
-    /// Whether it is a favourite.
+    /// Whether the template is a favourite.
     pub favourite: bool,
-    /// Names of its variables, in the order of their first use.
+    /// Names of the variables, in the order of their first use.
     pub variables: Vec<String>,
-    /// When it was stored, RFC 3339.
+    /// When the template was stored, RFC 3339.
     pub created_at: String,
-    /// When it was last changed, RFC 3339.
+    /// When the template was last changed, RFC 3339.
     pub updated_at: String,
 }
 

@@ -11,6 +11,6 @@ pub(super) struct TemplateQuery {
     pub(super) keyword: Option<String>,
     /// Part of the title, the text or a keyword, in any case.
     pub(super) search: Option<String>,
-    /// `true`: favourites only; `false`: the others only.
+    /// `true`: favourites only; `false`: only templates that are not favourites.
     pub(super) favourite: Option<bool>,
 }

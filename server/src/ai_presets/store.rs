@@ -26,7 +26,7 @@ fn from_row(row: &AnyRow) -> Result<PromptTemplate, sqlx::Error> {
     })
 }
 
-/// The keywords in lower case, each between two newlines.
+/// Returns the keywords in lower case, each between two newlines.
 fn keywords_key(keywords: &[String]) -> String {
     format!("\n{}\n", keywords.join("\n").to_lowercase())
 }
@@ -35,7 +35,7 @@ fn search_key(body: &TemplateBody) -> String {
     format!("{}\n{}\n{}", body.title, body.body, body.keywords.join("\n")).to_lowercase()
 }
 
-/// Stores a new template; `None` if the user already has the maximum number.
+/// Stores a new template. Returns `None` if the user already has the maximum number.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -70,7 +70,7 @@ pub(super) async fn insert(
     from_row(&row).map(Some)
 }
 
-/// Replaces a template; `None` if it does not exist.
+/// Replaces a template. Returns `None` if it does not exist.
 pub(super) async fn replace(
     db: &Db,
     owner_id: &str,
@@ -95,7 +95,7 @@ pub(super) async fn replace(
     row.as_ref().map(from_row).transpose()
 }
 
-/// Sets whether a template is a favourite; `None` if it does not exist.
+/// Sets whether a template is a favourite. Returns `None` if the template does not exist.
 pub(super) async fn set_favourite(
     db: &Db,
     owner_id: &str,
@@ -111,7 +111,7 @@ pub(super) async fn set_favourite(
     row.as_ref().map(from_row).transpose()
 }
 
-/// The template with this id.
+/// Returns the template with this id.
 pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<PromptTemplate>, sqlx::Error> {
     let row = sqlx::query("SELECT * FROM ai_presets WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
@@ -121,7 +121,7 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Pr
     row.as_ref().map(from_row).transpose()
 }
 
-/// Templates by the time of storing, newest first.
+/// Returns templates, the most recently created first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,
@@ -151,7 +151,7 @@ pub(super) async fn page(
     rows.iter().map(from_row).collect()
 }
 
-/// Deletes a template; false if it does not exist.
+/// Deletes a template. Returns false if it does not exist.
 pub(super) async fn delete(db: &Db, owner_id: &str, id: &str) -> Result<bool, sqlx::Error> {
     let outcome = sqlx::query("DELETE FROM ai_presets WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)

@@ -1,8 +1,8 @@
 //! Fills in the variables of templates, written as `{{name}}`.
 //!
-//! A name is a letter or `_`, then letters, digits or `_`, at most 64 in total, all ASCII, with any
-//! spaces around it. Anything else between braces is text. Values are text too: their braces have
-//! no meaning.
+//! A name has 1 to 64 ASCII letters, digits or `_`, and does not begin with a digit. Spaces around
+//! the name are allowed. Anything else between braces is text. Values are text too: braces in them
+//! have no meaning.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,7 +16,7 @@ enum Part<'t> {
     Variable(&'t str),
 }
 
-/// The parts of a template, from its start to its end.
+/// Splits a template into its parts, from start to end.
 fn parts(template: &str) -> Vec<Part<'_>> {
     let mut parts = Vec::new();
     let mut text_start = 0;
@@ -40,13 +40,13 @@ fn parts(template: &str) -> Vec<Part<'_>> {
 }
 
 fn is_name(text: &str) -> bool {
-    let starts = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
-    starts
+    let has_first_letter = text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '_');
+    has_first_letter
         && text.len() <= NAME_MAX_CHARS
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-/// Names of a template's variables, each once, in the order of their first use.
+/// Returns the names of a template's variables, each once, in the order of their first use.
 pub(super) fn variables(template: &str) -> Vec<String> {
     let mut seen = BTreeSet::new();
     let names = parts(template).into_iter().filter_map(|part| match part {
@@ -56,12 +56,12 @@ pub(super) fn variables(template: &str) -> Vec<String> {
     names.filter(|name| seen.insert(*name)).map(str::to_owned).collect()
 }
 
-/// Length of a template in bytes with every variable filled in.
+/// Returns the length of a template in bytes with every variable filled in.
 pub(super) fn rendered_bytes(template: &str, values: &BTreeMap<String, String>) -> usize {
-    filled(template, values).map(str::len).fold(0, usize::saturating_add)
+    filled_parts(template, values).map(str::len).fold(0, usize::saturating_add)
 }
 
-/// A template with every variable filled in.
+/// Returns a template with every variable filled in.
 ///
 /// # Errors
 /// Names of the variables that have no value.
@@ -71,11 +71,14 @@ pub(super) fn render(template: &str, values: &BTreeMap<String, String>) -> Resul
     if !missing.is_empty() {
         return Err(missing);
     }
-    Ok(filled(template, values).collect())
+    Ok(filled_parts(template, values).collect())
 }
 
-/// The parts of a template, its variables filled in; those without a value are empty.
-fn filled<'t>(template: &'t str, values: &'t BTreeMap<String, String>) -> impl Iterator<Item = &'t str> {
+/// Returns the texts of a template's parts. A variable without a value becomes an empty text.
+fn filled_parts<'t>(
+    template: &'t str,
+    values: &'t BTreeMap<String, String>,
+) -> impl Iterator<Item = &'t str> {
     parts(template).into_iter().map(|part| match part {
         Part::Text(text) => text,
         Part::Variable(name) => values.get(name).map(String::as_str).unwrap_or_default(),

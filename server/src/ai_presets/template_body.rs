@@ -27,13 +27,13 @@ pub(super) struct TemplateBody {
     /// none by default.
     #[serde(default)]
     pub(super) keywords: Vec<String>,
-    /// Whether it is a favourite; false by default.
+    /// Whether the template is a favourite; false by default.
     #[serde(default)]
     pub(super) favourite: bool,
 }
 
 impl TemplateBody {
-    /// The template as it is stored.
+    /// Trims and checks the template, for storing.
     ///
     /// # Errors
     /// 400 `invalid_template` with all invalid values.

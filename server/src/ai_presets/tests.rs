@@ -1,4 +1,4 @@
-//! Prompt templates through the real router.
+//! Tests of prompt templates through the real router.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -58,18 +58,18 @@ async fn a_template_is_stored_read_replaced_and_deleted() {
 }
 
 #[tokio::test]
-async fn an_invalid_template_is_refused_with_all_its_errors() {
+async fn an_invalid_template_is_refused_with_a_list_of_all_its_errors() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
-    let wrong = json!({ "title": "a\nb", "body": " ", "keywords": ["x", "", "X"] });
-    let answer = create(&app, &token, &wrong).await;
+    let invalid = json!({ "title": "a\nb", "body": " ", "keywords": ["x", "", "X"] });
+    let answer = create(&app, &token, &invalid).await;
     answer.problem(400, "invalid_template");
     let errors = answer.json()["errors"].clone();
     let pointers: Vec<&str> =
         errors.as_array().expect("a list").iter().filter_map(|error| error["pointer"].as_str()).collect();
     assert_eq!(pointers, ["/title", "/body", "/keywords/1", "/keywords/2"]);
-    let many: Vec<String> = (0..21).map(|number| number.to_string()).collect();
-    let body = json!({ "title": "x", "body": "x".repeat(20_001), "keywords": many });
+    let too_many_keywords: Vec<String> = (0..21).map(|number| number.to_string()).collect();
+    let body = json!({ "title": "x", "body": "x".repeat(20_001), "keywords": too_many_keywords });
     let answer = create(&app, &token, &body).await;
     let detail = answer.problem(400, "invalid_template");
     assert!(detail.contains("20000") && detail.contains("20001"), "{detail}");
@@ -82,7 +82,7 @@ async fn an_invalid_template_is_refused_with_all_its_errors() {
 }
 
 #[tokio::test]
-async fn templates_are_found_by_keyword_and_text_in_pages() {
+async fn templates_are_found_by_keyword_and_text_and_listed_in_pages() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     for (title, keywords) in
@@ -111,7 +111,7 @@ async fn templates_are_found_by_keyword_and_text_in_pages() {
 }
 
 #[tokio::test]
-async fn a_template_is_filled_in() {
+async fn rendering_a_template_fills_in_its_variables() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let stored = create(&app, &token, &template("Chords", &[])).await.expect(201);

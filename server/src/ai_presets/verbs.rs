@@ -1,4 +1,4 @@
-//! `/ai_presets`.
+//! Handlers of `/ai_presets`.
 
 use std::collections::BTreeMap;
 
@@ -56,7 +56,7 @@ pub(super) async fn create(
     Ok((StatusCode::CREATED, [(header::LOCATION, location)], Json(stored)).into_response())
 }
 
-fn existing(id: &str, found: Option<PromptTemplate>) -> ApiResult<PromptTemplate> {
+fn found_or_404(id: &str, found: Option<PromptTemplate>) -> ApiResult<PromptTemplate> {
     found.ok_or_else(|| ApiError::not_found("prompt template", id))
 }
 
@@ -69,7 +69,7 @@ pub(super) async fn read(
     user: CurrentUser,
     Path(id): Path<String>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    existing(&id, store::by_id(&state.db, &user.id, &id).await?).map(Json)
+    found_or_404(&id, store::by_id(&state.db, &user.id, &id).await?).map(Json)
 }
 
 /// Replaces a prompt template of the caller.
@@ -82,18 +82,18 @@ pub(super) async fn replace(
     Path(id): Path<String>,
     Json(body): Json<TemplateBody>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    existing(&id, store::replace(&state.db, &user.id, &id, &body.checked()?).await?).map(Json)
+    found_or_404(&id, store::replace(&state.db, &user.id, &id, &body.checked()?).await?).map(Json)
 }
 
 /// Whether a template is a favourite.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Favourite {
-    /// Whether it is a favourite.
+    /// Whether the template is a favourite.
     favourite: bool,
 }
 
-/// Marks a prompt template of the caller as a favourite, or not.
+/// Sets whether a prompt template of the caller is a favourite.
 #[utoipa::path(put, path = "/ai_presets/{id}/favourite", tag = "ai_presets", request_body = Favourite,
     params(("id", description = "Id of the template")),
     responses((status = 200, body = PromptTemplate), CommonErrors))]
@@ -103,7 +103,7 @@ pub(super) async fn set_favourite(
     Path(id): Path<String>,
     Json(Favourite { favourite }): Json<Favourite>,
 ) -> ApiResult<Json<PromptTemplate>> {
-    existing(&id, store::set_favourite(&state.db, &user.id, &id, favourite).await?).map(Json)
+    found_or_404(&id, store::set_favourite(&state.db, &user.id, &id, favourite).await?).map(Json)
 }
 
 /// Deletes a prompt template of the caller.
@@ -147,11 +147,11 @@ pub(super) async fn render(
     Path(id): Path<String>,
     Json(RenderTemplate { variables }): Json<RenderTemplate>,
 ) -> ApiResult<Json<RenderedTemplate>> {
-    let found = existing(&id, store::by_id(&state.db, &user.id, &id).await?)?;
-    // Checked before rendering: a short template can produce gigabytes.
+    let found = found_or_404(&id, store::by_id(&state.db, &user.id, &id).await?)?;
+    // The size is checked before rendering: a short template can produce gigabytes.
     if template::rendered_bytes(&found.body, &variables) > RENDERED_MAX_BYTES {
         let limit_bytes = RENDERED_MAX_BYTES as u64;
-        return Err(ApiError::TooLarge { what: "A template that is filled in", limit_bytes });
+        return Err(ApiError::TooLarge { what: "A rendered template", limit_bytes });
     }
     let text = template::render(&found.body, &variables).map_err(|missing| ApiError::Invalid {
         code: "missing_variables",

@@ -16,10 +16,11 @@ use crate::fair_bytes::ReservedBytes;
 use crate::large_answer;
 use crate::state::AppState;
 
-/// Maximum length of the end of an event in bytes: `\r\n\r\n`.
+/// Maximum length of the bytes that end an event (`\r\n\r\n`).
 const EVENT_END_MAX_BYTES: usize = 4;
 
-/// Memory of an event stream whose client does not read: the buffers of both connections.
+/// Memory in bytes that is reserved for an event stream. It covers the buffers of both connections
+/// when the client does not read.
 const EVENT_STREAM_BYTES: u64 = 512 * 1024;
 
 /// Media types of answers that are passed on.
@@ -90,10 +91,10 @@ fn no_store() -> (header::HeaderName, HeaderValue) {
     (header::CACHE_CONTROL, HeaderValue::from_static("no-store"))
 }
 
-/// Reads all bytes of an answer. Their memory is added to `reserved`.
+/// Reads all bytes of an answer, and adds their memory to `reserved`.
 ///
 /// # Errors
-/// 502 `ai_answer_too_large`; 503 `busy` if the answers that are being read leave no memory.
+/// 502 `ai_answer_too_large`; 503 `busy` if other answers use all memory for answers.
 pub(super) async fn read_all(
     response: reqwest::Response,
     max_bytes: u64,
@@ -117,8 +118,9 @@ pub(super) async fn read_all(
     Ok(bytes)
 }
 
-/// The events of an answer as they arrive. A failure is sent as an event `error` with a problem,
-/// since the status has been sent already. Heartbeats between events keep the connection alive.
+/// Passes on the events of an answer as they arrive. A failure becomes an event `error` with a
+/// problem, because the status has already been sent. Heartbeats between events keep the connection
+/// alive.
 fn events(
     response: reqwest::Response,
     max_bytes: u64,
@@ -129,7 +131,7 @@ fn events(
         let mut chunks = response.bytes_stream();
         let mut remaining_bytes = max_bytes;
         let mut is_between_events = true;
-        // The last bytes so far: the end of an event may be split between two chunks.
+        // The last bytes that were received: the end of an event may be split between two chunks.
         let mut tail = Vec::new();
         loop {
             let chunk = tokio::select! {
@@ -146,7 +148,7 @@ fn events(
                 Some(Ok(chunk)) if chunk.len() as u64 > remaining_bytes => too_large(max_bytes),
                 Some(Ok(chunk)) => {
                     remaining_bytes -= chunk.len() as u64;
-                    // An empty line ends an event. A heartbeat inside an event would damage it.
+                    // An empty line ends an event. A heartbeat inside an event would corrupt it.
                     tail.extend_from_slice(&chunk[chunk.len().saturating_sub(EVENT_END_MAX_BYTES)..]);
                     tail.drain(..tail.len().saturating_sub(EVENT_END_MAX_BYTES));
                     is_between_events = tail.ends_with(b"\n\n") || tail.ends_with(b"\r\n\r\n");
@@ -167,7 +169,7 @@ fn too_large(max_bytes: u64) -> ApiError {
     ApiError::BadGateway {
         code: "ai_answer_too_large",
         detail: format!(
-            "The answer of the language model has more than {max_bytes} bytes (SF_AI_ANSWER_MAX_BYTES)."
+            "The answer of the language model is longer than {max_bytes} bytes (SF_AI_ANSWER_MAX_BYTES)."
         ),
     }
 }

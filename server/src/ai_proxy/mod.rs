@@ -1,8 +1,9 @@
-//! A proxy from users to the service with language models that the administrator has chosen.
+//! A proxy between users and the language-model service that the administrator has chosen.
 //!
-//! It passes on the JSON of a request, parsed and written again, and the JSON or the event stream
-//! of an answer. It passes on no headers except the media type. It adds the service's key, which is
-//! used nowhere else. It follows no redirects or proxies, so it never calls another address.
+//! The proxy parses the JSON of a request and serializes it again for the service. It passes on the
+//! JSON or the event stream of the answer. Of the headers, it passes on only the media type. It
+//! adds the service's key, which is used nowhere else. It follows no redirects and uses no other
+//! proxies, so it never calls another address.
 
 mod answer;
 mod refusal;
@@ -18,7 +19,7 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.ai.question_max_bytes, "A request to a language model");
     let chat = OpenApiRouter::new().routes(routes!(verbs::chat_completions));

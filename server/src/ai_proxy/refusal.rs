@@ -17,7 +17,7 @@ const MESSAGE_MAX_CHARS: usize = 500;
 const RETRY_AFTER_SECS: u64 = 10;
 const RETRY_AFTER_MAX_SECS: u64 = 3_600;
 
-/// The error if there is no answer, or only a part of one. Only the log has the address.
+/// Returns the error for a missing or incomplete answer. Only the log names the address.
 pub(super) fn unanswered(error: &reqwest::Error) -> ApiError {
     tracing::warn!(
         error = describe_with_causes(error),
@@ -48,25 +48,25 @@ fn describe_with_causes(error: &reqwest::Error) -> String {
     text
 }
 
-/// The error for an answer without a success status.
+/// Returns the error for an answer whose status is not a success.
 pub(super) async fn refused(response: Response, key: Option<&Secret>) -> ApiError {
     let status = response.status();
     let retry_after = response.headers().get(reqwest::header::RETRY_AFTER);
     let retry_after_secs: Option<u64> =
         retry_after.and_then(|value| value.to_str().ok()?.trim().parse().ok());
     let message = message(response, key).await;
-    tracing::warn!(%status, message_of_service = message, "the service with the language models refuses");
+    tracing::warn!(%status, message_of_service = message, "the service with the language models refused the request");
     let quote = if message.is_empty() { String::new() } else { format!(" Its message: {message}") };
     match status {
         StatusCode::TOO_MANY_REQUESTS => ApiError::TooManyRequests {
             detail: format!("The service with the language models gets too many requests.{quote}"),
             retry_after_secs: retry_after_secs.unwrap_or(RETRY_AFTER_SECS).min(RETRY_AFTER_MAX_SECS),
         },
-        // Its message may contain the key.
+        // The service's message may contain the key.
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => ApiError::BadGateway {
             code: "ai_key_refused",
             detail:
-                "The service with the language models does not accept the key; the administrator can change it."
+                "The service with the language models does not accept its key; the administrator can change SF_AI_UPSTREAM_KEY."
                     .to_owned(),
         },
         StatusCode::REQUEST_TIMEOUT | StatusCode::GATEWAY_TIMEOUT => ApiError::GatewayTimeout {
@@ -84,7 +84,7 @@ pub(super) async fn refused(response: Response, key: Option<&Secret>) -> ApiErro
     }
 }
 
-/// The message of a refusal, without the key.
+/// Returns the message of a refusal, without the key.
 async fn message(response: Response, key: Option<&Secret>) -> String {
     let mut bytes = Vec::new();
     let mut chunks = response.bytes_stream();

@@ -1,4 +1,4 @@
-//! Language models through the real router, with a small test service behind a real socket.
+//! Tests of the AI proxy through the real router, with a small test service behind a real socket.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -23,23 +23,23 @@ const KEY: &str = "sk-very-secret-0123456789";
 /// Headers and bodies of the requests that the test service received.
 type Received = Arc<Mutex<Vec<(HeaderMap, Value)>>>;
 
-/// A service that behaves as the name of the model says.
+/// A test service. The name of the requested model selects its behaviour.
 struct Upstream {
     url: String,
-    seen: Received,
+    received: Received,
 }
 
 impl Upstream {
     async fn start() -> Self {
-        let seen = Received::default();
+        let received = Received::default();
         let router = Router::new()
             .route("/v1/chat/completions", post(chat))
             .route("/v1/models", get(models))
-            .with_state(Arc::clone(&seen));
+            .with_state(Arc::clone(&received));
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
         let url = format!("http://{}/v1", listener.local_addr().expect("an address"));
         tokio::spawn(async move { axum::serve(listener, router).await });
-        Self { url, seen }
+        Self { url, received }
     }
 
     async fn app(&self, settings: &[(&str, &str)]) -> TestApp {
@@ -48,15 +48,15 @@ impl Upstream {
     }
 
     fn count(&self) -> usize {
-        self.seen.lock().expect("not poisoned").len()
+        self.received.lock().expect("not poisoned").len()
     }
 }
 
-async fn chat(State(seen): State<Received>, request: Request) -> Response {
+async fn chat(State(received): State<Received>, request: Request) -> Response {
     let (parts, body) = request.into_parts();
     let bytes = axum::body::to_bytes(body, usize::MAX).await.expect("a body");
     let body: Value = serde_json::from_slice(&bytes).expect("JSON");
-    seen.lock().expect("not poisoned").push((parts.headers, body.clone()));
+    received.lock().expect("not poisoned").push((parts.headers, body.clone()));
     let error = |status: u16, text: &str| {
         (StatusCode::from_u16(status).expect("a status"), json!({ "error": { "message": text } }).to_string())
             .into_response()
@@ -97,8 +97,8 @@ async fn chat(State(seen): State<Received>, request: Request) -> Response {
     }
 }
 
-async fn models(State(seen): State<Received>, headers: HeaderMap) -> axum::Json<Value> {
-    seen.lock().expect("not poisoned").push((headers, Value::Null));
+async fn models(State(received): State<Received>, headers: HeaderMap) -> axum::Json<Value> {
+    received.lock().expect("not poisoned").push((headers, Value::Null));
     axum::Json(json!({ "object": "list", "data": [{ "id": "echo" }, { "id": "events" }, { "id": "dear" }] }))
 }
 
@@ -118,9 +118,9 @@ async fn a_request_is_passed_on_with_the_services_key_and_without_the_callers_he
     assert_eq!(answer.expect(200)["choices"][0]["message"]["content"], "hello");
     assert_eq!((answer.header("content-type"), answer.header("set-cookie")), ("application/json", ""));
     chat_with(&app, "echo").await.expect(200);
-    let seen = upstream.seen.lock().expect("not poisoned");
-    assert_eq!(seen[0].1, body);
-    for (headers, _) in seen.iter() {
+    let received = upstream.received.lock().expect("not poisoned");
+    assert_eq!(received[0].1, body);
+    for (headers, _) in received.iter() {
         assert_eq!(headers["authorization"], format!("Bearer {KEY}"));
         for name in ["cookie", "x-pass-me-on", "referer", "x-forwarded-for"] {
             assert!(!headers.contains_key(name), "{name}");
@@ -134,7 +134,7 @@ async fn events_are_passed_on_unchanged() {
     let app = upstream.app(&[]).await;
     let answer = chat_with(&app, "events").await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "text/event-stream"));
-    assert_eq!(answer.header("x-accel-buffering"), "no", "nginx would hold events back");
+    assert_eq!(answer.header("x-accel-buffering"), "no", "without it, nginx would buffer events");
     let text = String::from_utf8_lossy(&answer.bytes).into_owned();
     assert_eq!(text, "data: {\"n\":1}\n\ndata: {\"n\":2}\n\ndata: [DONE]\n\n");
 }
@@ -151,11 +151,11 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
     tokio::spawn(async move {
         let mut body = passed.into_body().into_data_stream();
         while let Some(piece) = body.next().await {
-            sender.send(piece.expect("bytes")).await.expect("somebody listens");
+            sender.send(piece.expect("bytes")).await.expect("the test receives");
         }
     });
-    let soon = Duration::from_millis(900);
-    let first = tokio::time::timeout(soon, pieces.recv()).await.expect("at once").expect("a piece");
+    let before_timeout = Duration::from_millis(900);
+    let first = tokio::time::timeout(before_timeout, pieces.recv()).await.expect("at once").expect("a piece");
     assert_eq!(first, "data: {\"n\":1}\n\n");
     let last = tokio::time::timeout(Duration::from_secs(20), pieces.recv())
         .await
@@ -167,7 +167,7 @@ async fn events_are_passed_on_immediately_and_a_timeout_ends_the_stream() {
 }
 
 #[tokio::test]
-async fn a_missing_service_is_501() {
+async fn requests_without_a_configured_service_are_answered_501() {
     let app = TestApp::start().await;
     let detail = chat_with(&app, "echo").await.problem(501, "ai_not_configured");
     assert!(detail.contains("SF_AI_UPSTREAM_URL"), "{detail}");
@@ -187,20 +187,23 @@ async fn only_allowed_models_can_be_used() {
         call.send().await.problem(400, "model_missing");
     }
     assert_eq!(upstream.count(), 0);
-    // If a field occurs twice, the checked one is sent.
+    // If a field occurs twice, only the value that was checked is sent.
     let twice = "{\"model\": \"dear\", \"messages\": [], \"model\": \"echo\"}";
     app.local(Method::POST, CHAT).raw("application/json", twice).send().await.expect(200);
-    assert_eq!(upstream.seen.lock().expect("not poisoned")[0].1, json!({ "model": "echo", "messages": [] }));
+    assert_eq!(
+        upstream.received.lock().expect("not poisoned")[0].1,
+        json!({ "model": "echo", "messages": [] })
+    );
     let list = app.local(Method::GET, MODELS).send().await.expect(200);
     assert_eq!(list, json!({ "object": "list", "data": [{ "id": "echo" }, { "id": "events" }] }));
 }
 
 #[tokio::test]
-async fn failures_of_the_service_have_a_status_and_hide_the_key() {
+async fn failures_of_the_service_are_reported_without_the_key() {
     let upstream = Upstream::start().await;
     let settings = [("SF_AI_TIMEOUT_SECS", "1"), ("SF_AI_ANSWER_MAX_BYTES", "2000")];
     let app = upstream.app(&settings).await;
-    for (model, status, code, named) in [
+    for (model, status, code, quoted) in [
         ("breaks", 502, "ai_failed", "boom"),
         ("bad-key", 502, "ai_key_refused", "administrator"),
         ("redirects", 502, "ai_failed", "307"),
@@ -214,8 +217,8 @@ async fn failures_of_the_service_have_a_status_and_hide_the_key() {
         let before = upstream.count();
         let answer = chat_with(&app, model).await;
         let detail = answer.problem(status, code);
-        assert!(detail.contains(named) && !detail.contains(KEY), "{model}: {detail}");
-        assert_eq!(upstream.count(), before + 1, "{model}: one request, and no redirect is followed");
+        assert!(detail.contains(quoted) && !detail.contains(KEY), "{model}: {detail}");
+        assert_eq!(upstream.count(), before + 1, "{model}: expected one request and no followed redirect");
         if model == "busy" {
             assert_eq!(answer.header("retry-after"), "33");
         }
@@ -233,12 +236,12 @@ async fn failures_of_the_service_have_a_status_and_hide_the_key() {
 }
 
 #[tokio::test]
-async fn answers_that_are_being_read_have_bounded_memory() {
+async fn memory_for_answers_that_are_being_read_is_limited() {
     let upstream = Upstream::start().await;
     let app = upstream.app(&[]).await;
     let reading = &app.state.ai_proxy.upstream().expect("a service").reading;
     let mut unread = reading.reservation("bob");
-    unread.grow(256 * 1024 * 1024 - 100_000).expect("the first");
+    unread.grow(256 * 1024 * 1024 - 100_000).expect("the memory is free");
     let detail = chat_with(&app, "huge").await.problem(503, "busy");
     assert!(detail.contains("answers of language models"), "{detail}");
     chat_with(&app, "events").await.problem(503, "busy");

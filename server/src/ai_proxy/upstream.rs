@@ -10,13 +10,13 @@ use crate::config::{AiUpstream, Secret};
 use crate::error::{ApiError, ApiResult};
 use crate::fair_bytes::FairBytes;
 
-/// Memory for answers that are being read.
+/// Maximum memory for answers that are being read, in bytes.
 const READING_MAX_BYTES: u64 = 256 * 1024 * 1024;
 
 /// Time limit for connecting.
 const CONNECT_WITHIN: Duration = Duration::from_secs(10);
 
-/// The proxy to language models; empty if the administrator has set none up.
+/// The proxy to language models. `None` if the administrator has not set up a service.
 #[derive(Debug)]
 pub struct AiProxy(Option<Upstream>);
 
@@ -28,12 +28,12 @@ pub(super) struct Upstream {
     key: Option<Secret>,
     models: Vec<String>,
     pub(super) answer_max_bytes: u64,
-    /// Memory for answers that are being read.
+    /// Memory for answers that are being read. It is shared fairly between users.
     pub(super) reading: FairBytes,
 }
 
 impl AiProxy {
-    /// A proxy to the service in the settings. Does not connect yet.
+    /// Creates a proxy to the service in the settings. It does not connect yet.
     ///
     /// # Errors
     /// If the system's certificates cannot be read.
@@ -41,7 +41,7 @@ impl AiProxy {
         settings.map(Upstream::new).transpose().map(Self)
     }
 
-    /// The service.
+    /// Returns the service.
     ///
     /// # Errors
     /// 501 `ai_not_configured`.
@@ -49,7 +49,7 @@ impl AiProxy {
         self.0.as_ref().ok_or_else(|| ApiError::NotImplemented {
             code: "ai_not_configured",
             detail:
-                "No language models are set up here; the administrator names a service in SF_AI_UPSTREAM_URL."
+                "No language models are set up here; the administrator can set a service in SF_AI_UPSTREAM_URL."
                     .to_owned(),
         })
     }
@@ -57,7 +57,7 @@ impl AiProxy {
 
 impl Upstream {
     fn new(settings: &AiUpstream) -> reqwest::Result<Self> {
-        // Fails if a provider is installed already.
+        // This fails if another part has already installed a provider, which does no harm.
         let _ = rustls::crypto::ring::default_provider().install_default();
         let client = Client::builder()
             .redirect(redirect::Policy::none())
@@ -77,21 +77,23 @@ impl Upstream {
         self.models.is_empty() || self.models.iter().any(|allowed| allowed == model)
     }
 
-    /// 400 if users may not use this model.
+    /// Returns an error 400 if users may not use this model.
     pub(super) fn check_model(&self, model: &str) -> ApiResult<()> {
         if self.allows(model) {
             return Ok(());
         }
         let model: String = model.chars().take(100).collect();
-        let detail =
-            format!("The model `{model}` may not be used here; these may: {}.", self.models.join(", "));
+        let detail = format!(
+            "The model `{model}` is not allowed here; allowed models (SF_AI_MODELS): {}.",
+            self.models.join(", ")
+        );
         Err(ApiError::bad_request("model_not_allowed", detail))
     }
 
     /// Calls an operation. Returns a successful response whose body has not been read.
     ///
     /// # Errors
-    /// Those of [`refusal`].
+    /// Those of the module [`refusal`].
     pub(super) async fn call(&self, operation: &str, body: Option<String>) -> ApiResult<Response> {
         let url = self.base.join(operation).map_err(ApiError::internal)?;
         let method = if body.is_some() { Method::POST } else { Method::GET };

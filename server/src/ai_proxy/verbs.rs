@@ -1,4 +1,4 @@
-//! `/ai_proxy`.
+//! Handlers of `/ai_proxy`.
 
 use axum::extract::State;
 use axum::response::Response;
@@ -15,7 +15,7 @@ use crate::state::AppState;
 /// Maximum length of the list of models, in bytes.
 const MODELS_MAX_BYTES: u64 = 1024 * 1024;
 
-/// Memory that a byte of JSON needs when it is parsed, in bytes, in the worst case.
+/// Memory that the parsed form of a byte of JSON needs in the worst case, in bytes.
 const PARSED_BYTES_PER_BYTE: u64 = 64;
 
 /// The language models that users may use.
@@ -29,12 +29,12 @@ pub(super) struct ModelList {
 }
 
 /// Sends a request to a language model. Body and answer are those of OpenAI's `chat/completions`.
-/// With `stream`, the answer is a stream of events; a later failure is an event `error` with a
-/// problem.
+/// If `stream` is true, the answer is a stream of events. A failure during the stream is sent as an
+/// event `error` with a problem.
 #[utoipa::path(post, path = "/ai_proxy/v1/chat/completions", tag = "ai_proxy",
-    request_body(content = Object, description = "`model`, `messages` and so on"),
+    request_body(content = Object, description = "The request as in OpenAI's `chat/completions`: `model`, `messages` and so on"),
     responses((status = 200, description = "The answer", body = Object),
-        (status = 429, description = "The service is asked too often", body = Problem,
+        (status = 429, description = "The service gets too many requests", body = Problem,
             content_type = "application/problem+json"),
         (status = 501, description = "`ai_not_configured`", body = Problem,
             content_type = "application/problem+json"),
@@ -55,7 +55,8 @@ pub(super) async fn chat_completions(
         )
     })?;
     upstream.check_model(&model)?;
-    // Removes further fields `model`, which the service would use instead of the checked one.
+    // This removes duplicate `model` fields. Otherwise, the service might use a model other than
+    // the checked one.
     let body = body.with_text("model", &model).into_string();
     let response = upstream.call("chat/completions", Some(body)).await?;
     answer::pass_on(&state, &user.id, response).await
@@ -66,7 +67,7 @@ pub(super) async fn chat_completions(
     responses((status = 200, body = ModelList),
         (status = 501, description = "`ai_not_configured`", body = Problem,
             content_type = "application/problem+json"),
-        (status = 502, description = "As for a question", body = Problem,
+        (status = 502, description = "As for `chat/completions`", body = Problem,
             content_type = "application/problem+json"),
         (status = 504, description = "`ai_timeout`", body = Problem, content_type = "application/problem+json"),
         CommonErrors))]

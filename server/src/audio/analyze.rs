@@ -1,4 +1,4 @@
-//! `POST /audio/{id}/analyze`.
+//! Handler of `POST /audio/{id}/analyze`.
 
 use std::io::BufReader;
 
@@ -61,7 +61,7 @@ pub(super) async fn analyze(
     Ok(Json(answer).into_response())
 }
 
-/// An analysis as a task.
+/// The kind of task that analyses an audio file.
 pub(crate) const ANALYSIS: Kind = Kind { name: "audio-analysis", run: analysis_task, discard: None };
 
 /// Input of the task.
@@ -79,7 +79,8 @@ fn analysis_task(state: &AppState, task: &TaskContext, input: Value) -> ApiResul
     JsonText::write(&answer).map_err(ApiError::internal)
 }
 
-/// Returns the stored analysis of a file, or makes and stores one.
+/// Returns the stored analysis of a file. If there is none, measures the file and stores the
+/// result.
 fn analysis(
     state: &AppState,
     runtime: &Handle,

@@ -1,4 +1,4 @@
-//! `GET /audio/{id}/file`: the uploaded file, or its samples.
+//! Handler of `GET /audio/{id}/file`, which sends the uploaded file or its samples.
 
 use axum::extract::State;
 use axum::http::HeaderMap;
@@ -22,9 +22,9 @@ use crate::state::AppState;
         (status = 206, description = "The requested range"),
         (status = 304, description = "`If-None-Match` names the file"),
         (status = 416, description = "The range is outside the file"),
-        (status = 422, description = "`rate_not_converted`: the two rates have no small ratio", body = Problem,
+        (status = 422, description = "`rate_not_converted`: the ratio of the two rates is not supported", body = Problem,
             content_type = "application/problem+json"),
-        (status = 507, description = "`quota_exceeded` or `storage_full`: a copy at another rate needs room",
+        (status = 507, description = "`quota_exceeded` or `storage_full`: there is no space for a copy at another rate",
             body = Problem, content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn read(
     State(state): State<AppState>,
@@ -80,7 +80,7 @@ async fn samples(
     })
 }
 
-/// Opens a stored file of a content; 404 if it was just deleted.
+/// Opens a stored file of a content. Returns 404 if it was deleted.
 pub(super) async fn open(
     state: &AppState,
     key: crate::storage::BlobKey,

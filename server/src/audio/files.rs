@@ -1,4 +1,4 @@
-//! Listing, describing and deleting audio files.
+//! Handlers that list, describe and delete audio files.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -34,7 +34,7 @@ pub(super) async fn list(
     Ok(Json(Page::from_overfetched(found, limit, position)))
 }
 
-/// A search term in its comparison form; `None` if it is empty.
+/// Returns a search term in the form in which it is compared, or `None` if it is empty.
 fn search_term(name: &str, text: Option<&str>) -> ApiResult<Option<String>> {
     let Some(text) = text.map(str::trim).filter(|text| !text.is_empty()) else { return Ok(None) };
     if text.chars().any(char::is_control) {
@@ -57,11 +57,11 @@ pub(super) async fn read(
     Ok(Json(find(&state, &user.id, &id).await?.file))
 }
 
-/// Deletes an audio file, unless a project or the autosave names it. For `SF_DELETED_KEPT_SECS`,
-/// saving a project that names it restores it.
+/// Deletes an audio file, unless a project or the autosave refers to it. Until
+/// `SF_DELETED_KEPT_SECS` have passed, saving a project that refers to the file restores it.
 #[utoipa::path(delete, path = "/audio/{id}", tag = "audio", params(("id", description = "Id of the file")),
     responses((status = 204, description = "Deleted"),
-        (status = 409, description = "`audio_in_use`: a project names it", body = Problem,
+        (status = 409, description = "`audio_in_use`: a project uses it", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn delete(
     State(state): State<AppState>,

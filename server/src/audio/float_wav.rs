@@ -1,25 +1,25 @@
 //! The format of decoded copies: WAV files of 32-bit floats with a fixed layout, so that readers
 //! need not parse the header.
 //!
-//! `RIFF`, room for sizes (`JUNK`, or `ds64` above 4 GiB: EBU Tech 3306), `fmt ` as
-//! `WAVE_FORMAT_EXTENSIBLE`, `fact`, `data`. The samples begin at byte 116, which is divisible by
-//! four, so a page can view them as an array without copying.
+//! The chunks are `RIFF`, space for 64-bit sizes (`JUNK`, or `ds64` if the file exceeds 4 GiB: EBU
+//! Tech 3306), `fmt ` as `WAVE_FORMAT_EXTENSIBLE`, `fact` and `data`. The samples begin at byte
+//! 116. It is divisible by four, so a page can view the samples as an array without copying them.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
-/// Where the samples begin, in bytes.
+/// Offset of the samples in the file, in bytes.
 pub(super) const HEADER_BYTES: u64 = 116;
 
-/// Bytes of a sample.
+/// Size of a sample, in bytes.
 pub(super) const SAMPLE_BYTES: u64 = 4;
 
-/// Largest size in a plain WAV file; RF64 files store it in place of larger sizes.
+/// Value of a 32-bit size if the size is stored in the chunk `ds64` instead.
 const SIZE_IN_DS64: u32 = u32::MAX;
 
-/// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT in file byte order.
+/// KSDATAFORMAT_SUBTYPE_IEEE_FLOAT, in the byte order of the file.
 const FLOAT_SUBTYPE: [u8; 16] = [3, 0, 0, 0, 0, 0, 0x10, 0, 0x80, 0, 0, 0xAA, 0, 0x38, 0x9B, 0x71];
 
-/// The header of a file.
+/// Returns the header of a file.
 fn header(channels: u32, sample_rate_hz: u32, frames: u64) -> Vec<u8> {
     let frame_bytes = u64::from(channels) * SAMPLE_BYTES;
     let data_bytes = frames * frame_bytes;
@@ -46,7 +46,7 @@ fn header(channels: u32, sample_rate_hz: u32, frames: u64) -> Vec<u8> {
     out.extend(32_u16.to_le_bytes());
     out.extend(22_u16.to_le_bytes());
     out.extend(32_u16.to_le_bytes());
-    // Centre for mono, left and right for stereo.
+    // The speaker mask is front centre for mono, and front left and right for stereo.
     out.extend(if channels == 1 { 4_u32 } else { 3_u32 }.to_le_bytes());
     out.extend(FLOAT_SUBTYPE);
     out.extend(b"fact");
@@ -57,7 +57,7 @@ fn header(channels: u32, sample_rate_hz: u32, frames: u64) -> Vec<u8> {
     out
 }
 
-/// Size in bytes of a file with this number of frames.
+/// Returns the size in bytes of a file with this number of frames.
 pub(super) fn file_bytes(channels: u32, frames: u64) -> u64 {
     HEADER_BYTES + frames * u64::from(channels) * SAMPLE_BYTES
 }
@@ -73,7 +73,7 @@ pub(super) struct FloatWavWriter<W> {
 }
 
 impl<W: Write + Seek> FloatWavWriter<W> {
-    /// Starts a file of one or two channels.
+    /// Writes the header of a file with one or two channels.
     pub(super) fn new(mut destination: W, channels: u32, sample_rate_hz: u32) -> io::Result<Self> {
         destination.write_all(&header(channels, sample_rate_hz, 0))?;
         Ok(Self { destination, channels, sample_rate_hz, samples: 0, encoded: Vec::new() })
@@ -87,12 +87,12 @@ impl<W: Write + Seek> FloatWavWriter<W> {
         self.destination.write_all(&self.encoded)
     }
 
-    /// Frames so far.
+    /// Returns the number of frames that were written so far.
     pub(super) fn frames(&self) -> u64 {
         self.samples / u64::from(self.channels)
     }
 
-    /// Completes the header.
+    /// Writes the final sizes into the header.
     pub(super) fn finish(mut self) -> io::Result<W> {
         let header = header(self.channels, self.sample_rate_hz, self.frames());
         self.destination.seek(SeekFrom::Start(0))?;
@@ -112,13 +112,14 @@ pub(super) struct FloatWavReader<R> {
 }
 
 impl<R: Read + Seek> FloatWavReader<R> {
-    /// Reads at most `frames` frames from `start`.
+    /// Prepares to read at most `frames` frames from the frame `start`.
     pub(super) fn new(mut source: R, channels: u32, start: u64, frames: u64) -> io::Result<Self> {
         source.seek(SeekFrom::Start(file_bytes(channels, start)))?;
         Ok(Self { source, channels, remaining_frames: frames, bytes: Vec::new() })
     }
 
-    /// Replaces `out` with the next interleaved frames, at most `frames` of them; none at the end.
+    /// Replaces the content of `out` with at most `frames` of the next interleaved frames. At the
+    /// end, `out` is empty.
     pub(super) fn read(&mut self, frames: u64, out: &mut Vec<f32>) -> io::Result<()> {
         let frames = frames.min(self.remaining_frames);
         self.remaining_frames -= frames;

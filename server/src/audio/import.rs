@@ -1,4 +1,5 @@
-//! Makes received bytes an audio file of a user: decodes new content and reuses stored content.
+//! Imports received bytes as an audio file of a user. New content is decoded; content that is
+//! already stored is reused.
 
 use std::io::{self, Read};
 use std::path::Path;
@@ -17,7 +18,7 @@ use crate::storage::{
     Allowance, BlobWriter, Blobs, Destination, Received, Receiving, file_sha256, lock_contents, with_room,
 };
 
-/// Size of a read in bytes.
+/// Number of bytes that are read at a time.
 const CHUNK_BYTES: usize = 64 * 1024;
 
 /// Receives the progress, 0 to 1, and returns whether to continue.
@@ -45,22 +46,23 @@ pub(super) fn import(
         true => Ok(false),
         false => is_stored(&state.blobs, &sha256),
     };
-    let is_whole = content()?.as_ref().map(is_stored).transpose()?.unwrap_or(false);
+    let is_content_stored = content()?.as_ref().map(is_stored).transpose()?.unwrap_or(false);
     let existing = runtime.block_on(store::by_content(&state.db, owner_id, &sha256))?;
     let is_existing = existing.is_some();
-    if let Some(found) = existing.filter(|_| is_whole) {
+    if let Some(found) = existing.filter(|_| is_content_stored) {
         return Ok(Imported { file: found.file, already_there: true });
     }
     let allowance = match runtime.block_on(Allowance::of(state, owner_id))? {
-        // A file that this user has already counts toward the quota.
+        // The user already has a file with this content, so it already counts toward the quota.
         allowance if is_existing => allowance.after_freeing(u64::MAX),
         allowance => allowance,
     };
-    let decoded = match is_whole {
+    let decoded = match is_content_stored {
         true => None,
         false => {
             let mut decoded = decode(state, runtime, &allowance, &received, observer)?;
-            // Hashes and uploads before taking the lock: all uploads and deletions wait for it.
+            // Hashing and uploading come before the lock, because all uploads and deletions wait
+            // for the lock.
             let content = decoded.content(&received)?;
             decoded.upload(&mut received)?;
             Some((content, decoded))
@@ -72,7 +74,7 @@ pub(super) fn import(
             true => Ok(()),
             false => runtime.block_on(Allowance::of(state, owner_id))?.check(content.stored_bytes()),
         };
-        // Another request may have stored or deleted the same content meanwhile.
+        // Another request may have stored or deleted the same content in the meantime.
         let content = match (content()?, decoded) {
             (Some(content), decoded) if is_stored(&content)? => {
                 drop(decoded);
@@ -95,7 +97,7 @@ pub(super) fn import(
                 });
             }
         };
-        // Another request of the same user may have stored it meanwhile.
+        // Another request of the same user may have stored the same file in the meantime.
         runtime.block_on(store::insert(&state.db, owner_id, &name, &content))?
     };
     deleted::fit_quota(state, runtime, owner_id)?;
@@ -106,7 +108,7 @@ pub(super) fn import(
 }
 
 /// Imports the bytes of `content` as a file of `owner_id`, with the limits of an upload. Also
-/// returns whether the user already had it. Blocks.
+/// returns whether the user already had this file. Blocks.
 ///
 /// # Errors
 /// As for an upload; 400 `unreadable` if `content` cannot be read.
@@ -140,19 +142,19 @@ pub(crate) fn import_content(
     Ok((imported.file, imported.already_there))
 }
 
-/// Deletes a file that was just imported, unless a song already names it. Blocks.
+/// Deletes a file that was just imported, unless a song already refers to it. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails.
 pub(crate) fn undo_import(state: &AppState, runtime: &Handle, owner_id: &str, id: &str) -> ApiResult<()> {
     match deleted::delete(state, runtime, owner_id, id, id) {
-        // The user has deleted it already, or a project uses it.
+        // The user has already deleted the file, or a project uses it.
         Err(ApiError::NotFound { .. } | ApiError::Conflict { code: "audio_in_use", .. }) => Ok(()),
         result => result,
     }
 }
 
-/// The destination of received audio files.
+/// Returns the folder and limit of received audio files.
 pub(super) fn destination(state: &AppState) -> Destination {
     Destination { folder: FOLDER, limit_bytes: state.config.limits.upload_max_bytes, what: "An upload" }
 }
@@ -168,7 +170,7 @@ fn is_stored(blobs: &Blobs, sha256: &str) -> ApiResult<bool> {
     Ok(true)
 }
 
-/// A decoded file whose parts are still temporary. Dropping it deletes them.
+/// A decoded file whose samples and peaks are still temporary files. Dropping it deletes them.
 #[derive(Debug)]
 pub(super) struct Decoded {
     pub(super) report: Report,
@@ -177,7 +179,7 @@ pub(super) struct Decoded {
 }
 
 impl Decoded {
-    /// The database row for it.
+    /// Returns the database row for this content.
     pub(super) fn content(&self, received: &Received) -> io::Result<Content> {
         let Report { channels, frames, .. } = self.report;
         Ok(Content {
@@ -192,7 +194,7 @@ impl Decoded {
         })
     }
 
-    /// Stores the three files in object storage, if there is any.
+    /// Uploads the three files to object storage, if the service uses it.
     fn upload(&mut self, received: &mut Received) -> ApiResult<()> {
         let keys = ContentKeys::new(&received.sha256)?;
         received.writer.upload_as(&keys.original)?;
@@ -217,7 +219,8 @@ impl Decoded {
     }
 }
 
-/// Decodes a received file in a separate process; removes deleted files if the output needs room.
+/// Decodes a received file in a separate process. If the output needs more disk space, purges
+/// deleted files first.
 pub(super) fn decode(
     state: &AppState,
     runtime: &Handle,
@@ -282,12 +285,12 @@ impl DecodeContext<'_> {
     }
 }
 
-/// The name of a temporary file within its folder.
+/// Returns the name of a temporary file within its folder.
 fn file_name(writer: &BlobWriter) -> io::Result<&Path> {
     writer.temporary().file_name().map(Path::new).ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// The error for a refused file.
+/// Returns the error for a refused file.
 fn refused(name: &str, refusal: Refusal) -> ApiError {
     let sentence = |why: &str| format!("`{name}` cannot be used: it {why}.");
     match refusal {

@@ -1,4 +1,4 @@
-//! Imports all files of an upload; the answer lists the stored and the refused ones.
+//! Imports all files of an upload. The answer lists the stored files and the refused ones.
 
 use serde::Serialize;
 use tokio::runtime::Handle;
@@ -25,7 +25,7 @@ pub(super) struct UploadedFile {
     /// The file.
     #[serde(flatten)]
     pub file: AudioFile,
-    /// Whether the user already had a file with this content. If so, this is that file.
+    /// Whether the user already had a file with this content. If so, `file` is that file.
     pub already_there: bool,
 }
 
@@ -38,13 +38,14 @@ impl From<Imported> for UploadedFile {
 /// A refused file.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct RefusedFile {
-    /// Its name.
+    /// Name of the file.
     pub name: String,
-    /// Why.
+    /// The reason for the refusal.
     pub problem: Problem,
 }
 
-/// Imports each file. Blocks.
+/// Imports each file. Fails only if all files are refused, or if an error does not concern one
+/// file. Blocks.
 pub(super) fn import_all(
     state: &AppState,
     runtime: &Handle,

@@ -1,4 +1,4 @@
-//! Imports received files as a task: the files of a form, or a complete resumable upload.
+//! Imports received files in a task: the files of a form, or a complete resumable upload.
 
 use std::io::Seek as _;
 
@@ -15,19 +15,19 @@ use crate::state::AppState;
 use crate::storage::{BlobKey, Blobs, Expected, Received, lock_contents};
 use crate::tasks::{self, Kind, TaskContext};
 
-/// An import as a task.
+/// The kind of task that imports audio files.
 pub(crate) const IMPORT: Kind = Kind { name: "audio-upload", run, discard: Some(discard) };
 
 /// Extension of files that wait for their task.
 pub(super) const WAITING: &str = "waiting";
 
-/// Input of the task.
+/// Input of the import task.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Input {
     /// The files of a form.
     Form(Vec<WaitingFile>),
-    /// A complete resumable upload by its id.
+    /// Id of a complete resumable upload.
     #[serde(rename = "whole")]
     Resumable(String),
 }
@@ -35,7 +35,7 @@ enum Input {
 /// A received file that waits for its task.
 #[derive(Clone, Serialize, Deserialize)]
 struct WaitingFile {
-    /// Id of its bytes in the store.
+    /// Id of the file's bytes in the store.
     id: String,
     name: String,
     sha256: String,
@@ -47,7 +47,7 @@ impl WaitingFile {
         BlobKey::new(FOLDER, &self.id, WAITING).map_err(ApiError::internal)
     }
 
-    /// Copies its bytes to a temporary file, as for a new upload.
+    /// Copies the file's bytes to a temporary file, as if it had just been uploaded.
     fn received(&self, blobs: &Blobs) -> ApiResult<Received> {
         let mut writer = blobs.unnamed_copy(&self.key()?, FOLDER)?;
         writer.seek(std::io::SeekFrom::End(0))?;
@@ -56,7 +56,7 @@ impl WaitingFile {
     }
 }
 
-/// Stores the files of a form for a task, and starts it.
+/// Stores the files of a form for a task, and starts the task.
 pub(super) async fn start_form(
     state: &AppState,
     owner_id: &str,
@@ -73,7 +73,7 @@ pub(super) async fn start_form(
             writers.push(writer);
             waiting.push(file);
         }
-        // Without this lock a clean-up could take the files for orphans before the task exists.
+        // Without this lock, a clean-up could treat the files as orphans before the task exists.
         let _contents = lock_contents(&state, &runtime)?;
         for (writer, file) in writers.into_iter().zip(&waiting) {
             writer.finish_as(&file.key()?)?;
@@ -127,7 +127,8 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
                 .and_then(|received| import_all(state, task.runtime(), task.owner_id(), received, observer));
             let has_ended = match &outcome {
                 Ok(_) => true,
-                // Another process, or the next start, continues a task that this process stops.
+                // When this process stops, the task is continued by another process or at the next
+                // start.
                 Err(_) if state.stop.is_cancelled() => false,
                 Err(error) => task.is_cancelled() || !task.will_retry_after(error),
             };
@@ -139,7 +140,7 @@ fn run(state: &AppState, task: &TaskContext, input: Value) -> ApiResult<JsonText
     }
 }
 
-/// Every file that waits for a task which has not ended.
+/// Returns every file that waits for an unfinished task.
 ///
 /// # Errors
 /// If the query fails.

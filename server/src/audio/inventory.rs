@@ -5,7 +5,8 @@ use crate::db::Db;
 use crate::error::ApiResult;
 use crate::storage::{BlobKey, Expected, FileKind};
 
-/// Files of contents: originals, samples, peaks. Files that wait for a task are not included.
+/// Stored files of contents: originals, samples and peaks. Files that wait for a task are not
+/// included.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &super::EXTENSIONS };
 
 /// Uploaded files that wait for their task.
@@ -14,7 +15,7 @@ pub(crate) const WAITING: FileKind = FileKind { folder: FOLDER, extensions: &[im
 /// Files of unfinished resumable uploads.
 pub(crate) const PARTS: FileKind = FileKind { folder: resumable::FOLDER, extensions: &["part"] };
 
-/// Every file that the database refers to.
+/// Returns every file that the database refers to.
 ///
 /// # Errors
 /// If the query fails.
@@ -37,7 +38,7 @@ pub(crate) async fn expected(db: &Db) -> ApiResult<Vec<Expected>> {
     Ok(expected)
 }
 
-/// A complete file. `sha256` is empty if it is unknown.
+/// Describes a file that is complete. `sha256` is empty if it is unknown.
 fn complete(key: BlobKey, size_bytes: u64, sha256: String) -> Expected {
     Expected { key, size_bytes, is_growing: false, sha256: Some(sha256).filter(|sha256| !sha256.is_empty()) }
 }

@@ -1,4 +1,4 @@
-//! Measuring the samples of a decoded file: loudness, peaks, spectrum, tempo, key.
+//! Measures the samples of a decoded file: loudness, peaks, spectrum, tempo and key.
 
 use std::io::{Read, Seek};
 
@@ -25,17 +25,17 @@ pub(super) struct AudioAnalysis {
     pub(super) duration_secs: f64,
     /// Sample rate in hertz.
     pub(super) sample_rate_hz: u32,
-    /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence, and
-    /// below 400 ms. A mono file counts as played from both loudspeakers: 3 LU more than on meters
-    /// that treat it as one channel.
+    /// Gated loudness of the whole file in LUFS (ITU-R BS.1770, EBU R 128); null for silence and
+    /// for files shorter than 400 ms. A mono file is measured as if both loudspeakers played it,
+    /// which is 3 LU more than on meters that measure it as one channel.
     pub(super) lufs: Option<f64>,
     /// Loudness range in LU (EBU Tech 3342).
     pub(super) loudness_range_lu: f64,
-    /// Highest momentary loudness, of any 400 ms, in LUFS; of the whole file if it is shorter. Null
-    /// for silence, and below 10 ms. Mono as in `lufs`.
+    /// Highest momentary loudness (of any 400 ms) in LUFS; of the whole file if it is shorter. Null
+    /// for silence and for files shorter than 10 ms. Mono files are measured as for `lufs`.
     pub(super) max_momentary_lufs: Option<f64>,
-    /// Highest short-term loudness, of any 3 s, in LUFS; of the whole file if it is shorter. Null
-    /// for silence, and below 10 ms. Mono as in `lufs`.
+    /// Highest short-term loudness (of any 3 s) in LUFS; of the whole file if it is shorter. Null
+    /// for silence and for files shorter than 10 ms. Mono files are measured as for `lufs`.
     pub(super) max_short_term_lufs: Option<f64>,
     /// Highest true peak of any channel in dBTP; null for silence.
     pub(super) true_peak_db: Option<f64>,
@@ -43,27 +43,26 @@ pub(super) struct AudioAnalysis {
     pub(super) sample_peak_db: Option<f64>,
     /// Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
     pub(super) spectral_centroid_hz: Option<f64>,
-    /// Estimated tempo; null without a pulse.
+    /// Estimated tempo; null if no beat was found.
     pub(super) tempo: Option<TempoEstimate>,
-    /// Estimated key; null without tones.
+    /// Estimated key; null if no tones were found.
     pub(super) key: Option<KeyEstimate>,
-    /// Levels in thirds of an octave (IEC 61260-1) from 25 Hz to 20 kHz, as far as the sample rate
-    /// goes.
+    /// Levels in third-octave bands (IEC 61260-1) from 25 Hz to 20 kHz, up to half the sample rate.
     pub(super) third_octaves: Vec<BandLevel>,
 }
 
-/// A tempo, from the autocorrelation of the spectral flux. Where onsets alternate in strength, a
-/// tempo below 80 or above 165 may come out doubled or halved.
+/// A tempo, estimated from the autocorrelation of the spectral flux. If weak and strong onsets
+/// alternate, a tempo below 80 or above 165 beats per minute may be doubled or halved.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct TempoEstimate {
-    /// Beats a minute.
+    /// Beats per minute.
     pub(super) bpm: f64,
     /// Regularity of the beat, 0.1 to 1.
     pub(super) regularity: f64,
 }
 
-/// A key, by correlation with the profiles of Krumhansl and Kessler. A relative or neighbouring key
-/// fits nearly as well.
+/// A key, estimated by correlation with the profiles of Krumhansl and Kessler. A relative or
+/// neighbouring key correlates nearly as well.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct KeyEstimate {
     /// Tonic, such as `C` or `F#`.
@@ -74,12 +73,12 @@ pub(super) struct KeyEstimate {
     pub(super) correlation: f64,
 }
 
-/// The level of a band.
+/// Level of a frequency band.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, ToSchema)]
 pub(super) struct BandLevel {
-    /// Exact middle of the band in hertz.
+    /// Exact centre frequency of the band in hertz.
     pub(super) center_hz: f64,
-    /// Level in dBFS, a sine of full scale being 0; null for silence.
+    /// Level in dBFS, where a sine of full scale has 0 dBFS; null for silence.
     pub(super) level_db: Option<f64>,
 }
 
@@ -94,8 +93,8 @@ impl From<Key> for KeyEstimate {
     }
 }
 
-/// Measures a decoded copy. Blocks; `observer` receives the progress and returns whether to
-/// continue.
+/// Measures a decoded copy. Blocks. `observer` receives the progress, 0 to 1, and returns whether
+/// to continue.
 pub(super) fn measure(
     samples: impl Read + Seek,
     report: &Report,

@@ -19,13 +19,14 @@ use crate::storage::{Allowance, BlobKey, Blobs, Received, file_sha256};
 pub(crate) struct Findings<'f> {
     /// Missing or damaged files, as `folder/name`.
     pub(crate) faulty: &'f HashSet<String>,
-    /// Whether the hashes of the others were compared.
+    /// Whether the check also compared the hashes of the files.
     pub(crate) has_compared_hashes: bool,
 }
 
 /// Decodes originals again whose samples or peaks are faulty, and returns the repaired files. Marks
-/// faulty originals, so that an upload replaces them. Computes missing hashes. Removes copies at
-/// another rate that are faulty or have no hash; the next request makes them again. Blocks.
+/// faulty originals, so that the next upload of the same content replaces them. Computes missing
+/// hashes. Removes copies at another rate that are faulty or have no hash; the next request for
+/// such a copy makes it again. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails. Files that can no longer be decoded stay unchanged.
@@ -107,15 +108,15 @@ fn redecode(blobs: &Blobs, limits: &AudioLimits, content: &Content) -> ApiResult
 }
 
 impl Redecoded {
-    /// Replaces the stored files.
+    /// Replaces the stored files with the decoded ones.
     fn replace(self, db: &Db, runtime: &Handle) -> ApiResult<()> {
         self.decoded.store_derived(&self.content.sha256)?;
         Ok(runtime.block_on(store::set_decoded(db, &self.content))?)
     }
 
-    /// Stores the missing hashes of stored files. Replaces damaged files, and returns whether it
-    /// did. Files of another size come from another version of the decoder; clips are cut to their
-    /// length, so they stay.
+    /// Stores the missing hashes of stored files. If the files are damaged, replaces them and
+    /// returns true. Stored files of a different size come from another version of the decoder.
+    /// They stay, because the clips of projects are cut to their length.
     fn store_hashes(self, db: &Db, runtime: &Handle, blobs: &Blobs, stored: &Content) -> ApiResult<bool> {
         let keys = ContentKeys::new(&stored.sha256)?;
         let hash = |key: &BlobKey| -> io::Result<String> {

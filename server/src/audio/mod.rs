@@ -1,13 +1,14 @@
 //! Audio files: uploads, their decoded copies, waveforms and measurements.
 //!
-//! An uploaded file is stored unchanged, named by its SHA-256. With it are stored a decoded copy
-//! (32-bit float WAV at the rate of the file, mono or stereo) and its peaks. Identical content is
-//! stored once for all users; a user has at most one file of it. The quota counts the size on disk,
-//! decoded copies included, each content once, and the SoundFonts that the user uploaded.
+//! An uploaded file is stored unchanged, named by its SHA-256. A decoded copy (32-bit float WAV at
+//! the rate of the file, mono or stereo) and its peaks are stored with it. Identical content is
+//! stored once for all users, and a user has at most one file with the same content. The quota
+//! counts the size on disk of each content once, decoded copies included, and the SoundFonts that
+//! the user uploaded.
 //!
-//! A file that a current project or the autosave of its owner names cannot be deleted (409); older
-//! revisions of a project do not count. A deleted file is restored when a project that names it is
-//! saved ([`deleted`]).
+//! A file cannot be deleted (409) while a current project or the autosave of its owner refers to
+//! it. Older revisions of a project do not count. A deleted file is restored when a project that
+//! refers to it is saved ([`deleted`]).
 
 mod analyze;
 mod decode;
@@ -68,13 +69,13 @@ use crate::router::with_body_limit;
 use crate::state::AppState;
 use crate::storage::{BlobKey, FORM_EXTRA_BYTES};
 
-/// Supported formats.
+/// Names of the supported file formats, for users.
 pub const FORMATS: &[&str] = &["wav", "aiff", "flac", "mp3", "ogg", "m4a", "aac"];
 
 /// Folder of audio files in the store.
 pub(crate) const FOLDER: &str = "audio";
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let upload_limit = BodyLimit {
         form_max_bytes: FORM_EXTRA_BYTES,
@@ -93,28 +94,30 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .merge(resumable::routes(config))
 }
 
-/// Number of files decoded at a time for direct answers, per processor.
+/// Number of files per processor that are decoded at the same time for direct answers.
 const DECODERS_PER_PROCESSOR: u32 = 4;
 
 /// State of this slice in memory.
 #[derive(Debug)]
 pub struct Audio {
     decoder: decoder::Decoder,
-    /// Permits to decode or measure files for direct answers. A long file takes minutes, so there
-    /// are more permits than processors: a few accounts cannot block the short files of all others.
+    /// Permits to decode or measure files for direct answers. A long file takes minutes. So there
+    /// are more permits than processors, and a few accounts cannot block the short files of all
+    /// others.
     pub(crate) decoding: Arc<Permits>,
     /// Permits to answer with peaks.
     peaks: Permits,
-    /// One conversion to another rate at a time, because the next request may want the same copy.
+    /// Permits to convert files to another rate. There is only one, because the next request may be
+    /// for the same copy.
     conversions: Permits,
     upload_leases: resumable::UploadLeases,
 }
 
 impl Audio {
-    /// At most `waiting_max` requests wait for each kind of work.
+    /// Creates the state. At most `waiting_max` requests wait for each kind of work.
     ///
     /// # Errors
-    /// When the path of this executable is unknown.
+    /// If the path of this executable is unknown.
     pub fn new(helpers: &Helpers, waiting_max: u64) -> std::io::Result<Self> {
         Ok(Self {
             decoder: decoder::Decoder::of_this_program(helpers.clone())?,
@@ -134,11 +137,11 @@ impl Audio {
         })
     }
 
-    /// Reads the headers of files, in their order; `None` for files that are not supported audio.
-    /// Blocks until `is_wanted` returns false.
+    /// Reads the headers of files, in the order of `files`. An entry is `None` if the file is not
+    /// supported audio. Blocks until all headers are read, or until `is_wanted` returns false.
     ///
     /// # Errors
-    /// When the process that reads them cannot be started.
+    /// If the process that reads the headers cannot be started.
     pub(crate) fn inspect(
         &self,
         files: &[PathBuf],
@@ -148,8 +151,8 @@ impl Audio {
     }
 }
 
-/// Resumes decoding complete uploads and removes expired ones. Call it at the start, before the
-/// first request.
+/// Resumes decoding complete uploads, and removes expired ones. Must be called at the start, before
+/// the first request.
 ///
 /// # Errors
 /// If a query or the storage fails.
@@ -159,7 +162,7 @@ pub async fn resume(state: &AppState) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Deletes contents whose owners were deleted.
+/// Deletes contents that no user has any more, because their owners were deleted.
 ///
 /// # Errors
 /// If the query fails.
@@ -188,7 +191,7 @@ impl ContentKeys {
 /// An audio file of a user.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub struct AudioFile {
-    /// Id, a UUID: the `server_file_id` of a project's audio items.
+    /// Id, a UUID. A project's audio items refer to it in `server_file_id`.
     pub id: String,
     /// Name of the file when it was first uploaded.
     pub name: String,
@@ -198,7 +201,7 @@ pub struct AudioFile {
     pub media_type: &'static str,
     /// Container format.
     pub container: String,
-    /// Codec of its samples.
+    /// Codec of the samples.
     pub codec: String,
     /// Size of the file in bytes.
     pub size_bytes: u64,
@@ -206,11 +209,12 @@ pub struct AudioFile {
     pub stored_bytes: u64,
     /// Sample rate in hertz.
     pub sample_rate_hz: u32,
-    /// Channels of the file.
+    /// Number of channels of the file.
     pub source_channels: u32,
-    /// Channels of the decoded copy: 1 or 2. More than two are mixed to two after ITU-R BS.775.
+    /// Number of channels of the decoded copy: 1 or 2. Files with more channels are mixed to two
+    /// after ITU-R BS.775.
     pub channels: u32,
-    /// Length in frames at its sample rate.
+    /// Length in frames, at `sample_rate_hz`.
     pub frames: u64,
     /// Length in seconds.
     pub duration_secs: f64,
@@ -218,9 +222,9 @@ pub struct AudioFile {
     pub warnings: Vec<String>,
     /// Tags, in alphabetical order.
     pub tags: Vec<String>,
-    /// When it was uploaded, RFC 3339.
+    /// When the file was uploaded, RFC 3339.
     pub created_at: String,
-    /// Path of the file.
+    /// Path to download the file.
     pub file_url: String,
 }
 
@@ -255,7 +259,7 @@ impl AudioFile {
     }
 }
 
-/// The media type of a container, by the name that `symphonia` gives it.
+/// Returns the media type of a container, which is named as in `symphonia`.
 fn media_type(container: &str) -> &'static str {
     match container {
         "wave" => "audio/wav",

@@ -1,4 +1,4 @@
-//! Original files, for bundles of projects.
+//! Original files of uploads, which bundles of projects contain.
 
 use std::fs::File;
 
@@ -8,7 +8,8 @@ use super::{AudioFile, ContentKeys, store};
 use crate::error::ApiResult;
 use crate::state::AppState;
 
-/// Describes a user's original file; `None` if the user has no such file. Blocks.
+/// Describes a user's original file. Returns `None` if the user has no such file, or if it is not
+/// stored. Blocks.
 pub(crate) fn original(
     state: &AppState,
     runtime: &Handle,
@@ -20,7 +21,7 @@ pub(crate) fn original(
     Ok(is_stored.then_some(found.file))
 }
 
-/// Opens an original file; `None` if it is no longer stored. Blocks.
+/// Opens an original file. Returns `None` if it is no longer stored. Blocks.
 pub(crate) fn open_original(state: &AppState, sha256: &str) -> ApiResult<Option<File>> {
     Ok(state.blobs.read(&ContentKeys::new(sha256)?.original)?)
 }

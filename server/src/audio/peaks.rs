@@ -1,4 +1,4 @@
-//! `GET /audio/{id}/peaks`: the peaks of a waveform.
+//! Handler of `GET /audio/{id}/peaks`, which sends the peaks of a waveform.
 
 use std::io::BufReader;
 
@@ -21,15 +21,16 @@ use crate::extract::{Path, Query};
 use crate::large_answer;
 use crate::state::AppState;
 
-/// Coarsest and default resolution, in frames a pixel.
+/// Coarsest and default resolution, in frames per pixel.
 const FRAMES_PER_PIXEL_MAX: u64 = 65_536;
 const FRAMES_PER_PIXEL_DEFAULT: u64 = 256;
 
-/// Maximum pixels of an answer from the stored levels, and of one computed from the samples.
+/// Maximum number of pixels of an answer from the stored levels, and of one that is computed from
+/// the samples.
 const STORED_PIXELS_MAX: u64 = 1 << 20;
 const COMPUTED_PIXELS_MAX: u64 = 1 << 16;
 
-/// Number of frames per read.
+/// Number of frames that are read at a time.
 const READ_FRAMES: u64 = 16_384;
 
 /// Peaks as BBC audiowaveform writes them in JSON (version 2).
@@ -37,15 +38,15 @@ const READ_FRAMES: u64 = 16_384;
 pub(super) struct Peaks {
     /// Version of the format: 2.
     version: u32,
-    /// Channels: 1 or 2.
+    /// Number of channels: 1 or 2.
     channels: u32,
     /// Sample rate in hertz.
     sample_rate: u32,
     /// Frames per pixel.
     samples_per_pixel: u64,
-    /// Width of the values: 8 or 16.
+    /// Width of the values in bits: 8 or 16.
     bits: u32,
-    /// Pixels.
+    /// Number of pixels.
     length: u64,
     /// Minimum and maximum of each channel in turn, pixel by pixel. Full scale is 127 or 32767.
     data: Vec<i16>,
@@ -53,14 +54,14 @@ pub(super) struct Peaks {
 
 /// Returns the minimum and maximum samples of each pixel of a waveform.
 ///
-/// The layout is that of BBC audiowaveform, version 2: `dat` binary, `json` with the same values.
-/// Peaks of 256 frames per pixel and more are stored at the upload; finer ones are computed from
-/// the samples on request.
+/// The layout is that of BBC audiowaveform, version 2: `dat` is binary, and `json` has the same
+/// values. Peaks of 256 or more frames per pixel are stored when a file is uploaded. Finer ones are
+/// computed from the samples on request.
 #[utoipa::path(get, path = "/audio/{id}/peaks", tag = "audio",
     params(("id", description = "Id of the file"), PeaksQuery),
     responses((status = 200, description = "The peaks", headers(("ETag" = String)), content(
             (Peaks = "application/json"), (String = "application/octet-stream"))),
-        (status = 304, description = "`If-None-Match` names them"), CommonErrors))]
+        (status = 304, description = "`If-None-Match` names these peaks"), CommonErrors))]
 pub(super) async fn read(
     State(state): State<AppState>,
     user: CurrentUser,
@@ -122,7 +123,7 @@ pub(super) async fn read(
 }
 
 impl Peaks {
-    /// The `.dat` file (audiowaveform, `doc/DataFormat.md`).
+    /// Returns the content of a `.dat` file (audiowaveform, `doc/DataFormat.md`).
     fn binary(&self) -> Vec<u8> {
         let narrow = self.bits == 8;
         let mut out = Vec::with_capacity(24 + self.data.len() * 2);
@@ -166,7 +167,7 @@ impl Window {
         let frames_per_pixel = query.samples_per_pixel.unwrap_or(default);
         if !frames_per_pixel.is_power_of_two() || frames_per_pixel > FRAMES_PER_PIXEL_MAX {
             return Err(bad_query(format!(
-                "`samples_per_pixel` is {frames_per_pixel}; expected a power of two up to {FRAMES_PER_PIXEL_MAX}"
+                "`samples_per_pixel` is {frames_per_pixel}; expected a power of two from 1 to {FRAMES_PER_PIXEL_MAX}"
             )));
         }
         let all = shape.pixels(frames_per_pixel);
@@ -175,15 +176,15 @@ impl Window {
         let max = if level_of(frames_per_pixel).is_some() { STORED_PIXELS_MAX } else { COMPUTED_PIXELS_MAX };
         if pixels > max {
             return Err(bad_query(format!(
-                "the request is for {pixels} pixels; at {frames_per_pixel} samples_per_pixel an answer has at most {max}: \
-                 request a part with `start` and `pixels`, or more samples_per_pixel"
+                "the request is for {pixels} pixels; at {frames_per_pixel} samples_per_pixel an answer has at most {max}; \
+                 request a part with `start` and `pixels`, or increase samples_per_pixel"
             )));
         }
         Ok(Self { frames_per_pixel, start, pixels })
     }
 }
 
-/// The finest stored resolution at which the complete file fits into one answer.
+/// Returns the finest stored resolution at which the complete file fits into one answer.
 fn default_frames_per_pixel(shape: Shape) -> u64 {
     let mut frames_per_pixel = FRAMES_PER_PIXEL_DEFAULT;
     while shape.pixels(frames_per_pixel) > STORED_PIXELS_MAX && frames_per_pixel < FRAMES_PER_PIXEL_MAX {
@@ -192,7 +193,7 @@ fn default_frames_per_pixel(shape: Shape) -> u64 {
     frames_per_pixel
 }
 
-/// Computes pixels finer than the stored ones from the samples.
+/// Computes pixels from the samples, for resolutions that are finer than the stored ones.
 fn compute(source: BufReader<std::fs::File>, shape: Shape, window: Window) -> std::io::Result<Vec<i16>> {
     let first = window.start * window.frames_per_pixel;
     let frames = (window.pixels * window.frames_per_pixel).min(shape.frames - first.min(shape.frames));
@@ -219,17 +220,17 @@ mod tests {
     }
 
     #[test]
-    fn a_long_file_without_parameters_is_drawn_more_coarsely() {
+    fn a_long_file_without_parameters_gets_a_coarser_resolution() {
         const HOUR_FRAMES: u64 = 3_600 * 192_000;
         for (frames, expected) in
             [(48_000, 256), (256 << 20, 256), ((256 << 20) + 1, 512), (24 * HOUR_FRAMES, 16_384)]
         {
-            let found = window(frames, "").expect("it is drawn");
+            let found = window(frames, "").expect("a valid request");
             assert_eq!((found.frames_per_pixel, found.start), (expected, 0), "{frames} frames");
             assert_eq!(found.pixels, frames.div_ceil(expected));
             assert!(found.pixels <= STORED_PIXELS_MAX);
         }
-        // A part is counted in pixels of 256 frames, as before.
+        // If a part is requested, the default stays at 256 frames per pixel.
         assert_eq!(window(24 * HOUR_FRAMES, "start=5&pixels=7").expect("a part").frames_per_pixel, 256);
         assert!(window(24 * HOUR_FRAMES, "samples_per_pixel=256").is_err());
         assert_eq!(window(1_000, "format=JSON").expect("any case").pixels, 4);

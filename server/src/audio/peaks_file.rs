@@ -1,7 +1,9 @@
-//! The stored peaks of a file: levels of 256, 512, ... 65536 frames a pixel, one after another.
+//! The file of stored peaks. It contains levels of 256, 512, ... 65536 frames per pixel, one after
+//! another.
 //!
 //! A pixel is the minimum and maximum of each channel in turn, as 16-bit little-endian integers. A
-//! header of 32 bytes describes them; the layout follows from the number of frames.
+//! header of 32 bytes comes first. The sizes of the levels follow from the number of frames in the
+//! header.
 
 use std::io::{self, Read, Seek, SeekFrom, Write};
 
@@ -9,7 +11,7 @@ use dsp_core::peaks::{BASE_FRAMES, LEVELS, PeakReader, halved};
 
 const HEADER_BYTES: u64 = 32;
 
-/// Channels and length of the samples.
+/// Number of channels and of frames of the samples.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Shape {
     pub(super) channels: u32,
@@ -17,7 +19,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// Pixels of `frames_per_pixel` frames each; the last may be shorter.
+    /// Returns the number of pixels at `frames_per_pixel`. The last pixel may have fewer frames.
     pub(super) fn pixels(self, frames_per_pixel: u64) -> u64 {
         self.frames.div_ceil(frames_per_pixel)
     }
@@ -38,7 +40,7 @@ impl Shape {
     }
 }
 
-/// The stored level with this number of frames per pixel.
+/// Returns the stored level with this number of frames per pixel, if there is one.
 pub(super) fn level_of(frames_per_pixel: u64) -> Option<usize> {
     (0..LEVELS).find(|level| (BASE_FRAMES as u64) << level == frames_per_pixel)
 }
@@ -57,12 +59,12 @@ impl<W: Write> PeaksWriter<W> {
         Self { destination, channels, sample_rate_hz, base: PeakReader::new(channels as usize, BASE_FRAMES) }
     }
 
-    /// Adds whole interleaved frames.
+    /// Adds complete interleaved frames.
     pub(super) fn add(&mut self, frames: &[f32]) {
         self.base.add(frames);
     }
 
-    /// Writes the file, after all `frames` frames were added.
+    /// Writes the file. All `frames` frames must have been added.
     pub(super) fn finish(mut self, frames: u64) -> io::Result<W> {
         self.destination.write_all(b"SFPK")?;
         for value in [1, self.channels, self.sample_rate_hz] {
@@ -87,7 +89,7 @@ impl<W: Write> PeaksWriter<W> {
     }
 }
 
-/// Reads pixels of one level: `count` from `start`, which must lie inside.
+/// Reads `count` pixels of one level, from the pixel `start` on. They must exist.
 pub(super) fn read(
     mut source: impl Read + Seek,
     shape: Shape,

@@ -9,8 +9,8 @@ use crate::any_case;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct UploadQuery {
-    /// `true`: 202 with a task once the bytes have been received; the task decodes, and its result
-    /// is this answer.
+    /// If `true`, the answer is 202 with a task as soon as the bytes have been received. The task
+    /// decodes the files, and its result is the answer described here.
     #[serde(default, rename = "async")]
     pub(super) asynchronous: bool,
 }
@@ -29,10 +29,10 @@ pub(super) struct ListQuery {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum FileFormat {
-    /// As it was uploaded.
+    /// The file as it was uploaded.
     #[default]
     Original,
-    /// Its samples as a 32-bit float WAV file, mono or stereo.
+    /// The samples of the file as a 32-bit float WAV file, mono or stereo.
     Wav32f,
 }
 
@@ -45,8 +45,8 @@ pub(super) struct FileQuery {
     #[serde(default, deserialize_with = "any_case::word")]
     #[param(inline)]
     pub(super) format: FileFormat,
-    /// With `wav32f`: sample rate in hertz, one that a project can have (44100, 48000, 96000) or
-    /// that of the file, the default.
+    /// Only with `wav32f`: sample rate in hertz. It may be a rate that a project can have (44100,
+    /// 48000 or 96000), or the rate of the file, which is the default.
     pub(super) sample_rate_hz: Option<u32>,
 }
 
@@ -54,7 +54,7 @@ pub(super) struct FileQuery {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum PeaksFormat {
-    /// Binary, the `.dat` of audiowaveform.
+    /// Binary, the `.dat` format of audiowaveform.
     #[default]
     Dat,
     /// JSON with the same fields.
@@ -69,15 +69,16 @@ pub(super) struct PeaksQuery {
     #[serde(default, deserialize_with = "any_case::word")]
     #[param(inline)]
     pub(super) format: PeaksFormat,
-    /// Width of the values: 8 or 16 (the default).
+    /// Width of the values in bits: 8 or 16 (the default).
     pub(super) bits: Option<u32>,
-    /// Frames per pixel: a power of two from 1 to 65536. Default: 256; without `start` and `pixels`
-    /// the finest of 256 to 65536 at which the complete file fits into one answer.
+    /// Frames per pixel: a power of two from 1 to 65536. The default is 256. Without `start` and
+    /// `pixels`, the default is the finest of 256 to 65536 at which the complete file fits into one
+    /// answer.
     pub(super) samples_per_pixel: Option<u64>,
     /// First pixel, 0 by default.
     pub(super) start: Option<u64>,
-    /// Number of pixels; by default all from `start`. At most 1048576; at fewer than 256 frames per
-    /// pixel, at most 65536.
+    /// Number of pixels; by default all from `start` on. At most 1048576, or 65536 if a pixel has
+    /// fewer than 256 frames.
     pub(super) pixels: Option<u64>,
 }
 
@@ -85,7 +86,7 @@ pub(super) struct PeaksQuery {
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct AnalyzeQuery {
-    /// `true`: 202 with a task, whose result is this answer.
+    /// If `true`, the answer is 202 with a task. The task's result is the answer described here.
     #[serde(default, rename = "async")]
     pub(super) asynchronous: bool,
 }

@@ -11,8 +11,8 @@ use crate::rendering::memory;
 use crate::rendering::sources::Recording;
 use crate::state::AppState;
 
-/// The samples of a user's file at a rate, identical to those that the page gets; `None` if the
-/// user has no such file.
+/// Returns the samples of a user's file at a sample rate, identical to those that the page gets.
+/// Returns `None` if the user has no such file.
 pub(crate) async fn recording(
     state: &AppState,
     owner_id: &str,

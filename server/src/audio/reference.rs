@@ -1,4 +1,4 @@
-//! `POST /audio/reference`: a finished recording to compare a mix with.
+//! Handler of `POST /audio/reference`, which measures a finished recording to compare a mix with.
 
 use std::fs::File;
 use std::io::BufReader;
@@ -21,7 +21,7 @@ use crate::permits::Caller;
 use crate::state::AppState;
 use crate::storage::{Allowance, Received, form_error, receive_field};
 
-/// A stored file to compare with.
+/// A stored audio file that a mix is compared with.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 struct ReferenceRequest {
@@ -38,8 +38,9 @@ pub(super) struct ReferenceAnswer {
     duration_secs: f64,
     /// Sample rate in hertz.
     sample_rate_hz: u32,
-    /// Gated loudness in LUFS (EBU R 128); null for silence, and below 400 ms. A mono file counts
-    /// as played from both loudspeakers: 3 LU more than on meters that treat it as one channel.
+    /// Gated loudness in LUFS (EBU R 128); null for silence and for files shorter than 400 ms. A
+    /// mono file is measured as if both loudspeakers played it, which is 3 LU more than on meters
+    /// that measure it as one channel.
     lufs: Option<f64>,
     /// True peak in dBTP; null for silence.
     true_peak_db: Option<f64>,
@@ -47,7 +48,7 @@ pub(super) struct ReferenceAnswer {
     loudness_range_lu: f64,
     /// Mean frequency of the spectrum weighted by amplitude, in hertz; null for silence.
     spectral_centroid_hz: Option<f64>,
-    /// Levels in thirds of an octave from 25 Hz to 20 kHz.
+    /// Levels in third-octave bands from 25 Hz to 20 kHz.
     third_octaves: Vec<BandLevel>,
     /// Faults of the file that did not prevent decoding, as sentences.
     warnings: Vec<String>,
@@ -75,7 +76,8 @@ pub(super) async fn reference(
         let received = receive_one(&state, request).await?;
         return measure_received(&state, &user.id, received).await.map(Json);
     }
-    // The body limit of this path fits files, but JSON is read into memory.
+    // The body limit of this path is for files, but JSON is read into memory, so its limit is
+    // smaller.
     request.extensions_mut().insert(BodyLimit::default());
     let Json(ReferenceRequest { audio_id }) = Json::from_request(request, &state).await?;
     let found = find(&state, &user.id, &audio_id).await?;
@@ -89,7 +91,7 @@ pub(super) async fn reference(
     state.audio.decoding.run_for(&user.id, 1, work).await.map(Json)
 }
 
-/// The first file of a form.
+/// Receives the first file of a form.
 async fn receive_one(state: &AppState, request: Request) -> ApiResult<Received> {
     let destination = destination(state);
     let mut form = form::read(request).await?;

@@ -1,4 +1,5 @@
-//! The samples of a file at a rate: its decoded copy, or a stored conversion of it.
+//! Provides the samples of a file at any supported rate: its decoded copy, or a stored conversion
+//! of it.
 //!
 //! The page and the service both use these samples, so they play the same audio.
 
@@ -17,16 +18,17 @@ use crate::permits::Caller;
 use crate::state::AppState;
 use crate::storage::{Allowance, BlobKey, ensure_room, file_sha256, lock_contents};
 
-/// Number of frames per conversion step.
+/// Number of frames that are converted at a time.
 const READ_FRAMES: u64 = 16_384;
 
-/// The key of a copy at another rate.
+/// Returns the key of a copy at another rate.
 pub(super) fn key(sha256: &str, sample_rate_hz: u32) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, &format!("{sha256}_{sample_rate_hz}"), "wav").map_err(ApiError::internal)
 }
 
-/// Opens the samples of a file at a rate as a 32-bit float WAV file, mono or stereo; they begin at
-/// byte 116. The first request for another rate converts and stores a copy.
+/// Opens the samples of a file at a rate as a 32-bit float WAV file, mono or stereo. The samples
+/// begin at byte 116. The first request for a rate other than the file's converts and stores a
+/// copy.
 pub(super) async fn open(state: &AppState, owner_id: &str, found: &Stored, rate_hz: u32) -> ApiResult<File> {
     let report = &found.content.report;
     let sha256 = &found.content.sha256;
@@ -62,7 +64,7 @@ fn not_converted(name: &str, error: ResampleError) -> ApiError {
     }
 }
 
-/// Converts and stores a copy, unless another request just did.
+/// Converts the samples and stores a copy, unless another request has just done this.
 fn convert_and_store(
     state: &AppState,
     runtime: &Handle,
@@ -89,11 +91,12 @@ fn convert_and_store(
     let wav = FloatWavWriter::new(BufWriter::new(&mut writer), report.channels, rate_hz)?;
     convert(source, wav, resampler, report.channels as usize, caller)?;
     writer.flush()?;
-    // Hashes and uploads before taking the lock: all uploads and deletions wait for it.
+    // Hashing and uploading come before the lock, because all uploads and deletions wait for the
+    // lock.
     let file_sha256 = file_sha256(writer.temporary())?;
     writer.upload_derived_as(key)?;
     let _contents = lock_contents(state, runtime)?;
-    // The content may have been deleted meanwhile.
+    // The content may have been deleted in the meantime.
     if runtime.block_on(store::content(&state.db, sha256))?.is_none() {
         return Err(missing());
     }
@@ -103,7 +106,7 @@ fn convert_and_store(
     state.blobs.read(key)?.ok_or_else(missing)
 }
 
-/// Reads all of `source`, converts it and completes `wav`.
+/// Converts all samples of `source` to `wav`, and completes the file.
 fn convert<W: Write + std::io::Seek>(
     mut source: FloatWavReader<BufReader<File>>,
     mut wav: FloatWavWriter<W>,

@@ -1,9 +1,9 @@
-//! The form in which names and tags are compared.
+//! Normalizes names and tags, so that they can be compared.
 
 use unicode_normalization::UnicodeNormalization as _;
 
-/// A text in its form for comparison: in lower case, and composed (Unicode Standard Annex 15, form
-/// C), because systems encode letters with marks differently.
+/// Returns a text in the form in which texts are compared: in lower case and composed (Unicode
+/// Standard Annex 15, form C), because operating systems encode letters with accents differently.
 pub(super) fn search_key(text: &str) -> String {
     text.nfc().collect::<String>().to_lowercase()
 }

@@ -1,6 +1,6 @@
 //! Audio files and their contents in the database.
 //!
-//! Every query for files filters by owner, so other users' files look as if they did not exist.
+//! Every query for files filters by owner, so other users' files are reported as not found.
 
 use std::collections::HashSet;
 
@@ -16,7 +16,7 @@ use crate::error::{ApiError, ApiResult};
 use crate::paging::{Position, contains_pattern};
 use crate::state::AppState;
 
-/// The user's file with this id, or 404.
+/// Returns the user's file with this id, or a 404.
 pub(super) async fn find(state: &AppState, owner_id: &str, id: &str) -> ApiResult<Stored> {
     by_id(&state.db, owner_id, id).await?.ok_or_else(|| ApiError::not_found("audio file", id))
 }
@@ -31,8 +31,8 @@ pub(super) struct Content {
     pub(super) samples_bytes: u64,
     /// Size of the peaks, in bytes.
     pub(super) peaks_bytes: u64,
-    /// SHA-256 of the decoded copy and of the peaks in hexadecimal; empty for content from before
-    /// the service stored them.
+    /// SHA-256 of the decoded copy and of the peaks, in hexadecimal. Empty if the content was
+    /// stored by an older version of the service, without these hashes.
     pub(super) samples_sha256: String,
     pub(super) peaks_sha256: String,
     /// Whether a check found the original missing or damaged.
@@ -41,12 +41,13 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// Whether it was stored before the service stored hashes of samples and peaks.
+    /// Whether the content was stored by an older version of the service, without hashes of samples
+    /// and peaks.
     pub(super) fn has_no_hashes(&self) -> bool {
         self.samples_sha256.is_empty() || self.peaks_sha256.is_empty()
     }
 
-    /// Bytes on the disk.
+    /// Number of bytes on the disk.
     pub(super) fn stored_bytes(&self) -> u64 {
         self.size_bytes + self.samples_bytes + self.peaks_bytes
     }
@@ -55,30 +56,30 @@ impl Content {
         let warnings: String = row.try_get("warnings")?;
         Ok(Self {
             sha256: row.try_get("sha256")?,
-            size_bytes: count(row, "size_bytes")?,
-            samples_bytes: count(row, "samples_bytes")?,
-            peaks_bytes: count(row, "peaks_bytes")?,
+            size_bytes: u64_column(row, "size_bytes")?,
+            samples_bytes: u64_column(row, "samples_bytes")?,
+            peaks_bytes: u64_column(row, "peaks_bytes")?,
             samples_sha256: row.try_get("samples_sha256")?,
             peaks_sha256: row.try_get("peaks_sha256")?,
             original_damaged: row.try_get::<i64, _>("original_damaged")? != 0,
             report: Report {
                 container: row.try_get("container")?,
                 codec: row.try_get("codec")?,
-                sample_rate_hz: small(row, "sample_rate_hz")?,
-                source_channels: small(row, "source_channels")?,
-                channels: small(row, "channels")?,
-                frames: count(row, "frames")?,
+                sample_rate_hz: u32_column(row, "sample_rate_hz")?,
+                source_channels: u32_column(row, "source_channels")?,
+                channels: u32_column(row, "channels")?,
+                frames: u64_column(row, "frames")?,
                 warnings: warnings.lines().map(str::to_owned).collect(),
             },
         })
     }
 }
 
-fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
+fn u64_column(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
     row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
-fn small(row: &AnyRow, column: &str) -> Result<u32, sqlx::Error> {
+fn u32_column(row: &AnyRow, column: &str) -> Result<u32, sqlx::Error> {
     row.try_get::<i64, _>(column).map(|value| u32::try_from(value).unwrap_or_default())
 }
 
@@ -93,7 +94,7 @@ pub(super) struct Stored {
     pub(super) content: Content,
 }
 
-/// The query for files, followed by `$clauses`.
+/// The query for audio files, followed by `$clauses`.
 macro_rules! select_files {
     ($clauses:literal) => {
         concat!(
@@ -109,17 +110,17 @@ fn stored(row: &AnyRow) -> Result<Stored, sqlx::Error> {
     let content = Content::from_row(row)?;
     let (id, name): (String, String) = (row.try_get("id")?, row.try_get("name")?);
     let file =
-        AudioFile::new(id, name, row.try_get("created_at")?, &content, count(row, "renditions_bytes")?);
+        AudioFile::new(id, name, row.try_get("created_at")?, &content, u64_column(row, "renditions_bytes")?);
     Ok(Stored { file, content })
 }
 
-/// Ids of a user's files.
+/// Returns the ids of a user's files.
 pub(crate) async fn ids(db: &Db, owner_id: &str) -> Result<HashSet<String>, sqlx::Error> {
     let rows = sqlx::query_scalar("SELECT id FROM audio_files WHERE owner_id = $1").bind(owner_id);
     Ok(rows.fetch_all(db).await?.into_iter().collect())
 }
 
-/// The file with this id.
+/// Returns the user's file with this id.
 pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Stored>, sqlx::Error> {
     let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.id = $2"))
         .bind(owner_id)
@@ -129,7 +130,7 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<St
     with_tags(db, row.as_ref().map(stored).transpose()?).await
 }
 
-/// The user's file with this content.
+/// Returns the user's file with this content.
 pub(super) async fn by_content(db: &Db, owner_id: &str, sha256: &str) -> Result<Option<Stored>, sqlx::Error> {
     let row = sqlx::query(select_files!("WHERE f.owner_id = $1 AND f.sha256 = $2"))
         .bind(owner_id)
@@ -152,14 +153,15 @@ async fn tags(db: &Db, file_id: &str) -> Result<Vec<String>, sqlx::Error> {
         .await
 }
 
-/// The stored content with this hash, regardless of its owner.
+/// Returns the stored content with this hash, regardless of which users have it.
 pub(super) async fn content(db: &Db, sha256: &str) -> Result<Option<Content>, sqlx::Error> {
     let row =
         sqlx::query("SELECT * FROM audio_contents WHERE sha256 = $1").bind(sha256).fetch_optional(db).await?;
     row.as_ref().map(Content::from_row).transpose()
 }
 
-/// Stores a file and, if it is new, its content. False if the user has a file of this content.
+/// Stores a file and, if it is new, its content. Returns false if the user already has a file with
+/// this content.
 pub(super) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -188,7 +190,7 @@ pub(super) async fn insert(
     .bind(&content.peaks_sha256)
     .execute(&mut *transaction)
     .await?;
-    // A file that the user deleted gets its old id, because projects refer to it.
+    // A file that the user had deleted gets its old id again, because projects refer to it.
     let inserted = sqlx::query(
         "INSERT INTO audio_files (id, owner_id, sha256, name, name_key, created_at) \
          VALUES (COALESCE((SELECT d.id FROM audio_deleted_files d WHERE d.owner_id = $2 AND d.sha256 = $3), $1), \
@@ -211,7 +213,7 @@ pub(super) async fn insert(
     Ok(inserted.rows_affected() > 0)
 }
 
-/// The stored analysis of a content, as JSON.
+/// Returns the stored analysis of a content, as JSON.
 pub(super) async fn analysis(db: &Db, sha256: &str) -> Result<Option<String>, sqlx::Error> {
     let found: Option<Option<String>> =
         sqlx::query_scalar("SELECT analysis FROM audio_contents WHERE sha256 = $1")
@@ -263,11 +265,12 @@ pub(super) async fn set_decoded(db: &Db, content: &Content) -> Result<(), sqlx::
 /// A copy of a content at another rate.
 #[derive(Debug, Clone)]
 pub(super) struct Rendition {
-    /// Hash of the content.
+    /// SHA-256 of the original file, which identifies the content.
     pub(super) sha256: String,
     pub(super) sample_rate_hz: u32,
     pub(super) size_bytes: u64,
-    /// SHA-256 of the copy in hexadecimal; empty for copies from before the service stored it.
+    /// SHA-256 of the copy in hexadecimal. Empty if the copy was stored by an older version of the
+    /// service, without it.
     pub(super) file_sha256: String,
 }
 
@@ -297,7 +300,7 @@ pub(super) async fn delete_rendition(db: &Db, sha256: &str, sample_rate_hz: u32)
     Ok(())
 }
 
-/// All copies at other rates of contents that any user has a file of.
+/// Returns the copies at other rates of all contents that any user has a file of.
 pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT * FROM audio_renditions r WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = r.sha256)",
@@ -308,8 +311,8 @@ pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Erro
         .map(|row| {
             Ok(Rendition {
                 sha256: row.try_get("sha256")?,
-                sample_rate_hz: small(row, "sample_rate_hz")?,
-                size_bytes: count(row, "size_bytes")?,
+                sample_rate_hz: u32_column(row, "sample_rate_hz")?,
+                size_bytes: u64_column(row, "size_bytes")?,
                 file_sha256: row.try_get("file_sha256")?,
             })
         })
@@ -319,13 +322,13 @@ pub(super) async fn all_renditions(db: &Db) -> Result<Vec<Rendition>, sqlx::Erro
 /// Which files a list shows.
 #[derive(Debug, Default)]
 pub(super) struct Filter<'f> {
-    /// Part of the name, as [`search_key`] makes it.
+    /// Part of the name, in the form of [`search_key`].
     pub(super) search: Option<&'f str>,
-    /// A tag that the file has, as [`search_key`] makes it.
+    /// A tag that the file has, in the form of [`search_key`].
     pub(super) tag: Option<&'f str>,
 }
 
-/// Files by the time of their upload, newest first.
+/// Returns files, the most recently uploaded first.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,
@@ -359,13 +362,13 @@ pub(super) async fn page(
 /// Sample rates in hertz.
 pub(super) type Rates = Vec<u32>;
 
-/// Rates of the converted copies of a content.
+/// Returns the sample rates of the converted copies of a content.
 pub(super) async fn rates(db: &Db, sha256: &str) -> Result<Rates, sqlx::Error> {
     let rows = sqlx::query("SELECT sample_rate_hz FROM audio_renditions WHERE sha256 = $1")
         .bind(sha256)
         .fetch_all(db)
         .await?;
-    rows.iter().map(|row| small(row, "sample_rate_hz")).collect()
+    rows.iter().map(|row| u32_column(row, "sample_rate_hz")).collect()
 }
 
 /// Whether any user has a file of this content.
@@ -374,7 +377,7 @@ pub(super) async fn has_any_file(db: &Db, sha256: &str) -> Result<bool, sqlx::Er
     Ok(found.fetch_optional(db).await?.is_some())
 }
 
-/// Deletes a content that no file or deleted file refers to. Returns whether it did.
+/// Deletes a content if no file or deleted file refers to it. Returns whether it was deleted.
 pub(super) async fn delete_unneeded(db: &Db, sha256: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query(
         "DELETE FROM audio_contents WHERE sha256 = $1 \
@@ -399,7 +402,7 @@ pub(super) async fn delete_unowned(db: &Db) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// All contents that any user has a file of.
+/// Returns all contents that any user has a file of.
 pub(super) async fn contents(db: &Db) -> Result<Vec<Content>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT * FROM audio_contents c WHERE EXISTS (SELECT 1 FROM audio_files f WHERE f.sha256 = c.sha256)",
@@ -409,7 +412,7 @@ pub(super) async fn contents(db: &Db) -> Result<Vec<Content>, sqlx::Error> {
     rows.iter().map(Content::from_row).collect()
 }
 
-/// Replaces a file's tags; false if there is no such file.
+/// Replaces a file's tags. Returns false if there is no such file.
 pub(super) async fn set_tags(
     db: &Db,
     owner_id: &str,
@@ -417,8 +420,8 @@ pub(super) async fn set_tags(
     tags: &[String],
 ) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // Locks the row without changing it, so that concurrent replacements of the tags run one after
-    // the other.
+    // This update changes nothing. It locks the row, so that concurrent replacements of the tags
+    // run one after the other.
     let locked = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)

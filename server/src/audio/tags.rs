@@ -1,4 +1,4 @@
-//! `PUT /audio/{id}/tags`.
+//! Handler of `PUT /audio/{id}/tags`.
 
 use std::collections::HashSet;
 
@@ -18,7 +18,7 @@ use crate::state::AppState;
 const TAGS_MAX: usize = 50;
 const TAG_MAX_CHARS: usize = 64;
 
-/// A tag, for the API's description.
+/// A tag, used only in the description of the API.
 #[derive(ToSchema)]
 #[schema(value_type = String, min_length = 1, max_length = 64)]
 #[expect(dead_code, reason = "only its description is used")]
@@ -28,7 +28,8 @@ struct Tag(String);
 #[derive(Debug, Serialize, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tags {
-    /// At most 50 tags of 1 to 64 characters. Of those that differ in case only, the first stays.
+    /// At most 50 tags of 1 to 64 characters. If tags differ only in case, only the first is
+    /// stored.
     #[schema(max_items = 50, value_type = Vec<Tag>)]
     tags: Vec<String>,
 }
@@ -43,18 +44,18 @@ pub(super) async fn set_tags(
     Path(id): Path<String>,
     Json(body): Json<Tags>,
 ) -> ApiResult<Json<AudioFile>> {
-    let tags = checked(&body.tags)?;
+    let tags = cleaned_tags(&body.tags)?;
     if !store::set_tags(&state.db, &user.id, &id, &tags).await? {
         return Err(ApiError::not_found("audio file", &id));
     }
     Ok(Json(find(&state, &user.id, &id).await?.file))
 }
 
-/// The tags in their stored form: trimmed, without duplicates.
-fn checked(tags: &[String]) -> ApiResult<Vec<String>> {
+/// Returns the tags as they are stored: trimmed and without duplicates.
+fn cleaned_tags(tags: &[String]) -> ApiResult<Vec<String>> {
     let mut errors = Vec::new();
     if tags.len() > TAGS_MAX {
-        let detail = format!("{} tags; a file has at most {TAGS_MAX}", tags.len());
+        let detail = format!("there are {} tags; a file has at most {TAGS_MAX}", tags.len());
         errors.push(FieldError { pointer: "/tags".to_owned(), detail });
     }
     let (mut kept, mut keys) = (Vec::new(), HashSet::new());
@@ -75,7 +76,7 @@ fn checked(tags: &[String]) -> ApiResult<Vec<String>> {
     }
 }
 
-/// Describes why a tag is invalid; `None` if it is valid.
+/// Describes why a tag is invalid. Returns `None` if it is valid.
 fn fault(tag: &str) -> Option<String> {
     let chars = tag.chars().count();
     if chars == 0 {
@@ -83,7 +84,7 @@ fn fault(tag: &str) -> Option<String> {
     } else if chars > TAG_MAX_CHARS {
         Some(format!("this tag has {chars} characters; a tag has at most {TAG_MAX_CHARS}"))
     } else if tag.chars().any(char::is_control) {
-        Some("this tag holds a control character".to_owned())
+        Some("this tag contains a control character; remove it".to_owned())
     } else {
         None
     }

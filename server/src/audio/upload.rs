@@ -1,4 +1,4 @@
-//! `POST /audio/upload`.
+//! Handler of `POST /audio/upload`.
 
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
@@ -22,18 +22,18 @@ use crate::tasks::StartedTask;
 /// Maximum number of files in one request.
 const FILES_MAX: usize = 100;
 
-/// Files as a form, for the API's description.
+/// Files as a form, used only in the description of the API.
 #[derive(ToSchema)]
 pub(super) struct UploadForm {
-    /// The files, one form part each.
+    /// The files. Each file is a part of the form.
     #[expect(dead_code, reason = "only its description is used")]
     #[schema(min_items = 1, max_items = 100, format = Binary, content_media_type = "application/octet-stream")]
     file: Vec<String>,
 }
 
-/// Stores audio files: each unchanged, with a decoded copy and its peaks.
+/// Stores audio files. Each file is stored unchanged, with a decoded copy and its peaks.
 ///
-/// If all files are refused, the answer is the problem of the first.
+/// If all files are refused, the answer is the problem of the first file.
 #[utoipa::path(post, path = "/audio/upload", tag = "audio", params(UploadQuery),
     request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 201, body = UploadAnswer), (status = 202, body = StartedTask),

@@ -1,7 +1,7 @@
-//! The audit log: actions with their actor, time and address.
+//! The audit log. It records actions with their actor, time and client address.
 //!
-//! Other slices call [`record`] once something has happened. Administrators read the entries
-//! through `/admin/audit`; after `SF_AUDIT_RETENTION_DAYS` they are deleted.
+//! Other slices call [`record`] after an action has happened. Administrators read the entries
+//! through `/admin/audit`. Entries are deleted after `SF_AUDIT_RETENTION_DAYS`.
 
 mod store;
 
@@ -16,7 +16,7 @@ use crate::clock;
 use crate::db::Db;
 use crate::state::AppState;
 
-/// Interval of deleting old entries.
+/// Interval at which old entries are deleted.
 const PRUNE_EVERY: Duration = Duration::from_secs(3600);
 
 const SECS_PER_DAY: i64 = 86_400;
@@ -24,24 +24,24 @@ const SECS_PER_DAY: i64 = 86_400;
 /// Maximum length of a target, in characters.
 const TARGET_MAX_CHARS: usize = 200;
 
-/// Authentication of a caller.
+/// How the actor was authenticated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ToSchema)]
 #[schema(rename_all = "snake_case")]
 pub enum Via {
-    /// By being on this machine.
+    /// The actor was on this machine.
     Local,
-    /// By a token from a log-in.
+    /// The actor had a token from a log-in.
     Token,
-    /// By an API key.
+    /// The actor had an API key.
     ApiKey,
-    /// By having a shell on this machine.
+    /// The actor had a shell on this machine.
     CommandLine,
-    /// Without authentication.
+    /// The actor was not authenticated.
     Nobody,
 }
 
 impl Via {
-    /// As the audit log writes it.
+    /// Returns the name that the audit log stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -59,7 +59,7 @@ impl Via {
 pub struct Who {
     /// Id of the account; `None` without a log-in.
     pub user_id: Option<String>,
-    /// Name of the account, or a substitute.
+    /// Name of the account, or a substitute such as `nobody`.
     pub username: String,
     /// How the actor was authenticated.
     pub via: Via,
@@ -68,7 +68,7 @@ pub struct Who {
 }
 
 impl Who {
-    /// Somebody at this machine's command line.
+    /// Returns the actor for actions on this machine's command line.
     #[must_use]
     pub fn command_line() -> Self {
         Self { user_id: None, username: "command line".to_owned(), via: Via::CommandLine, address: None }
@@ -77,7 +77,7 @@ impl Who {
 
 macro_rules! actions {
     ($($(#[$about:meta])* $name:ident = $text:literal,)*) => {
-        /// The action.
+        /// What was done.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
         #[serde(rename_all = "snake_case")]
         pub enum Action {
@@ -85,7 +85,7 @@ macro_rules! actions {
         }
 
         impl Action {
-            /// As stored and answered.
+            /// Returns the name of the action in the database and in answers.
             #[must_use]
             pub fn as_str(self) -> &'static str {
                 match self {
@@ -102,39 +102,39 @@ macro_rules! actions {
 actions! {
     /// Somebody logged in.
     LogIn = "log_in",
-    /// Somebody gave a wrong name or password.
+    /// Somebody entered a wrong name or password.
     LogInFailed = "log_in_failed",
-    /// One token was ended.
+    /// Somebody logged out, which ended the tokens of one log-in.
     LogOut = "log_out",
-    /// All tokens of an account were ended.
+    /// Somebody logged out everywhere, which ended all tokens of an account.
     LogOutEverywhere = "log_out_everywhere",
     /// Somebody changed their password.
     PasswordChanged = "password_changed",
-    /// Somebody gave a wrong current password.
+    /// Somebody entered a wrong current password.
     PasswordChangeFailed = "password_change_failed",
-    /// Somebody made an account for themselves.
+    /// Somebody created an account for themselves.
     AccountRegistered = "account_registered",
-    /// An API key was made.
+    /// An API key was created.
     ApiKeyCreated = "api_key_created",
     /// An API key was deleted.
     ApiKeyDeleted = "api_key_deleted",
-    /// An administrator made an account.
+    /// An administrator created an account.
     UserCreated = "user_created",
     /// An account got another role.
     RoleChanged = "role_changed",
-    /// An account was switched off.
+    /// An account was disabled.
     UserDisabled = "user_disabled",
-    /// An account was switched on again.
+    /// An account was enabled again.
     UserEnabled = "user_enabled",
-    /// An account got another quota.
+    /// The quota of an account was changed.
     QuotaChanged = "quota_changed",
-    /// An administrator gave an account a new password.
+    /// An administrator reset the password of an account.
     PasswordReset = "password_reset",
-    /// The waits after failed log-ins were lifted for an account or an address.
+    /// An administrator ended the throttling of log-ins for an account or an address.
     ThrottlingLifted = "throttling_lifted",
-    /// An invitation was made.
+    /// An invitation was created.
     InviteCreated = "invite_created",
-    /// An invitation was withdrawn.
+    /// An invitation was deleted.
     InviteDeleted = "invite_deleted",
     /// An administrator cancelled somebody's task.
     TaskCancelled = "task_cancelled",
@@ -159,26 +159,26 @@ actions! {
 pub struct Entry {
     /// Id, a UUID.
     pub id: String,
-    /// When, RFC 3339.
+    /// When the action happened, RFC 3339.
     pub at: String,
     /// The action.
     pub action: String,
     /// Id of the account that acted; null without a log-in.
     pub actor_id: Option<String>,
-    /// Name of that account at the time.
+    /// Name of the account that acted, at the time of the action.
     pub actor: String,
     /// Authentication of the actor: `local`, `token`, `api_key`, `command_line` or `nobody`.
     #[schema(value_type = Via)]
     pub via: String,
     /// Address of the client; null on the command line.
     pub address: Option<String>,
-    /// The target of the action: an account, a project, a file.
+    /// The target of the action, such as the name of an account, a project or a file.
     pub target: String,
     /// Details; may be empty.
     pub detail: String,
 }
 
-/// Adds an entry. The action has happened already, so a failure is only logged.
+/// Adds an entry. The action has already happened, so a failure is only logged.
 pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &str) {
     let entry = Entry {
         id: uuid::Uuid::new_v4().to_string(),
@@ -196,8 +196,8 @@ pub async fn record(db: &Db, who: &Who, action: Action, target: &str, detail: &s
     }
 }
 
-/// Deletes entries older than the retention of the settings, now and every hour until the service
-/// stops.
+/// Deletes entries that are older than the configured retention, now and every hour until the
+/// service stops.
 pub async fn keep_to_retention(state: AppState) {
     loop {
         if let Err(error) = prune(&state.db, state.config.accounts.audit_retention_days).await {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_old_entries_are_deleted() {
+    async fn only_entries_older_than_the_retention_are_deleted() {
         let app = TestApp::start().await;
         let db = &app.state.db;
         for (id, days) in [("old", 31), ("newer", 29)] {

@@ -43,13 +43,13 @@ pub(super) async fn insert(db: &Db, entry: &Entry) -> Result<(), sqlx::Error> {
 /// Which entries a list shows.
 #[derive(Debug, Default)]
 pub(crate) struct Filter<'f> {
-    /// Only this action.
+    /// Only entries with this action.
     pub(crate) action: Option<Action>,
-    /// Only entries with this account as actor or target, by name.
+    /// Only entries that have the account with this name as actor or target.
     pub(crate) user: Option<&'f str>,
 }
 
-/// Entries, the newest first.
+/// Returns entries, the newest first.
 pub(crate) async fn page(
     db: &Db,
     filter: &Filter<'_>,
@@ -72,7 +72,7 @@ pub(crate) async fn page(
     rows.iter().map(from_row).collect()
 }
 
-/// Deletes entries older than `time`; returns their number.
+/// Deletes entries older than `time`, and returns their number.
 pub(super) async fn delete_before(db: &Db, time: &str) -> Result<u64, sqlx::Error> {
     let done = sqlx::query("DELETE FROM audit_log WHERE at < $1").bind(time).execute(db).await?;
     Ok(done.rows_affected())

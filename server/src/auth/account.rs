@@ -21,7 +21,7 @@ pub(super) struct Me {
     /// The account.
     #[serde(flatten)]
     user: UserView,
-    /// Whether the caller counts as local; then logging out has no effect.
+    /// Whether the caller is trusted as local. If so, logging out has no effect.
     local: bool,
 }
 
@@ -35,13 +35,13 @@ pub(super) async fn me(user: AnyUser) -> Json<Me> {
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PasswordChange {
-    /// The current password; omitted if none was ever set.
+    /// The current password. It may be left out if the account has none.
     pub current_password: Option<String>,
-    /// The new password: a score of 3 or more, at most 1024 bytes.
+    /// The new password. It must have a score of 3 or more, and at most 1024 bytes.
     pub new_password: String,
 }
 
-/// Changes the password. All older tokens end; the answer holds a new one.
+/// Changes the password. All older tokens become invalid; the answer contains a new one.
 #[utoipa::path(post, path = "/auth/password", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), request_body = PasswordChange,
     responses((status = 200, body = TokenAnswer),
         (status = 429, description = "Too many wrong passwords", body = Problem,
@@ -77,7 +77,7 @@ pub(super) async fn change_password(
     let hash = state.passwords.hash(change.new_password).await?;
     let changed = users::set_password(&state.db, &row, &hash).await?.ok_or_else(|| ApiError::Conflict {
         code: "account_changed",
-        detail: "Another request changed the account meanwhile; try again.".to_owned(),
+        detail: "Another request changed the account in the meantime; try again.".to_owned(),
     })?;
     audit::record(&state.db, &who, Action::PasswordChanged, &row.username, "").await;
     TokenAnswer::for_user(&state, &changed).map(Json)
@@ -87,7 +87,7 @@ pub(super) async fn change_password(
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PasswordCandidate {
-    /// The first 100 characters are scored; the password is not stored.
+    /// The password, which is not stored. Only its first 100 characters are scored.
     pub password: String,
 }
 

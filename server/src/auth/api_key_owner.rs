@@ -7,21 +7,22 @@ use crate::db::note;
 use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 
-/// Prefix of every key. Distinguishes keys from tokens, and lets scanners find leaked keys.
+/// Prefix of every key. It distinguishes keys from tokens, and lets scanners find leaked keys.
 pub(super) const KEY_PREFIX: &str = "sfk_";
 
 /// Minimum interval between updates of `last_used_at`, in seconds.
 const USE_RECORDED_EVERY_SECS: i64 = 60;
 
-/// The account that owns a key.
+/// Returns the account that owns a key.
 ///
 /// # Errors
-/// 401 `api_key_invalid` for an unknown key, and for one whose owner is disabled.
+/// 401 `api_key_invalid` if the key is unknown or its owner is disabled.
 pub(super) async fn owner(state: &AppState, key: &str) -> ApiResult<UserRow> {
     let found = keys::find(&state.db, &secrets::sha256(key)).await?.filter(|found| !found.owner.disabled);
     let found = found.ok_or_else(|| ApiError::Unauthorized {
         code: "api_key_invalid",
-        detail: "The API key is unknown or was deleted; create another one.".to_owned(),
+        detail: "The API key is unknown, was deleted, or belongs to a disabled account; use another one."
+            .to_owned(),
     })?;
     let recently = clock::text_in(-USE_RECORDED_EVERY_SECS);
     if found.last_used_at.is_none_or(|used_at| used_at < recently) {

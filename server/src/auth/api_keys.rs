@@ -1,4 +1,4 @@
-//! API keys, with which scripts act as their owner without a password.
+//! API keys. With them, scripts act as the key's owner without a password.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,7 +15,7 @@ use crate::extract::{Json, Path, Query};
 use crate::paging::{Page, PageQuery};
 use crate::state::AppState;
 
-/// Number of characters stored to tell keys apart.
+/// Number of a key's first characters that are stored, so that its owner recognizes it.
 const HINT_CHARS: usize = 8;
 
 /// Longest name of a key, in characters.
@@ -26,13 +26,13 @@ const NAME_MAX_CHARS: usize = 64;
 pub(super) struct ApiKey {
     /// Id, a UUID.
     id: String,
-    /// Name given by the owner.
+    /// Name that the owner chose.
     name: String,
-    /// Its first characters.
+    /// First characters of the key.
     hint: String,
-    /// When it was made, RFC 3339.
+    /// When the key was created, RFC 3339.
     created_at: String,
-    /// When it was last used, to the minute, RFC 3339; null if never.
+    /// When the key was last used, to the minute, RFC 3339; null if never.
     last_used_at: Option<String>,
 }
 
@@ -48,17 +48,17 @@ impl From<KeyRow> for ApiKey {
 pub(super) struct ApiKeyList {
     /// The keys, the newest first.
     items: Vec<ApiKey>,
-    /// Where the next page starts; null on the last one.
+    /// Where the next page starts; null on the last page.
     next_cursor: Option<String>,
     /// Maximum number of keys of an account.
     most: u64,
 }
 
-/// A key to make.
+/// A key to create.
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewApiKey {
-    /// Name: 1 to 64 characters, such as that of the script that will use the key.
+    /// Name of the key, 1 to 64 characters, such as that of the script that will use it.
     #[schema(min_length = 1, max_length = 64)]
     name: String,
 }
@@ -68,7 +68,7 @@ pub(super) struct NewApiKey {
 pub(super) struct MadeApiKey {
     /// The key: send it as `Authorization: Bearer <key>`. It is never shown again.
     key: String,
-    /// Stored part of the key.
+    /// Properties of the key that are stored.
     #[serde(flatten)]
     about: ApiKey,
 }
@@ -86,7 +86,8 @@ pub(super) async fn list(
     Ok(Json(ApiKeyList { items, next_cursor, most: state.config.accounts.api_keys_max }))
 }
 
-/// Creates an API key. It acts as its owner, but may not manage accounts, passwords or keys.
+/// Creates an API key. With it, a script acts as the key's owner, but may not manage accounts,
+/// passwords or keys.
 #[utoipa::path(post, path = "/auth/api-keys", tag = "auth", security(("bearer" = ["log_in"])), request_body = NewApiKey,
     responses((status = 201, body = MadeApiKey),
         (status = 409, description = "`too_many_api_keys`", body = Problem,
@@ -120,11 +121,13 @@ fn clean_name(name: &str) -> ApiResult<&str> {
     }
     Err(ApiError::bad_request(
         "bad_name",
-        format!("The name of a key has 1 to {NAME_MAX_CHARS} printable characters; this one has {chars}."),
+        format!(
+            "The name of a key must have 1 to {NAME_MAX_CHARS} printable characters; this one has {chars}."
+        ),
     ))
 }
 
-/// Deletes one of the caller's API keys, which becomes invalid at once.
+/// Deletes one of the caller's API keys. It becomes invalid immediately.
 #[utoipa::path(delete, path = "/auth/api-keys/{id}", tag = "auth", security(("bearer" = ["log_in"])), params(("id", description = "Id of the key")),
     responses((status = 204, description = "Deleted"), CommonErrors))]
 pub(super) async fn delete(

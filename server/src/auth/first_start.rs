@@ -1,4 +1,4 @@
-//! Creates the first account, with a password where one is needed.
+//! Creates the first account, with a password if one is needed.
 
 use super::passwords;
 use super::store::{Role, users};
@@ -13,7 +13,7 @@ const ADMIN: &str = "admin";
 pub enum Occasion {
     /// The account was created.
     FirstStart,
-    /// No administrator had a password, and local callers are not trusted without one.
+    /// No administrator had a password, and local callers must log in.
     NobodyCouldLogIn,
 }
 
@@ -21,12 +21,12 @@ pub enum Occasion {
 /// in.
 ///
 /// In `container`, and wherever local callers are not trusted, an administrator needs a password.
-/// It is generated, must be changed, and `announce` shows it once. This happens before it is
-/// stored, so that a crash cannot lose it. In `standalone` the account has no password, because
-/// local callers need none.
+/// The password is generated and must be changed. `announce` shows it once, before it is stored, so
+/// that a crash cannot lose it. In `standalone` the account has no password, because local callers
+/// need none.
 ///
 /// # Errors
-/// When the database or the system's randomness fails.
+/// If the database fails, or if there are no random bytes.
 pub async fn ensure_admin(
     state: &AppState,
     announce: impl FnOnce(Occasion, &str, &str),
@@ -63,10 +63,10 @@ fn needs_password(state: &AppState) -> bool {
     state.config.environment == Environment::Container || !state.local_rule.trusts_this_machine()
 }
 
-/// Id of the administrator as which local callers act.
+/// Returns the id of the administrator as whom local callers act.
 ///
 /// # Errors
-/// When the database fails, or before [`ensure_admin`].
+/// If the database fails, or if [`ensure_admin`] has not run yet.
 pub async fn admin_id(state: &AppState) -> anyhow::Result<String> {
     let admin = users::first_admin(&state.db).await?;
     admin.map(|row| row.id).ok_or_else(|| anyhow::anyhow!("there is no administrator account"))

@@ -1,7 +1,7 @@
-//! HMAC-SHA-256 for tokens: the only algorithm that is compiled in.
+//! HMAC-SHA-256 for tokens. It is the only algorithm that is compiled in.
 //!
-//! `jsonwebtoken` uses a process-wide cryptography provider. This one signs and verifies HS256 and
-//! refuses everything else, so that a token cannot select another algorithm.
+//! `jsonwebtoken` uses a process-wide cryptography provider. This provider signs and verifies HS256
+//! and refuses all other algorithms, so a token cannot select another one.
 
 use hmac::{Hmac, Mac as _};
 use jsonwebtoken::crypto::{CryptoProvider, JwtSigner, JwtVerifier, KeyUtils};
@@ -13,9 +13,9 @@ use signature::{Signer, Verifier};
 static PROVIDER: CryptoProvider =
     CryptoProvider { signer_factory, verifier_factory, key_utils: KeyUtils::new_unimplemented() };
 
-/// Makes this the provider of the process; calling it again changes nothing.
+/// Installs this provider for the process. Further calls have no effect.
 pub(super) fn install() {
-    // A second call fails because the same provider is already installed.
+    // A second call fails, because the same provider is already installed.
     let _ = PROVIDER.install_default();
 }
 
@@ -58,7 +58,7 @@ impl JwtSigner for Hs256 {
 
 impl Verifier<Vec<u8>> for Hs256 {
     fn verify(&self, message: &[u8], signature: &Vec<u8>) -> Result<(), signature::Error> {
-        // Compares in constant time.
+        // `verify_slice` compares in constant time.
         self.mac_of(message).verify_slice(signature).map_err(signature::Error::from_source)
     }
 }

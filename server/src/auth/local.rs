@@ -1,24 +1,25 @@
-//! Decides which callers are local, and so act as the administrator without logging in.
+//! Decides which callers are local. They act as the administrator without logging in.
 //!
-//! Trusting every connection from this machine would be unsafe. A web page in its browser (DNS
-//! rebinding, cross-site requests) or anybody behind a local proxy could take over the service. So
-//! all of these conditions must hold, each checked independently:
+//! It would be unsafe to trust every connection from this machine: a web page in a browser on it
+//! (through DNS rebinding or cross-site requests), or anybody behind a proxy on it, could take over
+//! the service. So all of these conditions must hold, and each is checked independently:
 //!
-//! 1. `SF_TRUST_LOCAL` is on, as it is in `standalone` without `SF_TRUSTED_PROXIES` unless set;
-//! 2. the peer address is loopback, or in `standalone` one of the machine's own;
-//! 3. `SF_TRUSTED_PROXIES` names no address of this machine: a proxy here may connect from any of
-//!    them;
-//! 4. the request is not HTTP/1.0, which proxies speak and browsers do not;
-//! 5. no header of a proxy is present, whatever it says ([`super::proxy_headers`]), and no
-//!    `Connection: upgrade`;
-//! 6. there is exactly one `Host`, and it names a loopback address or (in `standalone`) another
-//!    address of this machine;
-//! 7. `Origin`, if sent, equals the origin of this service exactly;
-//! 8. `Sec-Fetch-Site`, if sent, is `same-origin` or `none`.
+//! 1. `SF_TRUST_LOCAL` is on, which is the default in `standalone` without `SF_TRUSTED_PROXIES`;
+//! 2. the address of the peer is a loopback address, or in `standalone` any address of this
+//! machine;
+//! 3. `SF_TRUSTED_PROXIES` contains no address of this machine, because a proxy on this machine may
+//! connect from any of its addresses;
+//! 4. the request is not HTTP/1.0, which proxies use and browsers do not;
+//! 5. no header that proxies add is present, with any value ([`super::proxy_headers`]), and no
+//! `Connection: upgrade`;
+//! 6. there is exactly one `Host`, and it is a loopback address or (in `standalone`) another
+//! address of this machine;
+//! 7. `Origin`, if it is sent, equals the origin of this service exactly;
+//! 8. `Sec-Fetch-Site`, if it is sent, is `same-origin` or `none`.
 //!
-//! A proxy that speaks HTTP/1.1, adds no header, and rewrites `Host` or passes on one that a
-//! visitor forged, passes all of these. So a deployment behind a proxy on the same machine needs
-//! `SF_TRUST_LOCAL=off` or the proxy's address in `SF_TRUSTED_PROXIES`.
+//! A proxy on this machine can still meet all of these conditions: it uses HTTP/1.1, adds no
+//! header, and rewrites `Host` or forwards one that a visitor forged. So behind a proxy on the same
+//! machine, set `SF_TRUST_LOCAL=off`, or put the proxy's address into `SF_TRUSTED_PROXIES`.
 
 use std::net::IpAddr;
 use std::sync::Mutex;
@@ -37,13 +38,13 @@ const ADDRESS_CACHE_TIME: Duration = Duration::from_secs(10);
 /// Why a caller is not local.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotLocal {
-    /// `SF_TRUST_LOCAL=off`.
+    /// `SF_TRUST_LOCAL` is off.
     #[error("local trust is switched off (SF_TRUST_LOCAL)")]
     SwitchedOff,
     /// The connection comes from another machine.
     #[error("the connection comes from another machine")]
     ForeignPeer,
-    /// A proxy on this machine forwards requests of others.
+    /// A trusted proxy runs on this machine, so any local connection may be a forwarded request.
     #[error("a proxy on this machine forwards requests of others (SF_TRUSTED_PROXIES)")]
     LocalProxy,
     /// The request uses a version of HTTP that browsers no longer send.
@@ -54,7 +55,7 @@ pub enum NotLocal {
     Forwarded(String),
     /// `Connection: upgrade`, which common WebSocket configurations of nginx and Apache send with
     /// every request.
-    #[error("the request asks to upgrade the connection, as proxies do (Connection: upgrade)")]
+    #[error("the request asks to upgrade the connection, as some proxies do (Connection: upgrade)")]
     Upgrade,
     /// `Host` is missing, repeated, or does not name this machine.
     #[error("the Host header does not name this machine by a loopback address")]
@@ -62,12 +63,12 @@ pub enum NotLocal {
     /// `Origin` names another site.
     #[error("the Origin header names another site")]
     ForeignOrigin,
-    /// The browser says that another site sent it.
-    #[error("the browser says that another site sent the request (Sec-Fetch-Site)")]
+    /// The browser says that another site caused the request.
+    #[error("the browser says that another site caused the request (Sec-Fetch-Site)")]
     CrossSite,
 }
 
-/// The rule, with its settings.
+/// Decides which callers are local, by the settings.
 #[derive(Debug)]
 pub struct LocalRule {
     trust: bool,
@@ -77,7 +78,7 @@ pub struct LocalRule {
 }
 
 impl LocalRule {
-    /// The rule for these settings.
+    /// Creates the rule from the settings.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         Self {
@@ -88,15 +89,15 @@ impl LocalRule {
         }
     }
 
-    /// Describes who is trusted without a log-in, for the operator who starts the service.
+    /// Describes for the operator, at the start of the service, who is trusted without a log-in.
     #[must_use]
     pub fn describe(&self) -> String {
         if !self.trust {
-            return "Everybody must log in, also from this machine (SF_TRUST_LOCAL=off).".to_owned();
+            return "Everybody must log in, even from this machine (SF_TRUST_LOCAL=off).".to_owned();
         }
         if let Some(proxy) = self.local_proxy() {
             return format!(
-                "Everybody must log in, also from this machine: a proxy is at {proxy} (SF_TRUSTED_PROXIES)."
+                "Everybody must log in, even from this machine: a proxy is configured at {proxy} (SF_TRUSTED_PROXIES)."
             );
         }
         let from = match self.environment {
@@ -116,7 +117,7 @@ impl LocalRule {
         self.trust && self.local_proxy().is_none()
     }
 
-    /// An address of this machine from which a trusted proxy connects.
+    /// Returns an address of this machine from which a trusted proxy connects, if there is one.
     fn local_proxy(&self) -> Option<IpAddr> {
         self.trusted_proxies.iter().copied().find(|proxy| self.is_of_this_machine(*proxy))
     }
@@ -147,7 +148,7 @@ impl LocalRule {
         }
         let host = single_value(headers, header::HOST.as_str()).ok_or(NotLocal::ForeignHost)?;
         let host_is_local = host_name(host).is_some_and(|name| self.names_this_machine(name));
-        // An absolute request line could name another host than the header does.
+        // An absolute request line could name a different host than the header.
         let uri_agrees = request.uri.authority().is_none_or(|uri| uri.as_str().eq_ignore_ascii_case(host));
         if !host_is_local || !uri_agrees {
             return Err(NotLocal::ForeignHost);
@@ -174,7 +175,8 @@ impl LocalRule {
         bare.parse::<IpAddr>().is_ok_and(|address| self.is_trusted_address(address))
     }
 
-    /// Whether this deployment may trust `address`: in `container` only loopback.
+    /// Whether this deployment may trust `address`. In `container`, only loopback addresses are
+    /// trusted.
     fn is_trusted_address(&self, address: IpAddr) -> bool {
         match self.environment {
             Environment::Standalone => self.is_of_this_machine(address),
@@ -187,11 +189,12 @@ impl LocalRule {
         address.is_loopback() || (!address.is_unspecified() && self.interface_addresses().contains(&address))
     }
 
-    /// The addresses of this machine, cached for [`ADDRESS_CACHE_TIME`] because they can change.
+    /// Returns the addresses of this machine. They can change, so they are cached for only
+    /// [`ADDRESS_CACHE_TIME`].
     fn interface_addresses(&self) -> Vec<IpAddr> {
-        let Ok(mut known) = self.interface_cache.lock() else { return Vec::new() };
-        if let Some((at, addresses)) = known.as_ref()
-            && at.elapsed() < ADDRESS_CACHE_TIME
+        let Ok(mut cache) = self.interface_cache.lock() else { return Vec::new() };
+        if let Some((listed_at, addresses)) = cache.as_ref()
+            && listed_at.elapsed() < ADDRESS_CACHE_TIME
         {
             return addresses.clone();
         }
@@ -202,12 +205,13 @@ impl LocalRule {
                 Vec::new()
             }
         };
-        *known = Some((Instant::now(), addresses.clone()));
+        *cache = Some((Instant::now(), addresses.clone()));
         addresses
     }
 }
 
-/// Whether `Connection` lists `upgrade`. The service supports no upgrades, so only proxies send it.
+/// Whether `Connection` contains `upgrade`. The service supports no upgrades, so only proxies send
+/// it.
 fn asks_for_upgrade(headers: &HeaderMap) -> bool {
     let values = headers.get_all(header::CONNECTION).iter();
     values
@@ -215,7 +219,7 @@ fn asks_for_upgrade(headers: &HeaderMap) -> bool {
         .any(|option| option.trim_ascii().eq_ignore_ascii_case(b"upgrade"))
 }
 
-/// The value of a header that occurs exactly once, as text.
+/// Returns the value of a header that occurs exactly once, as text.
 fn single_value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     let mut values = headers.get_all(name).iter();
     match (values.next(), values.next()) {
@@ -224,7 +228,8 @@ fn single_value<'h>(headers: &'h HeaderMap, name: &str) -> Option<&'h str> {
     }
 }
 
-/// The name in `name`, `name:port`, `[v6]` or `[v6]:port`; `None` if it is none of these.
+/// Returns the name in `name`, `name:port`, `[v6]` or `[v6]:port`, or `None` if the text has
+/// another form.
 fn host_name(host: &str) -> Option<&str> {
     let (name, port) = if host.starts_with('[') {
         let end = host.find(']')?;
@@ -260,12 +265,12 @@ mod tests {
     }
 
     #[track_caller]
-    fn local(peer: &str, headers: &[(&str, &str)]) {
+    fn assert_local(peer: &str, headers: &[(&str, &str)]) {
         assert_eq!(check(Environment::Container, peer, headers), Ok(()), "{peer} {headers:?}");
     }
 
     #[track_caller]
-    fn foreign(peer: &str, headers: &[(&str, &str)], why: &NotLocal) {
+    fn assert_not_local(peer: &str, headers: &[(&str, &str)], why: &NotLocal) {
         for environment in [Environment::Container, Environment::Standalone] {
             assert_eq!(check(environment, peer, headers).as_ref(), Err(why), "{peer} {headers:?}");
         }
@@ -274,20 +279,23 @@ mod tests {
     const HOST: (&str, &str) = ("host", "127.0.0.1:8600");
 
     #[test]
-    fn loopback_by_any_of_its_names_is_local() {
-        local("127.0.0.1", &[HOST]);
-        local("127.8.9.1", &[("host", "localhost")]);
-        local("::1", &[("host", "[::1]:8600")]);
-        local("::ffff:127.0.0.1", &[("host", "LOCALHOST:1")]);
-        local("127.0.0.1", &[HOST, ("origin", "http://127.0.0.1:8600"), ("sec-fetch-site", "same-origin")]);
-        local("127.0.0.1", &[HOST, ("sec-fetch-site", "none")]);
+    fn a_caller_at_any_loopback_address_is_local() {
+        assert_local("127.0.0.1", &[HOST]);
+        assert_local("127.8.9.1", &[("host", "localhost")]);
+        assert_local("::1", &[("host", "[::1]:8600")]);
+        assert_local("::ffff:127.0.0.1", &[("host", "LOCALHOST:1")]);
+        assert_local(
+            "127.0.0.1",
+            &[HOST, ("origin", "http://127.0.0.1:8600"), ("sec-fetch-site", "same-origin")],
+        );
+        assert_local("127.0.0.1", &[HOST, ("sec-fetch-site", "none")]);
     }
 
     #[test]
     fn another_machine_is_not_local() {
-        foreign("192.0.2.7", &[HOST], &NotLocal::ForeignPeer);
-        foreign("2001:db8::1", &[HOST], &NotLocal::ForeignPeer);
-        foreign("0.0.0.0", &[HOST], &NotLocal::ForeignPeer);
+        assert_not_local("192.0.2.7", &[HOST], &NotLocal::ForeignPeer);
+        assert_not_local("2001:db8::1", &[HOST], &NotLocal::ForeignPeer);
+        assert_not_local("0.0.0.0", &[HOST], &NotLocal::ForeignPeer);
     }
 
     #[test]
@@ -306,12 +314,12 @@ mod tests {
     }
 
     #[test]
-    fn a_proxy_header_with_any_value_is_not_local() {
+    fn a_request_with_a_proxy_header_is_not_local() {
         for name in
             ["forwarded", "x-forwarded-for", "x-forwarded-anything", "x-real-ip", "via", "cf-connecting-ip"]
         {
             for value in ["", "127.0.0.1"] {
-                foreign("127.0.0.1", &[HOST, (name, value)], &NotLocal::Forwarded(name.to_owned()));
+                assert_not_local("127.0.0.1", &[HOST, (name, value)], &NotLocal::Forwarded(name.to_owned()));
             }
         }
     }
@@ -332,10 +340,10 @@ mod tests {
             "[::1",
             "",
         ] {
-            foreign("127.0.0.1", &[("host", host)], &NotLocal::ForeignHost);
+            assert_not_local("127.0.0.1", &[("host", host)], &NotLocal::ForeignHost);
         }
-        foreign("127.0.0.1", &[], &NotLocal::ForeignHost);
-        foreign("127.0.0.1", &[HOST, HOST], &NotLocal::ForeignHost);
+        assert_not_local("127.0.0.1", &[], &NotLocal::ForeignHost);
+        assert_not_local("127.0.0.1", &[HOST, HOST], &NotLocal::ForeignHost);
     }
 
     #[test]
@@ -359,16 +367,16 @@ mod tests {
             "http://127.0.0.1:8600.evil.example",
             "http://127.0.0.1:8600/",
         ] {
-            foreign("127.0.0.1", &[HOST, ("origin", origin)], &NotLocal::ForeignOrigin);
+            assert_not_local("127.0.0.1", &[HOST, ("origin", origin)], &NotLocal::ForeignOrigin);
         }
         let same = ("origin", "http://127.0.0.1:8600");
-        foreign("127.0.0.1", &[HOST, same, same], &NotLocal::ForeignOrigin);
+        assert_not_local("127.0.0.1", &[HOST, same, same], &NotLocal::ForeignOrigin);
     }
 
     #[test]
     fn a_cross_site_request_is_refused() {
         for site in ["cross-site", "same-site", "", "SAME-ORIGIN, none"] {
-            foreign("127.0.0.1", &[HOST, ("sec-fetch-site", site)], &NotLocal::CrossSite);
+            assert_not_local("127.0.0.1", &[HOST, ("sec-fetch-site", site)], &NotLocal::CrossSite);
         }
     }
 

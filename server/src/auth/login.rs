@@ -1,4 +1,4 @@
-//! Getting, renewing and ending tokens.
+//! Handlers that issue, renew and end tokens.
 
 use axum::extract::{FromRequest, Request, State};
 use axum::http::StatusCode;
@@ -28,19 +28,19 @@ pub struct TokenAnswer {
     pub access_token: String,
     /// Always `bearer`.
     pub token_type: &'static str,
-    /// Seconds until it expires.
+    /// Seconds until the token expires.
     pub expires_in: u64,
     /// The account.
     pub user: UserView,
 }
 
 impl TokenAnswer {
-    /// The first token of a new log-in.
+    /// Issues the first token of a new log-in.
     pub(super) fn for_user(state: &AppState, row: &UserRow) -> ApiResult<Self> {
         Self::for_session(state, row, None)
     }
 
-    /// A further token of the log-in `session_id`.
+    /// Issues a further token of the log-in `session_id`.
     fn for_session(state: &AppState, row: &UserRow, session_id: Option<&str>) -> ApiResult<Self> {
         Ok(Self {
             access_token: state.tokens.issue(row, session_id)?,
@@ -77,11 +77,11 @@ pub(super) async fn local(
     TokenAnswer::for_user(&state, &admin).map(Json)
 }
 
-/// Media types of credentials: JSON, and the form of OAuth2 (RFC 6749, section 4.3.2).
+/// Media types of credentials: JSON, and the form of OAuth 2.0 (RFC 6749, section 4.3.2).
 const JSON: &str = "application/json";
 const OAUTH2_FORM: &str = "application/x-www-form-urlencoded";
 
-/// A name and a password.
+/// The name and password of an account.
 #[derive(Deserialize, ToSchema)]
 pub(super) struct Credentials {
     /// Name of the account; case does not matter.
@@ -93,7 +93,7 @@ pub(super) struct Credentials {
 impl<S: Send + Sync> FromRequest<S> for Credentials {
     type Rejection = ApiError;
 
-    /// JSON, or the OAuth2 password form.
+    /// Reads JSON or the OAuth 2.0 password form, by the media type.
     async fn from_request(request: Request, state: &S) -> Result<Self, ApiError> {
         body_kind::require(request.headers(), &[JSON, OAUTH2_FORM])?;
         let is_json = body_kind::essence(request.headers()) == JSON;
@@ -104,7 +104,7 @@ impl<S: Send + Sync> FromRequest<S> for Credentials {
         let uri = axum::http::Uri::builder()
             .path_and_query(format!("/?{}", String::from_utf8_lossy(&bytes).trim()))
             .build()
-            .map_err(|_| bad_form("it is not form-encoded"))?;
+            .map_err(|_| bad_form("it is not form-encoded."))?;
         axum::extract::Query::try_from_uri(&uri)
             .map(|axum::extract::Query(credentials)| credentials)
             .map_err(|error| bad_form(&error.body_text()))
@@ -131,7 +131,8 @@ pub(super) async fn login(
     let address = client.address;
     let claim = Claim { username, password: credentials.password, client, has_session: false };
     let Checked { row, matches, refusal } = password_check::check(&state, claim).await?;
-    // An unknown name may be a password typed into the wrong field, so the audit log omits it.
+    // An unknown name may be a password that was typed into the wrong field, so the audit log omits
+    // it.
     let target = row.as_ref().map_or("an unknown name", |row| row.username.as_str()).to_owned();
     let mut who =
         Who { user_id: None, username: "nobody".to_owned(), via: Via::Nobody, address: Some(address) };
@@ -161,7 +162,7 @@ pub(super) async fn refresh(
     TokenAnswer::for_session(&state, &user.row, session_id).map(Json)
 }
 
-/// Logs out: ends all tokens of this log-in, or with `everywhere=true` of all log-ins of the
+/// Logs out. Ends all tokens of this log-in, or with `everywhere=true` of all log-ins of the
 /// account. API keys stay valid.
 #[utoipa::path(post, path = "/auth/logout", tag = "auth", security(("bearer" = ["log_in", "before_password_change"])), params(LogoutQuery),
     responses((status = 204, description = "The tokens have ended"), CommonErrors))]
@@ -175,7 +176,7 @@ pub(super) async fn logout(
             users::bump_token_version(&state.db, &user.row.id).await?;
         } else if let Some(token) = &user.token {
             let now_secs = clock::now_unix_secs();
-            // Another window may have just renewed the same log-in.
+            // Another browser window may have just renewed the same log-in.
             let expires_secs = now_secs.saturating_add_unsigned(state.tokens.lifetime_secs());
             sessions::end(&state.db, token.session_id(), expires_secs, now_secs).await?;
         }

@@ -1,4 +1,4 @@
-//! Account management by administrators, for the `admin` slice and the command line.
+//! Management of accounts by administrators, for the `admin` slice and the command line.
 
 use super::names::clean_username;
 use super::passwords::{self, Passwords};
@@ -20,11 +20,12 @@ const INVITE_PREFIX: &str = "sfi_";
 pub struct Provided {
     /// The account.
     pub row: UserRow,
-    /// The generated password, which is not stored; `None` if it was given.
+    /// The generated password, which is not stored. `None` if the administrator chose the password.
     pub generated_password: Option<String>,
 }
 
-/// Creates an account. Without `password` one is generated. It must be changed at the first log-in.
+/// Creates an account. If `password` is `None`, one is generated. The password must be changed at
+/// the first log-in.
 ///
 /// # Errors
 /// 400 `bad_username`, `weak_password` or `password_too_long`; 409 `username_taken`.
@@ -46,11 +47,11 @@ pub async fn create_user(
     Ok(Provided { row, generated_password })
 }
 
-/// Gives an account a new password, which must be changed at the next log-in; all its tokens and
-/// API keys end. Without `password` one is generated.
+/// Sets a new password, which must be changed at the next log-in. If `password` is `None`, one is
+/// generated. All tokens and API keys of the account end.
 ///
 /// # Errors
-/// 404 without such an account; 400 `weak_password` or `password_too_long`.
+/// 404 if there is no such account; 400 `weak_password` or `password_too_long`.
 pub async fn reset_password(
     db: &Db,
     hasher: &Passwords,
@@ -82,24 +83,24 @@ async fn checked_or_generated(
     }
 }
 
-/// The account with this id.
+/// Returns the account with this id.
 ///
 /// # Errors
-/// 404 without one.
+/// 404 if there is no such account.
 pub async fn user(db: &Db, id: &str) -> ApiResult<UserRow> {
     users::by_id(db, id).await?.ok_or_else(|| ApiError::not_found("account", id))
 }
 
-/// The account with this name, in any case.
+/// Returns the account with this name, in any case.
 ///
 /// # Errors
-/// 404 without one.
+/// 404 if there is no such account.
 pub async fn user_named(db: &Db, username: &str) -> ApiResult<UserRow> {
     let name = username.trim().to_lowercase();
     users::by_username(db, &name).await?.ok_or_else(|| ApiError::not_found("account", &name))
 }
 
-/// Accounts whose name contains `search` (empty: all), the newest first.
+/// Returns accounts whose name contains `search`, the newest first. An empty `search` matches all.
 ///
 /// # Errors
 /// If the query fails.
@@ -107,7 +108,7 @@ pub async fn users(db: &Db, search: &str, after: Option<&Position>, count: u32) 
     Ok(users::page(db, search, after, count).await?)
 }
 
-/// Ids and names of all accounts, by name.
+/// Returns ids and names of all accounts, sorted by name.
 ///
 /// # Errors
 /// If the query fails.
@@ -115,10 +116,10 @@ pub async fn user_names(db: &Db) -> ApiResult<Vec<(String, String)>> {
     Ok(users::names(db).await?)
 }
 
-/// Changes the role of an account, or enables or disables it. Returns it before and after.
+/// Changes the role of an account, or enables or disables it. Returns the account before and after.
 ///
 /// # Errors
-/// 404 without such an account; 409 `last_admin` if no administrator would be left.
+/// 404 if there is no such account; 409 `last_admin` if no administrator would be left.
 pub async fn change_user(
     db: &Db,
     id: &str,
@@ -147,7 +148,7 @@ pub struct MadeInvite {
 /// Creates an invitation for one account with this role, valid for `lifetime_secs`.
 ///
 /// # Errors
-/// When the database or the system's randomness fails.
+/// If the database fails, or if there are no random bytes.
 pub async fn create_invite(
     db: &Db,
     created_by: &str,
@@ -167,7 +168,7 @@ pub async fn create_invite(
     Ok(MadeInvite { code, row })
 }
 
-/// Invitations, the newest first.
+/// Returns invitations, the newest first.
 ///
 /// # Errors
 /// If the query fails.
@@ -178,7 +179,7 @@ pub async fn invites(db: &Db, after: Option<&Position>, count: u32) -> ApiResult
 /// Deletes an invitation. An account that was created with it stays.
 ///
 /// # Errors
-/// 404 without such an invitation.
+/// 404 if there is no such invitation.
 pub async fn delete_invite(db: &Db, id: &str) -> ApiResult<()> {
     match invites::delete(db, id).await? {
         true => Ok(()),

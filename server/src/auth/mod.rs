@@ -1,4 +1,4 @@
-//! Accounts, tokens, API keys, and the rule of local trust.
+//! Accounts, tokens, API keys, and the rule of which callers are local.
 
 mod account;
 mod api_key_owner;
@@ -40,11 +40,11 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// Largest body of this slice: a name and two passwords of 1024 bytes, each byte written as six
-/// characters of JSON.
+/// Maximum size of a request body of this slice. It fits a name and two passwords of 1024 bytes,
+/// even if JSON escapes each byte as six characters.
 const BODY_MAX_BYTES: u64 = 16 * 1024;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes() -> OpenApiRouter<AppState> {
     with_body_limit(all_routes(), BodyLimit::of(BODY_MAX_BYTES, "The body of this request"))
 }

@@ -1,5 +1,5 @@
-//! Checks a password: throttled against guessing, counted, and completed even if the caller hangs
-//! up.
+//! Checks passwords. Checks are throttled against guessing and counted, and are completed even if
+//! the client disconnects.
 
 use tracing::Instrument as _;
 
@@ -15,7 +15,7 @@ use crate::state::AppState;
 pub(super) struct Claim {
     /// Name of the account, in lower case.
     pub username: String,
-    /// Its password.
+    /// Password to check.
     pub password: String,
     /// The client that sent the claim.
     pub client: Client,
@@ -28,16 +28,16 @@ pub(super) struct Claim {
 pub(super) struct Checked {
     /// The account with this name, if there is one.
     pub row: Option<UserRow>,
-    /// Whether it is enabled and the password is right.
+    /// Whether the account is enabled and the password is correct.
     pub matches: bool,
-    /// 429 if the password is wrong and too many attempts have failed.
+    /// Error 429, if the password is wrong and too many attempts have failed.
     pub refusal: Option<ApiError>,
 }
 
-/// Checks a claim and counts the outcome.
+/// Checks a claim and counts the result.
 ///
 /// # Errors
-/// 503 `busy`.
+/// 503 `busy` if too many checks wait.
 pub(super) async fn check(state: &AppState, claim: Claim) -> ApiResult<Checked> {
     let Claim { username, password, client, has_session } = claim;
     let row = users::by_username(&state.db, &username).await?;
@@ -54,7 +54,7 @@ async fn verify_and_count(
     row: Option<UserRow>,
     password: String,
 ) -> ApiResult<Checked> {
-    // Replaces a password that is too long to be valid by one that never matches, at the same cost.
+    // An overlong password is replaced by one that never matches, so that it costs the same time.
     let too_long = password.len() > PASSWORD_MAX_BYTES;
     let usable = row.as_ref().filter(|row| !row.disabled && !too_long);
     let stored = usable.and_then(|row| row.password_hash.as_deref());

@@ -1,4 +1,4 @@
-//! Passwords: hashing, checking, strength.
+//! Hashes and verifies passwords, and scores their strength.
 
 use std::sync::Arc;
 
@@ -11,49 +11,53 @@ use utoipa::ToSchema;
 use crate::error::ApiError;
 use crate::permits::Permits;
 
-/// Cost of one hash: 19 MiB, two passes, one lane (OWASP's recommendation for argon2id).
+/// Cost of a hash: 19 MiB of memory, two passes and one lane (OWASP's recommendation for argon2id).
 const MEMORY_KIB: u32 = 19 * 1024;
 const PASSES: u32 = 2;
 
-/// Maximum parallel hashes for each kind of log-in and for registrations, which bounds the memory.
+/// Maximum number of hashes at the same time, for each kind of log-in and for registrations. It
+/// limits the memory.
 const PARALLEL_HASHES: u32 = 2;
 const PARALLEL_REGISTRATIONS: u32 = 1;
 
-/// Maximum parallel strength checks and waiting requests for them; each check takes milliseconds.
+/// Maximum number of strength checks at the same time, and of requests that wait for one. A check
+/// takes milliseconds.
 const PARALLEL_STRENGTH_CHECKS: u32 = 1;
 const STRENGTH_CHECKS_WAITING_MAX: u64 = 32;
 
-/// Longest password in bytes.
+/// Maximum length of a password, in bytes.
 pub const PASSWORD_MAX_BYTES: usize = 1024;
 
-/// Maximum number of characters to score, because the time of zxcvbn grows faster than its input.
+/// Maximum number of characters that are scored, because the time of zxcvbn grows faster than the
+/// length of its input.
 const SCORED_CHARS_MAX: usize = 100;
 
 /// Lowest zxcvbn score that is accepted.
 pub const SCORE_ACCEPTED: u8 = 3;
 
-/// Hashes and checks passwords away from the async threads.
+/// Hashes and verifies passwords in blocking threads, away from the async ones.
 #[derive(Debug, Clone)]
 pub struct Passwords {
-    /// For accounts that logged in from the address before, and for logged-in users.
+    /// Permits for accounts that have logged in from the address before, and for logged-in users.
     known_accounts: Arc<Permits>,
-    /// For accounts that never logged in from the address; separate, so that they do not delay
-    /// others.
+    /// Permits for accounts that have never logged in from the address. They are separate, so that
+    /// such attempts do not delay known accounts.
     unknown_accounts: Arc<Permits>,
-    /// For registrations; separate, so that they do not delay log-ins.
+    /// Permits for registrations. They are separate, so that registrations do not delay log-ins.
     registrations: Arc<Permits>,
-    /// For strength checks without a log-in; separate, so that they do not delay log-ins.
+    /// Permits for strength checks. They are separate, so that the checks do not delay log-ins.
     strength_checks: Arc<Permits>,
-    /// Hash of a random password, verified where there is no account, so that both cases take
-    /// equally long.
+    /// Hash of a random password. It is verified if there is no account, so that both cases take
+    /// the same time.
     decoy: Arc<str>,
 }
 
 impl Passwords {
-    /// Prepares the decoy. At most `waiting_max` requests wait for a hash.
+    /// Computes the decoy hash. At most `waiting_max` requests wait for a hash.
     ///
     /// # Errors
-    /// When hashing fails, which means the parameters are wrong or there is no randomness.
+    /// If hashing fails, which means that the parameters are wrong or that there are no random
+    /// bytes.
     pub fn new(waiting_max: u64) -> anyhow::Result<Self> {
         let decoy = hash(&uuid::Uuid::new_v4().to_string())?;
         let permits = |what, running, waiting| Arc::new(Permits::counted(what, running, waiting));
@@ -71,10 +75,10 @@ impl Passwords {
         })
     }
 
-    /// Hashes a password, as a PHC string.
+    /// Hashes a password to a PHC string.
     ///
     /// # Errors
-    /// 503 `busy` where too many wait.
+    /// 503 `busy` if too many requests wait.
     pub async fn hash(&self, password: String) -> Result<String, ApiError> {
         self.known_accounts.run(move |_| hash(&password).map_err(ApiError::internal)).await
     }
@@ -82,7 +86,7 @@ impl Passwords {
     /// Hashes the password of a new account.
     ///
     /// # Errors
-    /// As [`require_strong`], and 503 `busy` where too many wait.
+    /// Those of [`require_strong`], and 503 `busy` if too many requests wait.
     pub async fn hash_for_registration(&self, password: String, username: &str) -> Result<String, ApiError> {
         let username = username.to_owned();
         let work = move |_: &_| {
@@ -92,11 +96,11 @@ impl Passwords {
         self.registrations.run(work).await
     }
 
-    /// Whether `password` matches `stored`; false, after the same time, without a stored hash.
-    /// `is_known`: the account has logged in from the address before.
+    /// Whether `password` matches the hash `stored`. Without a stored hash, returns false after the
+    /// same time. `is_known` says whether the account has logged in from the address before.
     ///
     /// # Errors
-    /// 503 `busy` where too many wait.
+    /// 503 `busy` if too many requests wait.
     pub async fn verify(
         &self,
         password: String,
@@ -110,18 +114,18 @@ impl Passwords {
         Ok(matches && has_password)
     }
 
-    /// [`strength`] away from the async threads.
+    /// Calls [`strength`] in a blocking thread.
     ///
     /// # Errors
-    /// 503 `busy` where too many wait.
+    /// 503 `busy` if too many requests wait.
     pub async fn strength(&self, password: String) -> Result<PasswordStrength, ApiError> {
         self.strength_checks.run(move |_| Ok(strength(&password, None))).await
     }
 
-    /// [`require_strong`] away from the async threads.
+    /// Calls [`require_strong`] in a blocking thread.
     ///
     /// # Errors
-    /// As [`require_strong`], and 503 `busy` where too many wait.
+    /// Those of [`require_strong`], and 503 `busy` if too many requests wait.
     pub async fn require_strong(&self, password: &str, username: &str) -> Result<(), ApiError> {
         let (password, username) = (password.to_owned(), username.to_owned());
         self.known_accounts.run(move |_| require_strong(&password, &username)).await
@@ -152,15 +156,15 @@ fn verify(password: &str, stored: &str) -> anyhow::Result<bool> {
 pub struct PasswordStrength {
     /// 0 (trivial to guess) to 4 (very hard to guess).
     pub score: u8,
-    /// Why it is weak, if it is.
+    /// Why the password is weak; null if the password is not weak.
     pub warning: Option<String>,
-    /// How to make it stronger.
+    /// How to make the password stronger.
     pub suggestions: Vec<String>,
-    /// Whether it is strong enough to be set.
+    /// Whether the password is strong enough to be set.
     pub accepted: bool,
 }
 
-/// Scores the first 100 characters of a password; containing `username` lowers the score.
+/// Scores the first 100 characters of a password. A password that contains `username` scores lower.
 #[must_use]
 pub fn strength(password: &str, username: Option<&str>) -> PasswordStrength {
     let scored: String = password.chars().take(SCORED_CHARS_MAX).collect();
@@ -181,12 +185,15 @@ pub fn strength(password: &str, username: Option<&str>) -> PasswordStrength {
 /// Refuses passwords that are too weak or too long.
 ///
 /// # Errors
-/// 400 `weak_password` or `password_too_long`, saying what to do.
+/// 400 `weak_password` or `password_too_long`, with advice.
 pub fn require_strong(password: &str, username: &str) -> Result<(), ApiError> {
     if password.len() > PASSWORD_MAX_BYTES {
         return Err(ApiError::bad_request(
             "password_too_long",
-            format!("A password may have at most {PASSWORD_MAX_BYTES} bytes."),
+            format!(
+                "This password has {} bytes; a password may have at most {PASSWORD_MAX_BYTES}.",
+                password.len()
+            ),
         ));
     }
     let strength = strength(password, Some(username));
@@ -204,7 +211,8 @@ pub fn require_strong(password: &str, username: &str) -> Result<(), ApiError> {
     Err(ApiError::bad_request("weak_password", detail))
 }
 
-/// Generates a random password of 20 characters without look-alikes.
+/// Generates a random password of 20 characters. Characters that look alike, such as `l` and `1`,
+/// are not used.
 ///
 /// # Errors
 /// When the operating system cannot provide random bytes.
@@ -221,7 +229,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_password_matches_its_own_hash_only() {
+    async fn a_password_matches_only_its_own_hash() {
         let passwords = Passwords::new(9).expect("prepares");
         let stored = passwords.hash("correct horse".to_owned()).await.expect("hashes");
         assert!(stored.starts_with("$argon2id$v=19$m=19456,t=2,p=1$"), "{stored}");

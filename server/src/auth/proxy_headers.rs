@@ -1,14 +1,14 @@
 //! Headers that proxies, load balancers and content delivery networks add to forwarded requests.
 //!
-//! Names are compared without `-` and `_`, because some proxies write underscores. Only the
-//! presence of a header counts, not its value.
+//! Names are compared without `-` and `_`, because some proxies use underscores. The presence of a
+//! header decides, whatever its value.
 
 use axum::http::HeaderMap;
 
-/// Parts of names. Sources: RFC 7239 (`Forwarded`) and its unregistered relatives `X-Forwarded-*`,
-/// `Client-IP`, `X-Real-IP`, `X-ProxyUser-IP`, `WL-Proxy-Client-IP`; the headers listed by IIS,
-/// WebLogic, Rackspace and OWASP ZAP. `forward` also covers the common misspellings
-/// `X-Forward-For` and `X-Forwarder-For`.
+/// Parts of names. The sources are RFC 7239 (`Forwarded`), its unregistered relatives
+/// `X-Forwarded-*`, `Client-IP`, `X-Real-IP`, `X-ProxyUser-IP` and `WL-Proxy-Client-IP`, and the
+/// headers listed by IIS, WebLogic, Rackspace and OWASP ZAP. `forward` also covers the common
+/// misspellings `X-Forward-For` and `X-Forwarder-For`.
 const PARTS: &[&str] = &[
     "forward",
     "proxy",
@@ -22,10 +22,10 @@ const PARTS: &[&str] = &[
     "userip",
 ];
 
-/// Prefixes of names. Sources are the documentation of Akamai, AWS (ELB, CloudFront), Azure (Front
-/// Door, Application Gateway), Cloudflare, Envoy, Fastly and Fly.io. Also that of Google (App
-/// Engine, load balancers), ingress-nginx, Tailscale, Varnish and Vercel, and of authentication
-/// proxies: Authelia (`Remote-User`), authentik, oauth2-proxy (`X-Auth-Request-*`) and Pomerium.
+/// Prefixes of names. The sources are the documentation of Akamai, AWS (ELB, CloudFront), Azure
+/// (Front Door, Application Gateway), Cloudflare, Envoy, Fastly, Fly.io, Google (App Engine, load
+/// balancers), ingress-nginx, Tailscale, Varnish and Vercel, and of the authentication proxies
+/// Authelia (`Remote-User`), authentik, oauth2-proxy (`X-Auth-Request-*`) and Pomerium.
 const PREFIXES: &[&str] = &[
     "akamai",
     "cdn",
@@ -57,15 +57,15 @@ const PREFIXES: &[&str] = &[
     "xvercel",
 ];
 
-/// Whole names.
+/// Complete names.
 const NAMES: &[&str] = &["frontendhttps", "via", "xvia"];
 
-/// The name of the first header that only proxies add; `None` if there is none.
+/// Returns the name of the first header that only proxies add, or `None` if there is none.
 pub(super) fn proxy_header(headers: &HeaderMap) -> Option<&str> {
     headers.keys().map(|name| name.as_str()).find(|name| is_proxy_header(name))
 }
 
-/// `name` is in lower case, as `HeaderName` keeps it.
+/// Whether only proxies add this header. `name` is in lower case, as in `HeaderName`.
 fn is_proxy_header(name: &str) -> bool {
     let letters: String = name.chars().filter(|letter| !matches!(letter, '-' | '_')).collect();
     NAMES.contains(&letters.as_str())

@@ -7,8 +7,8 @@ use utoipa::IntoParams;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct LogoutQuery {
-    /// `false`, the default: this log-in, with every token that it was renewed from and to.
-    /// `true`: every log-in of the account.
+    /// `false`, the default: ends this log-in, with all tokens that were issued for it. `true`:
+    /// ends every log-in of the account.
     #[serde(default)]
     pub(super) everywhere: bool,
 }

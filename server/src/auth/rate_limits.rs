@@ -1,4 +1,4 @@
-//! Limits the rate of requests: per log-in, or per address without one.
+//! Limits the rate of requests, per log-in, or per address for requests without a log-in.
 
 use axum::extract::{Request, State};
 use axum::middleware::Next;
@@ -10,7 +10,7 @@ use crate::peer::connection_of;
 use crate::rate_limits::is_limited;
 use crate::state::AppState;
 
-/// Middleware that refuses requests above the rate limit.
+/// Middleware that refuses requests above the rate limit or the limit of active requests.
 pub(crate) async fn limit_addresses(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let Some(peer) = connection_of(request.extensions()).filter(|_| is_limited(request.uri().path())) else {
         return next.run(request).await;

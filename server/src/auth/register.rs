@@ -1,4 +1,4 @@
-//! `POST /auth/register`: users register accounts.
+//! Handler of `POST /auth/register`, where users create their own accounts.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -17,7 +17,7 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::Json;
 use crate::state::AppState;
 
-/// An account to make.
+/// An account to create.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct NewAccount {
@@ -25,13 +25,14 @@ pub(super) struct NewAccount {
     /// matter.
     #[schema(pattern = r"^\s*[A-Za-z0-9._+@-]{2,64}\s*$")]
     username: String,
-    /// Password: a score of 3 or more, at most 1024 bytes.
+    /// Password. It must have a score of 3 or more, and at most 1024 bytes.
     password: String,
-    /// Code of an invitation. Required where registration needs one; elsewhere it may set the role.
+    /// Code of an invitation. It is required if registration needs an invitation. It sets the role
+    /// of the account.
     invite: Option<String>,
 }
 
-/// Creates an account and logs in to it, if the setting `SF_REGISTRATION` allows it.
+/// Creates an account and logs in to it. The setting `SF_REGISTRATION` must allow it.
 #[utoipa::path(post, path = "/auth/register", tag = "auth", security(()), request_body = NewAccount,
     responses((status = 201, body = TokenAnswer),
         (status = 403, description = "`registration_closed`, `invite_required` or `invite_invalid`",
@@ -56,7 +57,8 @@ pub(super) async fn register(
     };
     let _registration_turn = state.throttle.registration_turn(is_invited).await?;
     if !is_invited {
-        // Throttles before the costly hash and before revealing whether a name is taken.
+        // Throttling comes before the costly hash, and before the answer reveals whether a name is
+        // taken.
         state.throttle.admit_registration(&state.db, address).await?;
         if code.is_some() {
             return Err(invite_invalid());
@@ -77,17 +79,17 @@ pub(super) async fn register(
     Ok((StatusCode::CREATED, Json(TokenAnswer::for_user(&state, &row)?)))
 }
 
-fn require_open(registration: Registration, invited: bool) -> ApiResult<()> {
+fn require_open(registration: Registration, has_invite: bool) -> ApiResult<()> {
     match registration {
         Registration::Open => Ok(()),
-        Registration::Invite if invited => Ok(()),
+        Registration::Invite if has_invite => Ok(()),
         Registration::Invite => Err(ApiError::Forbidden {
             code: "invite_required",
             detail: "Registration needs an invitation; ask an administrator for one.".to_owned(),
         }),
         Registration::Closed => Err(ApiError::Forbidden {
             code: "registration_closed",
-            detail: "Nobody can register here (SF_REGISTRATION); ask an administrator for an account."
+            detail: "Registration is closed here (SF_REGISTRATION); ask an administrator for an account."
                 .to_owned(),
         }),
     }
@@ -118,10 +120,10 @@ async fn create_account(
     }
 }
 
-/// 409 for a name that is taken.
+/// Returns the error 409 for a name that is taken.
 pub(super) fn username_taken(username: &str) -> ApiError {
     ApiError::Conflict {
         code: "username_taken",
-        detail: format!("There is an account `{username}` already; choose another name."),
+        detail: format!("An account `{username}` already exists; choose another name."),
     }
 }

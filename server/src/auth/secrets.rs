@@ -1,6 +1,6 @@
 //! Secrets that the service generates and shows once: API keys and invitation codes.
 //!
-//! They hold 256 random bits, so a plain SHA-256 protects them as well as a slow hash.
+//! Secrets have 256 random bits, so a plain SHA-256 protects them as well as a slow hash would.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -8,20 +8,20 @@ use sha2::{Digest as _, Sha256};
 
 use crate::error::ApiError;
 
-/// Random bytes of a secret.
+/// Number of random bytes in a secret.
 const SECRET_BYTES: usize = 32;
 
-/// A new secret that begins with `prefix`.
+/// Returns a new secret that begins with `prefix`.
 ///
 /// # Errors
-/// When the system gives no random bytes.
+/// If the operating system cannot provide random bytes.
 pub(super) fn generate(prefix: &str) -> Result<String, ApiError> {
     let mut bytes = [0; SECRET_BYTES];
     getrandom::fill(&mut bytes).map_err(|error| ApiError::internal(anyhow::anyhow!("{error}")))?;
     Ok(format!("{prefix}{}", BASE64_URL_SAFE_NO_PAD.encode(bytes)))
 }
 
-/// The stored form of a secret: its SHA-256 in hexadecimal digits.
+/// Returns the stored form of a secret: its SHA-256 in hexadecimal digits.
 pub(super) fn sha256(secret: &str) -> String {
     format!("{:x}", Sha256::digest(secret.as_bytes()))
 }
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_long_and_differ() {
+    fn secrets_have_256_bits_and_differ() {
         let (one, two) = (generate("sfk_").unwrap(), generate("sfk_").unwrap());
         assert_ne!(one, two);
         assert!(one.starts_with("sfk_") && one.len() == 4 + 43, "{one}");

@@ -1,4 +1,5 @@
-//! Log-in tokens: JWT, HS256, with a version that invalidates older ones.
+//! Log-in tokens: JWTs signed with HS256. They contain a version, so that older tokens can be
+//! invalidated.
 
 use std::io;
 use std::path::Path;
@@ -19,28 +20,28 @@ use crate::storage::write_private_file;
 /// Name of the key file in the storage folder.
 const KEY_FILE: &str = "token-signing.key";
 
-/// The claims of a token.
+/// Claims of a token.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Claims {
     /// Id of the user.
     pub sub: String,
-    /// Role at the time of issue; the service uses the role in the database.
+    /// Role when the token was issued. The service uses the role in the database instead.
     pub role: String,
-    /// Version of the user's tokens; an older one is refused.
+    /// Version of the user's tokens. Tokens with an older version are refused.
     pub ver: i64,
     /// Time of issue in seconds since 1970.
     pub iat: i64,
-    /// End of validity in seconds since 1970.
+    /// Expiry time in seconds since 1970.
     pub exp: i64,
     /// Id of this token.
     pub jti: String,
-    /// Id of the log-in, shared by all tokens that it is renewed to.
+    /// Id of the log-in. Tokens that are renewed from each other have the same id.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sid: Option<String>,
 }
 
 impl Claims {
-    /// Id of the log-in, which a log-out ends.
+    /// Returns the id of the log-in, which a log-out ends.
     #[must_use]
     pub fn session_id(&self) -> &str {
         self.sid.as_deref().unwrap_or(&self.jti)
@@ -62,11 +63,11 @@ impl std::fmt::Debug for Tokens {
 }
 
 impl Tokens {
-    /// Reads the signing key from the settings or the storage folder, where the first start creates
-    /// it.
+    /// Reads the signing key from the settings, or from the storage folder, where the first start
+    /// creates it.
     ///
     /// # Errors
-    /// When the key file cannot be read or written, or is not a key.
+    /// If the key file cannot be read or written, or does not contain a key.
     pub fn open(config: &AccountsConfig, storage_dir: &Path) -> anyhow::Result<Self> {
         let key = match &config.jwt_secret {
             Some(secret) => secret.reveal().as_bytes().to_vec(),
@@ -86,16 +87,16 @@ impl Tokens {
         })
     }
 
-    /// Lifetime of a new token, in seconds.
+    /// Returns the lifetime of a new token, in seconds.
     #[must_use]
     pub fn lifetime_secs(&self) -> u64 {
         self.lifetime_secs
     }
 
-    /// Issues a token for `user`, for the log-in `session_id` or a new one.
+    /// Issues a token for `user`, either for the log-in `session_id` or for a new log-in.
     ///
     /// # Errors
-    /// Only when signing itself fails.
+    /// If signing fails.
     pub fn issue(&self, user: &UserRow, session_id: Option<&str>) -> Result<String, ApiError> {
         let iat = clock::now_unix_secs();
         let claims = Claims {
@@ -111,7 +112,7 @@ impl Tokens {
             .map_err(ApiError::internal)
     }
 
-    /// The claims of a token that is genuine and not expired.
+    /// Returns the claims of a token, if it is genuine and has not expired.
     ///
     /// # Errors
     /// 401 `token_expired` or `token_invalid`.
@@ -146,8 +147,9 @@ fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
         }
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
             let mut key = vec![0; 32];
-            getrandom::fill(&mut key)
-                .map_err(|error| anyhow::anyhow!("the system gives no random bytes: {error}"))?;
+            getrandom::fill(&mut key).map_err(|error| {
+                anyhow::anyhow!("the operating system cannot provide random bytes: {error}")
+            })?;
             write_private_file(path, BASE64_URL_SAFE_NO_PAD.encode(&key).as_bytes())
                 .with_context(|| format!("cannot write {}", path.display()))?;
             Ok(key)
@@ -156,7 +158,7 @@ fn stored_key(path: &Path) -> anyhow::Result<Vec<u8>> {
     }
 }
 
-/// Removes access of other users to the key file.
+/// Removes other users' access to the key file.
 fn keep_private(path: &Path) -> anyhow::Result<()> {
     #[cfg(unix)]
     {

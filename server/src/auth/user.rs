@@ -3,11 +3,11 @@
 //! | extractor | accepts |
 //! |---|---|
 //! | [`AnyUser`] | everybody with valid credentials, even while the password must be changed |
-//! | `AccountHolder` | the same, but not an API key |
-//! | [`CurrentUser`] | everybody who may act |
-//! | [`LoggedIn`] | the same, but not an API key |
+//! | `AccountHolder` | everybody that [`AnyUser`] accepts, except by an API key |
+//! | [`CurrentUser`] | everybody with valid credentials whose password need not be changed |
+//! | [`LoggedIn`] | everybody that [`CurrentUser`] accepts, except by an API key |
 //! | [`Admin`] | administrators |
-//! | [`LoggedInAdmin`] | administrators, but not by an API key |
+//! | [`LoggedInAdmin`] | administrators, except by an API key |
 //!
 //! A leaked API key must not outlive its deletion, so no key may create keys or tokens, change
 //! passwords or manage accounts.
@@ -40,7 +40,7 @@ pub struct UserView {
     pub username: String,
     /// Role of the user.
     pub role: Role,
-    /// Whether nothing else is allowed until the password is changed.
+    /// Whether the user must change the password before any other operation.
     pub must_change_password: bool,
     /// Whether the account has a password; the desktop's administrator begins without one.
     pub has_password: bool,
@@ -58,42 +58,42 @@ impl From<&UserRow> for UserView {
     }
 }
 
-/// The caller, even if the password must be changed first.
+/// The caller, even if the password must be changed before any other operation.
 #[derive(Debug, Clone)]
 pub struct AnyUser {
     /// The account. For local callers `must_change_password` is false.
     pub row: UserRow,
-    /// Authentication of the caller.
+    /// How the caller was authenticated.
     pub via: Via,
     /// The caller's address.
     pub address: IpAddr,
-    /// Whether the caller counts as local, and so as the administrator even without a token.
+    /// Whether the caller is local, and so acts as the administrator even without a token.
     pub local: bool,
     /// The token that was sent, if one was.
     pub(super) token: Option<Claims>,
 }
 
 impl AnyUser {
-    /// The same for the audit log.
+    /// Returns the caller as an actor of the audit log.
     #[must_use]
     pub fn who(&self) -> Who {
         who(&self.row.id, &self.row.username, self.via, self.address)
     }
 }
 
-/// The caller, with the full rights of the role.
+/// The caller, with all rights of their role.
 ///
-/// Refusals: 401 without valid credentials; 403 `must_change_password` while the password must be
-/// changed.
+/// Refused are requests without valid credentials (401), and users who must change their password
+/// first (403 `must_change_password`).
 #[derive(Debug, Clone)]
 pub struct CurrentUser {
-    /// Id, a UUID: the owner of everything the user stores.
+    /// Id, a UUID. It is the owner of all data that the user stores.
     pub id: String,
     /// Name to log in with.
     pub username: String,
     /// Role of the user.
     pub role: Role,
-    /// Authentication of the caller.
+    /// How the caller was authenticated.
     pub via: Via,
     /// The caller's address.
     pub address: IpAddr,
@@ -102,20 +102,20 @@ pub struct CurrentUser {
 }
 
 impl CurrentUser {
-    /// Whether the caller may use plugins: administrators, and callers on this machine, who can run
-    /// any program there anyway. With an API key, only administrators may.
+    /// Whether the caller may use plugins. Administrators may, and so may callers on this machine,
+    /// who can run any program there anyway. With an API key, only administrators may.
     #[must_use]
     pub fn has_plugins(&self) -> bool {
         self.role == Role::Admin || (self.local && self.via != Via::ApiKey)
     }
 
-    /// Whether the caller may scan folders for plugins, which runs plugin code.
+    /// Whether the caller may scan folders for plugins. A scan runs the code of plugins.
     #[must_use]
     pub fn may_scan(&self) -> bool {
         self.has_plugins() && self.via != Via::ApiKey
     }
 
-    /// The same for the audit log.
+    /// Returns the caller as an actor of the audit log.
     #[must_use]
     pub fn who(&self) -> Who {
         who(&self.id, &self.username, self.via, self.address)
@@ -126,30 +126,29 @@ fn who(id: &str, username: &str, via: Via, address: IpAddr) -> Who {
     Who { user_id: Some(id.to_owned()), username: username.to_owned(), via, address: Some(address) }
 }
 
-/// The caller by a token or locally, even if the password must be changed first: 403
-/// `api_key_not_allowed` for an API key. Only the routes of the own account use this.
+/// A caller with a token, or a local caller, even if the password must be changed first. An API key
+/// is refused (403 `api_key_not_allowed`). Only the operations of the caller's account use this.
 #[derive(Debug, Clone)]
 pub(super) struct AccountHolder(pub(super) AnyUser);
 
-/// The caller by a token or locally: 403 `api_key_not_allowed` for an API key.
+/// A caller with a token, or a local caller. An API key is refused (403 `api_key_not_allowed`).
 #[derive(Debug, Clone)]
 pub struct LoggedIn(pub CurrentUser);
 
-/// An administrator: 403 `admin_only` for everybody else.
+/// An administrator. Other users are refused (403 `admin_only`).
 #[derive(Debug, Clone)]
 pub struct Admin(pub CurrentUser);
 
-/// An administrator, or a caller on this machine with any account: 403 `admin_only` for everybody
-/// else.
+/// An administrator, or a caller on this machine with any account. Others are refused (403
+/// `admin_only`).
 #[derive(Debug, Clone)]
 pub struct AdminOrLocal(pub CurrentUser);
 
-/// The same, but not by any API key: 403 `api_key_not_allowed`.
+/// Like [`AdminOrLocal`], but an API key is refused (403 `api_key_not_allowed`).
 #[derive(Debug, Clone)]
 pub struct LoggedInAdminOrLocal(pub CurrentUser);
 
-/// An administrator by a token or locally: 403 `admin_only` or `api_key_not_allowed` for everybody
-/// else.
+/// Like [`Admin`], but an API key is refused (403 `api_key_not_allowed`).
 #[derive(Debug, Clone)]
 pub struct LoggedInAdmin(pub CurrentUser);
 
@@ -180,8 +179,8 @@ impl FromRequestParts<AppState> for AnyUser {
             state.rate_limits.admit_user(&row.id)?;
         }
         parts.extensions.insert(Sender(row.id.clone()));
-        // A local caller is the administrator even without a token, so the flag would protect
-        // nothing.
+        // A local caller is the administrator even without a token, so requiring a new password
+        // would protect nothing.
         row.must_change_password &= local.is_err() || row.role != Role::Admin;
         Ok(Self { row, via, address, local: local.is_ok(), token })
     }
@@ -273,7 +272,7 @@ impl FromRequestParts<AppState> for LoggedInAdmin {
     }
 }
 
-/// 403 while the password must be changed.
+/// Returns the error 403 if the password must be changed first.
 pub(super) fn refuse_pending_password_change(row: &UserRow) -> Result<(), ApiError> {
     if !row.must_change_password {
         return Ok(());
@@ -298,7 +297,7 @@ fn refuse_api_key(via: Via) -> Result<(), ApiError> {
     })
 }
 
-/// The administrator as which local callers act.
+/// Returns the administrator as whom local callers act.
 pub(super) async fn local_admin(state: &AppState) -> Result<UserRow, ApiError> {
     let mut admin = users::first_admin(&state.db)
         .await?
@@ -310,7 +309,7 @@ pub(super) async fn local_admin(state: &AppState) -> Result<UserRow, ApiError> {
 fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     let invalid = || ApiError::Unauthorized {
         code: "token_invalid",
-        detail: "The Authorization header is not `Bearer <token>`.".to_owned(),
+        detail: "The Authorization header is not `Bearer <token>`; send it in this form.".to_owned(),
     };
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (Some(value), None) = (values.next(), values.next()) else { return Err(invalid()) };
@@ -321,7 +320,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, ApiError> {
     Ok(token.trim())
 }
 
-/// The log-in of a genuine token in a request; the account may have ended it.
+/// Returns the log-in of a genuine token in a request. The log-in may have been ended since.
 pub(crate) fn session(headers: &HeaderMap, tokens: &Tokens) -> Option<Claims> {
     tokens.check(bearer(headers).ok()?).ok()
 }

@@ -1,4 +1,4 @@
-//! Checks that every file that the database names is stored and unchanged.
+//! Checks that every file that the database refers to is stored and unchanged.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use crate::storage::{Blobs, Expected, Orphan, Sharing};
 use crate::storage_lock::StorageLock;
 use crate::{clock, installation, inventory, orphans, projects};
 
-/// Age below which a stored file may not have its database row yet, while the service runs.
+/// Age until which a stored file may not yet have its database row, while the service runs.
 const NEW_FILE_AGE: Duration = Duration::from_secs(60);
 
 /// The result of a check.
@@ -24,7 +24,7 @@ const NEW_FILE_AGE: Duration = Duration::from_secs(60);
 pub(crate) struct Report {
     /// Number of files that the database refers to.
     pub(crate) files: usize,
-    /// Faults, as sentences; empty if everything is intact.
+    /// Faults, as sentences. Empty if everything is intact.
     pub(crate) problems: Vec<String>,
     /// Stored files without a database row, as `folder/name`.
     pub(crate) orphans: Vec<String>,
@@ -32,9 +32,9 @@ pub(crate) struct Report {
     pub(crate) orphan_bytes: u64,
     /// Orphans that were moved to the quarantine.
     pub(crate) set_aside: Vec<String>,
-    /// Number of files without a stored hash, in which damage is not found.
+    /// Number of files without a stored hash. Damage in them cannot be found.
     pub(crate) without_hash: usize,
-    /// Missing or damaged files that were derived again or restored from the quarantine.
+    /// Missing or damaged files that were made again or restored from the quarantine.
     pub(crate) mended: Vec<String>,
 }
 
@@ -43,17 +43,18 @@ pub(crate) struct Report {
 pub(crate) struct CheckOptions {
     /// Whether to read the files and compare their hashes.
     pub(crate) compare_hashes: bool,
-    /// Whether to move orphans to the quarantine, restore missing files from there, and derive
+    /// Whether to move orphans to the quarantine, restore missing files from there, and make
     /// damaged files again where possible. The service must not be running.
     pub(crate) repair: bool,
-    /// Minimum time that a file was an orphan before it is moved; `None`: `SF_ORPHAN_AGE_SECS`.
+    /// Minimum time for which a file must have been an orphan before it is moved; `None` uses
+    /// `SF_ORPHAN_AGE_SECS`.
     pub(crate) unneeded_for: Option<Duration>,
 }
 
 /// Checks the database and every file that it refers to.
 ///
 /// # Errors
-/// When the database cannot be opened or the storage cannot be read; faults are part of the report.
+/// If the database cannot be opened or the storage cannot be read. Faults are part of the report.
 pub(crate) async fn check(config: &Config, options: CheckOptions) -> anyhow::Result<Report> {
     let _lock = match options.repair {
         true => Some(StorageLock::of(&config.storage.dir)?),
@@ -134,7 +135,8 @@ fn files(
     let quarantined: HashSet<String> = blobs.quarantined()?.into_iter().map(|entry| entry.name).collect();
     let mut faults = Vec::new();
     report.files = expected.len();
-    // With S3, the bytes of an unfinished upload are on the machine where it began, maybe another.
+    // With S3, the bytes of an unfinished upload are on the machine where the upload began, which
+    // may be another one.
     let has_all_uploads = !matches!(config.storage.blobs, BlobStore::S3(_));
     let mut sizes: HashMap<String, u64> = HashMap::new();
     for kind in inventory::KINDS {
@@ -156,7 +158,7 @@ fn files(
                 if options.compare_hashes { wrong_hash(file, blobs)? } else { None }
             }
             None if quarantined.contains(&name) => {
-                Some("is missing, but is in the quarantine: --repair or the service restores it".to_owned())
+                Some("is missing, but is in the quarantine; --repair or the service restores it".to_owned())
             }
             None => Some("is missing".to_owned()),
             Some(size_bytes) => match wrong_size(file, *size_bytes) {
@@ -184,8 +186,8 @@ fn wrong_hash(expected: &Expected, blobs: &Blobs) -> anyhow::Result<Option<Strin
     Ok((found != *sha256).then(|| format!("is damaged: its SHA-256 is {found}")))
 }
 
-/// Stored files without a database row. If other processes may be storing files, only old enough
-/// ones.
+/// Finds stored files without a database row. If other processes may be storing files, files that
+/// are too new are left out.
 fn find_orphans(
     config: &Config,
     db: &Db,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use sha2::{Digest as _, Sha256};
 
-/// Size of a read in bytes.
+/// Number of bytes that are read at a time.
 const CHUNK_BYTES: usize = 256 * 1024;
 
 /// Size and hash of a file.
@@ -18,7 +18,7 @@ pub(super) struct Content {
     pub(super) sha256: String,
 }
 
-/// Copies `source` to `write`, and hashes it.
+/// Passes `source` to `write` in chunks, and hashes it.
 fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -> io::Result<Content> {
     let (mut hash, mut size_bytes, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK_BYTES]);
     loop {
@@ -33,13 +33,13 @@ fn copy(mut source: impl Read, mut write: impl FnMut(&[u8]) -> io::Result<()>) -
     Ok(Content { size_bytes, sha256: format!("{:x}", hash.finalize()) })
 }
 
-/// Size and hash of a file.
+/// Returns the size and hash of a file.
 pub(super) fn content(path: &Path) -> anyhow::Result<Content> {
     let read = || copy(File::open(path)?, |_| Ok(()));
     read().with_context(|| format!("cannot read {}", path.display()))
 }
 
-/// Copies to a new file that only the owner can read, and syncs it.
+/// Copies `source` to a new file that only the owner can read, and syncs the file.
 pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<Content> {
     let write = || {
         if let Some(folder) = path.parent() {
@@ -57,8 +57,8 @@ pub(super) fn copy_to(source: impl Read, path: &Path) -> anyhow::Result<Content>
     write().with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Relative paths of all regular files below a folder; none if the folder does not exist. Skips
-/// links.
+/// Returns the relative paths of all regular files below a folder, or none if the folder does not
+/// exist. Links are skipped.
 pub(super) fn below(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     let (mut found, mut folders) = (Vec::new(), vec![PathBuf::new()]);
     while let Some(relative) = folders.pop() {

@@ -16,26 +16,26 @@ use crate::inventory::{KINDS, UNLISTED, expected};
 use crate::state::{make_private_dir, open_blobs};
 use crate::storage::{BlobKey, Blobs, Expected, Sharing};
 
-/// Maximum number of copies of the database, if files are deleted meanwhile.
+/// Maximum number of times that the database is copied, if files are deleted in the meantime.
 const ATTEMPTS_MAX: u32 = 5;
 
-/// The contents of a backup.
+/// Size and contents of a finished backup.
 #[derive(Debug)]
 pub(crate) struct Made {
     /// Number of files.
     pub(crate) files: usize,
     /// Total size in bytes.
     pub(crate) bytes: u64,
-    /// Whether it includes the database.
+    /// Whether the backup includes the database.
     pub(crate) has_database: bool,
 }
 
-/// Makes a backup in `folder`, which must be empty or missing. The service may be running. Without
-/// the database, it holds the files that the running database refers to.
+/// Makes a backup in `folder`, which must be empty or missing. The service may be running. If
+/// `with_database` is false, the backup has only the files that the database refers to.
 ///
 /// # Errors
-/// When a file cannot be read or written; the error names it. The files that were written until
-/// then stay, but are not a valid backup.
+/// If a file cannot be read or written; the error names it. The files that were already written
+/// stay, but are not a valid backup.
 pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) -> anyhow::Result<Made> {
     let is_postgres = config.storage.database.kind() == Kind::Postgres;
     anyhow::ensure!(
@@ -48,7 +48,7 @@ pub(crate) async fn make(config: &Config, folder: &Path, with_database: bool) ->
     make_private_dir(folder).context("the folder for the backup")?;
     let is_empty =
         fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))?.next().is_none();
-    anyhow::ensure!(is_empty, "{} is not empty; name an empty or a new folder", folder.display());
+    anyhow::ensure!(is_empty, "{} is not empty; choose an empty or a new folder", folder.display());
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
     let db = db::open_existing(&config.storage.database, config.storage.database_limits).await?;
     let made_at = clock::now_text();
@@ -103,8 +103,8 @@ impl BackupJob {
             };
             let mut missing = None;
             for file in &expected {
-                // With S3, the bytes of an unfinished upload are on the machine where it began,
-                // maybe another.
+                // With S3, the bytes of an unfinished upload are on the machine where the upload
+                // began, which may be another one.
                 if !self.ensure_copied(file)? && !file.is_growing {
                     missing = Some(file.key.file_name());
                 }
@@ -117,7 +117,7 @@ impl BackupJob {
         )
     }
 
-    /// Copies the database as it is now, and returns the files that it names.
+    /// Copies the current state of the database, and returns the files that it refers to.
     async fn copy_database(&mut self, address: &DatabaseAddress) -> anyhow::Result<Vec<Expected>> {
         let name = database_name(address.kind());
         let path = self.target.join(name);
@@ -142,7 +142,8 @@ impl BackupJob {
         Ok(expected)
     }
 
-    /// Copies a file unless the backup has it already. Returns whether the backup has it.
+    /// Copies a file, unless the backup already has it. Returns whether the backup has it
+    /// afterwards.
     fn ensure_copied(&mut self, expected: &Expected) -> anyhow::Result<bool> {
         let name = backup_path(&expected.key);
         if self.manifest.files.contains_key(&name) && !expected.is_growing {
@@ -160,18 +161,19 @@ impl BackupJob {
 
     /// Removes files that only earlier copies of the database referred to.
     fn remove_stale_files(&mut self, expected: &[Expected]) -> anyhow::Result<()> {
-        let wanted: std::collections::HashSet<String> =
+        let needed: std::collections::HashSet<String> =
             expected.iter().map(|file| backup_path(&file.key)).collect();
         let copied: Vec<String> =
             self.manifest.files.keys().filter(|name| name.starts_with(BLOBS)).cloned().collect();
-        for name in copied.into_iter().filter(|name| !wanted.contains(name)) {
+        for name in copied.into_iter().filter(|name| !needed.contains(name)) {
             disk::remove_if_there(&self.target.join(&name))?;
             self.manifest.files.remove(&name);
         }
         Ok(())
     }
 
-    /// Copies all files that the database does not refer to, except those deleted meanwhile.
+    /// Copies all files that the database does not refer to, except those that are deleted in the
+    /// meantime.
     fn copy_unlisted_files(&mut self) -> anyhow::Result<()> {
         for kind in UNLISTED {
             for entry in self.blobs.entries(kind.folder)? {
@@ -188,7 +190,7 @@ impl BackupJob {
 fn backup_path(key: &BlobKey) -> String {
     debug_assert!(
         KINDS.iter().any(|kind| kind.folder == key.folder()),
-        "a kind of file that a restore does not know"
+        "a restore does not know this kind of file"
     );
     format!("{BLOBS}/{}/{}", key.folder(), key.file_name())
 }

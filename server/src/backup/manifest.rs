@@ -12,21 +12,21 @@ use super::database_name;
 use super::files::{self, Content};
 use crate::db::Kind;
 
-/// Name of the file.
+/// File name of the manifest.
 const NAME: &str = "backup.json";
 
 /// Version of the backup format.
 const FORMAT: u32 = 1;
 
-/// The manifest of a backup.
+/// The contents of `backup.json`.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Manifest {
     /// Version of the format.
     #[serde(rename = "form")]
     format: u32,
-    /// Version of the program that made it.
+    /// Version of the program that made the backup.
     pub(super) made_by: String,
-    /// When it was started, RFC 3339.
+    /// When the backup was started, RFC 3339.
     pub(super) made_at: String,
     /// Schema version of the database.
     #[serde(rename = "database_form")]
@@ -54,12 +54,12 @@ impl Manifest {
         Self { format: FORMAT, made_by, made_at, database_schema_version, files: BTreeMap::new() }
     }
 
-    /// Kind of the included database, if there is one.
+    /// Returns the kind of the included database, if there is one.
     pub(super) fn database(&self) -> Option<Kind> {
         [Kind::Sqlite, Kind::Postgres].into_iter().find(|kind| self.files.contains_key(database_name(*kind)))
     }
 
-    /// Writes it into its folder.
+    /// Writes the manifest into the backup's folder.
     pub(super) fn write(&self, folder: &Path) -> anyhow::Result<()> {
         let path = folder.join(NAME);
         let write = || {
@@ -70,7 +70,7 @@ impl Manifest {
         write().with_context(|| format!("cannot write {}", path.display()))
     }
 
-    /// Reads it from its folder.
+    /// Reads the manifest from the backup's folder.
     pub(super) fn read(folder: &Path) -> anyhow::Result<Self> {
         let path = folder.join(NAME);
         let file = File::open(&path)
@@ -86,7 +86,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Refuses a backup with a missing or changed file; the error names the file.
+    /// Checks that all files exist and are unchanged. The error names a missing or changed file.
     pub(super) fn verify(&self, folder: &Path) -> anyhow::Result<()> {
         for (name, entry) in &self.files {
             let plain = Path::new(name).components().all(|part| matches!(part, Component::Normal(_)));

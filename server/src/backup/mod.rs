@@ -1,17 +1,19 @@
-//! Backups: the complete storage in one folder, made while the service runs.
+//! Makes, restores and checks backups. A backup is a folder with the complete storage. It can be
+//! made while the service runs.
 //!
 //! ```text
 //! backup.json            the manifest; written last, so a folder without it is not a backup
 //! songfoundry.db         the database: an SQLite file,
 //! songfoundry.dump       or the output of PostgreSQL's pg_dump
-//! token-signing.key      so that log-ins stay valid
+//! token-signing.key      the key of log-in tokens, so that log-ins stay valid
 //! blobs/<kind>/<file>    audio, unfinished uploads, SoundFonts of users, renders, stems
 //! soundfonts/...         the SoundFonts in the storage folder
 //! ```
 //!
-//! The database is copied first, as of one moment, and then every file that the copy refers to. If
-//! a file was deleted in between, the database is copied again. Files never change, so earlier
-//! copies stay valid. With PostgreSQL, `pg_dump` and the list of files share a snapshot.
+//! The database is copied first, in a consistent state, and then every file that the copy refers
+//! to. If one of these files was deleted in the meantime, the database is copied again. Files never
+//! change, so the copies that were already made stay valid. With PostgreSQL, `pg_dump` and the list
+//! of files use the same snapshot.
 
 pub(crate) mod check;
 mod files;
@@ -35,10 +37,10 @@ fn database_name(kind: Kind) -> &'static str {
 /// Name of the signing key, in a backup and in the storage folder.
 const SIGNING_KEY: &str = "token-signing.key";
 
-/// Folder of the system's SoundFonts, in a backup and in the storage folder.
+/// Folder of the SoundFonts of all users, in a backup and in the storage folder.
 const SOUNDFONTS: &str = "soundfonts";
 
-/// Folder of the stored files.
+/// Folder of the stored files in a backup.
 const BLOBS: &str = "blobs";
 
 #[cfg(test)]

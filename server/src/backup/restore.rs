@@ -19,11 +19,11 @@ use crate::storage_lock::StorageLock;
 /// Prefix of the folder that the replaced files are moved to.
 const REPLACED: &str = "replaced-";
 
-/// Restores the backup in `folder` to the storage of the settings; the service must not be running.
-/// With `replace`, moves existing files to a folder; otherwise refuses if there are any.
+/// Restores the backup in `folder` to the storage of the settings. The service must not be running.
+/// With `replace`, existing files are moved to another folder; otherwise they are an error.
 ///
 /// # Errors
-/// Without any change: when the backup is not complete, or the storage is not empty. Later: when a
+/// If the backup is not complete or the storage is not empty; nothing is changed then. Also if a
 /// file cannot be written; the error names it.
 pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> anyhow::Result<Restored> {
     let manifest = Manifest::read(folder)?;
@@ -31,7 +31,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
     let kind = manifest.database();
     anyhow::ensure!(
         kind.is_none_or(|kind| kind == address.kind()),
-        "the backup holds a database of another kind than SF_DATABASE_URL names ({address}); a song can be moved from one \
+        "the backup has a database of another kind than SF_DATABASE_URL ({address}); a song can be moved from one kind \
          to the other, a database cannot"
     );
     anyhow::ensure!(
@@ -64,7 +64,7 @@ pub(crate) async fn restore(config: &Config, folder: &Path, replace: bool) -> an
         for name in manifest.files.keys().filter(|name| Some(name.as_str()) != copy) {
             restore_file(&blobs, &folder, &dir, name)?;
         }
-        // Last, because a missing database reveals an interrupted restore.
+        // The database comes last, so that a missing database reveals an interrupted restore.
         if let Some(database) = database {
             let unfinished = database.with_extension("restoring");
             files::copy_to(File::open(folder.join(database_name(Kind::Sqlite)))?, &unfinished)?;
@@ -94,8 +94,8 @@ fn not_empty_error(target: &str) -> String {
     format!("{target} is not empty; nothing was changed. --replace moves its files to another folder")
 }
 
-/// Moves existing files to a new folder below the storage folder, and returns it. Without
-/// `replace`, fails if there are any.
+/// Moves existing files to a new folder below the storage folder, and returns the new folder.
+/// Without `replace`, fails if there are existing files.
 fn move_existing_files(
     config: &Config,
     database: Option<&Path>,
@@ -132,7 +132,7 @@ fn move_existing_files(
     Ok(Some(replaced_dir))
 }
 
-/// Restores one file.
+/// Restores one file of a backup.
 fn restore_file(blobs: &Blobs, folder: &Path, dir: &Path, name: &str) -> anyhow::Result<()> {
     let source =
         File::open(folder.join(name)).with_context(|| format!("cannot read {name} of the backup"))?;
@@ -141,9 +141,8 @@ fn restore_file(blobs: &Blobs, folder: &Path, dir: &Path, name: &str) -> anyhow:
         return Ok(());
     };
     let key = blob.split_once('/').and_then(|(kind, file)| key_of(kind, file));
-    let key = key.with_context(|| {
-        format!("the backup holds a kind of file that this version does not know: {name}")
-    })?;
+    let key = key
+        .with_context(|| format!("the backup has a kind of file that this version does not know: {name}"))?;
     let mut writer = blobs.writer(&key).with_context(|| format!("cannot write {name}"))?;
     std::io::copy(&mut std::io::BufReader::new(source), &mut writer)
         .and_then(|_| writer.finish())

@@ -1,4 +1,4 @@
-//! Incomplete, invalid and newer backups.
+//! Tests of incomplete, invalid and newer backups.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,8 +12,8 @@ use crate::audio::tests::{UPLOAD, with_form};
 use crate::config::{Config, Source};
 use crate::test_app::TestApp;
 
-/// The settings of another installation, with an SQLite database.
-fn elsewhere(folder: &tempfile::TempDir) -> Config {
+/// Returns the settings of another installation, with an SQLite database.
+fn other_installation(folder: &tempfile::TempDir) -> Config {
     let dir = folder.path().join("storage").to_string_lossy().into_owned();
     Config::load(&Source::from_pairs([("SF_STORAGE_DIR", dir)])).expect("valid settings")
 }
@@ -26,18 +26,21 @@ async fn a_backup_with_a_missing_file_fails() {
     let sha256 = call.send().await.expect(201)["files"][0]["sha256"].as_str().expect("a hash").to_owned();
     let folder = tempfile::tempdir().expect("a folder");
     let made = make(&app.state.config, &folder.path().join("first"), true).await.expect("saves");
-    // The three files of the sound, the signing key and the database.
+    // The backup has the three files of the sound, the signing key and the database.
     assert!(made.has_database);
     assert_eq!(made.files, 5);
-    let error = make(&app.state.config, &folder.path().join("first"), true).await.expect_err("is taken");
+    let error = make(&app.state.config, &folder.path().join("first"), true)
+        .await
+        .expect_err("the folder is not empty");
     assert!(format!("{error:#}").contains("is not empty"), "{error:#}");
 
     let key = audio::FILES.key(&format!("{sha256}.peaks")).expect("fits");
     app.state.blobs.remove(&key).expect("removes");
     let second = folder.path().join("second");
-    let error = make(&app.state.config, &second, true).await.expect_err("cannot be whole");
+    let error = make(&app.state.config, &second, true).await.expect_err("a file is missing");
     assert!(format!("{error:#}").contains("songfoundry admin check"), "{error:#}");
-    let error = restore(&elsewhere(&folder), &second, false).await.expect_err("is no backup");
+    let error =
+        restore(&other_installation(&folder), &second, false).await.expect_err("the backup is not complete");
     assert!(format!("{error:#}").contains("is not a complete backup"), "{error:#}");
 }
 
@@ -49,7 +52,7 @@ async fn a_backup_with_a_path_outside_its_folder_is_refused() {
     fs::write(backup.join("blobs/strange/a.wav"), "").expect("writes");
     fs::write(folder.path().join("outside"), "").expect("writes");
     let empty = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
-    let config = elsewhere(&folder);
+    let config = other_installation(&folder);
     for (name, expected) in [
         ("../outside", "outside its folder"),
         ("/etc/hostname", "outside its folder"),
@@ -67,12 +70,12 @@ async fn a_backup_with_a_path_outside_its_folder_is_refused() {
 #[tokio::test]
 async fn a_backup_of_a_newer_version_is_refused() {
     let folder = tempfile::tempdir().expect("a folder");
-    let config = elsewhere(&folder);
+    let config = other_installation(&folder);
     for (form, database_form, expected) in [(2, 1, "reads format 1"), (1, 9_999, "schema version 9999")] {
         let manifest = json!({ "form": form, "made_by": "9.9", "made_at": "", "database_form": database_form, "files": {} });
         fs::write(folder.path().join("backup.json"), manifest.to_string()).expect("writes");
         let error = format!("{:#}", restore(&config, folder.path(), false).await.expect_err("refused"));
         assert!(error.contains(expected), "{error}");
     }
-    assert!(!config.storage.dir.exists(), "touched the storage");
+    assert!(!config.storage.dir.exists(), "the refused restore changed the storage");
 }

@@ -1,7 +1,8 @@
-//! Reads an uploaded archive.
+//! Reads the archive of an uploaded bundle.
 //!
 //! Entries are found by the names in the manifest, and no name becomes a path on the disk. The size
-//! in an entry's header is ignored: each entry is read up to a limit and refused beyond it.
+//! in an entry's header is ignored. Each entry is read up to a limit; an entry that exceeds the
+//! limit is refused.
 
 use std::io::{self, Read, Seek, SeekFrom};
 
@@ -9,12 +10,13 @@ use zip::ZipArchive;
 use zip::read::ZipFile;
 use zip::result::ZipError;
 
-/// Names within the archive.
+/// Names of entries within the archive.
 pub(super) const MANIFEST: &str = "bundle.json";
 pub(super) const PROJECT: &str = "project.json";
 pub(super) const AUDIO_FOLDER: &str = "audio/";
 
-/// Maximum number of bytes that are read to list an archive: about 100,000 entries.
+/// Maximum number of bytes that are read to list the entries of an archive. It is enough for about
+/// 100,000 entries.
 const DIRECTORY_MAX_BYTES: u64 = 8 * 1024 * 1024;
 
 /// Maximum number of entries of an archive.
@@ -23,10 +25,10 @@ pub(super) const ENTRIES_MAX: usize = 20_000;
 /// Why an archive cannot be imported.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum BundleError {
-    /// The archive is not a bundle, or damaged: the reason, without a full stop.
+    /// The archive is not a bundle, or is damaged. The text is the reason, without a full stop.
     #[error("The file is not a bundle of a project: {0}.")]
     Bad(String),
-    /// An entry is larger than it may be.
+    /// An entry is larger than its limit.
     #[error("{what} may have at most {limit_bytes} bytes")]
     TooLarge {
         /// Name of the entry, with its article.
@@ -40,12 +42,12 @@ pub(super) enum BundleError {
 }
 
 impl BundleError {
-    /// For an archive that is not a bundle.
+    /// Returns the error for an archive that is not a bundle.
     pub(super) fn bad(reason: impl Into<String>) -> Self {
         Self::Bad(reason.into())
     }
 
-    /// For an entry that cannot be read.
+    /// Returns the error for an entry that cannot be read.
     fn damaged(name: &str, error: &io::Error) -> Self {
         Self::Bad(format!("`{name}` is damaged: {error}"))
     }
@@ -64,7 +66,7 @@ impl<R: Read + Seek> Archive<R> {
         let mut zip = ZipArchive::new(limited)
             .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))?;
         if zip.has_duplicate_names() {
-            return Err(BundleError::bad("it has two entries of one name"));
+            return Err(BundleError::bad("it has two entries with the same name"));
         }
         if zip.len() > ENTRIES_MAX {
             return Err(BundleError::bad(format!(
@@ -82,18 +84,18 @@ impl<R: Read + Seek> Archive<R> {
         }
         let mut reader = zip.into_inner();
         reader.remaining_bytes = None;
-        // The checked bytes are read again, without the limit.
+        // The central directory was checked, so it is read again without the limit.
         reader.seek(SeekFrom::Start(0))?;
         ZipArchive::new(reader)
             .map(Self)
             .map_err(|error| BundleError::bad(format!("it cannot be opened: {error}")))
     }
 
-    /// The text of an entry of at most `max_bytes` bytes.
+    /// Reads an entry of at most `max_bytes` bytes. `what` names the entry in errors.
     ///
     /// # Errors
-    /// [`BundleError::Bad`] if there is no such entry, or it is damaged; [`BundleError::TooLarge`]
-    /// if it is larger.
+    /// [`BundleError::Bad`] if there is no such entry, or if it is damaged;
+    /// [`BundleError::TooLarge`] if it is larger.
     pub(super) fn text(
         &mut self,
         name: &str,
@@ -115,7 +117,7 @@ impl<R: Read + Seek> Archive<R> {
     /// Opens an entry for reading.
     ///
     /// # Errors
-    /// [`BundleError::Bad`] if there is none.
+    /// [`BundleError::Bad`] if there is no such entry.
     pub(super) fn entry(&mut self, name: &str) -> Result<ZipFile<'_, impl Read + use<'_, R>>, BundleError> {
         self.0.by_name(name).map_err(|error| match error {
             ZipError::FileNotFound => BundleError::bad(format!("`{name}` is missing")),
@@ -124,7 +126,7 @@ impl<R: Read + Seek> Archive<R> {
     }
 }
 
-/// Whether a bundle may have an entry of this name.
+/// Whether a bundle may have an entry with this name.
 pub(super) fn is_bundle_entry(name: &str) -> bool {
     let is_plain = |file: &str| {
         !file.starts_with('.')
@@ -134,7 +136,7 @@ pub(super) fn is_bundle_entry(name: &str) -> bool {
     name == MANIFEST || name == PROJECT || audio.is_some_and(is_plain)
 }
 
-/// Reads at most `remaining_bytes`, if that is a limit.
+/// A reader that fails after `remaining_bytes`, if this limit is set.
 struct LimitedReader<R> {
     reader: R,
     remaining_bytes: Option<u64>,
@@ -144,9 +146,10 @@ impl<R: Read> Read for LimitedReader<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let count = self.reader.read(buffer)?;
         if let Some(remaining_bytes) = &mut self.remaining_bytes {
-            *remaining_bytes = remaining_bytes
-                .checked_sub(count as u64)
-                .ok_or_else(|| io::Error::other("its directory is too large"))?;
+            *remaining_bytes = remaining_bytes.checked_sub(count as u64).ok_or_else(|| {
+                let text = format!("the archive's directory is larger than {DIRECTORY_MAX_BYTES} bytes");
+                io::Error::other(text)
+            })?;
         }
         Ok(count)
     }

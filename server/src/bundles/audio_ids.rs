@@ -1,14 +1,14 @@
-//! The ids of audio files in a project's document.
+//! Replaces the ids of audio files in a project's document.
 
 use std::collections::HashMap;
 
 use schemas::json::{JsonText, Kind, ObjectWriter, View, push_list, push_text};
 
-/// The document with its ids of audio files replaced: `new_ids` maps old ids to new ones.
+/// Returns the document with its ids of audio files replaced. `new_ids` maps old ids to new ones.
 pub(super) fn replaced(document: &JsonText, new_ids: &HashMap<String, String>) -> JsonText {
     let mut text = String::with_capacity(document.as_str().len());
     Replacer { new_ids }.value(&mut text, document.view(), Part::Document);
-    // The text is made of parts of a valid document, so reading it cannot fail.
+    // The text consists of parts of a valid document, so reading it cannot fail.
     JsonText::read(text.as_bytes()).unwrap_or_else(|_| document.clone())
 }
 
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ids_are_replaced_where_they_name_audio_and_nowhere_else() {
+    fn only_ids_that_refer_to_audio_files_are_replaced() {
         let document = |id: &str| {
             json!({
                 "name": "old", "client": { "server_file_id": "old" },

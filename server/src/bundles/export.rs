@@ -1,4 +1,4 @@
-//! `GET /projects/{id}/bundle`.
+//! Handler of `GET /projects/{id}/bundle`.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -26,7 +26,7 @@ use crate::projects;
 use crate::state::AppState;
 use crate::storage::ensure_room;
 
-/// Sends a project and the audio that it names as one zip archive.
+/// Sends a project and the audio files that it uses as one zip archive.
 #[utoipa::path(get, path = "/projects/{id}/bundle", tag = "projects", params(("id", description = "Id of the project")),
     responses((status = 200, description = "The archive", content_type = "application/zip",
             headers(("ETag" = String))),
@@ -35,7 +35,7 @@ use crate::storage::ensure_room;
         (status = 416, description = "The range is outside the archive"),
         (status = 422, description = "`project_unreadable` or `too_many_files`", body = Problem,
             content_type = "application/problem+json"),
-        (status = 507, description = "`storage_full`: there is no room to put it together", body = Problem,
+        (status = 507, description = "`storage_full`: there is no disk space to make the archive", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn export(
     State(state): State<AppState>,
@@ -46,7 +46,7 @@ pub(super) async fn export(
     let (runtime, owner_id) = (Handle::current(), user.id.clone());
     let permits = state.bundling.clone();
     let work = move |caller: &Caller| {
-        // Loaded here, so that waiting requests hold no documents.
+        // The document is loaded here, so that waiting requests keep no documents in memory.
         let text = runtime.block_on(projects::stored_text(&state, &user.id, &id))?;
         bundle(&state, &runtime, &user.id, &id, text, caller)
     };
@@ -54,7 +54,7 @@ pub(super) async fn export(
     answer.respond_counted(&headers, reserved)
 }
 
-/// Maximum number of audio files in a bundle: as many as an import accepts.
+/// Maximum number of audio files in a bundle. An import accepts as many.
 const AUDIO_MAX: usize = ENTRIES_MAX - 2;
 
 fn cancelled() -> ApiError {
@@ -107,13 +107,13 @@ fn bundle(
     let audio_bytes: u64 = manifest.audio.iter().map(|file| file.size_bytes).sum();
     let blobs = state.blobs.local();
     let bytes = audio_bytes + (text.len() + manifest_text.len()) as u64;
-    // Before the check of the disk, which may remove deleted files to make room.
+    // Memory is reserved before the disk is checked, because the check may purge deleted files.
     let reserved = state.large_answers.reserve_file(owner_id, bytes)?;
     ensure_room(state, runtime, blobs.root(), bytes)?;
     let mut writer = blobs.unnamed_writer(FOLDER)?;
     write(state, &mut writer, &manifest, &manifest_text, &text, caller)?;
     writer.flush()?;
-    // The open file outlives its name, which is removed when this returns.
+    // The open file stays readable after the writer removes its name at the end of this function.
     let file = File::open(writer.temporary())?;
     let mut hash = Sha256::new();
     hash.update(manifest_text);
@@ -147,7 +147,8 @@ fn bundled(server_file_id: String, file: &AudioFile) -> BundledAudio {
     }
 }
 
-/// Writes the archive: compressed texts and uncompressed audio. One audio file is open at a time.
+/// Writes the archive with compressed texts and uncompressed audio. Only one audio file is open at
+/// a time.
 fn write(
     state: &AppState,
     destination: &mut (impl Write + io::Seek),
@@ -157,7 +158,7 @@ fn write(
     caller: &Caller,
 ) -> ApiResult<()> {
     let mut zip = ZipWriter::new(destination);
-    // With a fixed time, so that the same project gives the same bytes.
+    // All entries have the same fixed time, so that the same project always gives the same bytes.
     let options = SimpleFileOptions::default().last_modified_time(zip::DateTime::default());
     let compressed = options.compression_method(zip::CompressionMethod::Deflated);
     for (name, text) in [(MANIFEST, manifest_text), (PROJECT, project_text)] {

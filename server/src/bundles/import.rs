@@ -1,4 +1,4 @@
-//! `POST /projects/import`.
+//! Handler of `POST /projects/import`.
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
@@ -27,28 +27,28 @@ use crate::projects::{self, Document};
 use crate::state::AppState;
 use crate::storage::{BlobWriter, ensure_room};
 
-/// Media types of an archive in the body.
+/// Media types of a request body with an archive.
 const MEDIA_TYPES: &[&str] = &["application/zip", "application/x-zip-compressed", "application/octet-stream"];
 
 /// Result of an import.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Imported {
-    /// Id of the project: that in the bundle, or a new one if that exists already.
+    /// Id of the project: the id in the bundle, or a new one if a project with that id exists.
     project_id: String,
-    /// Its revision.
+    /// Revision of the project.
     revision: i64,
     /// Time of the import, RFC 3339.
     updated_at: String,
-    /// Audio files that are new for the caller.
+    /// Number of audio files that are new for the caller.
     audio_added: usize,
-    /// Audio files that the caller had already.
+    /// Number of audio files that the caller already had.
     audio_known: usize,
-    /// Ids of audio files that the project names and the bundle lacks.
+    /// Ids of audio files that the project uses but the bundle does not contain.
     audio_missing: Vec<String>,
 }
 
 /// Stores the project of a bundle with its audio. Audio that the caller already has is not stored
-/// again. Stores everything or nothing.
+/// again. If the import fails, nothing is stored.
 #[utoipa::path(post, path = "/projects/import", tag = "projects",
     request_body(content = String, content_type = "application/zip", description = "The archive"),
     responses((status = 201, body = Imported, headers(("ETag" = String), ("Location" = String))),
@@ -67,7 +67,7 @@ pub(super) async fn import(
     let work = move |caller: &Caller| {
         let (state, runtime, owner_id) = (&state, &runtime, &*owner_id);
         let imported = Import { state, runtime, owner_id, caller, added: Vec::new() }.run(&received);
-        // Gives the memory of a large bundle back before the next one is read.
+        // Returns the memory of a large bundle to the system before the next bundle is read.
         allocator::return_free_memory();
         imported
     };
@@ -80,7 +80,7 @@ pub(super) async fn import(
     Ok((StatusCode::CREATED, headers, Json(imported)).into_response())
 }
 
-/// Writes the body to an unnamed file.
+/// Writes the request body to an unnamed file.
 async fn receive(state: &AppState, request: Request) -> ApiResult<BlobWriter> {
     body_kind::require_if_given(request.headers(), MEDIA_TYPES)?;
     let limit = request.extensions().get::<BodyLimit>().copied().unwrap_or_default();
@@ -119,7 +119,7 @@ impl From<BundleError> for ApiError {
     }
 }
 
-/// An import under way.
+/// An import that is running.
 struct Import<'i> {
     state: &'i AppState,
     runtime: &'i Handle,
@@ -151,7 +151,7 @@ impl Import<'_> {
         let project = archive.text(PROJECT, max_bytes, "A project")?;
         let project = self.with_document(project.len(), move || {
             let project = read_text(&project)?;
-            // Before its audio is decoded, which may take hours.
+            // The document is checked before its audio is decoded, because decoding may take hours.
             Document::check(&project, None)?;
             Ok(project)
         })?;
@@ -159,7 +159,7 @@ impl Import<'_> {
         self.store(&project, &manifest, &audio)
     }
 
-    /// Runs `work` on a document of this size, within the limit on documents at a time.
+    /// Runs `work` on a document of this size, within the limit on documents in memory.
     fn with_document<T: Send + 'static>(
         &self,
         size_bytes: usize,

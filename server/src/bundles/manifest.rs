@@ -1,4 +1,4 @@
-//! `bundle.json`, the list of a bundle's contents.
+//! The manifest of a bundle, `bundle.json`, lists its contents.
 
 use std::io::{Read, Seek};
 
@@ -6,13 +6,13 @@ use serde::{Deserialize, Serialize};
 
 use super::archive::{AUDIO_FOLDER, Archive, BundleError, MANIFEST, is_bundle_entry};
 
-/// Largest manifest in bytes.
+/// Maximum size of a manifest, in bytes.
 const MANIFEST_MAX_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Name of the format in a manifest.
 pub(super) const FORMAT: &str = "songfoundry-bundle";
 
-/// The version that this program writes, and the newest that it reads.
+/// Version of the format that this program writes. It is also the newest that it reads.
 pub(super) const VERSION: u32 = 1;
 
 /// The contents of a bundle.
@@ -20,36 +20,36 @@ pub(super) const VERSION: u32 = 1;
 pub(super) struct Manifest {
     pub(super) format: String,
     pub(super) version: u32,
-    /// The project's id on the exporting service.
+    /// Id of the project on the exporting service.
     pub(super) project_id: String,
-    /// Its title.
+    /// Title of the project.
     pub(super) name: String,
-    /// The audio that the project uses.
+    /// The audio files that the project uses.
     pub(super) audio: Vec<BundledAudio>,
-    /// Ids of audio that the project uses and the exporting service did not have.
+    /// Ids of audio files that the project uses but the exporting service did not have.
     pub(super) missing: Vec<String>,
 }
 
 /// An audio file in a bundle.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct BundledAudio {
-    /// Its id in the project.
+    /// Id of the file in the project.
     pub(super) server_file_id: String,
-    /// Its path in the archive.
+    /// Path of the file in the archive.
     pub(super) path: String,
-    /// Its name on the exporting service.
+    /// Name of the file on the exporting service.
     pub(super) name: String,
-    /// SHA-256 of its bytes, in hexadecimal digits.
+    /// SHA-256 of the file, in hexadecimal digits.
     pub(super) sha256: String,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     pub(super) size_bytes: u64,
 }
 
-/// The manifest of a bundle that this version reads.
+/// Reads the manifest of a bundle, and checks that this version can read the bundle.
 ///
 /// # Errors
-/// [`BundleError::Bad`] if it is missing, damaged, of a newer version, or lists a path that a
-/// bundle cannot have; [`BundleError::TooLarge`].
+/// [`BundleError::Bad`] if the manifest is missing, damaged, of a newer version, or lists a path
+/// that a bundle cannot have. [`BundleError::TooLarge`] if it is too large.
 pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Manifest, BundleError> {
     let text = archive.text(MANIFEST, MANIFEST_MAX_BYTES, "The manifest of a bundle")?;
     let manifest: Manifest = serde_json::from_slice(&text)
@@ -58,7 +58,7 @@ pub(super) fn read<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Manifest,
         let Manifest { format, version, .. } = manifest;
         let format: String = format.chars().take(50).collect();
         return Err(BundleError::bad(format!(
-            "`{MANIFEST}` has the format `{format}` of version {version}, but this service reads `{FORMAT}` up to \
+            "`{MANIFEST}` has the format `{format}`, version {version}, but this service reads `{FORMAT}` up to \
              version {VERSION}"
         )));
     }

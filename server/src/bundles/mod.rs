@@ -1,8 +1,8 @@
-//! Exports a project with its audio to one file, and imports it.
+//! Exports a project with its audio as one file, and imports such files.
 //!
-//! A bundle is a zip archive with `bundle.json` (its contents), `project.json` (the stored project)
-//! and the uploaded audio files, each once, as `audio/<SHA-256>.<extension>`. A bundle of one
-//! revision always has the same bytes.
+//! A bundle is a zip archive. It contains `bundle.json` (a list of its contents), `project.json`
+//! (the stored project) and the uploaded audio files, each once, as `audio/<SHA-256>.<extension>`.
+//! A bundle of the same revision always has the same bytes.
 //!
 //! [`archive`], [`manifest`] and [`audio_ids`] do not depend on the service: `tests/fuzz` compiles
 //! them separately.
@@ -24,14 +24,15 @@ use crate::permits::{Permits, processors};
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub(crate) fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.limits.bundle_max_bytes, "A bundle");
     with_body_limit(OpenApiRouter::new().routes(routes!(import::import)), limit)
         .routes(routes!(export::export))
 }
 
-/// Limits bundles that are written or read at a time; at most `waiting_max` requests wait.
+/// Returns the permits that limit how many bundles are written or read at a time. At most
+/// `waiting_max` requests wait.
 pub(crate) fn limit_at_a_time(waiting_max: u64) -> Arc<Permits> {
     Arc::new(Permits::counted("bundles of projects", processors(), waiting_max))
 }

@@ -1,4 +1,4 @@
-//! Bundles through the real router, with real audio.
+//! Tests of bundles through the real router, with real audio.
 
 use std::io::{Cursor, Read as _, Write as _};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use crate::test_app::{Answer, TestApp};
 const PROJECTS: &str = "/api/v1/projects";
 const IMPORT: &str = "/api/v1/projects/import";
 
-/// A short file with a tone.
+/// Returns a short audio file with a tone.
 fn sound(frequency_hz: f64) -> Vec<u8> {
     sine_wav(frequency_hz, 48_000, 0.05)
 }
@@ -25,7 +25,8 @@ async fn upload(app: &TestApp, token: &str, name: &str, bytes: &[u8]) -> String 
     call.send().await.expect(201)["files"][0]["id"].as_str().expect("an id").to_owned()
 }
 
-/// A project with two recordings, one of them twice, an impulse response and a missing recording.
+/// Returns a project with two recordings, one of them used twice, an impulse response and a missing
+/// recording.
 fn song(first: &str, second: &str) -> Value {
     let item = |id: &str, file: &str| {
         json!({ "type": "audio", "id": id, "start_tick": 0, "source": { "server_file_id": file },
@@ -72,7 +73,7 @@ impl Songs {
         self.app.remote(Method::GET, path).token(token).send().await
     }
 
-    /// The stored text of one of Ada's projects.
+    /// Returns the stored text of one of Ada's projects.
     async fn raw(&self, id: &str) -> String {
         let answer = self.get(&self.ada, &format!("{PROJECTS}/{id}/raw")).await;
         String::from_utf8(answer.bytes).expect("text")
@@ -84,7 +85,7 @@ impl Songs {
     }
 }
 
-/// Entries of an archive by name, in their order.
+/// Returns the names and contents of an archive's entries, in their order.
 fn entries(bytes: &[u8]) -> Vec<(String, Vec<u8>)> {
     let mut zip = ZipArchive::new(Cursor::new(bytes)).expect("an archive");
     (0..zip.len())
@@ -107,7 +108,7 @@ fn archive(entries: &[(&str, &[u8])]) -> Vec<u8> {
     zip.finish().expect("finishes").into_inner()
 }
 
-/// The same archive with other entries.
+/// Returns a copy of the archive with its entries changed by `change`.
 fn changed(bytes: &[u8], change: impl Fn(&mut Vec<(String, Vec<u8>)>)) -> Vec<u8> {
     let mut all = entries(bytes);
     change(&mut all);
@@ -115,7 +116,7 @@ fn changed(bytes: &[u8], change: impl Fn(&mut Vec<(String, Vec<u8>)>)) -> Vec<u8
 }
 
 #[tokio::test]
-async fn a_bundle_holds_the_project_and_each_audio_file_once() {
+async fn a_bundle_contains_the_project_and_each_audio_file_once() {
     let songs = Songs::start(&[]).await;
     let answer = songs.bundle().await;
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "application/zip"));
@@ -155,7 +156,7 @@ async fn an_imported_bundle_has_the_same_bytes() {
     let bundle = songs.bundle().await.bytes;
     let before = songs.raw("song").await;
 
-    // Beside the exported project: under a new id, without storing audio again.
+    // Next to the exported project, the import has a new id, and no audio is stored again.
     let copy = songs.import(&songs.ada, &bundle).await;
     let body = copy.expect(201);
     assert_eq!(
@@ -206,31 +207,31 @@ async fn archives_that_are_not_bundles_are_refused_and_leave_nothing() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     let bob = songs.app.token_of_new_user("bob").await;
-    let refused = |bytes: Vec<u8>, named: &'static str| {
+    let check_refused = |bytes: Vec<u8>, named: &'static str| {
         let (songs, bob) = (&songs, &bob);
         async move {
             let detail = songs.import(bob, &bytes).await.problem(400, "bad_bundle");
             assert!(detail.contains(named), "{detail}");
         }
     };
-    refused(Vec::new(), "cannot be opened").await;
-    refused(b"PK\x03\x04 but no more".to_vec(), "cannot be opened").await;
-    refused(bundle[..bundle.len() - 30].to_vec(), "cannot be opened").await;
-    refused(archive(&[]), "bundle.json").await;
+    check_refused(Vec::new(), "cannot be opened").await;
+    check_refused(b"PK\x03\x04 but no more".to_vec(), "cannot be opened").await;
+    check_refused(bundle[..bundle.len() - 30].to_vec(), "cannot be opened").await;
+    check_refused(archive(&[]), "bundle.json").await;
     for name in ["../../etc/passwd", "/etc/passwd", "audio/../../x.wav", "notes.txt", "audio\\..\\x"] {
-        refused(
+        check_refused(
             changed(&bundle, |all| all.push((name.to_owned(), b"x".to_vec()))),
             "does not belong in a bundle",
         )
         .await;
     }
-    refused(
+    check_refused(
         changed(&bundle, |all| all.retain(|(name, _)| name != "project.json")),
         "`project.json` is missing",
     )
     .await;
-    refused(changed(&bundle, |all| drop(all.pop())), "is missing").await;
-    refused(changed(&bundle, |all| all[0].1 = b"{}".to_vec()), "bundle.json").await;
+    check_refused(changed(&bundle, |all| drop(all.pop())), "is missing").await;
+    check_refused(changed(&bundle, |all| all[0].1 = b"{}".to_vec()), "bundle.json").await;
     let manifest = |from: &'static str, to: &'static str| {
         changed(&bundle, |all| {
             let text = String::from_utf8(all[0].1.clone()).expect("text");
@@ -238,15 +239,18 @@ async fn archives_that_are_not_bundles_are_refused_and_leave_nothing() {
             all[0].1 = text.replace(from, to).into_bytes();
         })
     };
-    refused(manifest("\"version\": 1", "\"version\": 2"), "version 2").await;
-    refused(manifest("songfoundry-bundle", "other-bundle"), "other-bundle").await;
-    refused(manifest("\"path\": \"audio/", "\"path\": \"../"), "does not belong in a bundle").await;
-    // Bytes with another hash than in the manifest.
-    refused(changed(&bundle, |all| all[2].1 = sound(77.0)), "SHA-256").await;
+    check_refused(manifest("\"version\": 1", "\"version\": 2"), "version 2").await;
+    check_refused(manifest("songfoundry-bundle", "other-bundle"), "other-bundle").await;
+    check_refused(manifest("\"path\": \"audio/", "\"path\": \"../"), "does not belong in a bundle").await;
+    // The hash of these bytes is not the one in the manifest.
+    check_refused(changed(&bundle, |all| all[2].1 = sound(77.0)), "SHA-256").await;
     let mut damaged = bundle.clone();
-    let index = damaged.windows(4).position(|four| four == &songs.first_bytes[100..104]).expect("there");
+    let index = damaged
+        .windows(4)
+        .position(|four| four == &songs.first_bytes[100..104])
+        .expect("the bytes are in the archive");
     damaged[index] ^= 0xFF;
-    refused(damaged, "cannot be read to its end").await;
+    check_refused(damaged, "cannot be read to its end").await;
 
     let project = changed(&bundle, |all| all[1].1 = b"{\"tracks\": 7}".to_vec());
     songs.import(&bob, &project).await.problem(400, "invalid_project");
@@ -288,7 +292,7 @@ async fn entries_that_unpack_to_too_many_bytes_are_refused() {
     assert!(songs.import(&songs.ada, &bomb).await.problem(413, "too_large").contains("4194304"));
     let large = vec![0; 1_000_001];
     assert!(songs.import(&songs.ada, &large).await.problem(413, "too_large").contains("A bundle"));
-    // More entries than the limit.
+    // This archive has more entries than the limit.
     let names: Vec<String> = (0..20_001).map(|number| format!("audio/{number}")).collect();
     let many = archive(&names.iter().map(|name| (name.as_str(), &b""[..])).collect::<Vec<_>>());
     let songs = Songs::start(&[]).await;
@@ -309,7 +313,7 @@ async fn an_import_beyond_the_quota_is_refused() {
 }
 
 #[tokio::test]
-async fn bundles_need_a_user_and_a_project_that_can_be_read() {
+async fn bundles_need_a_log_in_and_a_readable_project() {
     let songs = Songs::start(&[]).await;
     songs
         .app
@@ -334,34 +338,35 @@ async fn bundles_need_a_user_and_a_project_that_can_be_read() {
 }
 
 #[tokio::test]
-async fn a_bundle_with_two_entries_of_one_name_is_refused() {
+async fn a_bundle_with_two_entries_of_the_same_name_is_refused() {
     let songs = Songs::start(&[]).await;
     let bundle = songs.bundle().await.bytes;
     // The writer refuses duplicate names, so the second entry is renamed afterwards.
     let mut twice = changed(&bundle, |all| {
-        let again = all.iter().find(|(name, _)| name == "project.json").expect("it is there").1.clone();
+        let again =
+            all.iter().find(|(name, _)| name == "project.json").expect("the project's entry").1.clone();
         all.push(("projecT.json".to_owned(), again));
     });
     let offsets: Vec<usize> =
         (0..twice.len()).filter(|&offset| twice[offset..].starts_with(b"projecT.json")).collect();
-    assert_eq!(offsets.len(), 2, "in its header and in the directory");
+    assert_eq!(offsets.len(), 2, "the name is in the entry's header and in the directory");
     for offset in offsets {
         twice[offset..offset + 12].copy_from_slice(b"project.json");
     }
     let detail = songs.import(&songs.ada, &twice).await.problem(400, "bad_bundle");
-    assert!(detail.contains("two entries of one name"), "{detail}");
+    assert!(detail.contains("two entries with the same name"), "{detail}");
     assert_eq!(songs.get(&songs.ada, PROJECTS).await.expect(200)["items"].as_array().map(Vec::len), Some(1));
 }
 
 #[tokio::test]
-async fn a_project_may_name_more_files_than_exist() {
-    const NAMED: usize = 60_000;
+async fn a_project_may_refer_to_many_missing_files() {
+    const MISSING: usize = 60_000;
     let songs = Songs::start(&[]).await;
     let item = |number: usize| {
         json!({ "type": "audio", "id": number.to_string(), "start_tick": 0,
             "source": { "server_file_id": format!("gone-{number}") } })
     };
-    let items: Vec<Value> = (0..NAMED).map(item).collect();
+    let items: Vec<Value> = (0..MISSING).map(item).collect();
     let project = json!({ "schema_version": 1, "project_id": "wide", "tracks": [
         { "id": "t", "kind": "audio", "items": items }] });
     let call = songs.app.remote(Method::POST, PROJECTS).token(&songs.ada).json(&project);
@@ -370,16 +375,16 @@ async fn a_project_may_name_more_files_than_exist() {
     assert_eq!(bundle.status, 200);
     let (name, manifest) = &entries(&bundle.bytes)[0];
     let manifest: Value = serde_json::from_slice(manifest).expect("JSON");
-    assert_eq!((name.as_str(), manifest["missing"].as_array().map(Vec::len)), ("bundle.json", Some(NAMED)));
+    assert_eq!((name.as_str(), manifest["missing"].as_array().map(Vec::len)), ("bundle.json", Some(MISSING)));
 }
 
 #[tokio::test]
-async fn unread_bundles_are_limited() {
+async fn the_size_of_unread_bundles_is_limited() {
     const LIMIT_BYTES: u64 = 8 * 1024 * 1024 * 1024;
     let songs = Songs::start(&[]).await;
     let whole = songs.bundle().await;
     assert_eq!(whole.status, 200);
-    // Files of another user that are being sent.
+    // Another user's files are being sent.
     let unread = songs.app.state.large_answers.reserve_file("bob", LIMIT_BYTES - 1_000).expect("the first");
     songs.bundle().await.problem(503, "busy");
     drop(unread);
@@ -395,7 +400,7 @@ async fn unread_bundles_are_limited() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_failed_import_removes_no_audio_that_a_song_uses() {
+async fn a_failed_import_keeps_audio_that_a_song_uses() {
     let songs = Arc::new(Songs::start(&[]).await);
     let bundle = songs.bundle().await.bytes;
     let cy = songs.app.token_of_new_user("cy").await;
@@ -405,7 +410,7 @@ async fn a_failed_import_removes_no_audio_that_a_song_uses() {
         let answer = songs.get(token, &format!("/api/v1/audio/{id}/file")).await;
         assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));
     };
-    // A deleted file that returned during the import.
+    // The import restores a deleted file and then fails.
     let first = upload(&songs.app, &cy, "ein.wav", &songs.first_bytes).await;
     songs.app.remote(Method::DELETE, &format!("/api/v1/audio/{first}")).token(&cy).send().await.expect(204);
     let broken = changed(&bundle, |all| all[3].1 = b"no sound at all".to_vec());
@@ -413,7 +418,8 @@ async fn a_failed_import_removes_no_audio_that_a_song_uses() {
     songs.get(&cy, &format!("/api/v1/audio/{first}")).await.problem(404, "not_found");
     save(&cy, &first).await;
 
-    // A file that a song names while the next one is decoded, until the client disconnects.
+    // A song refers to a file that was just imported, while the next file is decoded. Then the
+    // client disconnects.
     let bob = songs.app.token_of_new_user("bob").await;
     let slow = changed(&bundle, |all| all[3].1 = silent_flac(15_000));
     let importing = {
@@ -429,7 +435,7 @@ async fn a_failed_import_removes_no_audio_that_a_song_uses() {
     };
     save(&bob, &first).await;
     importing.abort();
-    // All permits are free once it has ended.
+    // All permits are free again once the import has ended.
     songs.app.state.bundling.run_weighted(u64::MAX, |_| Ok(())).await.expect("runs");
     let answer = songs.get(&bob, &format!("/api/v1/audio/{first}/file")).await;
     assert_eq!(answer.status, 200, "{}", String::from_utf8_lossy(&answer.bytes));

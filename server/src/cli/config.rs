@@ -1,4 +1,4 @@
-//! `songfoundry config`.
+//! The command `songfoundry config`.
 
 use std::io::Write as _;
 
@@ -52,7 +52,7 @@ fn table(source: &Source) -> String {
     text
 }
 
-/// A value without secrets: removes the password of a database address.
+/// Returns a value without secrets. The password of a database address is removed.
 fn redacted(key: &str, value: &str) -> String {
     match key {
         "SF_DATABASE_URL" => {

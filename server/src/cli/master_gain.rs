@@ -1,17 +1,18 @@
-//! `songfoundry render --gain-db`: changes the level of a project's master.
+//! Implements `songfoundry render --gain-db`, which changes the level of a project's master.
 
 use anyhow::bail;
 use schemas::Project;
 
-/// Range of the master's level in decibels, as in the project's schema; the lowest is silence.
+/// Range of the master's level in decibels, as in the project's schema. The lowest level is
+/// silence.
 const LEVELS_DB: core::ops::RangeInclusive<f64> = -144.0..=24.0;
 /// The automation target of a master's volume.
 const VOLUME: &str = "volume_db";
 
-/// Adds a gain in decibels to the master's volume and to its automation. Silence stays silence.
+/// Adds a gain in decibels to the master's volume and to its automation. Silence stays silent.
 ///
 /// # Errors
-/// A level would exceed the highest of the schema.
+/// If a level would exceed the highest level of the schema.
 pub(super) fn add(project: &mut Project, gain_db: f64) -> anyhow::Result<()> {
     let (silence_db, max_db) = (*LEVELS_DB.start(), *LEVELS_DB.end());
     let master = &mut project.master;
@@ -36,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_fader_and_its_automation_move_and_silence_stays() {
+    fn a_gain_changes_the_volume_and_its_automation_but_not_silence() {
         let document = json!({
             "schema_version": 1, "project_id": "p", "tracks": [],
             "master": { "volume_db": 2, "automation": [

@@ -1,6 +1,6 @@
 //! The command line: `songfoundry serve | worker | render | admin | config | openapi`.
 //!
-//! Each command is a file with its `Args` and a `run`, and an entry of `Command`.
+//! Each command is a file with a struct `Args` and a function `run`, and a variant of `Command`.
 
 mod admin;
 mod config;
@@ -18,11 +18,11 @@ use clap::{Parser, Subcommand};
 use crate::allocator;
 use crate::config::{Config, ConfigError, Source};
 
-/// A self-hosted music workstation: the service, and the same engine on the command line.
+/// A self-hosted music workstation: the service, and its audio engine on the command line.
 #[derive(Debug, Parser)]
 #[command(name = "songfoundry", version, after_help = EXAMPLES, arg_required_else_help = true)]
 struct Cli {
-    /// Settings file; `songfoundry.toml` in the current folder is read if this is left out.
+    /// Settings file. If this is left out, `songfoundry.toml` in the current folder is read.
     #[arg(long, global = true, value_name = "FILE", env = "SF_CONFIG")]
     config: Option<PathBuf>,
     #[command(subcommand)]
@@ -31,11 +31,11 @@ struct Cli {
 
 const EXAMPLES: &str = "Examples:
   songfoundry serve                      Start, and open the printed address in a browser
-  SF_PORT=0 songfoundry serve            The same on a free port
+  SF_PORT=0 songfoundry serve            Start on a free port
   songfoundry render song.mid --soundfont bank.sf2 -o song.wav
                                          Render a song without a service
-  songfoundry admin create-user ada      Make an account and print its first password
-  songfoundry admin backup /backup/today Save everything, while the service runs
+  songfoundry admin create-user ada      Create an account and print its first password
+  songfoundry admin backup /backup/today Save all data, while the service runs
   songfoundry config                     All settings: value, default, unit, range, meaning
 
 Help for a command: songfoundry help <command>";
@@ -50,7 +50,7 @@ enum Command {
     Render(render::Args),
     /// Manage accounts, backups and the storage.
     Admin(admin::Args),
-    /// Decode one audio file for the service, with limits of its own.
+    /// Decode one audio file for the service, with its own limits.
     #[command(hide = true)]
     Decode,
     /// Print every setting with its value, default, unit and range.
@@ -83,7 +83,8 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// An error and its causes in one line. Omits causes that the text before them ends with.
+/// Returns an error and its causes in one line. Leaves out causes that the text before them already
+/// ends with.
 fn describe(error: &anyhow::Error) -> String {
     let mut text = String::new();
     for cause in error.chain().map(ToString::to_string) {

@@ -1,17 +1,17 @@
-//! `songfoundry openapi`.
+//! The command `songfoundry openapi`.
 
 use std::io::Write as _;
 
 use crate::config::{Config, Source};
 use crate::router;
 
-/// Print the description of the API (OpenAPI 3.1, JSON), as the service sends it at
+/// Print the description of the API (OpenAPI 3.1, JSON). The service sends the same description at
 /// /api/v1/openapi.json.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry openapi > openapi.json
 
-It does not depend on settings, and no service needs to run.")]
+The output does not depend on the settings, and the service need not run.")]
 pub(super) struct Args {}
 
 pub(super) fn run(_: &Args) -> anyhow::Result<()> {

@@ -1,5 +1,5 @@
-//! `songfoundry render`: renders a song to a WAV file without a service. Like the page, it imports
-//! a MIDI file as a project and renders that.
+//! The command `songfoundry render`, which renders a song to a WAV file without a service. Like the
+//! page, it imports a MIDI file as a project and then renders the project.
 
 use std::fs;
 use std::io::{BufWriter, IsTerminal as _, Write as _};
@@ -31,7 +31,7 @@ use crate::rendering::{RenderError, banks};
 use crate::serve::stop_signal;
 use crate::soundfonts::id_of_name;
 
-/// Largest song file in bytes; real projects and MIDI files are far smaller.
+/// Maximum size of a song file, in bytes. Real projects and MIDI files are far smaller.
 const SONG_MAX_BYTES: u64 = 1 << 30;
 
 /// Render a MIDI file or a project to a WAV file.
@@ -49,26 +49,26 @@ pub(super) struct Args {
     /// SF2 or SF3 file that plays every track.
     #[arg(long, value_name = "FILE")]
     soundfont: PathBuf,
-    /// Where the WAV file goes; its name ends in .wav, or has no extension.
+    /// Path of the WAV file. Its name must end in .wav, or have no extension.
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
-    /// 44100, 48000 or 96000 Hz; the project's own rate by default, 48000 for MIDI files.
+    /// 44100, 48000 or 96000 Hz. Default: the project's own rate, or 48000 for MIDI files.
     #[arg(long, value_name = "HZ", value_parser = sample_rate_hz)]
     sample_rate: Option<u32>,
     /// Sample format of the file.
     #[arg(long, value_enum, ignore_case = true, default_value = "pcm16")]
     bit_depth: BitDepthArg,
-    /// Longest tail after the last item, in seconds.
+    /// Longest tail after the last item of the song, in seconds.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = tail_secs)]
     tail_secs: f64,
     /// Fail, and write nothing, if the whole render is silent.
     #[arg(long)]
     strict: bool,
-    /// Gain of the whole song before the limiter, in decibels.
+    /// Gain of the whole song in decibels, applied before the limiter.
     #[arg(long, value_name = "DB", default_value = "0", allow_negative_numbers = true)]
     gain_db: f64,
-    /// Memory for the render without the SoundFont; a song that needs more is refused. By default
-    /// the setting SF_RENDER_MEMORY_BYTES.
+    /// Memory for the render without the SoundFont. A song that needs more is refused. Default: the
+    /// setting SF_RENDER_MEMORY_BYTES.
     #[arg(long, value_name = "BYTES")]
     memory_bytes: Option<u64>,
     /// Print the receipt as JSON.
@@ -93,7 +93,7 @@ impl From<BitDepthArg> for BitDepth {
     }
 }
 
-/// The format for the extension of a file name.
+/// Returns the format for the extension of a file name.
 fn format_of(output: &Path) -> anyhow::Result<AudioFormat> {
     let Some(extension) = output.extension() else { return Ok(AudioFormat::default()) };
     let extension = extension.to_string_lossy();
@@ -193,7 +193,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     print(&summary, args.json)
 }
 
-/// Plays every track with the bank of the command line.
+/// Sources that play every track with the SoundFont of the command line.
 struct SingleBank {
     bank: Bank,
     soundfont_id: String,
@@ -218,7 +218,7 @@ impl Sources for SingleBank {
     }
 }
 
-/// A song in a file, as a project.
+/// A song that was read from a file, as a project.
 struct Song {
     document: JsonText,
     project: Project,
@@ -274,7 +274,7 @@ impl Song {
     }
 }
 
-/// The output file. It gets its name once it is complete; dropping it earlier deletes it.
+/// The output file. It gets its name when it is complete. If it is dropped earlier, it is deleted.
 struct Output {
     temporary: NamedTempFile,
     destination: PathBuf,
@@ -286,7 +286,7 @@ impl Output {
         let destination = match fs::metadata(destination) {
             // Replacing a device would break it for all programs.
             Ok(facts) if !facts.is_file() => bail!("cannot write {name}: it exists and is not a plain file"),
-            // Write the target of a link and keep the link.
+            // The target of a link is written, and the link stays.
             Ok(_) => fs::canonicalize(destination).with_context(|| format!("cannot write {name}"))?,
             Err(_) => destination.to_owned(),
         };
@@ -312,8 +312,8 @@ impl Output {
     }
 }
 
-/// Becomes true on Ctrl-C or SIGTERM. They no longer end the process, so that an unfinished file is
-/// removed first.
+/// Returns a flag that becomes true on Ctrl-C or SIGTERM. These signals no longer end the process,
+/// so that it can remove an unfinished file first.
 fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let signal = {
@@ -329,8 +329,8 @@ fn interruption() -> anyhow::Result<Arc<AtomicBool>> {
     Ok(interrupted)
 }
 
-/// Shows the progress on standard error: one line that counts up on a terminal, otherwise a line
-/// for each quarter.
+/// Shows the progress on standard error: on a terminal as one line that is updated, otherwise as a
+/// line for each quarter.
 struct Progress {
     is_terminal: bool,
     shown_percent: u32,

@@ -1,4 +1,4 @@
-//! `songfoundry serve`.
+//! The command `songfoundry serve`.
 
 use std::io::IsTerminal as _;
 
@@ -19,10 +19,10 @@ use crate::log_tail::{LogTail, Redacting};
   SF_HOST=0.0.0.0 SF_LOG_FORMAT=json songfoundry serve
 
 Settings come from SF_ variables and songfoundry.toml; `songfoundry config` lists them.
-Ctrl-C or SIGTERM ends it within 10 seconds; no acknowledged data is lost.")]
+Ctrl-C or SIGTERM ends the service within 10 seconds; no acknowledged data is lost.")]
 pub(super) struct Args {
-    /// Start with this database even if it does not know the stored files. Files that it does not
-    /// need move to the quarantine later; `songfoundry admin quarantine` restores them.
+    /// Start with this database even if it does not refer to the stored files. Files that it does
+    /// not need are moved to the quarantine later; `songfoundry admin quarantine` restores them.
     #[arg(long)]
     adopt: bool,
 }
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
     })
 }
 
-/// Reads the settings, starts the log and runs `run` until it ends.
+/// Reads the settings, starts the log, and runs `run` to its end.
 pub(super) fn run_until_stopped<Run, Running>(settings: &Settings, run: Run) -> anyhow::Result<()>
 where
     Run: FnOnce(Config) -> Running,
@@ -45,7 +45,7 @@ where
     let config = settings.load()?;
     start_log(&config.log);
     for key in source.unknown_variables() {
-        // Other parts of the project use these.
+        // Other programs of the project use these variables.
         if !matches!(key, "SF_CONFIG" | "SF_PARENT_PID" | "SF_FXGUI_PORT") {
             tracing::warn!(key, "this variable is not a setting; `songfoundry config` lists them");
         }
@@ -55,15 +55,15 @@ where
         .build()
         .context("cannot start the async threads")?;
     let outcome = runtime.block_on(run(config));
-    // Do not wait for threads that are still rendering.
+    // Threads that still render are not waited for.
     runtime.shutdown_background();
     outcome
 }
 
-/// Starts the log: lines go to standard error, and as JSON to the log tail that administrators
-/// read. Both omit secrets.
+/// Starts the log. Its lines go to standard error, and as JSON to the log tail that administrators
+/// can read. Secrets are removed from both.
 fn start_log(config: &LogConfig) {
-    // The filter was checked when the settings were read.
+    // This cannot fail, because the filter was checked when the settings were read.
     let filter = EnvFilter::try_new(&config.filter).unwrap_or_else(|_| EnvFilter::new("info"));
     let to_stderr = || Redacting(std::io::stderr());
     let log =
@@ -77,7 +77,7 @@ fn start_log(config: &LogConfig) {
     }
 }
 
-/// One JSON object a line.
+/// Returns a layer that writes one JSON object per line.
 fn json_lines<S>() -> fmt::Layer<S, JsonFields, Format<Json>> {
     fmt::Layer::default().json().flatten_event(true)
 }

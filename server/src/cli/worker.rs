@@ -1,10 +1,10 @@
-//! `songfoundry worker`.
+//! The command `songfoundry worker`.
 
 use super::Settings;
 use super::serve::run_until_stopped;
 
-/// Run background tasks beside a service on PostgreSQL. Start any number of workers, on any
-/// machine.
+/// Run background tasks beside a service on PostgreSQL. Any number of workers may run, on any
+/// machines.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   SF_DATABASE_URL=postgres://user:password@host/database songfoundry worker

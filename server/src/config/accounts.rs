@@ -1,43 +1,43 @@
-//! Settings of accounts, tokens, keys and the audit log.
+//! Settings of accounts, tokens, API keys and the audit log.
 
 use super::source::{Source, invalid};
 use super::{ConfigError, Environment, Secret};
 
-/// Access to registration.
+/// Who may register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Registration {
-    /// Anybody.
+    /// Everybody.
     Open,
-    /// People with an administrator's invitation.
+    /// People with an invitation from an administrator.
     Invite,
-    /// Nobody; administrators make accounts.
+    /// Nobody. Administrators create accounts.
     Closed,
 }
 
-/// Failed log-ins and registrations within an hour before throttling.
+/// Numbers of failed log-ins and registrations within an hour until throttling begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoginLimits {
-    /// Accounts with failed log-ins from one address.
+    /// Number of accounts with failed log-ins from one address.
     pub failed_accounts_per_address: i64,
-    /// Failed log-ins of one account from addresses that it never logged in from.
+    /// Number of failed log-ins of one account from addresses that it never logged in from.
     pub failures_per_account: i64,
-    /// Registrations from one address without an invitation.
+    /// Number of registrations from one address without an invitation.
     pub registrations_per_address: i64,
 }
 
-/// Accounts, tokens, API keys and the audit log.
+/// Settings of accounts, tokens, API keys and the audit log.
 #[derive(Debug, Clone)]
 pub struct AccountsConfig {
-    /// Whether local callers count as the administrator.
+    /// Whether local callers act as the administrator.
     pub trust_local: bool,
-    /// Signing key of tokens; `None`: the one kept in the storage folder.
+    /// Signing key of tokens. `None` uses the key in the storage folder.
     pub jwt_secret: Option<Secret>,
     /// Lifetime of a token in seconds.
     pub token_lifetime_secs: u64,
-    /// Failed log-ins and registrations before throttling.
+    /// Numbers of failed log-ins and registrations until throttling begins.
     pub login_limits: LoginLimits,
-    /// Access to registration.
+    /// Who may register.
     pub registration: Registration,
     /// Maximum number of API keys of an account.
     pub api_keys_max: u64,
@@ -64,7 +64,7 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<Accounts
     Ok(AccountsConfig {
         trust_local: match source.text("SF_TRUST_LOCAL").0 {
             Some(_) => source.switch("SF_TRUST_LOCAL")?,
-            // Behind a proxy on this machine, remote visitors would look local.
+            // Behind a proxy on this machine, remote visitors would seem to be local.
             None => environment == Environment::Standalone && source.text("SF_TRUSTED_PROXIES").0.is_none(),
         },
         jwt_secret,

@@ -8,24 +8,24 @@ use super::{ConfigError, Secret};
 /// A service with the API of OpenAI.
 #[derive(Debug, Clone)]
 pub struct AiUpstream {
-    /// Base address of its operations; ends in a slash.
+    /// Base address of the service's operations. It ends with a slash.
     pub base: Url,
-    /// Its API key, if it needs one.
+    /// API key of the service, if it needs one.
     pub key: Option<Secret>,
-    /// Models that users may use; empty: all.
+    /// Models that users may use. Empty allows all models.
     pub models: Vec<String>,
-    /// Longest time without data from it, in seconds.
+    /// Longest time without data from the service, in seconds.
     pub silence_max_secs: u64,
-    /// Largest answer of it in bytes.
+    /// Maximum size of an answer, in bytes.
     pub answer_max_bytes: u64,
 }
 
 /// Limits on the use of language models.
 #[derive(Debug, Clone)]
 pub struct AiConfig {
-    /// The service; `None`: no language models.
+    /// The service, or `None` if there are no language models.
     pub upstream: Option<AiUpstream>,
-    /// Largest question in bytes.
+    /// Maximum size of a request to a language model, in bytes.
     pub question_max_bytes: u64,
 }
 
@@ -57,7 +57,7 @@ pub(super) fn load(source: &Source) -> Result<AiConfig, ConfigError> {
     Ok(AiConfig { upstream, question_max_bytes: source.integer("SF_AI_QUESTION_MAX_BYTES")? })
 }
 
-/// Parses the address; refuses parts that could contain a secret, so that it may be shown.
+/// Parses the address. Refuses parts that could contain a secret, so that it may be shown.
 fn parse_base(text: &str) -> Result<Url, ConfigError> {
     let expected = "an address such as https://api.openai.com/v1, without name, password, query or fragment";
     // The address may contain a password, so the error does not repeat it.

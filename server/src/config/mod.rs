@@ -1,6 +1,8 @@
-//! The service's settings: read once at start, checked there, and never changed afterwards.
+//! The service's settings. They are read and checked once at the start, and never change
+//! afterwards.
 //!
-//! An invalid value stops the start with an error that names the key, the value and the range.
+//! If a value is invalid, the service does not start. The error names the setting, the value and
+//! the accepted values.
 
 mod accounts;
 mod ai;
@@ -24,7 +26,7 @@ pub use storage::{BlobStore, S3Config, StorageConfig};
 /// Why the settings cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
-    /// A value outside its range.
+    /// A value is not accepted.
     #[error("{key} is {value}; expected {expected}")]
     Invalid {
         /// The setting.
@@ -34,21 +36,21 @@ pub enum ConfigError {
         /// The accepted values.
         expected: String,
     },
-    /// A value that is not text.
+    /// The value of an environment variable is not text.
     #[error("the environment variable {key} is not valid UTF-8; set it to text in UTF-8, or unset it")]
     NotUnicode {
         /// The setting.
         key: &'static str,
     },
-    /// A value that must be given is missing.
+    /// A required setting is missing.
     #[error("{key} is not set: {reason}")]
     Missing {
         /// The setting.
         key: &'static str,
-        /// Why it is needed here.
+        /// Why the setting is required.
         reason: &'static str,
     },
-    /// The settings file has a name that is not a setting.
+    /// The settings file contains a name that is not a setting.
     #[error("{}: `{name}` is not a setting; `songfoundry config` lists them", path.display())]
     UnknownKey {
         /// The settings file.
@@ -61,7 +63,7 @@ pub enum ConfigError {
     FileUnreadable {
         /// The settings file.
         path: PathBuf,
-        /// The error of the system.
+        /// The error of the operating system.
         source: std::io::Error,
     },
     /// The settings file is not TOML.
@@ -84,22 +86,22 @@ pub enum Environment {
     Container,
 }
 
-/// Where SoundFont instruments are rendered.
+/// Where the sound of SoundFont instruments is rendered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum InstrumentSound {
     /// The service renders SoundFont tracks and the page plays the audio.
     Server,
-    /// The page's own engine plays them.
+    /// The page renders SoundFont tracks with its own engine.
     Client,
 }
 
-/// How log lines are written.
+/// Format of log lines.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LogFormat {
-    /// For a person at a terminal.
+    /// Text for a person at a terminal.
     Human,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
@@ -108,7 +110,7 @@ pub enum LogFormat {
 pub struct Secret(String);
 
 impl Secret {
-    /// The value itself.
+    /// Returns the hidden value.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -124,44 +126,44 @@ impl std::fmt::Debug for Secret {
 /// Settings of SoundFonts and renders.
 #[derive(Debug, Clone)]
 pub struct SoundConfig {
-    /// Where instruments are rendered; `auto` is already resolved.
+    /// Where instruments are rendered. The setting `auto` is already resolved.
     pub instrument_sound: InstrumentSound,
     /// Whether the service renders notes with SoundFonts.
     pub soundfont_render: bool,
-    /// Folders searched for SoundFonts.
+    /// Folders that are searched for SoundFonts.
     pub soundfont_dirs: Vec<PathBuf>,
-    /// Whether a setting names these folders, so that each should exist.
+    /// Whether the administrator has set these folders, so that a missing one is worth a warning.
     pub soundfont_dirs_are_set: bool,
-    /// `soundfont_id` of the bank that replaces a missing one.
+    /// `soundfont_id` of the SoundFont that replaces a missing one.
     pub default_soundfont: Option<String>,
-    /// Memory for opened banks, in bytes.
+    /// Memory for all open SoundFonts, in bytes.
     pub bank_cache_bytes: u64,
-    /// Memory for the decoded samples of one bank, in bytes.
+    /// Memory for the decoded samples of one SoundFont, in bytes.
     pub bank_decoded_max_bytes: u64,
-    /// Memory for renders, all together, in bytes.
+    /// Memory for all renders together, in bytes.
     pub render_memory_bytes: u64,
-    /// How long a render may take, in seconds.
+    /// Longest time that a render may take, in seconds.
     pub render_max_secs: u64,
-    /// Disk space for reduced banks, in bytes.
+    /// Disk space for reduced SoundFonts, in bytes.
     pub reduced_banks_bytes: u64,
 }
 
 /// Limits on requests and stored files.
 #[derive(Debug, Clone)]
 pub struct LimitsConfig {
-    /// Largest uploaded file in bytes.
+    /// Maximum size of an uploaded file, in bytes.
     pub upload_max_bytes: u64,
-    /// Largest uploaded SoundFont in bytes.
+    /// Maximum size of an uploaded SoundFont, in bytes.
     pub soundfont_max_bytes: u64,
-    /// Largest project document in bytes.
+    /// Maximum size of a project document, in bytes.
     pub project_max_bytes: u64,
-    /// Largest bundle of a project and its audio in bytes.
+    /// Maximum size of a bundle of a project and its audio, in bytes.
     pub bundle_max_bytes: u64,
-    /// Largest MIDI file in bytes.
+    /// Maximum size of a MIDI file, in bytes.
     pub midi_max_bytes: u64,
     /// Memory for request bodies while they arrive, in bytes.
     pub bodies_memory_bytes: u64,
-    /// Longest tail of a render in seconds.
+    /// Longest tail of a render, in seconds.
     pub tail_max_secs: u64,
     /// Limits on audio files.
     pub audio: AudioLimits,
@@ -169,13 +171,13 @@ pub struct LimitsConfig {
     pub projects_quota_bytes: u64,
     /// Quota for a user's finished renders, in bytes; the oldest are deleted first.
     pub renders_quota_bytes: u64,
-    /// Requests that may wait for each kind of heavy work.
+    /// Number of requests that may wait for each kind of heavy work.
     pub work_waiting_max: u64,
     /// Rate limits.
     pub requests: RequestLimits,
 }
 
-/// Rate limits. 0: none.
+/// Rate limits. 0 means no limit.
 #[derive(Debug, Clone, Copy)]
 pub struct RequestLimits {
     /// Requests of one account per minute.
@@ -187,7 +189,7 @@ pub struct RequestLimits {
 /// Limits on audio files.
 #[derive(Debug, Clone, Copy)]
 pub struct AudioLimits {
-    /// Longest decoded audio in seconds.
+    /// Longest accepted audio, in seconds after decoding.
     pub max_secs: u64,
     /// Maximum number of channels of a file.
     pub max_channels: u64,
@@ -201,7 +203,7 @@ pub struct AudioLimits {
     pub unfinished_upload_secs: u64,
 }
 
-/// When orphaned files, which nothing in the database needs, are quarantined and removed.
+/// When orphaned files are quarantined and removed. Nothing in the database needs such files.
 #[derive(Debug, Clone, Copy)]
 pub struct OrphansConfig {
     /// Interval of the search for orphaned files, in seconds.
@@ -217,19 +219,19 @@ pub struct OrphansConfig {
 /// How background tasks run.
 #[derive(Debug, Clone, Copy)]
 pub struct TasksConfig {
-    /// Task threads of one process.
+    /// Number of threads of one process that run tasks.
     pub workers: usize,
-    /// Whether `songfoundry serve` runs tasks even if worker processes can.
+    /// Whether `songfoundry serve` runs tasks even if there may be worker processes.
     pub serve: bool,
     /// Maximum number of attempts at a task.
     pub attempts_max: i64,
-    /// Wait before the second attempt in seconds; it doubles with each further one.
+    /// Wait before the second attempt, in seconds. It doubles with each further attempt.
     pub retry_secs: u64,
     /// How long an attempt counts as alive after its last heartbeat, in seconds.
     pub lost_after_secs: u64,
-    /// Tasks of one user that may wait or run.
+    /// Maximum number of tasks of one user that wait or run.
     pub unfinished_per_user: i64,
-    /// Tasks of one user that run in this process at a time.
+    /// Maximum number of tasks of one user that run in this process at the same time.
     pub running_per_user: usize,
     /// How long a finished task is kept, in days.
     pub kept_days: i64,
@@ -240,7 +242,7 @@ pub struct TasksConfig {
 pub enum MetricsAccess {
     /// Local callers and administrators.
     Guarded,
-    /// Anybody.
+    /// Everybody.
     Open,
     /// Nobody.
     Off,
@@ -260,16 +262,16 @@ pub enum ApiDocsAccess {
 pub struct FoldersConfig {
     /// Folders whose audio files administrators may list and import.
     pub media_dirs: Vec<PathBuf>,
-    /// Folder for saved files; `None`: saving is off.
+    /// Folder for saved files. `None` disables saving.
     pub documents_dir: Option<PathBuf>,
 }
 
 /// Filter and format of the log.
 #[derive(Debug, Clone)]
 pub struct LogConfig {
-    /// A `tracing` filter directive.
+    /// A filter of `tracing`, such as `info`.
     pub filter: String,
-    /// The form of a line.
+    /// Format of log lines.
     pub format: LogFormat,
 }
 
@@ -278,25 +280,25 @@ pub struct LogConfig {
 pub struct Config {
     /// The kind of deployment.
     pub environment: Environment,
-    /// Addresses.
+    /// Listening address, HTTPS, proxies and limits on connections.
     pub network: NetworkConfig,
-    /// Folders and database.
+    /// Storage folder, database and stored files.
     pub storage: StorageConfig,
     /// Accounts and tokens.
     pub accounts: AccountsConfig,
-    /// Sound.
+    /// SoundFonts and renders.
     pub sound: SoundConfig,
-    /// Limits.
+    /// Limits on requests and stored files.
     pub limits: LimitsConfig,
-    /// Orphaned files.
+    /// When orphaned files are quarantined and removed.
     pub orphans: OrphansConfig,
     /// Access to `/metrics`.
     pub metrics: MetricsAccess,
     /// Access to the API description.
     pub api_docs: ApiDocsAccess,
-    /// Logs.
+    /// Filter and format of the log.
     pub log: LogConfig,
-    /// Background tasks.
+    /// How background tasks run.
     pub tasks: TasksConfig,
     /// Language models.
     pub ai: AiConfig,
@@ -312,13 +314,13 @@ impl Config {
     /// Reads and checks every setting.
     ///
     /// # Errors
-    /// The first setting that is missing or outside its range, by name.
+    /// The first setting that is missing or invalid, by name.
     pub fn load(source: &Source) -> Result<Self, ConfigError> {
         let environment = match source.choice("SF_ENVIRONMENT")? {
             "container" => Environment::Container,
             _ => Environment::Standalone,
         };
-        // There is one render engine; this refuses any other value.
+        // There is only one render engine. This refuses any other value.
         source.choice("SF_RENDER_ENGINE")?;
         let storage = storage::read(source)?;
         Ok(Self {
@@ -428,11 +430,11 @@ fn log(source: &Source) -> Result<LogConfig, ConfigError> {
     Ok(LogConfig { filter: filter.to_owned(), format })
 }
 
-/// Minimum default number of task threads. Tasks may take an hour, so those of several users share
-/// the processors.
+/// Minimum of the default number of task threads. A task may take an hour, so the threads of
+/// several users' tasks share the processors.
 const DEFAULT_WORKERS_MIN: usize = 8;
 
-/// By default one user's tasks may use one of this many task threads.
+/// Divisor of the number of task threads. By default, one user's tasks may use this part of them.
 const WORKERS_PER_USER_DIVISOR: usize = 4;
 
 fn tasks(source: &Source) -> Result<TasksConfig, ConfigError> {

@@ -1,4 +1,4 @@
-//! Listening address, HTTPS, trusted proxies, and limits on connections.
+//! Settings of the listening address, HTTPS, trusted proxies, and limits on connections.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
@@ -15,13 +15,13 @@ use crate::body_pace::BodyPace;
 pub struct NetworkConfig {
     /// Address to listen on.
     pub host: IpAddr,
-    /// Port to listen on; 0 lets the system choose.
+    /// Port to listen on. With 0, the operating system chooses a port.
     pub port: u16,
-    /// Port for the health checks and metrics of a worker; `None`: none.
+    /// Port for the health checks and metrics of a worker. With `None`, a worker does not listen.
     pub worker_port: Option<u16>,
-    /// Proxies that may name the client's address. They never make a caller local.
+    /// Proxies whose headers are trusted to name the client. Such requests are never local.
     pub trusted_proxies: Vec<IpAddr>,
-    /// Certificate and key of HTTPS; `None`: HTTP.
+    /// Certificate and key of HTTPS. `None` means HTTP.
     pub tls: Option<TlsFiles>,
     /// Limits on connections.
     pub connections: ConnectionLimits,
@@ -34,23 +34,24 @@ pub struct NetworkConfig {
 /// Limits on connections.
 #[derive(Debug, Clone, Copy)]
 pub struct ConnectionLimits {
-    /// Longest time without activity, for the head of a request, and without the client reading an
-    /// answer.
+    /// Longest time without activity, for receiving the head of a request, and for a client that
+    /// does not read an answer.
     pub idle_max: Duration,
     /// Maximum number of connections at a time.
     pub max: usize,
-    /// Maximum number of connections of one address, or one /64 of IPv6, at a time.
+    /// Maximum number of connections of one address, or of one IPv6 /64, at a time.
     pub max_per_address: usize,
     /// Maximum number of active requests of one account at a time.
     pub max_requests_per_account: usize,
 }
 
-/// File descriptors reserved for the database, stored files and helper processes.
+/// Number of file descriptors that are reserved for the database, stored files and helper
+/// processes.
 #[cfg(unix)]
 const RESERVED_FILES: u64 = 256;
 
 impl ConnectionLimits {
-    /// [`Self::max`], or fewer if the process has too few file descriptors.
+    /// Returns [`Self::max`], or less if the process has too few file descriptors.
     #[cfg(unix)]
     pub(crate) fn max_by_open_files(&self) -> usize {
         use nix::sys::resource::{Resource, getrlimit};
@@ -59,7 +60,7 @@ impl ConnectionLimits {
         usize::try_from(available).unwrap_or(self.max).min(self.max)
     }
 
-    /// [`Self::max`]; this system's limit is unknown.
+    /// Returns [`Self::max`], because the limit of this operating system is unknown.
     #[cfg(not(unix))]
     pub(crate) fn max_by_open_files(&self) -> usize {
         self.max
@@ -69,9 +70,9 @@ impl ConnectionLimits {
 /// The files of HTTPS.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// Certificates in PEM, the service's own first.
+    /// Certificates in PEM, starting with the service's own.
     pub certificate: PathBuf,
-    /// Its private key in PEM.
+    /// Private key of the service's certificate in PEM.
     pub key: PathBuf,
 }
 
@@ -146,7 +147,8 @@ fn origins(source: &Source) -> Result<Vec<String>, ConfigError> {
         .collect()
 }
 
-/// Whether this is an origin exactly as browsers send it, since origins are compared as text.
+/// Whether this is an origin exactly as browsers send it. This is needed because origins are
+/// compared as text.
 fn is_origin(text: &str) -> bool {
     let Ok(uri) = text.parse::<Uri>() else { return false };
     let (Some(scheme), Some(host)) = (uri.scheme_str(), uri.authority()) else { return false };
@@ -163,11 +165,11 @@ fn tls(source: &Source) -> Result<Option<TlsFiles>, ConfigError> {
         (None, None) => Ok(None),
         (Some(_), None) => Err(ConfigError::Missing {
             key: "SF_TLS_KEY",
-            reason: "SF_TLS_CERT needs it; set both or neither",
+            reason: "it is required together with SF_TLS_CERT; set both or neither",
         }),
         (None, Some(_)) => Err(ConfigError::Missing {
             key: "SF_TLS_CERT",
-            reason: "SF_TLS_KEY needs it; set both or neither",
+            reason: "it is required together with SF_TLS_KEY; set both or neither",
         }),
     }
 }

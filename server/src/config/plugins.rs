@@ -4,17 +4,17 @@ use std::path::PathBuf;
 
 use super::{ConfigError, Environment, Source};
 
-/// File name of the plugin helper, without the system's suffix.
+/// File name of the plugin helper, without the suffix of the operating system.
 const BRIDGE: &str = "songfoundry-bridge";
 
 /// Folders of plugins, the helper that scans them, and folder dialogs.
 #[derive(Debug, Clone)]
 pub struct PluginsConfig {
-    /// Folders below which users may add plugin folders; `None`: anywhere.
+    /// Folders in which users may add plugin folders. `None` allows all folders.
     pub roots: Option<Vec<PathBuf>>,
     /// The plugin helper, which loads plugins outside the service's process.
     pub bridge: PathBuf,
-    /// Longest time to scan one module, in seconds.
+    /// Longest time that scanning one module may take, in seconds.
     pub scan_max_secs: u64,
     /// A program of the desktop that shows folder dialogs.
     pub dialog_bridge: Option<PathBuf>,
@@ -37,7 +37,8 @@ pub(super) fn load(source: &Source, environment: Environment) -> Result<PluginsC
     })
 }
 
-/// The helper beside this program, or, if its folder is unknown, the one in `PATH`.
+/// Returns the helper next to this program, or the one in `PATH` if this program's folder is
+/// unknown.
 fn default_bridge() -> PathBuf {
     let name = format!("{BRIDGE}{}", std::env::consts::EXE_SUFFIX);
     let beside = std::env::current_exe().ok().and_then(|program| Some(program.parent()?.join(&name)));

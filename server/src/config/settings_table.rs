@@ -1,7 +1,7 @@
-//! All settings with default, unit and range.
+//! The table of all settings with their defaults, units and ranges.
 //!
-//! `songfoundry config` prints this table and [`super::Config::load`] checks values against it, so
-//! the two cannot disagree.
+//! `songfoundry config` prints this table, and [`super::Config::load`] checks values against it, so
+//! the output always matches the checks.
 
 use dsp_core::render::MAX_TAIL_SECS;
 
@@ -12,7 +12,7 @@ pub enum Range {
     Integer(u64, u64),
     /// One of these words.
     Choice(&'static [&'static str]),
-    /// Text in a form that this phrase describes. The reader of the setting checks it.
+    /// Text whose form this phrase describes. The code that reads the setting checks it.
     Text(&'static str),
 }
 
@@ -22,17 +22,17 @@ pub struct Setting {
     /// Name of the environment variable. In `songfoundry.toml` the same name is written in lower
     /// case without `SF_`.
     pub key: &'static str,
-    /// Default as text; empty means unset.
+    /// Default as text. Empty means that the setting is unset by default.
     pub default: &'static str,
-    /// Describes a default that is computed.
+    /// Description of a default that is computed.
     pub default_note: &'static str,
     /// Unit of the value; empty for words and text.
     pub unit: &'static str,
     /// Accepted values.
     pub range: Range,
-    /// Its effect, in one sentence.
+    /// Effect of the setting, in one or two sentences.
     pub description: &'static str,
-    /// Whether the value must not be shown.
+    /// Whether the value must not be printed.
     pub secret: bool,
 }
 
@@ -54,7 +54,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_HOST",
         default: "127.0.0.1",
         range: Range::Text("an IP address, or localhost"),
-        description: "Address the service listens on.",
+        description: "Address on which the service listens.",
         ..BLANK
     },
     Setting {
@@ -62,15 +62,15 @@ pub const SETTINGS: &[Setting] = &[
         default: "8600",
         unit: "port",
         range: Range::Integer(0, 65_535),
-        description: "Port the service listens on; 0 picks a free one and prints it.",
+        description: "Port on which the service listens; 0 chooses a free port, which is printed.",
         ..BLANK
     },
     Setting {
         key: "SF_WORKER_PORT",
         unit: "port",
-        default_note: "none: it does not listen",
+        default_note: "none: workers do not listen",
         range: Range::Integer(0, 65_535),
-        description: "Port on which `songfoundry worker` answers /healthz, /readyz and /metrics over HTTP; 0 picks a free one and prints it.",
+        description: "Port on which `songfoundry worker` answers /healthz, /readyz and /metrics over HTTP; 0 chooses a free port, which is printed.",
         ..BLANK
     },
     Setting {
@@ -100,7 +100,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "4096",
         unit: "connections",
         range: Range::Integer(1, 1_000_000),
-        description: "Maximum number of open connections of one process; further ones are closed at once. The system's limit on open files may lower it.",
+        description: "Maximum number of open connections of one process; further connections are closed immediately. The system's limit on open files may lower it.",
         ..BLANK
     },
     Setting {
@@ -108,7 +108,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "512",
         unit: "connections",
         range: Range::Integer(1, 1_000_000),
-        description: "Maximum number of open connections from one address; further ones are closed at once. SF_TRUSTED_PROXIES are exempt.",
+        description: "Maximum number of open connections from one address; further connections are closed immediately. SF_TRUSTED_PROXIES are exempt.",
         ..BLANK
     },
     Setting {
@@ -116,7 +116,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "128",
         unit: "requests",
         range: Range::Integer(1, 1_000_000),
-        description: "Maximum number of active requests of one account, event streams included; further ones get 503 `busy`.",
+        description: "Maximum number of active requests of one account, event streams included; further requests get 503 `busy`.",
         ..BLANK
     },
     Setting {
@@ -132,7 +132,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "1024",
         unit: "bytes per second",
         range: Range::Integer(0, 1 << 30),
-        description: "Least rate at which the body of a request must arrive, beyond one longest pause. 0: none.",
+        description: "Minimum average rate at which the body of a request must arrive, apart from one longest pause; 0 means no minimum.",
         ..BLANK
     },
     Setting {
@@ -146,7 +146,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "SF_TRUSTED_PROXIES",
         range: Range::Text("IP addresses separated by commas"),
-        description: "Proxies whose X-Forwarded-For names the client, for throttling, rate limits and logs only.",
+        description: "Proxies whose X-Forwarded-For header is trusted to name the client, only for throttling, rate limits and logs.",
         ..BLANK
     },
     Setting {
@@ -161,7 +161,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "3000",
         unit: "requests",
         range: Range::Integer(0, 10_000_000),
-        description: "Requests of one account per minute and process; an idle account may send them all at once. 0: no limit.",
+        description: "Requests of one account per minute and process; an account that was idle may send them all in an instant. 0 means no limit.",
         ..BLANK
     },
     Setting {
@@ -169,7 +169,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "6000",
         unit: "requests",
         range: Range::Integer(0, 10_000_000),
-        description: "Requests to the API without a log-in from one address per minute and process; log-ins and callers on this machine do not count. 0: no limit.",
+        description: "Requests to the API without a log-in from one address per minute and process; log-ins and callers on this machine do not count. 0 means no limit.",
         ..BLANK
     },
     Setting {
@@ -182,7 +182,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "SF_STORAGE_DIR",
         default_note: "`songfoundry` in the platform's data folder",
-        range: Range::Text("a folder; made if missing"),
+        range: Range::Text("a folder, which is created if missing"),
         description: "Folder for all stored data.",
         ..BLANK
     },
@@ -190,7 +190,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_DATABASE_URL",
         default_note: "`songfoundry.db` in the storage folder",
         range: Range::Text("sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database>"),
-        description: "Database of accounts, projects and tasks; PostgreSQL where several processes share it.",
+        description: "Database of accounts, projects and tasks; PostgreSQL if several processes share it.",
         ..BLANK
     },
     Setting {
@@ -206,7 +206,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "10000",
         unit: "milliseconds",
         range: Range::Integer(10, 600_000),
-        description: "Longest wait for a database lock; the wait for a connection may last 5 s longer. Then a request gets 503 `database_busy`.",
+        description: "Longest wait for a database lock, after which a request gets 503 `database_busy`; the wait for a connection may last 5 s longer.",
         ..BLANK
     },
     Setting {
@@ -228,7 +228,7 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_S3_ENDPOINT",
-        default_note: "Amazon's",
+        default_note: "Amazon's address",
         range: Range::Text("an address that begins with https:// or http://"),
         description: "Address of the S3 service.",
         ..BLANK
@@ -265,7 +265,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_TRUST_LOCAL",
         default_note: "standalone without SF_TRUSTED_PROXIES: on; otherwise: off",
         range: ON_OFF,
-        description: "Whether a request from this machine counts as the administrator without logging in; never one that a proxy passed on.",
+        description: "Whether a request from this machine acts as the administrator without logging in; requests that a proxy forwarded never do.",
         ..BLANK
     },
     Setting {
@@ -273,7 +273,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "100",
         unit: "accounts",
         range: Range::Integer(1, 1_000_000),
-        description: "Accounts that may fail to log in from one address within an hour. Then at most twelve passwords of accounts that never logged in from there are checked at a time, half a second each.",
+        description: "Number of accounts that may fail to log in from one address within an hour. Above it, at most twelve passwords of accounts that never logged in from there are checked at a time, half a second each.",
         ..BLANK
     },
     Setting {
@@ -281,7 +281,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "30",
         unit: "log-ins",
         range: Range::Integer(1, 1_000_000),
-        description: "Failed log-ins of one account from all addresses within an hour. Then its passwords from addresses that it never logged in from are checked one at a time.",
+        description: "Number of failed log-ins of one account from all addresses within an hour. Above it, its passwords from addresses that it never logged in from are checked one at a time.",
         ..BLANK
     },
     Setting {
@@ -289,12 +289,12 @@ pub const SETTINGS: &[Setting] = &[
         default: "500",
         unit: "registrations",
         range: Range::Integer(1, 1_000_000),
-        description: "Registrations from one address without a valid invitation within an hour; further ones wait.",
+        description: "Number of registrations from one address without a valid invitation within an hour; further registrations must wait.",
         ..BLANK
     },
     Setting {
         key: "SF_JWT_SECRET",
-        default_note: "standalone: made on first start and kept in the storage folder; container: must be set",
+        default_note: "standalone: created at the first start, in the storage folder; container: must be set",
         range: Range::Text("32 characters or more"),
         description: "Key that signs log-in tokens.",
         secret: true,
@@ -312,7 +312,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_REGISTRATION",
         default: "closed",
         range: Range::Choice(&["open", "invite", "closed"]),
-        description: "Who may make an account: anybody, people with an administrator's invitation, or nobody.",
+        description: "Who may create an account: everybody, people with an administrator's invitation, or nobody.",
         ..BLANK
     },
     Setting {
@@ -387,7 +387,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "512",
         unit: "requests",
         range: Range::Integer(1, 1 << 20),
-        description: "Maximum number of requests that wait for each kind of heavy work, such as renders or decoding; further ones get 503.",
+        description: "Maximum number of requests that wait for each kind of heavy work, such as renders or decoding; further requests get 503.",
         ..BLANK
     },
     Setting {
@@ -403,7 +403,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "3600",
         unit: "seconds",
         range: Range::Integer(1, 7 * 24 * 3_600),
-        description: "How long a render may take; after 10 seconds, a render that would need more than four times as long is ended.",
+        description: "How long a render may take; a render that after 10 seconds is expected to take more than four times as long is ended.",
         ..BLANK
     },
     Setting {
@@ -419,14 +419,14 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "threads",
         range: Range::Integer(0, 64),
-        description: "Threads of one process that run background tasks; 0 means one for each processor, and at least 8.",
+        description: "Threads of one process that run background tasks; 0 means one per processor, but at least 8.",
         ..BLANK
     },
     Setting {
         key: "SF_SERVE_TASKS",
         default: "on",
         range: ON_OFF,
-        description: "Whether `songfoundry serve` runs background tasks itself; with PostgreSQL, `songfoundry worker` can instead.",
+        description: "Whether `songfoundry serve` runs background tasks itself; with PostgreSQL, `songfoundry worker` can run them instead.",
         ..BLANK
     },
     Setting {
@@ -442,7 +442,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "2",
         unit: "seconds",
         range: Range::Integer(1, 3_600),
-        description: "Wait before a task's second attempt; it doubles with each further one, up to an hour.",
+        description: "Wait before a task's second attempt; it doubles with each further attempt, up to an hour.",
         ..BLANK
     },
     Setting {
@@ -450,7 +450,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "15",
         unit: "seconds",
         range: Range::Integer(3, 3_600),
-        description: "With PostgreSQL: how long after its last heartbeat a task's process counts as dead.",
+        description: "How long after its last heartbeat the process of a task counts as dead, with PostgreSQL.",
         ..BLANK
     },
     Setting {
@@ -458,7 +458,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "256",
         unit: "tasks",
         range: Range::Integer(1, 1_000_000),
-        description: "Maximum number of tasks of one user that wait or run; further ones are refused.",
+        description: "Maximum number of tasks of one user that wait or run; further tasks are refused.",
         ..BLANK
     },
     Setting {
@@ -466,7 +466,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "0",
         unit: "tasks",
         range: Range::Integer(0, 10_000),
-        description: "Maximum number of tasks of one user that run in a process at a time; further ones wait. 0 means a quarter of SF_TASK_WORKERS, at least one.",
+        description: "Maximum number of tasks of one user that run in a process at a time; further tasks wait. 0 means a quarter of SF_TASK_WORKERS, at least one.",
         ..BLANK
     },
     Setting {
@@ -522,7 +522,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "134217728",
         unit: "bytes",
         range: Range::Integer(1 << 20, 1 << 40),
-        description: "Memory for request bodies, such as projects, while they arrive. One user gets at most as much as remains free; further bodies get 503.",
+        description: "Memory for request bodies, such as projects, while they arrive. One user gets at most as much as remains free for others; further bodies get 503.",
         ..BLANK
     },
     Setting {
@@ -610,7 +610,7 @@ pub const SETTINGS: &[Setting] = &[
         default: "86400",
         unit: "seconds",
         range: Range::Integer(60, 31_536_000),
-        description: "How long nothing in the database must have needed a file before it is quarantined.",
+        description: "How long the database must not have needed a file before the file is quarantined.",
         ..BLANK
     },
     Setting {
@@ -626,21 +626,21 @@ pub const SETTINGS: &[Setting] = &[
         default: "86400",
         unit: "seconds",
         range: Range::Integer(0, 31_536_000),
-        description: "How long audio and SoundFonts that users deleted can be restored; 0: never.",
+        description: "How long audio and SoundFonts that users deleted can be restored; 0 means never.",
         ..BLANK
     },
     Setting {
         key: "SF_METRICS",
         default: "guarded",
         range: Range::Choice(&["guarded", "open", "off"]),
-        description: "Who may read /metrics: this machine and administrators, anybody, or nobody.",
+        description: "Who may read /metrics: this machine and administrators (guarded), everybody (open), or nobody (off).",
         ..BLANK
     },
     Setting {
         key: "SF_API_DOCS",
         default: "open",
         range: Range::Choice(&["open", "users"]),
-        description: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): anybody, or requests with a token or an API key. A browser sends neither with an address, so `users` leaves the description to programs.",
+        description: "Who may read the API's description (/api/v1/openapi.json, /api/docs, /api/operations): everybody, or only requests with a token or an API key. A browser sends neither with an address, so `users` leaves the description to programs.",
         ..BLANK
     },
     Setting {
@@ -652,14 +652,14 @@ pub const SETTINGS: &[Setting] = &[
     },
     Setting {
         key: "SF_AI_UPSTREAM_KEY",
-        range: Range::Text("a key of that service"),
-        description: "Key for the language models; the server sends it to that service only.",
+        range: Range::Text("a key of the service in SF_AI_UPSTREAM_URL"),
+        description: "Key for the language models; it is sent only to the service in SF_AI_UPSTREAM_URL.",
         secret: true,
         ..BLANK
     },
     Setting {
         key: "SF_AI_MODELS",
-        default_note: "all that the service has",
+        default_note: "all models of the service",
         range: Range::Text("names of models separated by commas"),
         description: "Language models that users may use.",
         ..BLANK
@@ -698,7 +698,7 @@ pub const SETTINGS: &[Setting] = &[
     Setting {
         key: "SF_DOCUMENTS_DIR",
         default_note: "standalone: `Songfoundry` in your documents folder; container: none",
-        range: Range::Text("the absolute path of a folder; made if missing"),
+        range: Range::Text("the absolute path of a folder, which is created if missing"),
         description: "Folder in which the administrator of a desktop saves files.",
         ..BLANK
     },
@@ -706,7 +706,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_PLUGIN_ROOTS",
         default_note: "standalone: everywhere; container: nowhere",
         range: Range::Text("absolute paths of folders, separated as in PATH"),
-        description: "Folders below which administrators may add plugin folders; a scan runs the code in them.",
+        description: "Folders in which administrators may add plugin folders; a scan runs the code of the plugins in them.",
         ..BLANK
     },
     Setting {
@@ -721,7 +721,7 @@ pub const SETTINGS: &[Setting] = &[
         key: "SF_BRIDGE",
         default_note: "`songfoundry-bridge` beside this program",
         range: Range::Text("the path of a program"),
-        description: "Program that loads plugins, in processes of its own.",
+        description: "Program that loads plugins, in separate processes.",
         ..BLANK
     },
     Setting {
@@ -755,10 +755,10 @@ pub const SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The setting `key`.
+/// Returns the setting with this key.
 ///
 /// # Panics
-/// The table has no such setting.
+/// If the table has no such setting.
 #[must_use]
 pub(super) fn setting(key: &str) -> &'static Setting {
     SETTINGS

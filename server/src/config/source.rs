@@ -1,4 +1,5 @@
-//! Reads values from the environment, `songfoundry.toml` or the defaults, in this order.
+//! Reads the values of settings. The environment comes first, then `songfoundry.toml`, then the
+//! defaults.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::ConfigError;
 use super::settings_table::{Range, SETTINGS, setting};
 
-/// Source of a setting's value.
+/// Where a setting's value comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
     /// An environment variable.
@@ -17,7 +18,7 @@ pub enum Origin {
     Default,
 }
 
-/// The text of every setting that is set.
+/// The texts of all settings that are set.
 #[derive(Debug, Clone, Default)]
 pub struct Source {
     environment: BTreeMap<String, String>,
@@ -25,13 +26,13 @@ pub struct Source {
 }
 
 impl Source {
-    /// Collects the process environment and the settings file.
+    /// Reads the settings from the environment of the process and from the settings file.
     ///
-    /// The file is `explicit_file`, which must exist, or `songfoundry.toml` in the current folder,
-    /// which may be missing.
+    /// If `explicit_file` is set, this file must exist. Otherwise `songfoundry.toml` in the current
+    /// folder is read, if it exists.
     ///
     /// # Errors
-    /// The file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.
+    /// If the file cannot be read, is not TOML, or has an unknown key or a value of the wrong type.
     pub fn from_process(explicit_file: Option<&Path>) -> Result<Self, ConfigError> {
         let environment = environment()?;
         let file = match explicit_file {
@@ -44,21 +45,22 @@ impl Source {
         Ok(Self { environment, file })
     }
 
-    /// Settings from pairs, as if from the environment; for tests and embedding.
+    /// Returns settings from pairs, as if they came from the environment. For tests and embedding.
     pub fn from_pairs<K: Into<String>, V: Into<String>>(pairs: impl IntoIterator<Item = (K, V)>) -> Self {
         let environment = pairs.into_iter().map(|(key, value)| (key.into(), value.into())).collect();
         Self { environment, file: BTreeMap::new() }
     }
 
-    /// Settings from the text of a `songfoundry.toml`.
+    /// Returns settings from the text of a `songfoundry.toml`.
     ///
     /// # Errors
-    /// As [`Source::from_process`].
+    /// Those of [`Source::from_process`] for the content of the file.
     pub fn from_toml(text: &str, path: &Path) -> Result<Self, ConfigError> {
         Ok(Self { environment: BTreeMap::new(), file: parse_file(text, path)? })
     }
 
-    /// Variables that start with `SF_` and are not settings; probably misspelt.
+    /// Returns the variables that start with `SF_` but are not settings. They are probably
+    /// misspelt.
     #[must_use]
     pub fn unknown_variables(&self) -> Vec<&str> {
         self.environment
@@ -68,7 +70,7 @@ impl Source {
             .collect()
     }
 
-    /// The text of a setting; `None` if it is not set and has no fixed default.
+    /// Returns the text of a setting, or `None` if it is not set and has no fixed default.
     ///
     /// An empty value counts as not set.
     #[must_use]
@@ -87,13 +89,14 @@ impl Source {
         }
     }
 
-    /// The items of a comma-separated list.
+    /// Returns the items of a comma-separated list.
     pub(super) fn list(&self, key: &str) -> impl Iterator<Item = &str> {
         let text = self.text(key).0.unwrap_or_default();
         text.split(',').map(str::trim).filter(|part| !part.is_empty())
     }
 
-    /// Absolute paths of folders, separated as in `PATH`; `None` if the setting is not set.
+    /// Returns the absolute paths of folders, separated as in `PATH`, or `None` if the setting is
+    /// not set.
     pub(super) fn folders(&self, key: &'static str) -> Result<Option<Vec<PathBuf>>, ConfigError> {
         let Some(text) = self.text(key).0 else { return Ok(None) };
         let dirs = std::env::split_paths(text).filter(|dir| !dir.as_os_str().is_empty());
@@ -111,10 +114,10 @@ impl Source {
             .ok_or_else(|| invalid(key, text, format!("a whole number from {min} to {max}")))
     }
 
-    /// Memory for all renders together, in bytes.
+    /// Returns the memory for all renders together, in bytes.
     ///
     /// # Errors
-    /// The value is not a number in its range.
+    /// If the value is not a number in its range.
     pub fn render_memory_bytes(&self) -> Result<u64, ConfigError> {
         self.integer("SF_RENDER_MEMORY_BYTES")
     }
@@ -134,7 +137,7 @@ impl Source {
     }
 }
 
-/// The variables of the process that begin with `SF_`. Others may have any content.
+/// Returns the environment variables that begin with `SF_`. Other variables may have any content.
 fn environment() -> Result<BTreeMap<String, String>, ConfigError> {
     let mut environment = BTreeMap::new();
     for (key, value) in std::env::vars_os() {

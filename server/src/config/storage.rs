@@ -12,18 +12,18 @@ use crate::db::{DatabaseAddress, PoolLimits};
 pub struct StorageConfig {
     /// Storage folder.
     pub dir: PathBuf,
-    /// Storage of files.
+    /// Where files are stored.
     pub blobs: BlobStore,
     /// Address of the database.
     pub database: DatabaseAddress,
     /// Number of database connections, and the longest wait for one.
     pub database_limits: PoolLimits,
-    /// Whether to start with a database that does not know the stored files. Set by the command
-    /// line only.
+    /// Whether to start with a database that does not refer to the stored files. Only the command
+    /// line sets this.
     pub adopts_files: bool,
 }
 
-/// Storage of files.
+/// Where files are stored.
 #[derive(Debug, Clone)]
 pub enum BlobStore {
     /// In the storage folder of this process.
@@ -34,20 +34,20 @@ pub enum BlobStore {
     S3(S3Config),
 }
 
-/// Object storage that speaks S3.
+/// Object storage with the API of S3.
 #[derive(Debug, Clone)]
 pub struct S3Config {
     /// Bucket.
     pub bucket: String,
-    /// Prefix of all object names; may be empty.
+    /// Prefix of all object names. It may be empty.
     pub prefix: String,
-    /// Address of the service; `None`: Amazon's own.
+    /// Address of the service. `None` means Amazon's.
     pub endpoint: Option<String>,
     /// Region.
     pub region: String,
-    /// Id and secret of an access key; `None`: the role of the machine.
+    /// Id and secret of an access key. `None` uses the role of the machine.
     pub key: Option<(String, Secret)>,
-    /// Disk space for local copies, in bytes.
+    /// Disk space for local copies of objects, in bytes.
     pub cache_bytes: u64,
 }
 
@@ -113,10 +113,16 @@ fn s3(source: &Source, bucket: &str, prefix: &str) -> Result<S3Config, ConfigErr
         (Some(id), Some(secret)) => Some((id, Secret(secret))),
         (None, None) => None,
         (Some(_), None) => {
-            return missing("SF_S3_SECRET_ACCESS_KEY", "SF_S3_ACCESS_KEY_ID needs it; set both or neither");
+            return missing(
+                "SF_S3_SECRET_ACCESS_KEY",
+                "it is required together with SF_S3_ACCESS_KEY_ID; set both or neither",
+            );
         }
         (None, Some(_)) => {
-            return missing("SF_S3_ACCESS_KEY_ID", "SF_S3_SECRET_ACCESS_KEY needs it; set both or neither");
+            return missing(
+                "SF_S3_ACCESS_KEY_ID",
+                "it is required together with SF_S3_SECRET_ACCESS_KEY; set both or neither",
+            );
         }
     };
     Ok(S3Config {

@@ -1,4 +1,4 @@
-//! Accepted values of settings, and the errors for others.
+//! Tests of the accepted values of settings, and of the errors for other values.
 
 use std::path::Path;
 
@@ -30,7 +30,7 @@ fn defaults_are_those_of_a_desktop() {
 
 #[test]
 fn the_default_memory_limits_add_up_to_less_than_1_5_gb() {
-    // A document needs up to ten times its size in memory.
+    // A document needs up to ten times its own size in memory.
     const MEMORY_FACTOR: u64 = 10;
     let Config { sound, limits, .. } = load(&[]).expect("the defaults are valid");
     let documents_bytes = MEMORY_FACTOR * u64::from(DOCUMENTS_AT_ONCE_KIB + SMALL_AT_ONCE_KIB) * 1024;
@@ -64,11 +64,11 @@ fn an_invalid_value_is_refused_by_name() {
 }
 
 #[test]
-fn certificate_and_key_belong_together() {
+fn a_certificate_needs_its_key_and_the_key_its_certificate() {
     check_refused(&[("SF_TLS_CERT", "/srv/cert.pem")], "SF_TLS_KEY is not set");
     check_refused(&[("SF_TLS_KEY", "/srv/key.pem")], "SF_TLS_CERT is not set");
     let tls = load(&[("SF_TLS_CERT", "/srv/cert.pem"), ("SF_TLS_KEY", "/srv/key.pem")]);
-    let tls = tls.expect("both").network.tls.expect("HTTPS");
+    let tls = tls.expect("both are set").network.tls.expect("HTTPS");
     assert_eq!(
         (tls.certificate.as_path(), tls.key.as_path()),
         (Path::new("/srv/cert.pem"), Path::new("/srv/key.pem"))
@@ -81,7 +81,7 @@ fn cors_origins_must_be_exact_origins() {
     assert_eq!(origins("").expect("none"), [""; 0]);
     let two = origins("https://studio.example, http://localhost:5173").expect("two");
     assert_eq!(two, ["https://studio.example", "http://localhost:5173"]);
-    for wrong in [
+    for invalid in [
         "*",
         "null",
         "https://*.example",
@@ -89,7 +89,7 @@ fn cors_origins_must_be_exact_origins() {
         "https://studio.example/",
         "https://Studio.example",
     ] {
-        check_refused(&[("SF_CORS_ORIGINS", wrong)], &format!("SF_CORS_ORIGINS is `{wrong}`"));
+        check_refused(&[("SF_CORS_ORIGINS", invalid)], &format!("SF_CORS_ORIGINS is `{invalid}`"));
     }
 }
 
@@ -108,7 +108,7 @@ fn a_secret_never_appears_in_a_message() {
 }
 
 #[test]
-fn stored_files_have_a_folder_or_a_bucket() {
+fn stored_files_are_in_a_folder_or_a_bucket() {
     let blobs = |pairs: &[(&str, &str)]| load(pairs).expect("valid settings").storage.blobs;
     assert!(matches!(blobs(&[]), BlobStore::Local));
     assert!(
@@ -116,7 +116,7 @@ fn stored_files_have_a_folder_or_a_bucket() {
     );
     let key = [("SF_S3_ACCESS_KEY_ID", "me"), ("SF_S3_SECRET_ACCESS_KEY", "hunter2")];
     let BlobStore::S3(s3) = blobs(&[("SF_BLOB_STORE", "s3://songs/a/b/"), key[0], key[1]]) else {
-        panic!("a bucket")
+        panic!("the files are not in a bucket")
     };
     assert_eq!((s3.bucket.as_str(), s3.prefix.as_str(), s3.region.as_str()), ("songs", "a/b", "us-east-1"));
     assert!(!format!("{s3:?}").contains("hunter2"));
@@ -133,13 +133,13 @@ fn a_container_needs_its_signing_key() {
     check_refused(&[("SF_ENVIRONMENT", "container")], "SF_JWT_SECRET is not set");
     let config =
         load(&[("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")])
-            .expect("with the key it starts");
+            .expect("the settings are valid with a key");
     assert_eq!(config.sound.instrument_sound, InstrumentSound::Client);
     assert!(!config.accounts.trust_local);
 }
 
 #[test]
-fn a_settings_file_is_read_and_its_mistakes_are_named() {
+fn a_settings_file_is_read_and_errors_name_its_mistakes() {
     let path = Path::new("songfoundry.toml");
     let source = Source::from_toml(
         "port = 9000\ntrust_local = false\nstorage_dir = \"/srv/x\"\nsoundfont_dirs = [\"/a\", \"/b\"]\n",
@@ -157,7 +157,7 @@ fn a_settings_file_is_read_and_its_mistakes_are_named() {
 }
 
 #[test]
-fn misspelt_variables_are_found() {
+fn unknown_variables_are_found() {
     let source = Source::from_pairs([("SF_PROT", "1"), ("SF_PORT", "1")]);
     assert_eq!(source.unknown_variables(), ["SF_PROT"]);
 }
@@ -171,7 +171,7 @@ fn every_setting_has_a_description_and_a_range() {
 }
 
 #[test]
-fn the_address_of_language_models_holds_no_secret() {
+fn the_address_of_language_models_must_not_contain_a_secret() {
     let load = |url: &str| load(&[("SF_AI_UPSTREAM_URL", url), ("SF_AI_MODELS", "a, b,")]);
     let upstream = load("https://ai.example/v1").expect("valid").ai.upstream.expect("one");
     assert_eq!(
@@ -200,7 +200,7 @@ fn folders_must_be_absolute_paths() {
         "SF_MEDIA_DIRS is `b`; expected the absolute path of a folder",
     );
     check_refused(&[("SF_DOCUMENTS_DIR", "c")], "SF_DOCUMENTS_DIR is `c`");
-    assert_eq!(load(&[]).expect("valid").plugins.roots, None, "a desktop's own folders");
+    assert_eq!(load(&[]).expect("valid").plugins.roots, None, "on a desktop, all folders are allowed");
     let roots = load(&[("SF_PLUGIN_ROOTS", "/a:/b")]).expect("valid").plugins.roots;
     assert_eq!(roots.as_deref(), Some(&[PathBuf::from("/a"), PathBuf::from("/b")][..]));
     check_refused(

@@ -1,4 +1,4 @@
-//! Addresses of databases, shown without their passwords.
+//! Addresses of databases. They are shown without passwords.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,8 @@ use super::Kind;
 pub struct DatabaseAddress(String);
 
 impl DatabaseAddress {
-    /// Parses `sqlite:<file>`, `postgres://...` or `postgresql://...`; `None` for anything else.
+    /// Parses `sqlite:<file>`, `postgres://...` or `postgresql://...`. Returns `None` for other
+    /// texts.
     #[must_use]
     pub fn parse(text: &str) -> Option<Self> {
         ["sqlite:", "postgres://", "postgresql://"]
@@ -19,26 +20,26 @@ impl DatabaseAddress {
             .then(|| Self(text.to_owned()))
     }
 
-    /// The address of a SQLite file.
+    /// Returns the address of an SQLite file.
     #[must_use]
     pub fn of_file(file: &Path) -> Self {
         Self(format!("sqlite:{}", file.display()))
     }
 
-    /// The kind of database.
+    /// Returns the kind of database.
     #[must_use]
     pub fn kind(&self) -> Kind {
         if self.0.starts_with("sqlite:") { Kind::Sqlite } else { Kind::Postgres }
     }
 
-    /// The file of an SQLite database.
+    /// Returns the file of an SQLite database.
     #[must_use]
     pub fn file(&self) -> Option<PathBuf> {
         let path = self.0.strip_prefix("sqlite:")?.trim_start_matches("//");
         Some(PathBuf::from(path.split('?').next().unwrap_or(path)))
     }
 
-    /// The full address with its password.
+    /// Returns the full address with its password.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -71,15 +72,15 @@ mod tests {
 
     #[test]
     fn an_address_is_shown_without_its_secrets() {
-        for (given, shown) in [
+        for (text, shown) in [
             ("sqlite:/srv/songs/x.db?mode=rwc", "sqlite:/srv/songs/x.db"),
             ("postgres://ada:hunter2@db.example:5432/songs", "postgres://db.example:5432/songs"),
             ("postgresql://ada:hun/t@er2@db/songs?sslmode=require", "postgresql://db/songs"),
             ("postgres:///songs?host=/run/pg&user=ada&password=hunter2", "postgres:///songs"),
         ] {
-            let address = DatabaseAddress::parse(given).expect("an address");
+            let address = DatabaseAddress::parse(text).expect("an address");
             assert_eq!((address.to_string().as_str(), format!("{address:?}").as_str()), (shown, shown));
-            assert_eq!(address.reveal(), given);
+            assert_eq!(address.reveal(), text);
         }
         let file = |text| DatabaseAddress::parse(text).and_then(|address| address.file());
         assert_eq!(file("sqlite:///srv/songs/x.db?mode=rwc"), Some(PathBuf::from("/srv/songs/x.db")));

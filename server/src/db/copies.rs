@@ -1,4 +1,4 @@
-//! Copies a database in use, and checks a database for damage.
+//! Copies a database that is in use, and checks a database for damage.
 
 use std::path::Path;
 
@@ -13,10 +13,10 @@ const FAULTS_MAX: usize = 100;
 /// Copies a consistent state of an SQLite database to a new file.
 ///
 /// # Errors
-/// When the database refuses, or the file exists.
+/// If the database refuses, or the file exists.
 pub(crate) async fn copy_sqlite(db: &Db, path: &Path) -> Result<(), sqlx::Error> {
     sqlx::query("VACUUM INTO $1").bind(path.to_string_lossy().into_owned()).execute(db).await?;
-    // The statement neither syncs the file nor restricts its mode.
+    // The statement does not sync the file, and does not restrict its permissions.
     let file = std::fs::File::open(path)?;
     #[cfg(unix)]
     {
@@ -27,18 +27,19 @@ pub(crate) async fn copy_sqlite(db: &Db, path: &Path) -> Result<(), sqlx::Error>
     Ok(())
 }
 
-/// Opens a copy made by [`copy_sqlite`] for reading.
+/// Opens a copy that [`copy_sqlite`] made, for reading.
 ///
 /// # Errors
-/// When it is not a database.
+/// If the file is not a database.
 pub(crate) async fn open_copy(path: &Path) -> Result<Db, sqlx::Error> {
     AnyPoolOptions::new().max_connections(1).connect(&format!("sqlite:{}?mode=ro", path.display())).await
 }
 
-/// Faults that SQLite finds in its database, as sentences. PostgreSQL must only answer.
+/// Returns the faults that SQLite finds in its database, as sentences. PostgreSQL only has to
+/// answer.
 ///
 /// # Errors
-/// When it does not answer.
+/// If the database does not answer.
 pub(crate) async fn faults(db: &Db) -> Result<Vec<String>, sqlx::Error> {
     if kind(db) == Kind::Postgres {
         super::ping(db).await?;

@@ -12,13 +12,14 @@ use tokio::process::Command;
 
 use super::{DatabaseAddress, Db};
 
-/// An empty address: the environment has the real one, so that lists of processes do not show the
-/// password.
+/// An empty address. The real address is in the environment, so that lists of processes do not show
+/// the password.
 const FROM_ENVIRONMENT: &str = "--dbname=postgresql://";
 
-/// A consistent state of the database, for reading through it and for `pg_dump` by its name.
+/// A consistent state of the database. It can be read through `db`, and by `pg_dump` under its
+/// name.
 pub(crate) struct Snapshot {
-    /// The one connection whose transaction is the snapshot.
+    /// A pool of one connection. Its transaction is the snapshot.
     pub(crate) db: Db,
     name: String,
 }
@@ -27,7 +28,7 @@ impl Snapshot {
     /// Takes a snapshot of the database at `address`.
     ///
     /// # Errors
-    /// As [`super::open_existing`]; and if the query fails.
+    /// Those of [`super::open_existing`], and if the query fails.
     pub(crate) async fn take(address: &DatabaseAddress) -> anyhow::Result<Self> {
         let db = super::open_existing(address, super::PoolLimits::of(1)).await?;
         sqlx::query("BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY").execute(&db).await?;
@@ -38,9 +39,9 @@ impl Snapshot {
     /// Writes the database to `path`, which must not exist, in the custom format of `pg_dump`.
     ///
     /// # Errors
-    /// When `pg_dump` is not installed or fails; the error has its message.
+    /// If `pg_dump` is not installed or fails. The error contains its message.
     pub(crate) async fn dump(&self, address: &DatabaseAddress, path: &Path) -> anyhow::Result<()> {
-        // Created here, so that only the owner can read it.
+        // The file is created here, so that only the owner can read it.
         let mut options = tokio::fs::OpenOptions::new();
         options.write(true).create_new(true);
         #[cfg(unix)]
@@ -59,10 +60,10 @@ impl Snapshot {
     }
 }
 
-/// Restores a dump of [`Snapshot::dump`] into an empty database, completely or not at all.
+/// Restores a dump of [`Snapshot::dump`] into an empty database, either completely or not at all.
 ///
 /// # Errors
-/// When `pg_restore` is not installed or fails; the error has its message.
+/// If `pg_restore` is not installed or fails. The error contains its message.
 pub(crate) async fn restore(address: &DatabaseAddress, path: &Path) -> anyhow::Result<()> {
     let mut command = program("pg_restore", address)?;
     command.args(["--no-owner", "--no-privileges", "--exit-on-error", "--single-transaction"]).arg(path);
@@ -72,7 +73,7 @@ pub(crate) async fn restore(address: &DatabaseAddress, path: &Path) -> anyhow::R
 /// Whether the database at `address` has no tables.
 ///
 /// # Errors
-/// When it cannot be reached.
+/// If the database cannot be reached.
 pub(crate) async fn is_empty(address: &DatabaseAddress) -> anyhow::Result<bool> {
     sqlx::any::install_default_drivers();
     let cannot_open = || super::cannot_open(address);
@@ -87,7 +88,7 @@ pub(crate) async fn is_empty(address: &DatabaseAddress) -> anyhow::Result<bool> 
     Ok(tables == 0)
 }
 
-/// One of PostgreSQL's programs, which gets the address through its environment.
+/// Returns a command for one of PostgreSQL's programs. It gets the address through its environment.
 fn program(name: &str, address: &DatabaseAddress) -> anyhow::Result<Command> {
     let mut command = Command::new(name);
     command.arg(FROM_ENVIRONMENT).stdin(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
@@ -109,7 +110,8 @@ async fn run_program(name: &str, command: &mut Command) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// The address as environment variables of PostgreSQL's client library (PostgreSQL manual, 34.15).
+/// Returns the address as environment variables of PostgreSQL's client library (PostgreSQL manual,
+/// 34.15).
 fn environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, String)>> {
     let url = Url::parse(address.reveal()).with_context(|| super::cannot_open(address))?;
     let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
@@ -136,7 +138,8 @@ fn environment(address: &DatabaseAddress) -> anyhow::Result<Vec<(&'static str, S
             "sslrootcert" | "ssl-root-cert" | "ssl-ca" => "PGSSLROOTCERT",
             "sslcert" | "ssl-cert" => "PGSSLCERT",
             "sslkey" | "ssl-key" => "PGSSLKEY",
-            // Options that concern only our connections, such as `application_name`.
+            // Other options, such as `application_name`, concern only the connections of the
+            // service.
             _ => continue,
         };
         set(name, value.into_owned());
@@ -150,7 +153,7 @@ mod tests {
 
     #[test]
     fn an_address_becomes_an_environment() {
-        for (given, expected) in [
+        for (address, expected) in [
             (
                 "postgres://ada:hunt%40er%2F2@db.example:5433/songs?ssl-mode=require&application_name=x",
                 "PGHOST=db.example PGPORT=5433 PGUSER=ada PGPASSWORD=hunt@er/2 PGDATABASE=songs PGSSLMODE=require",
@@ -162,11 +165,11 @@ mod tests {
             ("postgres://%2Frun%2Fpg/songs", "PGHOST=/run/pg PGDATABASE=songs"),
             ("postgres://[::1]/songs", "PGHOST=::1 PGDATABASE=songs"),
         ] {
-            let address = DatabaseAddress::parse(given).expect("an address");
-            let variables = environment(&address).expect("is read");
+            let parsed = DatabaseAddress::parse(address).expect("an address");
+            let variables = environment(&parsed).expect("the address is converted");
             let shown: Vec<String> =
                 variables.iter().map(|(name, value)| format!("{name}={value}")).collect();
-            assert_eq!(shown.join(" "), expected, "{given}");
+            assert_eq!(shown.join(" "), expected, "{address}");
         }
     }
 }

@@ -1,14 +1,14 @@
-//! Leases, so that one of several processes does periodic work.
+//! Leases that let only one of several processes do periodic work.
 
 use std::time::Duration;
 
 use super::Db;
 use crate::clock;
 
-/// Takes or extends the lease `name` for `duration`. False while another holder has it.
+/// Takes or extends the lease `name` for `duration`. Returns false while another holder has it.
 ///
-/// While the clocks of two machines differ, both may have it, so the work must be harmless when
-/// done twice.
+/// If the clocks of two machines differ, both may have the lease, so it must do no harm if the work
+/// is done twice.
 ///
 /// # Errors
 /// If the query fails.
@@ -43,13 +43,14 @@ mod tests {
         let database = TestDatabase::make().await;
         let db = database.open().await;
         let long = Duration::from_secs(60);
-        let take =
-            async |holder: &str, duration| take_lease(&db, "test", holder, duration).await.expect("asks");
+        let take = async |holder: &str, duration| {
+            take_lease(&db, "test", holder, duration).await.expect("the query succeeds")
+        };
         assert!(take("one", long).await);
         assert!(!take("other", long).await);
-        assert!(take("one", Duration::ZERO).await, "the holder may extend or end it");
+        assert!(take("one", Duration::ZERO).await, "the holder may extend or end its lease");
         assert!(take("other", long).await);
         assert!(!take("one", long).await);
-        assert!(take_lease(&db, "another", "one", long).await.expect("asks"));
+        assert!(take_lease(&db, "another", "one", long).await.expect("the query succeeds"));
     }
 }

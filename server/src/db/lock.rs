@@ -1,4 +1,4 @@
-//! Locks, so that only one process at a time does some work.
+//! Locks that let only one process at a time do some work.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::LazyLock;
@@ -8,31 +8,33 @@ use sqlx::{Any, AnyConnection, Transaction};
 use super::{Db, Kind, kind};
 use crate::turns::{Turn, Turns};
 
-/// A lock between processes. It is released when this is dropped or the process ends.
+/// A lock between processes. It is released when it is dropped or the process ends.
 #[derive(Debug)]
 #[must_use = "the lock is released when this is dropped"]
 pub(crate) struct Lock {
-    /// `None` on SQLite: the lock of the storage folder ensures that one process uses its file.
+    /// `None` on SQLite: the lock of the storage folder ensures that only one process uses the
+    /// file.
     transaction: Option<Transaction<'static, Any>>,
 }
 
 impl Lock {
-    /// Releases the lock at once. A dropped lock is released soon after, by the runtime.
+    /// Releases the lock before it returns. A dropped lock is released soon afterwards by the
+    /// runtime.
     pub(crate) async fn release(mut self) {
         if let Some(transaction) = self.transaction.take()
             && let Err(error) = transaction.rollback().await
         {
-            // This closes the connection, which releases the lock too.
+            // The failed connection is closed, which also releases the lock.
             tracing::warn!(%error, "a lock was released by closing its connection");
         }
     }
 }
 
-/// Waits until no other process holds the lock `name`, and takes it. Threads of this process must
-/// take a local lock first, since each waiting lock keeps a connection.
+/// Waits until no other process has the lock `name`, and takes it. Threads of this process must
+/// take a local lock first, because each waiting lock occupies a connection.
 ///
 /// # Errors
-/// When the database refuses, or another process holds it for too long.
+/// If the database refuses, or another process has the lock for too long.
 pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
     let transaction = match kind(db) {
         Kind::Sqlite => None,
@@ -45,11 +47,11 @@ pub(crate) async fn lock(db: &Db, name: &str) -> Result<Lock, sqlx::Error> {
     Ok(Lock { transaction })
 }
 
-/// A transaction that holds a lock until it ends.
+/// A transaction that has a lock until the transaction ends.
 #[derive(Debug)]
 pub(crate) struct Locked {
     transaction: Transaction<'static, Any>,
-    /// Released after the transaction.
+    /// Released after the transaction, because fields are dropped in their order.
     _turn: Turn,
 }
 
@@ -77,15 +79,15 @@ impl DerefMut for Locked {
     }
 }
 
-/// Turns of the threads that begin a locked transaction. Threads that wait for the same lock hold
-/// no connection, so that readers can use them all.
+/// Turns of the threads that begin a locked transaction. Threads that wait for the same lock occupy
+/// no connection, so that readers can use all connections.
 static LOCK_TURNS: LazyLock<Turns> = LazyLock::new(|| Turns::new(1));
 
-/// Begins a transaction that holds the lock `name` until it ends. On SQLite, where one transaction
-/// writes at a time, all names share one lock.
+/// Begins a transaction that has the lock `name` until the transaction ends. On SQLite, only one
+/// transaction writes at a time, so all names share one lock.
 ///
 /// # Errors
-/// As [`lock`].
+/// Those of [`lock`].
 pub(crate) async fn begin_locked(db: &Db, name: &str) -> Result<Locked, sqlx::Error> {
     let (kind, url) = (kind(db), db.connect_options().database_url.to_string());
     let key = match kind {

@@ -1,10 +1,10 @@
 //! Opens and migrates the database.
 //!
-//! With `sqlx`'s `Any` driver, one SQL text and one set of migrations serve SQLite and PostgreSQL.
-//! They use `$1` placeholders, and only TEXT, BIGINT and DOUBLE PRECISION columns. Sums are cast to
-//! BIGINT, since PostgreSQL widens them. Statements must be correct under READ COMMITTED, while
-//! other processes write between any two of them. A transaction therefore writes first the rows
-//! that must not change.
+//! With the `Any` driver of `sqlx`, the same SQL texts and migrations serve SQLite and PostgreSQL.
+//! They use `$1` placeholders, and only columns of the types TEXT, BIGINT and DOUBLE PRECISION.
+//! Sums are cast to BIGINT, because PostgreSQL widens them. Statements must be correct under READ
+//! COMMITTED, where other processes may write between any two statements. So a transaction first
+//! writes the rows that must not change.
 
 mod address;
 mod copies;
@@ -32,19 +32,19 @@ pub(crate) use lock::{Lock, Locked, begin_locked, lock};
 pub use reserve::Reserve;
 pub(crate) use reserve::truncate_log;
 
-/// Connections to the database.
+/// A pool of connections to the database.
 pub type Db = sqlx::AnyPool;
 
 /// A kind of database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A file of this machine, for one process.
+    /// A file on this machine, used by one process.
     Sqlite,
     /// A server that many processes share.
     Postgres,
 }
 
-/// The kind of database of `db`.
+/// Returns the kind of the database `db`.
 #[must_use]
 pub fn kind(db: &Db) -> Kind {
     match db.connect_options().database_url.scheme() {
@@ -53,22 +53,22 @@ pub fn kind(db: &Db) -> Kind {
     }
 }
 
-/// Extra wait for a connection beyond the wait for a lock. Connections in use may wait for a lock,
-/// and a new one must be opened first.
+/// Extra wait for a connection beyond the wait for a lock: the connections in use may wait for a
+/// lock, and a new connection must be opened first.
 const ACQUIRE_EXTRA: Duration = Duration::from_secs(5);
 
-/// Size of a process's connection pool, and the longest waits.
+/// Size of a process's connection pool, and its longest waits.
 #[derive(Debug, Clone, Copy)]
 pub struct PoolLimits {
     /// Maximum number of connections.
     pub connections_max: u32,
-    /// Longest wait for a lock of another connection, after which the answer is 503. The wait for a
+    /// Longest wait for a lock of another connection. Afterwards the answer is 503. The wait for a
     /// connection is 5 s longer.
     pub wait_max: Duration,
 }
 
 impl PoolLimits {
-    /// `connections_max` connections, with the default of `SF_DATABASE_WAIT_MS`.
+    /// Returns limits with `connections_max` connections and the default of `SF_DATABASE_WAIT_MS`.
     #[must_use]
     pub const fn of(connections_max: u32) -> Self {
         Self { connections_max, wait_max: Duration::from_secs(10) }
@@ -78,11 +78,12 @@ impl PoolLimits {
 /// Opens the database at `address` within these limits, and runs the migrations.
 ///
 /// # Errors
-/// When it cannot be reached, is too old, or a migration fails. The text never holds the password.
+/// If the database cannot be reached, is too old, or a migration fails. The error never contains
+/// the password.
 pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
     install_default_drivers();
     let cannot_open = || cannot_open(address);
-    // One connection first: a pool retries for a while and then hides the cause.
+    // A single connection is opened first: a pool would retry for a while and then hide the cause.
     let (url, first) = match address.kind() {
         Kind::Sqlite => sqlite::first_connection(address, limits.wait_max).await,
         Kind::Postgres => postgres::first_connection(address).await,
@@ -92,24 +93,25 @@ pub async fn open(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Resu
     pool(address, &url, limits).await.with_context(cannot_open)
 }
 
-/// Opens the database without migrating it: it must exist with the schema version of this program.
+/// Opens the database without migrating it. It must exist and have the schema version of this
+/// program.
 ///
 /// # Errors
-/// As [`open`]; and if it is missing or has another schema version, which the error names.
+/// Those of [`open`], and if the database is missing or has another schema version.
 pub(crate) async fn open_existing(address: &DatabaseAddress, limits: PoolLimits) -> anyhow::Result<Db> {
     install_default_drivers();
     let cannot_open = || cannot_open(address);
     if let Some(file) = address.file() {
         std::fs::metadata(file).with_context(cannot_open)?;
     }
-    // One connection first, as in `open`.
+    // A single connection is opened first, as in `open`.
     let mut first = AnyConnection::connect(address.reveal()).await.with_context(cannot_open)?;
     let (found, newest) =
         (schema_version(&mut first).await.with_context(cannot_open)?, newest_schema_version());
     first.close().await.with_context(cannot_open)?;
     anyhow::ensure!(
         found == newest,
-        "the database {address} has schema version {found}, and this program needs {newest}: use the program version \
+        "the database {address} has schema version {found}, and this program needs {newest}; use the program version \
          that the service runs"
     );
     pool(address, address.reveal(), limits).await.with_context(cannot_open)
@@ -125,7 +127,7 @@ async fn pool(address: &DatabaseAddress, url: &str, limits: PoolLimits) -> Resul
     let opened = file.as_deref().and_then(sqlite::identity);
     let check = move || match &file {
         Some(file) if sqlite::identity(file) != opened => {
-            tracing::error!(file = %file.display(), "the file of the database was moved or replaced; put it back");
+            tracing::error!(file = %file.display(), "the file of the database was moved or replaced; move it back");
             Err(sqlx::Error::Io(std::io::ErrorKind::NotFound.into()))
         }
         _ => Ok(true),
@@ -160,13 +162,13 @@ async fn pool(address: &DatabaseAddress, url: &str, limits: PoolLimits) -> Resul
 /// The migrations of the database.
 static MIGRATIONS: Migrator = sqlx::migrate!("./migrations");
 
-/// Newest schema version that this program supports.
+/// Returns the newest schema version that this program supports.
 #[must_use]
 pub fn newest_schema_version() -> i64 {
     MIGRATIONS.iter().map(|step| step.version).max().unwrap_or_default()
 }
 
-/// Schema version of a database: the number of its newest migration.
+/// Returns the schema version of a database, which is the number of its newest migration.
 ///
 /// # Errors
 /// If the query fails.
@@ -178,8 +180,8 @@ pub async fn schema_version<'c>(
         .await
 }
 
-/// Migrates the database to the newest schema version. If several processes start at once, one of
-/// them does it. There are no migrations back.
+/// Migrates the database to the newest schema version. If several processes start at the same time,
+/// one of them migrates. There are no migrations to older versions.
 async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
     if let Err(error) = MIGRATIONS.run(&mut connection).await {
         let newest = newest_schema_version();
@@ -201,8 +203,8 @@ async fn migrate(mut connection: AnyConnection) -> anyhow::Result<()> {
 /// Longest wait of [`note`].
 const NOTE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Writes data that the request does not depend on, such as the time of a log-in. Failures are only
-/// logged: a full disk or a locked database must not keep out users who could make room.
+/// Writes data that the request does not depend on, such as the time of a log-in. A failure is only
+/// logged: a full disk or a locked database must not lock out users who could free space.
 pub(crate) async fn note(what: &str, writing: impl Future<Output = Result<(), sqlx::Error>>) {
     match tokio::time::timeout(NOTE_TIMEOUT, writing).await {
         Ok(Ok(())) => {}
@@ -214,12 +216,12 @@ pub(crate) async fn note(what: &str, writing: impl Future<Output = Result<(), sq
 /// Checks that the database answers.
 ///
 /// # Errors
-/// When it does not.
+/// If the database does not answer.
 pub async fn ping(db: &Db) -> Result<(), sqlx::Error> {
     sqlx::query("SELECT 1").execute(db).await.map(|_| ())
 }
 
-/// Size of the database on its disk, in bytes.
+/// Returns the size of the database on its disk, in bytes.
 ///
 /// # Errors
 /// If the query fails.

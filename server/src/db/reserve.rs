@@ -1,8 +1,8 @@
 //! Reserves disk space, so that users can delete on a full disk.
 //!
-//! Deleting also writes: SQLite appends to its log before it frees anything. So a file of a few
-//! megabytes is kept beside the database. It is removed when a deletion finds the disk full, and
-//! created again once there is room.
+//! Deleting also needs disk space, because SQLite appends to its log before it frees space. So a
+//! file of 2 MiB is kept next to the database. It is removed when a deletion finds the disk full,
+//! and created again when there is enough space.
 
 use std::fs;
 use std::io::{self, Write as _};
@@ -12,14 +12,14 @@ use std::sync::{Mutex, PoisonError};
 use super::{DatabaseAddress, Db, Kind, kind};
 use crate::disk::{free_bytes, remove_if_there};
 
-/// Size of the file in bytes, many times what the largest deletion writes (50 revisions of 10 MB
-/// write 60 KB).
+/// Size of the file in bytes. The largest deletion writes far less: deleting 50 revisions of 10 MB
+/// writes 60 KB.
 const SIZE_BYTES: u64 = 2 * 1024 * 1024;
 
-/// Seed of the content, which is random so that no file system can compress it.
+/// Seed of the file's content. The content is random, so that no file system can compress it.
 const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
-/// The reserve file of an SQLite database; PostgreSQL has none.
+/// The reserve file of an SQLite database. PostgreSQL has none.
 #[derive(Debug)]
 pub struct Reserve {
     path: Option<PathBuf>,
@@ -27,7 +27,7 @@ pub struct Reserve {
 }
 
 impl Reserve {
-    /// The reserve of a database, created if there is room.
+    /// Returns the reserve of a database. Creates the file if there is enough space.
     #[must_use]
     pub fn open(address: &DatabaseAddress) -> Self {
         let path = address.file().map(|file| PathBuf::from(format!("{}-reserve", file.display())));
@@ -36,10 +36,10 @@ impl Reserve {
         this
     }
 
-    /// Removes the file; false if there is none.
+    /// Removes the file. Returns false if there is none.
     ///
     /// # Errors
-    /// When the file cannot be removed.
+    /// If the file cannot be removed.
     pub fn give_up(&self) -> io::Result<bool> {
         let _guard = self.file_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = self.path.as_ref().filter(|path| path.exists()) else { return Ok(false) };
@@ -51,7 +51,7 @@ impl Reserve {
         Ok(true)
     }
 
-    /// Creates the file again if it is missing and the disk has twice its size free.
+    /// Creates the file again if it is missing and the disk has at least twice its size free.
     pub fn refill(&self) {
         let _guard = self.file_lock.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(path) = &self.path else { return };
@@ -60,8 +60,8 @@ impl Reserve {
             && has_room(path)
             && let Err(error) = fill(path)
         {
-            tracing::warn!(%error, "cannot create the reserve file for deletions on a full disk");
-            // An incomplete file is useless.
+            tracing::warn!(%error, "cannot create the reserve file, which allows deletions on a full disk");
+            // An incomplete file is useless, so it is removed.
             let _ = remove_if_there(path);
         }
     }
@@ -90,7 +90,8 @@ fn fill(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves the log of an SQLite database into its file and truncates it, unless readers still use it.
+/// Moves the log of an SQLite database into the database file and truncates the log, unless readers
+/// still use it.
 pub(crate) async fn truncate_log(db: &Db) {
     if kind(db) == Kind::Sqlite
         && let Err(error) = sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)").execute(db).await

@@ -1,4 +1,4 @@
-//! SQLite: a file of this machine.
+//! Connections to SQLite, a database in a file on this machine.
 
 use std::path::Path;
 use std::time::Duration;
@@ -8,35 +8,36 @@ use sqlx::{AnyConnection, AssertSqlSafe, Connection as _, Row as _};
 
 use super::DatabaseAddress;
 
-/// SQLite before this version can lose committed writes when a WAL is reset.
+/// Older versions of SQLite can lose committed writes when a WAL is reset.
 const VERSION_MIN: [u64; 3] = [3, 51, 3];
 
-/// Pragmas of every connection, after its busy time-out.
+/// Pragmas of every connection. They follow the connection's busy time-out.
 ///
-/// With `synchronous = FULL` a commit is on the disk before it is acknowledged. Every writing
-/// transaction begins with its write, so that no other can write between its reads and writes.
+/// With `synchronous = FULL`, a commit is on the disk before it is acknowledged. Every writing
+/// transaction begins with a write, so that no other transaction can write between its reads and
+/// writes.
 const CONNECTION_PRAGMAS: [&str; 3] =
     ["PRAGMA journal_mode = WAL", "PRAGMA synchronous = FULL", "PRAGMA foreign_keys = ON"];
 
-/// Device and inode of a file; `None` if there is no file.
+/// Device and inode of a file, or `None` if there is no file.
 pub(super) type Identity = Option<(u64, u64)>;
 
-/// The file that has this path now.
+/// Returns the identity of the file that has this path now.
 #[cfg(unix)]
 pub(super) fn identity(file: &Path) -> Identity {
     use std::os::unix::fs::MetadataExt as _;
     std::fs::metadata(file).ok().map(|metadata| (metadata.dev(), metadata.ino()))
 }
 
-/// Other systems do not let a file in use be moved.
+/// Returns `None`: other operating systems do not let a file in use be moved.
 #[cfg(not(unix))]
 pub(super) fn identity(_: &Path) -> Identity {
     None
 }
 
-/// A prepared connection, and the address for the pool. This creates the file and its folder if
-/// needed. The pool never does: if the file were moved away by mistake, writes to a new one would
-/// be lost.
+/// Opens a prepared connection, and returns the address for the pool. Creates the file and its
+/// folder if needed. The pool never creates the file: if the file were moved away by mistake,
+/// writes to a new one would be lost.
 pub(super) async fn first_connection(
     address: &DatabaseAddress,
     wait_max: Duration,
@@ -57,7 +58,7 @@ pub(super) async fn first_connection(
     Ok((with_mode("rw"), connection))
 }
 
-/// Applies the settings to a connection. The busy time-out, `wait_max`, comes first, since the
+/// Applies the settings to a connection. The busy time-out, `wait_max`, is set first, because the
 /// switch to WAL may have to wait.
 pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) -> Result<(), sqlx::Error> {
     let busy_timeout = format!("PRAGMA busy_timeout = {}", wait_max.as_millis());
@@ -69,14 +70,14 @@ pub(super) async fn prepare(connection: &mut AnyConnection, wait_max: Duration) 
 }
 
 /// Whether a connection that returns to the pool has no open transaction. SQLite ends a transaction
-/// by itself when the disk is full, of which the driver knows nothing. It would then nest the next
-/// transaction and leave it open, and the connection could only read an old state.
+/// itself when the disk is full, and the driver does not notice it. The driver would then nest the
+/// next transaction and leave it open, and the connection could only read an old state.
 pub(super) async fn has_no_transaction(connection: &mut AnyConnection) -> bool {
     sqlx::query("ROLLBACK").execute(connection).await.is_err()
 }
 
-/// Creates the database file if it is missing, with access for its owner only: it holds password
-/// hashes. SQLite gives its other files the same mode.
+/// Creates the database file if it is missing. Only its owner can access it, because it contains
+/// password hashes. SQLite gives its other files the same permissions.
 fn make_private(file: &Path) -> std::io::Result<()> {
     let mut options = std::fs::OpenOptions::new();
     options.append(true).create_new(true);
@@ -92,7 +93,7 @@ async fn check_version(connection: &mut AnyConnection) -> anyhow::Result<()> {
     let version: String = sqlx::query("SELECT sqlite_version()").fetch_one(connection).await?.try_get(0)?;
     anyhow::ensure!(
         is_recent_enough(&version),
-        "SQLite {version} is too old: {}.{}.{} or later is needed to keep every acknowledged save",
+        "SQLite {version} is too old; {}.{}.{} or later is required, so that no acknowledged save is lost",
         VERSION_MIN[0],
         VERSION_MIN[1],
         VERSION_MIN[2]
@@ -102,8 +103,8 @@ async fn check_version(connection: &mut AnyConnection) -> anyhow::Result<()> {
 
 fn is_recent_enough(version: &str) -> bool {
     let mut numbers = version.split('.').map(|part| part.parse::<u64>().unwrap_or(0));
-    let given = [(); 3].map(|()| numbers.next().unwrap_or(0));
-    given >= VERSION_MIN
+    let actual = [(); 3].map(|()| numbers.next().unwrap_or(0));
+    actual >= VERSION_MIN
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Opening, locking and migrating databases.
+//! Tests of opening, locking and migrating databases.
 
 use std::time::{Duration, Instant};
 
@@ -11,7 +11,7 @@ async fn open_sqlite(url: &str) -> anyhow::Result<Db> {
 }
 
 #[tokio::test]
-async fn a_file_that_is_not_a_database_is_named_at_once() {
+async fn opening_a_file_that_is_not_a_database_fails_immediately_and_names_it() {
     let dir = tempfile::tempdir().expect("a folder");
     let path = dir.path().join("x.db");
     std::fs::write(&path, "garbage".repeat(1000)).expect("writes");
@@ -60,7 +60,8 @@ async fn a_connection_with_an_open_transaction_is_not_used_again() {
     let db =
         open(&DatabaseAddress::parse(&url).expect("an address"), PoolLimits::of(1)).await.expect("opens");
     let mut connection = db.acquire().await.expect("a connection");
-    // Unknown to the driver, as after SQLite has ended a transaction by itself.
+    // The driver does not know of this transaction. Likewise, it does not know when SQLite ends
+    // a transaction by itself.
     sqlx::query("BEGIN").execute(&mut *connection).await.expect("begins");
     schema_version(&mut *connection).await.expect("reads, which fixes the state that the transaction sees");
     drop(connection);
@@ -69,7 +70,7 @@ async fn a_connection_with_an_open_transaction_is_not_used_again() {
 
 #[tokio::test]
 async fn an_unreachable_server_is_named_without_the_password() {
-    // Nothing listens on port 1.
+    // No server listens on port 1.
     let address = DatabaseAddress::parse("postgres://ada:hunter2@127.0.0.1:1/songs").expect("an address");
     let begun = Instant::now();
     let text = format!("{:#}", open(&address, PoolLimits::of(8)).await.expect_err("no server"));
@@ -77,31 +78,31 @@ async fn an_unreachable_server_is_named_without_the_password() {
     assert!(!text.contains("hunter2") && begun.elapsed() < Duration::from_secs(20), "{text}");
 }
 
-/// On PostgreSQL, the second process waits until the first releases the lock.
+/// On PostgreSQL, the second process waits until the first process releases the lock.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_lock_is_held_by_one_process_at_a_time() {
+async fn only_one_process_at_a_time_has_a_lock() {
     let database = TestDatabase::make().await;
     let (first, second) = (database.open().await, database.open().await);
-    let first_lock = lock(&first, "a test").await.expect("takes it");
+    let first_lock = lock(&first, "a test").await.expect("takes the lock");
     let waiting = tokio::spawn(async move { lock(&second, "a test").await.map(drop) });
     tokio::time::sleep(Duration::from_millis(150)).await;
-    // On SQLite, which has one process, there is no wait.
+    // SQLite is used by one process, so nothing waits.
     assert_eq!(waiting.is_finished(), kind(&first) == Kind::Sqlite);
-    let other = lock(&first, "another test").await.expect("another name is free");
-    drop((first_lock, other));
+    let other_lock = lock(&first, "another test").await.expect("another name is free");
+    drop((first_lock, other_lock));
     tokio::time::timeout(Duration::from_secs(10), waiting)
         .await
-        .expect("is let in")
+        .expect("the second process gets the lock in time")
         .expect("no panic")
-        .expect("takes it");
+        .expect("takes the lock");
 }
 
 #[tokio::test]
-async fn waiting_for_a_lock_holds_no_connection() {
+async fn waiting_for_a_lock_occupies_no_connection() {
     let database = TestDatabase::make().await;
     let db = database.open().await;
     let name = "a lock";
-    let first = begin_locked(&db, name).await.expect("free");
+    let first = begin_locked(&db, name).await.expect("the lock is free");
     let waiting: Vec<_> = (0..3 * db.options().get_max_connections())
         .map(|_| {
             let db = db.clone();
@@ -113,19 +114,19 @@ async fn waiting_for_a_lock_holds_no_connection() {
         ping(&db).await.expect("a connection for readers");
     }
     assert!(waiting.iter().all(|task| !task.is_finished()));
-    first.rollback().await.expect("lets go");
+    first.rollback().await.expect("releases the lock");
     for task in waiting {
-        task.await.expect("ends").expect("its turn comes");
+        task.await.expect("the task ends").expect("the task gets the lock");
     }
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_database_is_migrated_once() {
+async fn a_database_is_migrated_only_once() {
     let database = TestDatabase::empty().await;
-    // The lock of the storage folder gives an SQLite file one process.
-    let at_once = if database.url.starts_with("sqlite:") { 1 } else { 3 };
+    // The lock of the storage folder lets only one process use an SQLite file.
+    let processes = if database.url.starts_with("sqlite:") { 1 } else { 3 };
     for _ in 0..2 {
-        let opening = (0..at_once).map(|_| database.open());
+        let opening = (0..processes).map(|_| database.open());
         for db in futures_util::future::join_all(opening).await {
             ping(&db).await.expect("answers");
             db.close().await;
@@ -151,16 +152,16 @@ async fn a_database_of_a_newer_version_is_refused() {
 }
 
 #[tokio::test]
-async fn database_errors_become_answers() {
+async fn database_errors_become_answers_with_a_matching_status() {
     let database = TestDatabase::make().await;
     let db = database.open().await;
-    let answer = async |statement: &str| {
+    let status_and_code = async |statement: &str| {
         let statement = sqlx::AssertSqlSafe(statement.to_owned());
         let error = sqlx::query(statement).execute(&db).await.expect_err("refused");
         let answer = ApiError::from(error);
         (answer.status().as_u16(), answer.code())
     };
-    assert_eq!(answer("INSERT INTO seeds (name) VALUES ('x')").await, (500, "internal"));
+    assert_eq!(status_and_code("INSERT INTO seeds (name) VALUES ('x')").await, (500, "internal"));
     if kind(&db) == Kind::Postgres {
         for (code, expected) in [
             ("53100", (507, "storage_full")),
@@ -169,7 +170,7 @@ async fn database_errors_become_answers() {
             ("57P01", (503, "database_unreachable")),
         ] {
             let raise = format!("DO $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '{code}'; END $$");
-            assert_eq!(answer(&raise).await, expected, "{code}");
+            assert_eq!(status_and_code(&raise).await, expected, "{code}");
         }
     }
 }

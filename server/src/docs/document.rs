@@ -1,4 +1,4 @@
-//! Completes the OpenAPI document of the handlers.
+//! Completes the OpenAPI document that is generated from the handlers.
 
 use std::collections::BTreeSet;
 
@@ -7,10 +7,10 @@ use utoipa::Modify;
 use utoipa::openapi::OpenApi;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 
-/// The extension that describes the permitted callers of an operation.
+/// The extension of the document that describes who may call an operation.
 pub(crate) const WHO: &str = "x-who";
 
-/// Adds the bearer token to the document.
+/// Adds the bearer token to the document as a security scheme.
 pub(crate) struct BearerScheme;
 
 impl Modify for BearerScheme {
@@ -26,13 +26,13 @@ impl Modify for BearerScheme {
     }
 }
 
-/// The complete document, as it is served.
+/// Returns the complete document, as the service sends it.
 pub(crate) fn complete(document: &OpenApi) -> Value {
     let mut document = with_project_schema(document);
     let request_schemas = schemas_of_requests(&document);
     if let Some(schemas) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
         for (name, schema) in schemas.iter_mut().filter(|(name, _)| !request_schemas.contains(*name)) {
-            // Projects come from clients, which may omit fields.
+            // Projects come from clients, which may leave out fields.
             if name != "Project" && !name.starts_with("Project.") {
                 require_nullable(schema);
             }
@@ -62,16 +62,17 @@ fn operations(document: &mut Value, mut change: impl FnMut(&str, &str, &mut Map<
     }
 }
 
-/// The unique name of an operation: `get_projects_id_raw` for `GET /api/v1/projects/{id}/raw`.
+/// Returns the unique name of an operation, such as `get_projects_id_raw` for `GET
+/// /api/v1/projects/{id}/raw`.
 fn operation_id(path: &str, method: &str) -> String {
     let path = path.trim_start_matches("/api/v1");
     let words = path.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     std::iter::once(method).chain(words).collect::<Vec<_>>().join("_")
 }
 
-/// Describes the permitted callers of an operation, from its roles (OpenAPI 3.1, Security
-/// Requirement Object). `local` includes callers on this machine; `log_in` excludes API keys;
-/// `before_password_change` applies even while the password must be changed.
+/// Describes who may call an operation, from its roles (OpenAPI 3.1, Security Requirement Object).
+/// `local` adds callers on this machine; `log_in` excludes API keys; `before_password_change` means
+/// that the operation is allowed while the password must be changed.
 fn callers_of(operation: &Map<String, Value>) -> String {
     if !is_for_users(operation) {
         return "everybody".to_owned();
@@ -97,7 +98,8 @@ fn callers_of(operation: &Map<String, Value>) -> String {
     who
 }
 
-/// Removes null from the type of a parameter: a missing parameter is not sent as null.
+/// Removes null from the type of a parameter. A client leaves a parameter out instead of sending
+/// null.
 fn remove_null(schema: &mut Value) {
     if let Some([kind, null]) = schema["type"].as_array().map(Vec::as_slice)
         && null == "null"
@@ -108,27 +110,27 @@ fn remove_null(schema: &mut Value) {
 
 /// Default descriptions of answers by status (RFC 9110, section 15).
 const ANSWERS: &[(&str, &str)] = &[
-    ("200", "Succeeded; the body has the result."),
-    ("201", "Created; the body describes it."),
+    ("200", "Succeeded; the body contains the result."),
+    ("201", "Created; the body describes the new resource."),
     ("202", "Started; the body names the task that continues the work."),
     ("206", "The requested range."),
     ("304", "Not changed since the answer with this entity tag."),
 ];
 
-/// Whether a condition holds for the operation with this path and description.
+/// Whether an error applies to the operation with this path and description.
 type Condition = fn(&str, &Map<String, Value>) -> bool;
 
-/// Errors in addition to those at the handlers: condition, status and description.
+/// Errors in addition to those that the handlers declare: condition, status and description.
 const REFUSALS: &[(Condition, &str, &str)] = &[
     (has_input, "400", "The request is malformed."),
     (needs_login, "401", "The token is missing, invalid or expired."),
     (needs_login, "403", "The caller is not allowed to do this, or must change the password first."),
-    (has_path_parameter, "404", "It does not exist, or belongs to another account."),
-    (has_body, "408", "The body did not arrive completely, or not in time."),
+    (has_path_parameter, "404", "The resource does not exist, or belongs to another account."),
+    (has_body, "408", "The body did not arrive completely, or took too long."),
     (has_body, "413", "The body exceeds its limit."),
     (has_body, "415", "The operation does not accept this media type."),
     (always, "429", "Too many requests; `Retry-After` says when to try again."),
-    (always, "500", "A fault of the service; its log has the details."),
+    (always, "500", "An error of the service; its log has the details."),
     (
         always,
         "503",
@@ -147,7 +149,8 @@ fn needs_login(_: &str, operation: &Map<String, Value>) -> bool {
 
 /// Whether an operation requires a token.
 pub(crate) fn is_for_users(operation: &Map<String, Value>) -> bool {
-    // An empty requirement makes the token optional; the document's default requires one.
+    // An empty requirement makes the token optional. Without a list, the document's default
+    // requires a token.
     operation
         .get("security")
         .and_then(Value::as_array)
@@ -166,7 +169,8 @@ fn always(_: &str, _: &Map<String, Value>) -> bool {
     true
 }
 
-/// Adds common errors and default descriptions, and declares the body of every error as a problem.
+/// Adds common errors and default descriptions, and declares that the body of every error is a
+/// problem.
 fn add_answers(path: &str, operation: &mut Map<String, Value>) {
     let possible: Vec<_> = REFUSALS.iter().filter(|(condition, ..)| condition(path, operation)).collect();
     let Some(answers) = operation.get_mut("responses").and_then(Value::as_object_mut) else { return };
@@ -185,7 +189,7 @@ fn add_answers(path: &str, operation: &mut Map<String, Value>) {
     }
 }
 
-/// Names of the schemas in bodies of requests.
+/// Returns the names of the schemas in request bodies.
 fn schemas_of_requests(document: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let methods = document["paths"].as_object().into_iter().flatten();
@@ -211,7 +215,7 @@ fn collect_schemas(document: &Value, value: &Value, found: &mut BTreeSet<String>
     }
 }
 
-/// Requires every field that may be null: answers never omit fields.
+/// Marks every field that may be null as required, because answers never leave out fields.
 fn require_nullable(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {
@@ -251,15 +255,15 @@ fn may_be_null(schema: &Value) -> bool {
     }
 }
 
-/// The document with the project's JSON Schema instead of the placeholder, and its definitions as
-/// `Project.<name>`.
+/// Returns the document with the project's JSON Schema in place of the placeholder. The schema's
+/// definitions are named `Project.<name>`.
 fn with_project_schema(document: &OpenApi) -> Value {
     let mut document = serde_json::to_value(document).unwrap_or_default();
     let mut project: Value = serde_json::from_str(schemas::PROJECT_SCHEMA).unwrap_or_default();
     point_at_components(&mut project);
     let Some(project_fields) = project.as_object_mut() else { return document };
     let definitions = project_fields.shift_remove("$defs");
-    // A component is not a separate document.
+    // A component is not a separate document, so it has no `$id` and `$schema`.
     project_fields.shift_remove("$id");
     project_fields.shift_remove("$schema");
     if let Some(components) = document.pointer_mut("/components/schemas").and_then(Value::as_object_mut) {
@@ -271,7 +275,7 @@ fn with_project_schema(document: &OpenApi) -> Value {
     document
 }
 
-/// Turns references to `#/$defs/X` into references to `#/components/schemas/Project.X`.
+/// Changes references to `#/$defs/X` into references to `#/components/schemas/Project.X`.
 fn point_at_components(value: &mut Value) {
     match value {
         Value::Object(fields) => point_fields_at_components(fields),

@@ -1,7 +1,7 @@
-//! Examples of the operations, from `examples.json`, by the operation's name.
+//! Adds examples to the operations. They come from `examples.json`, by the operation's name.
 //!
-//! Each has `parameters` by name, the JSON `body` of the request, and the JSON `answer`, if the
-//! operation has them. Tests send every request, and check every example against its schema.
+//! Each example has `parameters` by name, the JSON `body` of the request, and the JSON `answer`, if
+//! the operation has them. Tests send every request, and check every example against its schema.
 
 use std::sync::LazyLock;
 
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 static EXAMPLES: LazyLock<Map<String, Value>> =
     LazyLock::new(|| serde_json::from_str(include_str!("examples.json")).unwrap_or_default());
 
-/// Adds the example of an operation.
+/// Adds the example of an operation to its description, if there is one.
 pub(super) fn add(operation: &mut Map<String, Value>) {
     let Some(example) = operation.get("operationId").and_then(Value::as_str).and_then(|id| EXAMPLES.get(id))
     else {

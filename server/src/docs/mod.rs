@@ -26,12 +26,14 @@ pub(crate) use document::{BearerScheme, complete, is_for_users};
 
 #[derive(Clone)]
 struct Document {
-    /// Shared by all answers: an HTTP/2 client may send thousands of requests and read no answers.
+    /// All answers share these bytes: an HTTP/2 client may send thousands of requests and read no
+    /// answers.
     json: Bytes,
     etag: HeaderValue,
 }
 
-/// Serves `document` and its pages, to everybody or to users as `SF_API_DOCS` says.
+/// Returns the routes of `document` and its pages. The setting `SF_API_DOCS` decides whether
+/// everybody or only users may read them.
 pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
     let json = Bytes::from(document.to_string());
     let etag = format!("\"{:x}\"", Sha256::digest(&json));
@@ -48,7 +50,7 @@ pub(crate) fn routes(document: &Value, state: &AppState) -> Router<AppState> {
     }
 }
 
-/// Middleware: refuses callers without a log-in.
+/// Middleware that refuses callers without a log-in.
 async fn only_users(State(state): State<AppState>, request: Request, next: Next) -> Response {
     let (mut parts, body) = request.into_parts();
     match CurrentUser::from_request_parts(&mut parts, &state).await {

@@ -1,19 +1,19 @@
-//! The table of operations, made from the API's description.
+//! Builds the table of operations from the API's description.
 
 use serde_json::Value;
 
 use super::document::WHO;
 
-/// Statuses that are listed once above the table.
+/// Statuses that any operation may answer. They are listed once, above the table.
 const EVERYWHERE: &[&str] = &["429", "500", "503", "507"];
 
 const HEAD: &str = "<!doctype html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Songfoundry: operations</title></head><body>\
 <h1>Operations of Songfoundry</h1>\
-<p>Made from <a href=\"/api/v1/openapi.json\">the description of the API</a>, which <a href=\"/api/docs/\">can be browsed</a>. \
+<p>Generated from <a href=\"/api/v1/openapi.json\">the description of the API</a>, which <a href=\"/api/docs/\">can be browsed</a>. \
 An error is <code>application/problem+json</code> (RFC 9457) with a stable <code>code</code>. Local callers are administrators. \
-Any operation may also answer 429 (too many requests), 500 (a fault of the service), 503 (busy; try again) and 507 (storage full).</p>";
+Any operation may also answer 429 (too many requests), 500 (an error of the service), 503 (busy; try again) and 507 (storage full).</p>";
 
-/// The table as a page.
+/// Returns the table as an HTML page.
 pub(super) fn page(document: &Value) -> String {
     let mut page = HEAD.to_owned();
     let mut section = "";
@@ -53,7 +53,7 @@ fn table_row(path: &str, method: &str, operation: &Value) -> String {
     )
 }
 
-/// The status with the codes that its description names between backticks.
+/// Returns the status and the error codes that the description contains between backticks.
 fn refusal(status: &str, description: &str) -> String {
     let codes: Vec<String> = description
         .split('`')

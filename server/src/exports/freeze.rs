@@ -1,5 +1,5 @@
-//! `POST /multitrack/freeze`: renders a track to audio and returns the audio track that replaces
-//! it.
+//! Handler of `POST /multitrack/freeze`, which renders a track to audio and returns the audio track
+//! that replaces it.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -22,13 +22,13 @@ use crate::rendering::parts::Part;
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
-/// The task that freezes a track.
+/// The kind of task that freezes a track.
 pub(crate) const FREEZE: Kind = Kind { name: Freeze::KIND, run: run_task::<Freeze>, discard: None };
 
-/// The track to freeze, and how.
+/// The track to freeze, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct FreezeRequest {
-    /// The project, and how.
+    /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
     /// Id of the track.
@@ -45,25 +45,25 @@ impl LongFields for FreezeRequest {
 /// A frozen track: the result of the task.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Frozen {
-    /// Its sound, among the caller's audio.
+    /// The rendered audio, as an audio file of the caller.
     file: AudioFile,
-    /// The track turned into an audio track that plays the file, for its index in the project. It
-    /// is not stored.
+    /// The audio track that plays the file. It replaces the original track at the same index of the
+    /// project. It is not stored.
     #[serde(serialize_with = "raw_json::serialize")]
     #[schema(value_type = Object)]
     track: JsonText,
-    /// Parts of the project that the engine cannot play.
+    /// Parts of the project that could not be rendered.
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
-    /// The same as sentences; also that the track is silent, or that it has too many fields that
-    /// this version does not know.
+    /// The missing sounds as sentences. There are also warnings if the track is silent, or if it
+    /// has too many fields that this version does not know.
     warnings: Vec<String>,
 }
 
 /// Renders a track, with its effects and its sends to the shared reverb and chorus, to an audio
-/// file of the caller. Answers a track that plays that file and sounds like the original. The
-/// task's result is a `Frozen`.
+/// file of the caller. The task's result is a `Frozen`. It contains a track that plays this file
+/// and sounds like the original.
 #[utoipa::path(post, path = "/multitrack/freeze", tag = "multitrack", request_body = FreezeRequest,
     responses((status = 202, description = "The task; its result is a `Frozen`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]
@@ -77,7 +77,7 @@ pub(super) async fn freeze(
     job.start(&state, &user.id).await
 }
 
-/// Renders one track to an audio file of the owner, which replaces the track.
+/// Parameters of an export that renders one track to an audio file of the owner.
 #[derive(Serialize, Deserialize)]
 struct Freeze {
     track_id: String,
@@ -99,8 +99,8 @@ impl Export for Freeze {
         }
         if stage == Stage::AfterFader && track.sends.iter().any(|send| send.pre_fader) {
             let detail = format!(
-                "The track `{track_id}` has a send before its fader. The frozen audio would contain the fader's gain, so the send \
-                 would change: freeze it with `stage` `before_fader`."
+                "The track `{track_id}` has a send before its fader. The frozen audio would contain the fader's gain, and the send \
+                 would change; set `stage` to `before_fader`."
             );
             return Err(ApiError::Unprocessable { code: "send_before_fader", detail });
         }
@@ -118,7 +118,7 @@ impl Export for Freeze {
         let mut warnings = warnings(parts.missing_sounds(), report.is_silent);
         if has_left_out_fields {
             warnings.push(format!(
-                "The track has more than {} bytes of fields that this version does not know; `track` lacks the fields beyond that.",
+                "The track has more than {} bytes of fields that this version does not know; the fields beyond that limit were left out of `track`.",
                 frozen_track::UNKNOWN_MAX_BYTES
             ));
         }

@@ -1,4 +1,4 @@
-//! The audio track that replaces a frozen track in the document of a project.
+//! Builds the audio track that replaces a frozen track in a project's document.
 
 use schemas::json::{JsonText, ObjectWriter, View, push_list};
 use schemas::read::bounded_track;
@@ -12,10 +12,10 @@ use crate::error::{ApiError, ApiResult};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Stage {
-    /// After the effects, before fader, pan and sends: these can still be changed.
+    /// After the effects, but before the fader, pan and sends, which can still be changed.
     #[default]
     BeforeFader,
-    /// After fader and pan and their automation.
+    /// After the effects, fader and pan, with the automation of fader and pan.
     AfterFader,
 }
 
@@ -23,10 +23,10 @@ pub(super) enum Stage {
 pub(super) const UNKNOWN_MAX_BYTES: usize = 64 * 1024;
 
 /// Builds the audio track that plays `file_id` from the start of the song and replaces `track`.
-/// Also returns whether [`UNKNOWN_MAX_BYTES`] left out fields.
+/// Also returns whether fields were left out because of [`UNKNOWN_MAX_BYTES`].
 ///
 /// # Errors
-/// Only if `track` is not from a valid document.
+/// If `track` is not from a valid document.
 pub(super) fn freeze(
     track: View<'_>,
     stage: Stage,
@@ -69,7 +69,7 @@ pub(super) fn freeze(
     Ok(bounded_track(text.view(), UNKNOWN_MAX_BYTES))
 }
 
-/// Whether automation of `target` still applies after the frozen audio.
+/// Whether automation of `target` still applies to the frozen track.
 fn keeps_automation(target: &str, stage: Stage) -> bool {
     match target {
         "volume_db" | "pan" => stage == Stage::BeforeFader,
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn fields_that_the_audio_contains_are_removed_and_others_kept() {
+    fn fields_whose_effect_the_audio_contains_are_removed() {
         let frozen = check(Stage::BeforeFader, &["volume_db", "pan", "send/b"]);
         assert_eq!((&frozen["volume_db"], &frozen["pan"]), (&json!(-3), &json!(0.5)));
         let frozen = check(Stage::AfterFader, &["send/b"]);

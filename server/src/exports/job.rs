@@ -1,4 +1,4 @@
-//! Runs an export from its request to its answer, directly or as a task.
+//! Runs an export, either for a direct answer or as a task.
 
 use std::fs::File;
 use std::io::Write as _;
@@ -28,28 +28,28 @@ use crate::state::AppState;
 use crate::storage::BlobWriter;
 use crate::tasks::{StartedTask, TaskContext};
 
-/// Folder for rendered files before they go into archives or the audio of users.
+/// Folder of rendered files, until they are put into archives or into the audio of users.
 const FOLDER: &str = "mixdowns";
 
-/// Progress at the end of the render; importing the file is the remaining tenth.
+/// Progress at the end of rendering. Importing the rendered file is the remaining tenth.
 const RENDER_PROGRESS: f64 = 0.9;
 
-/// An operation that exports a project, with its own parameters.
+/// An operation that exports a project. The type contains the parameters of the operation.
 pub(super) trait Export: Serialize + DeserializeOwned + Send + 'static {
-    /// Kind of its tasks.
+    /// Name of the kind of tasks that run this export.
     const KIND: &'static str;
     /// Default bit depth.
     const BIT_DEPTH_DEFAULT: BitDepth = BitDepth::Float32;
     /// Error code for an unknown bit depth.
     const UNKNOWN_BIT_DEPTH: &'static str = "unexpected_json";
-    /// The answer, which is also the result of the task.
+    /// The answer to the request. It is also the result of the task.
     type Answer: Serialize;
 
     /// Exports an opened project. Blocks.
     fn run(self, opened: Opened<'_>) -> ApiResult<Self::Answer>;
 }
 
-/// A validated export: the input of its task.
+/// A validated export. It is the input of the export's task.
 #[derive(Serialize, Deserialize)]
 pub(super) struct ExportJob<E> {
     project: RequestedProject,
@@ -74,7 +74,7 @@ impl<E: Export> ExportJob<E> {
     ) -> ApiResult<Self> {
         let ExportRequest { project_id, project, bit_depth, sample_rate_hz, tail_secs, other } = request;
         refuse_unknown(other.iter())?;
-        // Free it before the project is loaded.
+        // Frees these fields before the project is loaded.
         drop(other);
         let tail_limit_secs = state.config.limits.tail_max_secs;
         Ok(Self {
@@ -149,12 +149,12 @@ fn checked_depth(format: AudioFormat, name: &str, code: &'static str) -> ApiResu
     })
 }
 
-/// The client that waits for an export.
+/// Who waits for an export.
 #[derive(Clone, Copy)]
 pub(super) enum Client<'a> {
     /// A task.
     Task(&'a TaskContext),
-    /// A request that is answered directly.
+    /// The caller of a request that is answered directly.
     Caller(&'a Caller),
 }
 
@@ -202,12 +202,12 @@ impl Opened<'_> {
         )
     }
 
-    /// Opens the project for rendering parts.
+    /// Opens the project so that parts of it can be rendered.
     pub(super) fn parts(&self) -> ApiResult<Parts> {
         Ok(Parts::open(&self.project, &mut self.sources()?, &mut |_| self.client.is_waiting())?)
     }
 
-    /// Renders into a nameless file.
+    /// Renders to an unnamed file.
     pub(super) fn render<R>(
         &self,
         render: impl FnOnce(&mut BlobWriter) -> Result<R, RenderError>,
@@ -218,7 +218,8 @@ impl Opened<'_> {
         Ok((writer, report))
     }
 
-    /// Renders to an audio file of the owner. `step` is the displayed name of the first step.
+    /// Renders to an audio file of the owner. `step` is the name of the rendering step, which the
+    /// task shows.
     pub(super) fn render_to_audio<R>(
         &self,
         stem: &str,
@@ -256,7 +257,7 @@ pub(super) fn file_stem(name: &str) -> String {
     if safe.is_empty() { "Untitled".to_owned() } else { safe.to_owned() }
 }
 
-/// 422: the project or track has nothing to play.
+/// Returns the error 422 for a project or track that has nothing to play.
 pub(super) fn nothing_to_render(subject: &str) -> ApiError {
     ApiError::Unprocessable { code: "nothing_to_render", detail: format!("{subject} has nothing to play.") }
 }

@@ -1,4 +1,4 @@
-//! `POST /multitrack/mixdown`: renders a song to an audio file of its owner.
+//! Handler of `POST /multitrack/mixdown`, which renders a song to an audio file of its owner.
 
 use std::time::Instant;
 
@@ -19,16 +19,16 @@ use crate::rendering::mix::{self, LeftOutOfRender};
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
-/// The task that makes a mixdown.
+/// The kind of task that makes a mixdown.
 pub(crate) const MIXDOWN: Kind = Kind { name: Mixdown::KIND, run: run_task::<Mixdown>, discard: None };
 
-/// The song to mix down, and how.
+/// The song to mix down, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct MixdownRequest {
-    /// The project, and how.
+    /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
-    /// Name of the audio file; by default the project's.
+    /// Name of the audio file; by default the name of the project.
     name: Option<String>,
 }
 
@@ -40,22 +40,22 @@ impl LongFields for MixdownRequest {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Mixdown)]
 pub(super) struct MixdownAnswer {
-    /// The file, among the caller's audio.
+    /// The mixdown, as an audio file of the caller.
     file: AudioFile,
     /// Gated loudness in LUFS; null for silence.
     lufs: Option<f64>,
     /// True peak in dBTP; null for silence.
     true_peak_db: Option<f64>,
-    /// Parts of the project that the engine cannot play.
+    /// Parts of the project that could not be rendered.
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
-    /// The same as sentences, and whether the file is silent.
+    /// The missing sounds as sentences. There is also a warning if the file is silent.
     warnings: Vec<String>,
 }
 
-/// Mixes a song down to an audio file of the caller, for clips of this or another song. The task's
-/// result is a `Mixdown`.
+/// Mixes a song down to an audio file of the caller, for use in clips of this song or another. The
+/// task's result is a `Mixdown`.
 #[utoipa::path(post, path = "/multitrack/mixdown", tag = "multitrack", request_body = MixdownRequest,
     responses((status = 202, description = "The task; its result is a `Mixdown`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]

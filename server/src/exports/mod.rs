@@ -1,4 +1,4 @@
-//! Exports: renders of projects, mixdowns, stems, frozen tracks, and notes played with a SoundFont.
+//! Exports: rendered projects, mixdowns, stems, frozen tracks, and notes that a SoundFont plays.
 
 mod freeze;
 mod frozen_track;
@@ -32,7 +32,7 @@ use crate::rendering::budget::RenderBudget;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = |subject| BodyLimit::of(config.limits.project_max_bytes, subject);
     let rendering =
@@ -49,21 +49,22 @@ pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
         .merge(with_body_limit(exporting, limit("A project to export")))
 }
 
-/// Limits on the renders of this process.
+/// Limits on the renders that run in this process.
 #[derive(Debug)]
 pub struct Exports {
-    /// Memory and time for all renders.
+    /// Memory and time for all renders together.
     budget: Arc<RenderBudget>,
-    /// Permits of renders that answer directly, weighted by the KiB of their requests.
+    /// Permits for renders that are answered directly, weighted by the size of their requests in
+    /// KiB.
     renders: Arc<Permits>,
 }
 
 impl Exports {
-    /// Limits from the settings.
+    /// Returns the limits of the settings.
     #[must_use]
     pub fn new(config: &Config) -> Self {
         let (running, min_weight) = (RENDERED_AT_ONCE_KIB, RENDERED_AT_ONCE_KIB / RENDERS_AT_ONCE);
-        // A render may take an hour, so each user has few permits, and users share the processors.
+        // A render may take an hour. So each user has few permits, and users share the processors.
         let per_user = min_weight * processors().saturating_sub(1).clamp(1, RENDERS_AT_ONCE / 2);
         let requests = config.limits.work_waiting_max;
         let max_duration = Duration::from_secs(config.sound.render_max_secs);
@@ -77,11 +78,11 @@ impl Exports {
     }
 }
 
-/// Total request size of the renders that run at once, in KiB. A project needs many times that in
-/// memory.
+/// Total request size of the renders that run at the same time, in KiB. A project needs many times
+/// its size in memory.
 const RENDERED_AT_ONCE_KIB: u32 = 48 * 1024;
 
-/// Maximum number of renders that run at once, if their projects are small.
+/// Maximum number of renders that run at the same time, if their projects are small.
 const RENDERS_AT_ONCE: u32 = 16;
 
 /// Total request size of the renders that may wait, in KiB.

@@ -7,7 +7,8 @@ use utoipa::IntoParams;
 #[derive(Debug, Deserialize, IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(super) struct RenderQuery {
-    /// `true`: answers 202 with a task at once. The task's result is the direct answer.
+    /// If `true`, the answer is 202 with a task immediately. The task's result is the direct
+    /// answer.
     #[serde(default, rename = "async")]
     #[param(rename = "async")]
     pub(super) asynchronous: bool,

@@ -1,4 +1,4 @@
-//! `POST /plugins/render`: renders a project to an audio file.
+//! Handler of `POST /plugins/render`, which renders a project to an audio file.
 
 use std::time::Instant;
 
@@ -24,19 +24,20 @@ use crate::rendering::receipt::{Receipt, receipt};
 use crate::state::AppState;
 use crate::tasks::{Kind, StartedTask};
 
-/// The task that renders a project.
+/// The kind of task that renders a project.
 pub(crate) const RENDER: Kind = Kind { name: Render::KIND, run: run_task::<Render>, discard: None };
 
 /// Project and options of a render.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct RenderRequest {
-    /// The project, and how.
+    /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
     /// File format: `wav`, the default.
     #[schema(value_type = Option<AudioFormat>)]
     format: Option<String>,
-    /// `title` names the file for the browser; the project's name by default.
+    /// The song's metadata. Its `title` names the file in the browser; the default is the project's
+    /// name.
     metadata: Option<RenderMetadata>,
 }
 
@@ -55,12 +56,12 @@ pub(super) struct RenderMetadata {
     other: Map<String, Value>,
 }
 
-/// A finished render.
+/// The result of a render.
 #[derive(Debug, Clone, Serialize, ToSchema)]
 pub(super) struct RenderAnswer {
-    /// Identifies the render.
+    /// Id of the render.
     pub render_id: String,
-    /// Address of its file.
+    /// Path to download the file.
     pub audio_url: String,
     /// File format.
     pub format: &'static str,
@@ -81,7 +82,7 @@ pub(super) struct RenderAnswer {
     pub receipt: Receipt,
 }
 
-/// Renders a project to a file, with the engine that the page plays it with.
+/// Renders a project to a file, with the same engine as the page.
 #[utoipa::path(post, path = "/plugins/render", tag = "plugins", params(RenderQuery), request_body = RenderRequest,
     responses((status = 200, body = RenderAnswer), (status = 202, body = StartedTask),
         (status = 404, description = "The caller has no such project", body = Problem,
@@ -97,7 +98,7 @@ pub(super) async fn render(
     Query(query): Query<RenderQuery>,
     JsonBytes(body): JsonBytes,
 ) -> ApiResult<Response> {
-    // Long fields stay text, so a request needs no more memory than its body.
+    // Long fields stay JSON text, so that a request needs no more memory than its body.
     let request: RenderRequest = with_document(body.len(), move || parse_long(body)).await?;
     if query.asynchronous {
         let job = request.into_job(&state, &user.id).await?;
@@ -107,7 +108,8 @@ pub(super) async fn render(
     let (runtime, permits) = (Handle::current(), state.exports.renders.clone());
     let owner_id = user.id.clone();
     let work = move |caller: &Caller| {
-        // A stored project is loaded after the wait, so that waiting requests do not hold it.
+        // A stored project is loaded after the wait, so that waiting requests do not keep it in
+        // memory.
         let job = runtime.block_on(request.into_job(&state, &user.id))?;
         job.run(&state, &runtime, &user.id, Client::Caller(caller))
     };
@@ -116,7 +118,7 @@ pub(super) async fn render(
 }
 
 impl RenderRequest {
-    /// Size of the project in bytes; 0 if the caller has no such project.
+    /// Returns the size of the project in bytes, or 0 if the caller has no such project.
     async fn project_bytes(&self, state: &AppState, owner_id: &str) -> ApiResult<u64> {
         match (&self.export.project, &self.export.project_id) {
             (Some(project), _) => Ok(project.as_str().len() as u64),
@@ -204,7 +206,7 @@ mod tests {
         let project = json!({ "schema_version": 1, "project_id": "p", "name": "p", "tracks": [],
             "client": "x".repeat(100_000) });
         app.local(Method::POST, "/api/v1/projects").json(&project).send().await.expect(201);
-        let owner_id = admin_id(&app.state).await.expect("there is one");
+        let owner_id = admin_id(&app.state).await.expect("there is an administrator");
         for (body, min_bytes) in [
             (json!({ "project_id": "p" }), 100_000),
             (json!({ "project": project }), 100_000),

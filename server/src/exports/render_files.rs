@@ -1,5 +1,5 @@
-//! `GET /plugins/renders/{render_id}/file`, `DELETE /plugins/renders/{render_id}`, and the storage
-//! of finished renders.
+//! Stores finished renders, and handles `GET /plugins/renders/{render_id}/file` and `DELETE
+//! /plugins/renders/{render_id}`.
 
 use std::collections::{HashMap, HashSet};
 use std::io::Read as _;
@@ -22,13 +22,13 @@ use crate::storage::{BadBlobId, BlobKey, Blobs, Entry, FileKind, Orphan};
 /// Folder of renders in the blob storage.
 pub(crate) const FOLDER: &str = "renders";
 
-/// Maximum number of finished renders of a user; the oldest are deleted.
+/// Maximum number of finished renders that a user keeps. Older ones are deleted.
 const RENDERS_KEPT: usize = 50;
 
-/// Extension of the file with the description.
+/// Extension of the file with a render's description.
 const DESCRIPTION_EXTENSION: &str = "json";
 
-/// Files of renders: the audio and its description.
+/// The files of renders: audio files and their descriptions.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &EXTENSIONS };
 
 const EXTENSIONS: [&str; AudioFormat::EXTENSIONS.len() + 1] = {
@@ -37,7 +37,7 @@ const EXTENSIONS: [&str; AudioFormat::EXTENSIONS.len() + 1] = {
     extensions
 };
 
-/// The two files of a render. Their names begin with the owner's id, so no other user can find
+/// The two files of a render. Their names begin with the owner's id, so that no other user can find
 /// them.
 pub(super) struct RenderFile {
     pub(super) audio: BlobKey,
@@ -45,12 +45,12 @@ pub(super) struct RenderFile {
     format: AudioFormat,
 }
 
-/// The description that is stored beside the audio.
+/// The description of a render, which is stored next to its audio.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct RenderDescription {
     title: String,
     pub(super) pcm_sha256: String,
-    /// Missing beside files of earlier versions.
+    /// Missing in descriptions that earlier versions stored.
     #[serde(default)]
     pub(super) format: AudioFormat,
 }
@@ -70,12 +70,12 @@ impl RenderFile {
     }
 }
 
-/// Address of the file of a render.
+/// Returns the path to download the file of a render.
 pub(super) fn audio_url(render_id: &str) -> String {
     format!("/api/v1/plugins/renders/{render_id}/file")
 }
 
-/// Stores the description of a render beside its audio.
+/// Stores the description of a render next to its audio.
 pub(super) fn store_description(
     blobs: &Blobs,
     file: &RenderFile,
@@ -88,7 +88,7 @@ pub(super) fn store_description(
     Ok(blobs.put(&file.description, &text)?)
 }
 
-/// Reads the description of a render; `None` if there is no such render. Blocks.
+/// Reads the description of a render. Returns `None` if there is no such render. Blocks.
 fn read_description(blobs: &Blobs, owner_id: &str, render_id: &str) -> ApiResult<Option<RenderDescription>> {
     // The key of the description is the same for every format.
     let file = RenderFile::new(owner_id, render_id, AudioFormat::default())?;
@@ -98,8 +98,8 @@ fn read_description(blobs: &Blobs, owner_id: &str, render_id: &str) -> ApiResult
     Ok(Some(serde_json::from_str(&text).map_err(ApiError::internal)?))
 }
 
-/// Deletes a user's oldest renders above [`RENDERS_KEPT`] and above `quota_bytes` together. Always
-/// keeps the newest one, since its caller waits for it.
+/// Deletes the oldest renders of a user if there are more than [`RENDERS_KEPT`], or if together
+/// they exceed `quota_bytes`. The newest one is always kept, because its caller waits for it.
 pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> ApiResult<()> {
     let prefix = format!("{owner_id}_");
     let mut audio: Vec<(AudioFormat, Entry)> = blobs
@@ -119,17 +119,17 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str, quota_bytes: u64) -> Ap
     Ok(())
 }
 
-/// Removes both files of a render. A missing file is not an error.
+/// Removes both files of a render. It is not an error if one is missing.
 fn remove(blobs: &Blobs, file: &RenderFile) -> ApiResult<()> {
     blobs.remove(&file.audio)?;
     Ok(blobs.remove(&file.description)?)
 }
 
-/// The number of finished renders, and sentences about damaged ones. With `hashes`, also compares
-/// the samples with the stored hash. Blocks.
+/// Returns the number of finished renders, and sentences about damaged ones. If `hashes` is true,
+/// the samples are also compared with the stored hash. Blocks.
 ///
 /// # Errors
-/// When the storage cannot be read.
+/// If the storage cannot be read.
 pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<String>)> {
     let (mut count, mut faults) = (0, Vec::new());
     for entry in blobs.durable_entries(FOLDER)? {
@@ -137,7 +137,7 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
         let Ok(RenderFile { audio, description, .. }) = RenderFile::named(&entry.id, format) else {
             continue;
         };
-        // Audio without a description is an orphan, or a render in progress.
+        // Audio without a description is an orphan, or its render is still running.
         let Some(mut stored) = blobs.read(&description)? else { continue };
         count += 1;
         let mut bytes = Vec::new();
@@ -165,8 +165,8 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
     Ok((count, faults))
 }
 
-/// Files of renders that are older than `age` and lack their other file, or whose owner is not in
-/// `owner_ids`. Blocks.
+/// Returns files of renders that are at least `age` old, and that lack their second file or whose
+/// owner is not in `owner_ids`. Blocks.
 ///
 /// # Errors
 /// If the storage fails.
@@ -188,7 +188,8 @@ pub(crate) fn orphans(blobs: &Blobs, owner_ids: &HashSet<String>, age: Duration)
         .collect())
 }
 
-/// Bytes of the files in a folder by owner. The file names begin with the owner's id. Blocks.
+/// Returns the sizes in bytes of the files in a folder, summed by owner. The file names begin with
+/// the owner's id. Blocks.
 pub(crate) fn usage_of_all(blobs: &Blobs, folder: &'static str) -> ApiResult<HashMap<String, u64>> {
     let mut usage = HashMap::new();
     for (id, size_bytes) in blobs.sizes(folder)? {

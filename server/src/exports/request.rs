@@ -1,4 +1,4 @@
-//! The request body of exports, and its validation.
+//! The part of the request body that all exports share, and its validation.
 
 use schemas::json::JsonText;
 use serde::Deserialize;
@@ -10,14 +10,14 @@ use crate::error::{ApiError, ApiResult};
 use crate::projects::ProjectDocument;
 use crate::rendering::audio_format::{AudioFormat, BitDepth};
 
-/// Default for the longest tail, in seconds.
+/// Default of the longest tail, in seconds.
 pub(super) const TAIL_DEFAULT_SECS: f64 = 5.0;
 
-/// The project of an export, and how its sound is written.
+/// The project of an export, and how its audio is written.
 #[derive(Debug, Deserialize, ToSchema)]
 #[schema(as = RenderOptions)]
 pub(super) struct ExportRequest {
-    /// A stored project; exactly one of this and `project` is given.
+    /// Id of a stored project. A request must have either this or `project`.
     pub(super) project_id: Option<String>,
     /// A project document.
     #[schema(value_type = Option<ProjectDocument>)]
@@ -26,10 +26,10 @@ pub(super) struct ExportRequest {
     /// default of the other exports.
     #[schema(value_type = Option<BitDepth>)]
     pub(super) bit_depth: Option<String>,
-    /// 44100, 48000 or 96000 Hz; the project's own rate by default.
+    /// 44100, 48000 or 96000 Hz; by default the project's own rate.
     #[schema(schema_with = rate_choices)]
     pub(super) sample_rate_hz: Option<u32>,
-    /// Longest tail after the last item, in seconds; 5 by default.
+    /// Longest tail after the last item of the song, in seconds; 5 by default.
     #[schema(minimum = 0, maximum = 60)]
     pub(super) tail_secs: Option<f64>,
     /// Options that this version does not know.
@@ -38,14 +38,14 @@ pub(super) struct ExportRequest {
     pub(super) other: Map<String, Value>,
 }
 
-/// The rates of [`AudioFormat`], or null.
+/// Returns the schema of the rates of [`AudioFormat`], or null.
 pub(super) fn rate_choices() -> Object {
     let rates = AudioFormat::default().sample_rates_hz().iter().map(|rate_hz| Value::from(*rate_hz));
     let types = SchemaType::from_iter([Type::Integer, Type::Null]);
     ObjectBuilder::new().schema_type(types).enum_values(Some(rates.chain([Value::Null]))).build()
 }
 
-/// Refuses options that this version does not know, unless their value switches them off.
+/// Refuses options that this version does not know, unless their values switch them off.
 ///
 /// # Errors
 /// 400 `unsupported_option` with the first such option.
@@ -77,7 +77,8 @@ pub(super) fn checked_rate(format: AudioFormat, sample_rate_hz: u32) -> ApiResul
     format.check_rate(sample_rate_hz).map_err(refused)
 }
 
-/// A tail within the limit. Without one, the default, or the limit if that is shorter.
+/// Returns a tail within the limit. If `tail_secs` is `None`, returns the default, or the limit if
+/// that is shorter.
 pub(super) fn checked_tail(tail_secs: Option<f64>, default_secs: f64, limit_secs: u64) -> ApiResult<f64> {
     let tail_secs = tail_secs.unwrap_or(default_secs.min(limit_secs as f64));
     if (0.0..=limit_secs as f64).contains(&tail_secs) {

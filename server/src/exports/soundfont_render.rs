@@ -1,4 +1,5 @@
-//! `POST /plugins/soundfont-render`: renders notes with a SoundFont, before any fader.
+//! Handler of `POST /plugins/soundfont-render`, which renders notes with a SoundFont, before any
+//! fader.
 
 use axum::extract::State;
 use axum::http::{HeaderName, HeaderValue};
@@ -25,28 +26,28 @@ use crate::soundfonts::chosen_headers;
 use crate::state::AppState;
 use crate::storage::RoomChecked;
 
-/// Header that lists missing presets.
+/// Header that lists missing presets and their replacements.
 const MISSING_PRESETS: HeaderName = HeaderName::from_static("x-soundfont-missing-presets");
 
-/// Format of the answer.
+/// Audio format of the answer.
 const FORMAT: AudioFormat = AudioFormat::Wav;
 
 /// Default sample rate in hertz.
 const SAMPLE_RATE_DEFAULT_HZ: u32 = 48_000;
 
-/// Tempo at which a tick is 1/96000 second. Times in seconds become ticks with an error below one
-/// frame at rates up to 96 kHz.
+/// Tempo of requests with times in seconds. At this tempo a tick is 1/96000 second, so that times
+/// become ticks with an error below one frame at rates up to 96 kHz.
 const SECONDS_BPM: f64 = 6_000.0;
 const TICKS_PER_SECOND: f64 = 96_000.0;
 
-/// The unit of `tick` and `length_ticks`.
+/// Unit of `tick` and `length_ticks`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 enum TimeBase {
-    /// 960ths of a quarter note; `tempo_map` says how long that is.
+    /// 960ths of a quarter note. The `tempo_map` determines the length of a quarter note.
     #[default]
     Ticks,
-    /// Seconds: `tick` and `length_ticks` are numbers of seconds, and there is no tempo map.
+    /// Seconds. `tick` and `length_ticks` are numbers of seconds, and there is no tempo map.
     Seconds,
 }
 
@@ -54,38 +55,39 @@ enum TimeBase {
 #[derive(Debug, Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct SoundFontRenderRequest {
-    /// Notes as in a project's MIDI item.
+    /// Notes, as in a MIDI item of a project.
     #[schema(value_type = Vec<ProjectNote>)]
     notes: JsonText,
-    /// Controls as in a project's MIDI item.
+    /// Controls, as in a MIDI item of a project.
     #[serde(default = "empty_list")]
     #[schema(value_type = Vec<ProjectControl>)]
     controls: JsonText,
-    /// SoundFont to play; by default the default SoundFont, which also replaces a missing one.
+    /// Id of the SoundFont to play. By default it is the default SoundFont, which also replaces a
+    /// missing one.
     soundfont_id: Option<String>,
-    /// SoundFont bank number, 0 by default; 128 holds drum kits.
+    /// SoundFont bank number, 0 by default; 128 has the drum kits.
     #[schema(value_type = u32, maximum = 128, required = false)]
     bank: Option<Value>,
-    /// Program, 0 by default.
+    /// Program number, 0 by default.
     #[schema(value_type = u32, maximum = 127, required = false)]
     program: Option<Value>,
-    /// Tempo changes as in a project; 120 quarter notes a minute by default.
+    /// Tempo changes as in a project; by default 120 quarter notes per minute.
     #[schema(value_type = Vec<ProjectTempo>, required = false)]
     tempo_map: Option<JsonText>,
-    /// Unit of times.
+    /// Unit of the times.
     #[serde(default)]
     time_base: TimeBase,
     /// 44100, 48000 (the default) or 96000 Hz.
     #[schema(schema_with = rate_choices)]
     sample_rate_hz: Option<u32>,
-    /// Longest tail after the last note, in seconds; by default as long as the service allows.
-    /// Silence ends it earlier.
+    /// Longest tail after the last note, in seconds; by default as long as the service allows. The
+    /// tail ends earlier if it becomes silent.
     tail_secs: Option<f64>,
-    /// The engine's settings as in a project.
+    /// Settings of the engine, as in a project.
     #[schema(value_type = ProjectSettings, required = false)]
     settings: Option<JsonText>,
-    /// `true`: four channels: left, right, and the sends to the reverb and the chorus of a mix. The
-    /// file's channel mask is 0, since sends have no loudspeaker position.
+    /// If `true`, the file has four channels: left, right, and the sends to the reverb and to the
+    /// chorus of a mix. Its channel mask is 0, because sends have no loudspeaker position.
     #[serde(default)]
     sends: bool,
 }
@@ -98,17 +100,17 @@ fn empty_list() -> JsonText {
     JsonText::of_value(&Value::Array(Vec::new()))
 }
 
-/// Renders notes with a SoundFont to a 32-bit float WAV file. The samples equal those of a track
-/// with these notes in the page, before its fader.
+/// Renders notes with a SoundFont to a 32-bit float WAV file. The samples are identical to those of
+/// a track with these notes in the page, before its fader.
 #[utoipa::path(post, path = "/plugins/soundfont-render", tag = "plugins", request_body = SoundFontRenderRequest,
     responses((status = 200, description = "The sound", content_type = FORMAT.media_type(), headers(
-            ("X-Soundfont-Id" = String, description = "The bank that was played"),
-            ("X-Soundfont-Fallback" = String, description = "`true` if it replaced another"),
-            ("X-Soundfont-Missing-Presets" = String, description = "Presets that the notes ask for and the bank lacks, and what \
+            ("X-Soundfont-Id" = String, description = "The SoundFont that was played"),
+            ("X-Soundfont-Fallback" = String, description = "`true` if it replaced a missing SoundFont"),
+            ("X-Soundfont-Missing-Presets" = String, description = "Presets that the notes select but the SoundFont does not have, and what \
              was played instead, such as `8:3=0:3, 5:9=none`; empty if there are none"))),
         (status = 422, description = "`soundfont_unusable`, `too_long`, `too_much_memory` or `too_much_work`", body = Problem,
             content_type = "application/problem+json"),
-        (status = 501, description = "`soundfont_render_unavailable`: switched off, or no SoundFont is installed",
+        (status = 501, description = "`soundfont_render_unavailable`: disabled, or no SoundFont is installed",
             body = Problem, content_type = "application/problem+json"),
         CommonErrors))]
 pub(super) async fn render(
@@ -119,13 +121,14 @@ pub(super) async fn render(
     if !state.config.sound.soundfont_render {
         return Err(ApiError::NotImplemented {
             code: "soundfont_render_unavailable",
-            detail: "Rendering with SoundFonts is switched off here (SF_SOUNDFONT_RENDER=off).".to_owned(),
+            detail: "Rendering with SoundFonts is disabled here (SF_SOUNDFONT_RENDER=off).".to_owned(),
         });
     }
     let (runtime, work_state, body_kib) = (Handle::current(), state.clone(), body.len() as u64 / 1024);
     let owner_id = user.id.clone();
     let work = move |caller: &Caller| -> ApiResult<_> {
-        // Parsed after the wait, so that waiting requests only hold their bodies.
+        // The body is parsed after the wait, so that waiting requests keep only their bodies in
+        // memory.
         let request: SoundFontRenderRequest = parse_long(body)?;
         let sample_rate_hz = checked_rate(FORMAT, request.sample_rate_hz.unwrap_or(SAMPLE_RATE_DEFAULT_HZ))?;
         let tail_max_secs = work_state.config.limits.tail_max_secs;
@@ -137,7 +140,7 @@ pub(super) async fn render(
         let (_, project) = RequestedProject::Sent(document).into_project().map_err(with_request_pointers)?;
         let opened = snapshot.open(&work_state, soundfont_id.as_deref())?;
         let (bank, chosen) = opened.ok_or(RenderError::NoSoundFont)?;
-        // The file has no name, so it is deleted once the answer is sent.
+        // The file is unnamed, so the operating system deletes it once the answer has been sent.
         let mut file = tempfile::tempfile_in(&work_state.config.storage.dir)?;
         let buffered = std::io::BufWriter::new(RoomChecked::new(&work_state, &mut file));
         let name = &chosen.soundfont.summary.soundfont_id;
@@ -157,7 +160,7 @@ pub(super) async fn render(
     Ok(response)
 }
 
-/// The value of the response header [`MISSING_PRESETS`].
+/// Returns the value of the response header [`MISSING_PRESETS`].
 fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
     let entries = missing.iter().map(|preset| match &preset.played {
         Some(played) => format!("{}={}:{}", preset.wanted, played.bank, played.program),
@@ -166,13 +169,13 @@ fn missing_presets(missing: &[MissingPreset]) -> ApiResult<HeaderValue> {
     HeaderValue::from_str(&entries.collect::<Vec<_>>().join(", ")).map_err(ApiError::internal)
 }
 
-/// Builds a project of one track, so that the project's schema validates the request.
+/// Builds a project of one track from the request, so that the project's schema validates it.
 fn build_project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     let in_seconds = request.time_base == TimeBase::Seconds;
     if in_seconds && request.tempo_map.is_some() {
         return Err(ApiError::bad_request(
             "tempo_map_in_seconds",
-            "A tempo_map has no meaning where time_base is `seconds`; leave one of them out.",
+            "`tempo_map` has no effect if `time_base` is `seconds`; leave one of them out.",
         ));
     }
     let bpm = if in_seconds { SECONDS_BPM } else { dsp_core::tempo::DEFAULT_BPM };
@@ -185,7 +188,7 @@ fn build_project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     };
     let (notes, controls) = (events("notes", request.notes)?, events("controls", request.controls)?);
     let number = |event: View<'_>, field: &str| event.get(field).and_then(View::as_number).unwrap_or(0.0);
-    // A note must begin before its item's end.
+    // A note must begin before the end of its item.
     let note_end = |note: View<'_>| number(note, "tick") + number(note, "length_ticks").max(1.0);
     let note_ends = notes.view().entries().map(note_end);
     let ends = note_ends.chain(controls.view().entries().map(|control| number(control, "tick")));
@@ -230,8 +233,8 @@ fn build_project(request: SoundFontRenderRequest) -> ApiResult<JsonText> {
     read_text(text.as_bytes())
 }
 
-/// Converts the times of events from seconds to ticks of [`SECONDS_BPM`]. Keeps invalid values,
-/// which validation refuses later.
+/// Converts the times of events from seconds to ticks at [`SECONDS_BPM`]. Invalid values are kept,
+/// because validation refuses them later.
 fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
     let mut text = String::with_capacity(events.as_str().len());
     push_list(&mut text, events.view().entries(), |out, event| {
@@ -242,7 +245,7 @@ fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
         let seconds = |field: &str| event.get(field).and_then(View::as_number);
         let ticks = |secs: f64| (secs * TICKS_PER_SECOND).round();
         let start = seconds("tick");
-        // Round start and end, so that adjacent notes stay adjacent.
+        // Both start and end are rounded, so that adjacent notes stay adjacent.
         let length =
             start.zip(seconds("length_ticks")).map(|(start, length)| ticks(start + length) - ticks(start));
         let mut object = ObjectWriter::new(out);
@@ -263,13 +266,13 @@ fn seconds_to_ticks(events: &JsonText) -> ApiResult<JsonText> {
     read_text(text.as_bytes())
 }
 
-/// Changes pointers into the built project to pointers into the request.
+/// Changes pointers into the built project into pointers into the request.
 fn with_request_pointers(error: ApiError) -> ApiError {
     let ApiError::Invalid { mut errors, .. } = error else { return error };
     for error in &mut errors {
         for prefix in ["/tracks/0/items/0", "/tracks/0/synth_engine"] {
-            if let Some(rest) = error.pointer.strip_prefix(prefix) {
-                error.pointer = rest.to_owned();
+            if let Some(request_pointer) = error.pointer.strip_prefix(prefix) {
+                error.pointer = request_pointer.to_owned();
             }
         }
     }

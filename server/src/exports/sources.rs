@@ -1,4 +1,4 @@
-//! Opens the SoundFonts and recordings of an export.
+//! Opens the SoundFonts and recordings that an export needs.
 
 use std::collections::HashMap;
 
@@ -16,18 +16,18 @@ use crate::rendering::sources::{Recording, Sources};
 use crate::soundfonts::Snapshot;
 use crate::state::AppState;
 
-/// A user's SoundFonts and recordings for a project.
+/// The SoundFonts and recordings that a user has for a project.
 pub(super) struct ProjectSources<'a> {
     snapshot: &'a Snapshot,
     state: &'a AppState,
-    /// Ids of the opened banks.
+    /// Ids of the SoundFonts that were opened.
     pub(super) soundfonts: Vec<String>,
     recordings: HashMap<String, Recording>,
     owner_id: String,
 }
 
 impl<'a> ProjectSources<'a> {
-    /// Opens the recordings of `owner_id` that a project names. Blocks, and ends when
+    /// Opens the recordings of `owner_id` that a project refers to. Blocks, and fails when
     /// `should_continue` returns false.
     pub(super) fn open(
         state: &'a AppState,
@@ -75,7 +75,7 @@ impl Sources for ProjectSources<'_> {
     }
 }
 
-/// Opens the recordings of a project that its owner has. Blocks.
+/// Opens those recordings of a project that its owner has. Blocks.
 fn open_recordings(
     state: &AppState,
     runtime: &Handle,
@@ -84,10 +84,10 @@ fn open_recordings(
     should_continue: &mut dyn FnMut() -> bool,
 ) -> ApiResult<HashMap<String, Recording>> {
     let mut recordings = HashMap::new();
-    // One query for all files: a project may name 200,000 files that do not exist.
+    // One query returns all files: a project may refer to 200,000 files that do not exist.
     let owned = runtime.block_on(audio::ids(&state.db, owner_id))?;
     for id in files_used(project).into_iter().filter(|id| owned.contains(id)) {
-        // Converting the sample rate takes up to a minute for each file.
+        // Converting the sample rate of a file may take up to a minute.
         if !should_continue() {
             return Err(RenderError::Cancelled.into());
         }

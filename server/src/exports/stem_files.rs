@@ -1,4 +1,4 @@
-//! `GET /multitrack/stems/{stems_id}/file`, and the storage of finished archives of stems.
+//! Stores finished archives of stems, and handles `GET /multitrack/stems/{stems_id}/file`.
 
 use std::fs::File;
 use std::io::{self, BufReader};
@@ -17,24 +17,25 @@ use crate::storage::{BlobKey, Blobs, FileKind};
 /// Folder of archives of stems in the blob storage.
 pub(crate) const FOLDER: &str = "stems";
 
-/// Files of stems.
+/// The files of archives of stems.
 pub(crate) const FILES: FileKind = FileKind { folder: FOLDER, extensions: &["zip"] };
 
-/// Maximum number of finished archives of a user; the oldest are deleted.
+/// Maximum number of finished archives that a user keeps. Older ones are deleted.
 const ARCHIVES_KEPT: usize = 10;
 
-/// The file of an archive. Its name begins with the owner's id, so no other user can find it.
+/// Returns the key of an archive. Its name begins with the owner's id, so that no other user can
+/// find it.
 pub(super) fn key(owner_id: &str, stems_id: &str) -> ApiResult<BlobKey> {
     BlobKey::new(FOLDER, &format!("{owner_id}_{stems_id}"), "zip")
         .map_err(|_| ApiError::not_found("archive of stems", stems_id))
 }
 
-/// Address of an archive.
+/// Returns the path to download an archive.
 pub(super) fn url(stems_id: &str) -> String {
     format!("/api/v1/multitrack/stems/{stems_id}/file")
 }
 
-/// Deletes a user's oldest archives above [`ARCHIVES_KEPT`].
+/// Deletes the oldest archives of a user if there are more than [`ARCHIVES_KEPT`].
 pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
     let prefix = format!("{owner_id}_");
     let mut archives = blobs.entries(FOLDER)?;
@@ -46,11 +47,11 @@ pub(super) fn keep_newest(blobs: &Blobs, owner_id: &str) -> ApiResult<()> {
     Ok(())
 }
 
-/// The number of finished archives, and sentences about damaged ones. With `hashes`, also verifies
-/// the checksum of each entry. Blocks.
+/// Returns the number of finished archives, and sentences about damaged ones. If `hashes` is true,
+/// the checksum of each entry is also verified. Blocks.
 ///
 /// # Errors
-/// When the storage cannot be read.
+/// If the storage cannot be read.
 pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<String>)> {
     let (mut count, mut faults) = (0, Vec::new());
     for entry in blobs.durable_entries(FOLDER)? {
@@ -64,7 +65,8 @@ pub(crate) fn faults(blobs: &Blobs, hashes: bool) -> ApiResult<(usize, Vec<Strin
     Ok((count, faults))
 }
 
-/// Opens an archive, and reads all its entries if `read_entries`.
+/// Opens an archive. If `read_entries` is true, also reads all its entries, which verifies their
+/// checksums.
 fn check_archive(file: File, read_entries: bool) -> zip::result::ZipResult<()> {
     let mut archive = zip::ZipArchive::new(BufReader::new(file))?;
     let count = if read_entries { archive.len() } else { 0 };

@@ -1,4 +1,4 @@
-//! `POST /multitrack/stems`: renders each track's contribution to the mix into an archive.
+//! Handler of `POST /multitrack/stems`, which renders each track's part of the mix into an archive.
 
 use std::fs::File;
 use std::io;
@@ -25,19 +25,20 @@ use crate::state::AppState;
 use crate::storage::ensure_room;
 use crate::tasks::{Kind, StartedTask};
 
-/// The task that renders stems.
+/// The kind of task that renders stems.
 pub(crate) const STEMS: Kind = Kind { name: Stems::KIND, run: run_task::<Stems>, discard: None };
 
-/// File size in bytes from which an entry of the archive uses Zip64; leaves room for headers.
+/// Minimum file size in bytes at which an entry of the archive uses Zip64. It leaves space for
+/// headers below 4 GiB.
 const ZIP64_MIN_BYTES: u64 = u32::MAX as u64 - 65_536;
 
-/// The tracks to render as stems, and how.
+/// The tracks to render as stems, and the options of the export.
 #[derive(Debug, Deserialize, ToSchema)]
 pub(super) struct StemsRequest {
-    /// The project, and how.
+    /// The project, and the options of the export.
     #[serde(flatten)]
     export: ExportRequest,
-    /// Ids of the tracks; by default all that play something and are not muted.
+    /// Ids of the tracks; by default those of all tracks that play something and are not muted.
     tracks: Option<Vec<String>>,
 }
 
@@ -49,32 +50,32 @@ impl LongFields for StemsRequest {
 #[derive(Debug, Serialize, ToSchema)]
 #[schema(as = Stems)]
 pub(super) struct StemsAnswer {
-    /// Identifies the archive.
+    /// Id of the archive.
     stems_id: String,
-    /// Address of the archive. The ten newest archives of a user are kept.
+    /// Path to download the archive. The ten newest archives of a user are kept.
     url: String,
-    /// Its size in bytes.
+    /// Size of the archive in bytes.
     size_bytes: u64,
     /// Sample rate of the stems in hertz.
     sample_rate_hz: u32,
-    /// Length of each in seconds.
+    /// Length of each stem in seconds.
     duration_secs: f64,
     /// The stems, in the order of their tracks.
     stems: Vec<Stem>,
-    /// Parts of the project that the engine cannot play.
+    /// Parts of the project that could not be rendered.
     left_out: Vec<LeftOutOfRender>,
     /// Missing SoundFonts and presets of the project, and what played instead.
     missing_sounds: Vec<MissingSound>,
-    /// The same as sentences; also that all stems are silent.
+    /// The missing sounds as sentences. There is also a warning if all stems are silent.
     warnings: Vec<String>,
 }
 
 /// A stem.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct Stem {
-    /// Id of its track.
+    /// Id of the stem's track.
     track_id: String,
-    /// Its file in the archive.
+    /// Name of the stem's file in the archive.
     file_name: String,
     /// Highest magnitude of any sample; 1 is full scale.
     peak: f64,
@@ -84,10 +85,10 @@ pub(super) struct Stem {
     true_peak_db: Option<f64>,
 }
 
-/// Renders each track's part of the mix to a separate file. It includes the track's fader, sends,
-/// buses, groups and the master's fader, but not the master's effects and limiter. All files begin
-/// with the song and have the same length. If tracks share only faders and reverbs, the files add
-/// up to the mix. The task's result is a `Stems`.
+/// Renders each track's part of the mix to a separate file. A part includes the track's fader, its
+/// sends, buses and groups, and the master's fader, but not the master's effects and limiter. All
+/// files begin at the start of the song and have the same length. If tracks share only faders and
+/// reverbs, the sum of the files is the mix. The task's result is a `Stems`.
 #[utoipa::path(post, path = "/multitrack/stems", tag = "multitrack", request_body = StemsRequest,
     responses((status = 202, description = "The task; its result is a `Stems`", body = StartedTask),
         (status = 404, description = "The caller has no such project"), CommonErrors))]
@@ -116,7 +117,7 @@ impl Export for Stems {
         let parts = opened.parts()?;
         let tracks = track_indices(project, &parts, self.tracks)?;
 
-        // The archive, plus one stem at a time.
+        // The disk must have space for the archive, plus one stem at a time.
         let bytes = parts.file_bytes(&options).saturating_mul(tracks.len() as u64 + 1);
         ensure_room(state, opened.runtime, state.blobs.root(), bytes)?;
         let stems_id = uuid::Uuid::new_v4().simple().to_string();
@@ -126,7 +127,7 @@ impl Export for Stems {
         let (mut stems, mut frames, mut is_silent) = (Vec::new(), 0, true);
         for (number, &index) in tracks.iter().enumerate() {
             let track = &project.tracks[index];
-            // The number distinguishes tracks of the same name.
+            // The number distinguishes tracks with the same name.
             let file_name = options.format.file_name(&format!("{:02} {}", index + 1, file_stem(&track.name)));
             let step = format!("Rendering {file_name}");
             let (stem, report) = opened.render(|writer| {
@@ -168,7 +169,7 @@ impl Export for Stems {
     }
 }
 
-/// Indices of the requested tracks.
+/// Returns the indices of the requested tracks.
 fn track_indices(project: &Project, parts: &Parts, tracks: Option<Vec<String>>) -> ApiResult<Vec<usize>> {
     let indices = match tracks {
         None => parts.audible_tracks(),

@@ -1,11 +1,12 @@
-//! Counts the values of JSON without building them.
+//! Counts the values in JSON without storing them.
 
 use core::cell::Cell;
 use core::fmt;
 
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
-/// Counts values without names of fields, and stops above `max`. `None` for malformed JSON.
+/// Counts the values, without the names of fields, and stops when there are more than `max`.
+/// Returns `None` if the JSON is malformed.
 pub(super) fn count(bytes: &[u8], max: usize) -> Option<usize> {
     let count = Cell::new(0);
     let counter = Counter { count: &count, max };

@@ -1,7 +1,7 @@
-//! Files and processes of this machine: the service's helpers, and files that a desktop saves.
+//! Helper processes of the service, and files that are saved on a desktop.
 //!
-//! For administrators only (on a desktop, the local user): ending a helper stops the work of other
-//! users, and saving writes outside the storage folder.
+//! Both are for administrators (on a desktop, the local user): ending a helper stops the work of
+//! other users, and saving writes outside the storage folder.
 
 mod processes;
 mod queries;
@@ -15,7 +15,7 @@ use crate::extract::BodyLimit;
 use crate::router::with_body_limit;
 use crate::state::AppState;
 
-/// The routes of this slice, relative to `/api/v1`.
+/// Returns the routes of this slice, relative to `/api/v1`.
 pub fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let limit = BodyLimit::of(config.limits.upload_max_bytes, "A file to save");
     OpenApiRouter::new()

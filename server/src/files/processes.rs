@@ -1,4 +1,4 @@
-//! `/files/processes`.
+//! Handlers of `/files/processes`.
 
 use axum::extract::State;
 use axum::http::StatusCode;
@@ -15,20 +15,20 @@ use crate::state::AppState;
 /// Helper processes.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct HelperList {
-    /// Those of this process that run now, the oldest first.
+    /// The helpers of this process that run now, the oldest first.
     items: Vec<Helper>,
 }
 
-/// Lists the running helper processes of this process of the service. Administrators and callers on
-/// this machine only.
+/// Lists the running helper processes of this process of the service. Only administrators and
+/// callers on this machine may do this.
 #[utoipa::path(get, path = "/files/processes", tag = "files", security(("bearer" = ["admin", "local"])),
     responses((status = 200, body = HelperList), CommonErrors))]
 pub(super) async fn list(State(state): State<AppState>, _: AdminOrLocal) -> Json<HelperList> {
     Json(HelperList { items: state.helpers.list() })
 }
 
-/// Ends a helper process. Its work counts as cancelled. Administrators and callers on this machine
-/// only.
+/// Ends a helper process. Its work counts as cancelled. Only administrators and callers on this
+/// machine may do this.
 #[utoipa::path(delete, path = "/files/processes/{id}", tag = "files", security(("bearer" = ["admin", "local", "log_in"])),
     params(("id" = u64, Path, description = "Id of the helper")),
     responses((status = 202, description = "The process was signalled to end", body = Helper), CommonErrors))]

@@ -1,4 +1,4 @@
-//! `POST /files/save`: saves a file in the Documents folder of a desktop.
+//! Handler of `POST /files/save`, which saves a file in the Documents folder of a desktop.
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind, Write as _};
@@ -17,32 +17,32 @@ use crate::error::{ApiError, ApiResult, CommonErrors, Problem};
 use crate::extract::{BodyLimit, Json, Query, is_length_limit};
 use crate::state::AppState;
 
-/// Maximum length of a name in bytes: most file systems allow 255, and a number may be added.
+/// Maximum length of a name in bytes. Most file systems allow 255 bytes, and a number may be added.
 const NAME_MAX_BYTES: usize = 200;
 
-/// Maximum number of files with one name.
+/// Maximum number of files with the same name.
 const NUMBERS_MAX: u32 = 10_000;
 
-/// Names of devices on some systems, in lower case; they are reserved with any extension.
+/// Names of devices on some operating systems, in lower case. They are reserved with any extension.
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul"];
 
 /// A file that was saved.
 #[derive(Debug, Serialize, ToSchema)]
 pub(super) struct SavedFile {
-    /// Its whole path.
+    /// Absolute path of the file.
     path: String,
-    /// Its name, with a number if the name existed.
+    /// Name of the file. A number was added if the requested name existed.
     name: String,
-    /// Its size in bytes.
+    /// Size of the file in bytes.
     size_bytes: u64,
 }
 
-/// Saves the body as a file in the Documents folder of a desktop. It overwrites no file: if the
-/// name exists, the new one gets a number. Administrators only.
+/// Saves the body as a file in the Documents folder of a desktop. No file is overwritten: if the
+/// name exists, the new file gets a number. Only administrators may do this.
 #[utoipa::path(post, path = "/files/save", tag = "files", security(("bearer" = ["admin"])), params(SaveQuery),
     request_body(content = String, content_type = "application/octet-stream", description = "The file"),
     responses((status = 201, body = SavedFile),
-        (status = 501, description = "`no_documents_folder`: a server has none", body = Problem,
+        (status = 501, description = "`no_documents_folder`: a server has no such folder", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`storage_full`", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
@@ -55,7 +55,7 @@ pub(super) async fn save(
     let folder = state.config.folders.documents_dir.clone().ok_or_else(|| ApiError::NotImplemented {
         code: "no_documents_folder",
         detail:
-            "There is no folder to save in here (SF_DOCUMENTS_DIR, on a desktop); download the file instead."
+            "This service has no folder for saved files (SF_DOCUMENTS_DIR, only on a desktop); download the file instead."
                 .to_owned(),
     })?;
     body_kind::require_if_given(request.headers(), &["application/octet-stream"])?;
@@ -84,7 +84,7 @@ async fn run_blocking<T: Send + 'static>(
     Ok(tokio::task::spawn_blocking(work).await??)
 }
 
-/// A file that is being written under a temporary name, which is removed when this is dropped.
+/// A file that is being written under a temporary name. Dropping this value removes the file.
 struct Unfinished {
     file: File,
     path: PathBuf,
@@ -97,7 +97,7 @@ impl Unfinished {
         Ok(Self { file: File::create_new(&path)?, path })
     }
 
-    /// Gives the file its name, with the first free number if the name exists.
+    /// Gives the file its name. If the name exists, adds the first free number.
     fn finish(self, name: &str) -> io::Result<SavedFile> {
         self.file.sync_all()?;
         let size_bytes = self.file.metadata()?.len();
@@ -120,12 +120,13 @@ impl Unfinished {
 
 impl Drop for Unfinished {
     fn drop(&mut self) {
-        // A file that cannot be removed is hidden, and its name tells its purpose.
+        // If the file cannot be removed, it stays hidden, and its name shows where it comes from.
         let _ = fs::remove_file(&self.path);
     }
 }
 
-/// Links a file to a new name; fails if the name exists. Copies it if the disk has no hard links.
+/// Links a file to a new name. Fails if the name exists. Copies the file if the disk does not
+/// support hard links.
 fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     match fs::hard_link(from, to) {
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::PermissionDenied) => {
@@ -137,7 +138,7 @@ fn link_or_copy(from: &Path, to: &Path) -> io::Result<()> {
     }
 }
 
-/// `Song.wav` as `Song (2).wav`, and so on.
+/// Returns the name with a number, such as `Song (2).wav` for `Song.wav`.
 fn numbered(name: &str, number: u32) -> String {
     if number == 1 {
         return name.to_owned();
@@ -148,7 +149,8 @@ fn numbered(name: &str, number: u32) -> String {
     }
 }
 
-/// The name with all characters replaced that some system does not allow in names of files.
+/// Returns the name with `_` in place of all characters that some operating system does not allow
+/// in file names.
 ///
 /// # Errors
 /// 400 `bad_name` if the result is empty or too long.
@@ -158,7 +160,7 @@ fn safe_name(name: &str) -> ApiResult<String> {
     let safe = safe.trim_start_matches(['.', ' ']).trim_end_matches(['.', ' ']);
     if safe.is_empty() || safe.len() > NAME_MAX_BYTES {
         let detail = format!(
-            "The name of a file must have 1 to {NAME_MAX_BYTES} bytes without dots and spaces around it."
+            "The name of a file must have 1 to {NAME_MAX_BYTES} bytes, not counting dots and spaces around it."
         );
         return Err(ApiError::bad_request("bad_name", detail));
     }
@@ -176,7 +178,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn safe_names_stay_in_the_folder() {
+    fn any_name_becomes_a_name_within_the_folder() {
         for (name, expected) in [
             ("Song.wav", "Song.wav"),
             ("Ünï 1.zip", "Ünï 1.zip"),
@@ -199,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_precede_the_extension() {
+    fn a_number_is_added_before_the_extension() {
         assert_eq!(numbered("Song.wav", 1), "Song.wav");
         assert_eq!(numbered("Song.wav", 2), "Song (2).wav");
         assert_eq!(numbered("a.b.zip", 3), "a.b (3).zip");

@@ -1,4 +1,4 @@
-//! Helpers and saved files through the real router.
+//! Tests of helper processes and saved files through the real router.
 
 use std::fs;
 use std::path::PathBuf;
@@ -66,14 +66,14 @@ async fn a_saved_file_never_overwrites_another() {
 }
 
 #[tokio::test]
-async fn no_name_leads_out_of_the_folder() {
+async fn no_name_saves_a_file_outside_the_folder() {
     let desktop = Desktop::start(&[]).await;
     for name in ["..%2F..%2Fevil.txt", "%2Fetc%2Fpasswd", "..%5C..%5Cevil.txt", ".bashrc"] {
         let saved = desktop.save(name, "x").await.expect(201);
         let path = PathBuf::from(saved["path"].as_str().expect("a path"));
         assert_eq!(path.parent(), Some(desktop.documents.as_path()), "{name}");
     }
-    // A link in the folder is a name that is taken.
+    // A link in the folder counts as a name that is taken.
     let outside = desktop.documents.parent().expect("a folder").join("outside.txt");
     std::os::unix::fs::symlink(&outside, desktop.documents.join("link.txt")).expect("links");
     assert_eq!(desktop.save("link.txt", "x").await.expect(201)["name"], "link (2).txt");

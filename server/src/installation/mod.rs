@@ -1,8 +1,8 @@
-//! Whether the database and the stored files belong together.
+//! Checks whether the database and the stored files belong together.
 //!
-//! Both carry the id of their installation: the database in a table, the files as the name of a
-//! file in the folder `installation`. While files are stored, a start with a new database, or that
-//! of another installation, is refused, since all files would be orphans.
+//! Both contain the id of their installation: the database in a table, and the files as the name of
+//! a file in the folder `installation`. If there are stored files, the service does not start with
+//! a new database or with that of another installation, because all files would become orphans.
 
 mod store;
 
@@ -16,51 +16,52 @@ use crate::db::Db;
 use crate::inventory;
 use crate::storage::{BlobKey, Blobs, FileKind};
 
-/// Folder and extension of the file whose name is the id.
+/// Folder and extension of the file whose name is the id of the installation.
 const FILES: FileKind = FileKind { folder: "installation", extensions: &["id"] };
 
-/// How the database and the stored files relate.
+/// Whether the database and the stored files belong together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Relation {
-    /// They carry the same id.
+    /// Both have the same id.
     Same,
-    /// They may be used together, and will both carry this id, or a new one.
+    /// The database and the stored files may be used together. Both get this id, or a new one if it
+    /// is `None`.
     Compatible(Option<String>),
-    /// They do not belong together, for this reason.
+    /// The database and the stored files do not belong together, for this reason.
     Mismatch(String),
 }
 
-/// Result of counting the stored files.
+/// The ids and numbers of the stored files.
 struct Survey {
-    /// Ids of installations.
+    /// Ids of installations among the stored files.
     ids: Vec<String>,
-    /// Stored files.
+    /// Number of stored files.
     files: usize,
-    /// Those that the database knows.
+    /// Number of stored files that the database refers to.
     known: usize,
 }
 
-/// Checks that the database and the stored files belong together, and marks both with one id.
+/// Checks that the database and the stored files belong together, and marks both with the same id.
 ///
 /// # Errors
-/// When they do not, unless the settings adopt the files; the error names both.
+/// If they do not belong together, unless the settings adopt the files. The error names both.
 pub(crate) async fn claim(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<()> {
-    let wanted = match relation(config, db, blobs).await? {
+    let existing_id = match relation(config, db, blobs).await? {
         Relation::Same => return Ok(()),
         Relation::Compatible(id) => id,
         Relation::Mismatch(_) if config.adopts_files => None,
         Relation::Mismatch(reason) => anyhow::bail!("{}", refusal(config, &reason)),
     };
-    let id = store::set_id(db, &wanted.unwrap_or_else(new_id)).await?;
+    let id = store::set_id(db, &existing_id.unwrap_or_else(new_id)).await?;
     let blobs = blobs.clone();
     let marking = tokio::task::spawn_blocking(move || mark(&blobs, &id));
     marking.await?.context("cannot mark the stored files with the id of the installation")
 }
 
-/// The reason why the database and the stored files do not belong together; `None` if they do.
+/// Returns why the database and the stored files do not belong together, or `None` if they do.
 ///
 /// # Errors
-/// When one of them cannot be read.
+/// If one of them cannot be read.
 pub(crate) async fn fault(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Result<Option<String>> {
     Ok(match relation(config, db, blobs).await? {
         Relation::Same | Relation::Compatible(_) => None,
@@ -68,10 +69,10 @@ pub(crate) async fn fault(config: &StorageConfig, db: &Db, blobs: &Blobs) -> any
     })
 }
 
-/// Refuses to create a new SQLite database beside stored files.
+/// Refuses to create a new SQLite database if there are stored files.
 ///
 /// # Errors
-/// As [`claim`].
+/// Those of [`claim`].
 pub(crate) async fn refuse_missing_database(config: &StorageConfig, blobs: &Blobs) -> anyhow::Result<()> {
     let is_missing = config.database.file().is_some_and(|file| !file.exists());
     if !is_missing || config.adopts_files {
@@ -82,7 +83,7 @@ pub(crate) async fn refuse_missing_database(config: &StorageConfig, blobs: &Blob
     Ok(())
 }
 
-/// Removes the id of the installation from the stored files; the next start marks them. Blocks.
+/// Removes the id of the installation from the stored files. The next start adds it again. Blocks.
 ///
 /// # Errors
 /// If the storage fails.
@@ -107,7 +108,7 @@ async fn relation(config: &StorageConfig, db: &Db, blobs: &Blobs) -> anyhow::Res
     let survey = survey(blobs, known).await?;
     if survey.files == 0 && expected > 0 {
         tracing::warn!(
-            "the database {} (SF_DATABASE_URL) names {expected} stored files, and there are none in {}; restore them \
+            "the database {} (SF_DATABASE_URL) refers to {expected} stored files, but there are none in {}; restore them \
              from a backup",
             config.database,
             files_location(config)
@@ -126,7 +127,7 @@ fn compare(database_id: Option<String>, survey: &Survey, unknown: impl Fn() -> S
             Relation::Mismatch(format!("{reason}, and {}", unknown()))
         }
         _ if survey.known == 0 => Relation::Mismatch(unknown()),
-        // A database of a version without ids.
+        // The database is from a version without ids.
         (None, [id]) => Relation::Compatible(Some(id.clone())),
         (None, [_, _, ..]) => Relation::Mismatch(unknown()),
         (database_id, []) => Relation::Compatible(database_id),
@@ -150,11 +151,11 @@ fn ids(blobs: &Blobs) -> std::io::Result<Vec<String>> {
     Ok(blobs.durable_entries(FILES.folder)?.into_iter().map(|entry| entry.id).collect())
 }
 
-/// Stored files that a database lists.
+/// The stored files that belong to a database.
 #[derive(Default)]
 struct KnownFiles {
     names: HashSet<String>,
-    /// Ids of users, with which the names of renders and stems begin.
+    /// Ids of all users. The names of renders and stems begin with them.
     owner_ids: HashSet<String>,
 }
 
@@ -190,7 +191,7 @@ async fn survey(blobs: &Blobs, known: KnownFiles) -> anyhow::Result<Survey> {
 
 fn unknown_files(config: &StorageConfig, survey: &Survey) -> String {
     format!(
-        "the database {} (SF_DATABASE_URL) knows {} of the {} stored files in {}",
+        "the database {} (SF_DATABASE_URL) refers to {} of the {} stored files in {}",
         config.database,
         if survey.known == 0 { "none".to_owned() } else { survey.known.to_string() },
         survey.files,
@@ -198,7 +199,7 @@ fn unknown_files(config: &StorageConfig, survey: &Survey) -> String {
     )
 }
 
-/// Location of the stored files, with its setting.
+/// Returns the location of the stored files, and the setting that determines it.
 fn files_location(config: &StorageConfig) -> String {
     match &config.blobs {
         BlobStore::Local => format!("{} (SF_STORAGE_DIR)", config.dir.join("blobs").display()),
@@ -238,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_database_is_compatible_with_files_that_it_knows() {
+    fn a_database_is_compatible_with_files_that_it_refers_to() {
         check(None, &[], 0, 0, &Ok(None));
         check(Some("a"), &[], 0, 0, &Ok(Some("a")));
         check(Some("a"), &["b"], 0, 0, &Ok(Some("a")));

@@ -1,13 +1,13 @@
-//! The id of an installation in its database.
+//! The id of the installation in the database.
 
 use crate::db::Db;
 
-/// The id; `None` in a database that was never used with stored files.
+/// Returns the id, or `None` if the database was never used with stored files.
 pub(super) async fn id(db: &Db) -> Result<Option<String>, sqlx::Error> {
     sqlx::query_scalar("SELECT id FROM installation WHERE only_row = 1").fetch_optional(db).await
 }
 
-/// Stores an id unless there is one, and returns the stored one.
+/// Stores an id unless there is one. Returns the stored id.
 pub(super) async fn set_id(db: &Db, id: &str) -> Result<String, sqlx::Error> {
     sqlx::query("INSERT INTO installation (only_row, id) VALUES (1, $1) ON CONFLICT (only_row) DO NOTHING")
         .bind(id)

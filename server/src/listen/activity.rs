@@ -1,4 +1,4 @@
-//! Tracks the activity of a connection: whether it is idle, or its client does not read.
+//! Tracks the activity of a connection, to find out whether it is idle or its client does not read.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -26,14 +26,14 @@ pub(super) struct Activity {
     had_request: AtomicBool,
 }
 
-/// State of a connection.
+/// The state of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConnectionState {
-    /// It has had no request yet.
+    /// The connection has had no request yet.
     Unused,
     /// No request is open.
     Idle,
-    /// The service works on a request, or waits for more of its body or its answer.
+    /// The service works on a request, or waits for more of its body.
     Working,
     /// The client does not read an answer.
     Stalled,
@@ -56,12 +56,12 @@ impl Activity {
         self.last_ms.store(now_ms, Ordering::Relaxed);
     }
 
-    /// Time of the client's last activity, or of the opening.
+    /// Returns the time of the client's last activity, or the time when the connection was opened.
     pub(super) fn last_active_at(&self) -> Instant {
         self.opened_at + Duration::from_millis(self.last_ms.load(Ordering::Relaxed))
     }
 
-    /// Time since the client's last activity.
+    /// Returns the time since the client's last activity.
     pub(super) fn idle_time(&self) -> Duration {
         self.last_active_at().elapsed()
     }
@@ -83,8 +83,8 @@ impl Activity {
         }
     }
 
-    /// Begins a request. Returns it with a body that records activity, and the exchange that must
-    /// watch its answer.
+    /// Begins a request. Returns the request with a body that records activity, and an exchange
+    /// that must watch the answer.
     pub(super) fn begin(self: &Arc<Self>, request: Request) -> (Request, Exchange) {
         self.had_request.store(true, Ordering::Relaxed);
         self.open_requests.fetch_add(1, Ordering::Relaxed);
@@ -100,7 +100,7 @@ impl Activity {
     }
 }
 
-/// An open request, which ends when this is dropped.
+/// An open request. Dropping it ends the request.
 #[derive(Debug)]
 pub(super) struct Exchange {
     activity: Arc<Activity>,
@@ -108,7 +108,7 @@ pub(super) struct Exchange {
 }
 
 impl Exchange {
-    /// The answer with a body that records when the client reads it.
+    /// Returns the answer with a body that records when the client reads it.
     pub(super) fn watch(self, answer: Response) -> Response {
         answer.map(|body| Body::new(WatchedBody { body, exchange: self }))
     }
@@ -133,7 +133,7 @@ impl Drop for Exchange {
     }
 }
 
-/// The body of an answer. hyper polls it for a frame only when the client has room for one.
+/// The body of an answer. hyper polls it only when the client can receive another frame.
 struct WatchedBody {
     body: Body,
     exchange: Exchange,

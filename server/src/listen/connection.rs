@@ -1,4 +1,4 @@
-//! Serves one connection, by HTTP/1 or HTTP/2, with TLS or without.
+//! Serves one connection over HTTP/1 or HTTP/2, with or without TLS.
 
 use std::convert::Infallible;
 use std::net::SocketAddr;
@@ -30,7 +30,7 @@ use super::{Https, Shared, redirect};
 /// Time limit of a TLS handshake.
 const HANDSHAKE_WITHIN: Duration = Duration::from_secs(10);
 
-/// Buffer of each connection for the head of a request and for parts of bodies, in bytes.
+/// Size of a connection's buffer for the head of a request and for parts of bodies, in bytes.
 const HTTP1_BUFFER_MAX_BYTES: usize = 64 * 1024;
 
 /// Maximum number of concurrent requests of an HTTP/2 connection.
@@ -39,13 +39,13 @@ const STREAMS_MAX: u32 = 64;
 /// Receive window of an HTTP/2 connection and of each of its streams, in bytes.
 const HTTP2_WINDOW_BYTES: u32 = 1024 * 1024;
 
-/// Maximum number of unsent bytes of an HTTP/2 answer, in addition to the last chunk of a file.
+/// Maximum number of unsent bytes of an HTTP/2 answer, besides the last chunk of a file.
 const HTTP2_SEND_MAX_BYTES: usize = 64 * 1024;
 
-/// Maximum size of the headers of an HTTP/2 request in bytes (RFC 9113, section 6.5.2).
+/// Maximum size of the headers of an HTTP/2 request, in bytes (RFC 9113, section 6.5.2).
 const HTTP2_HEADERS_MAX_BYTES: u32 = 32 * 1024;
 
-/// First byte of a TLS handshake (RFC 8446, section 5.1): no request begins with it.
+/// First byte of a TLS handshake (RFC 8446, section 5.1). No HTTP request begins with it.
 const TLS_HANDSHAKE: u8 = 22;
 
 /// Serves a connection until it ends, is idle for too long, or the service stops.
@@ -71,7 +71,7 @@ pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr, act
             }
         }
         Ok(Ok(Handshake::Plain(stream))) => redirect::serve(stream, shared.idle_max).await,
-        // Scanners, and browsers that distrust the certificate.
+        // Typical causes are scanners, and browsers that do not trust the certificate.
         Ok(Err(error)) => tracing::debug!(%peer, %error, "a TLS handshake failed"),
         Err(_) => tracing::debug!(%peer, "a TLS handshake took too long"),
     }
@@ -80,7 +80,7 @@ pub(super) async fn run(shared: Shared, stream: TcpStream, peer: SocketAddr, act
 /// The result of a handshake on the HTTPS port.
 enum Handshake {
     Encrypted(Box<TlsStream<StallGuard<SharedStream>>>, SharedStream),
-    /// The client speaks HTTP without TLS.
+    /// The client uses HTTP without TLS.
     Plain(TcpStream),
 }
 
@@ -113,7 +113,7 @@ where
     let (pending, requests) = (PendingRequest::new(), AtomicU64::new(0));
     let service = service_fn(|request| {
         let number = requests.fetch_add(1, Ordering::Relaxed) + 1;
-        let (request, exchange) = activity.begin(received(request, peer, is_encrypted));
+        let (request, exchange) = activity.begin(prepared(request, peer, is_encrypted));
         let request = pending.watch(request, number);
         async {
             let answer = answer(shared, request).await;
@@ -122,7 +122,8 @@ where
         }
     });
     let mut builder = http1::Builder::new();
-    // The time-out of heads also applies between requests, so it ends idle connections too.
+    // The time limit for request heads also applies between requests, so it also ends idle
+    // connections.
     builder.timer(TokioTimer::new()).header_read_timeout(shared.idle_max);
     builder.max_buf_size(HTTP1_BUFFER_MAX_BYTES);
     let mut connection = pin!(builder.serve_connection(io, service).with_upgrades());
@@ -137,7 +138,7 @@ where
     };
     tokio::select! {
         outcome = serving => log_outcome(peer, outcome),
-        () = pending.client_disconnected(stream) => tracing::debug!(%peer, "a client disconnected, or sent more than is read"),
+        () = pending.client_disconnected(stream) => tracing::debug!(%peer, "a client disconnected, or sent more bytes while its request was waiting"),
     }
 }
 
@@ -146,7 +147,7 @@ where
     Io: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let service = service_fn(|request| {
-        let (request, exchange) = activity.begin(received(request, peer, true));
+        let (request, exchange) = activity.begin(prepared(request, peer, true));
         let shared = shared.clone();
         async move { answer(&shared, request).await.map(|answer| exchange.watch(answer)) }
     });
@@ -158,7 +159,7 @@ where
         .initial_connection_window_size(HTTP2_WINDOW_BYTES)
         .max_send_buf_size(HTTP2_SEND_MAX_BYTES)
         .max_header_list_size(HTTP2_HEADERS_MAX_BYTES)
-        // Ends connections whose peer has vanished.
+        // This ends connections whose peer no longer answers.
         .keep_alive_interval(shared.idle_max)
         .keep_alive_timeout(shared.idle_max);
     let mut connection = pin!(builder.serve_connection(io, service));
@@ -188,22 +189,22 @@ where
         }
         if !is_ending {
             is_ending = true;
-            // Active requests are served to their end.
+            // Active requests are still served to their end.
             connection.as_mut().graceful_shutdown();
         }
     };
     log_outcome(peer, outcome);
 }
 
-/// Logs a broken connection for debugging only: it is not a fault of the service.
+/// Logs a broken connection at the level `debug`, because it is not an error of the service.
 fn log_outcome(peer: SocketAddr, outcome: hyper::Result<()>) {
     if let Err(error) = outcome {
         tracing::debug!(%peer, %error, "a connection ended early");
     }
 }
 
-/// The request with the extensions and headers that the router expects.
-fn received(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: bool) -> Request {
+/// Returns the request with the extensions and headers that the router expects.
+fn prepared(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: bool) -> Request {
     let mut request: Request = request.map(Body::new);
     set_host(&mut request);
     request.extensions_mut().insert(ConnectInfo(peer));
@@ -213,12 +214,13 @@ fn received(request: hyper::Request<Incoming>, peer: SocketAddr, is_encrypted: b
     request
 }
 
-/// Hands a request to the router.
+/// Passes a request to the router.
 async fn answer(shared: &Shared, request: Request) -> Result<Response, Infallible> {
     shared.router.clone().oneshot(request).await
 }
 
-/// Sets `Host` to the `:authority` of HTTP/2 (RFC 9113, section 8.3.1), as the router reads `Host`.
+/// Sets `Host` to the `:authority` of HTTP/2 (RFC 9113, section 8.3.1), because the router reads
+/// `Host`.
 fn set_host(request: &mut Request) {
     if request.headers().contains_key(header::HOST) {
         return;

@@ -1,9 +1,9 @@
 //! Detects that a client has disconnected while its request waits for an answer.
 //!
-//! While hyper works on a request and has buffered bytes of another one, it does not read. So it
+//! While hyper works on a request and has buffered bytes of the next one, it does not read. So it
 //! does not notice that the client has closed the connection. The request would keep waiting, and
-//! the connection would count for its address. So clients must not send more than hyper reads while
-//! a complete request waits.
+//! the connection would keep counting for its address. Therefore a connection with unread bytes is
+//! closed too: clients must not send more than hyper reads while a complete request waits.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -16,12 +16,12 @@ use tokio::sync::watch;
 
 use super::shared_stream::SharedStream;
 
-/// Time until the first check of the connection, and the longest interval of checks. Two checks in
-/// a row must find unread bytes, since hyper may be about to read.
+/// Time until the first check of a connection, and the longest interval between checks. Unread
+/// bytes must be found in two consecutive checks, because hyper may be about to read them.
 const FIRST_CHECK_AFTER: Duration = Duration::from_millis(20);
 const CHECK_EVERY: Duration = Duration::from_millis(250);
 
-/// The number of the complete request that waits for its answer; 0: none.
+/// The number of the complete request that waits for its answer; 0 if there is none.
 #[derive(Debug, Clone)]
 pub(super) struct PendingRequest(watch::Sender<u64>);
 
@@ -30,7 +30,8 @@ impl PendingRequest {
         Self(watch::Sender::new(0))
     }
 
-    /// The request with a body that reports when it is complete. `number` identifies the request.
+    /// Returns the request with a body that reports when it is complete. `number` identifies the
+    /// request.
     pub(super) fn watch(&self, request: Request, number: u64) -> Request {
         request.map(|body| {
             let watched = WatchedBody { body, number, pending: self.clone() };
@@ -39,7 +40,7 @@ impl PendingRequest {
         })
     }
 
-    /// Records that the request has its answer.
+    /// Records that the request has been answered.
     pub(super) fn end(&self) {
         self.0.send_replace(0);
     }
@@ -48,7 +49,7 @@ impl PendingRequest {
     pub(super) async fn client_disconnected(&self, stream: &SharedStream) {
         let mut pending = self.0.subscribe();
         loop {
-            // The sender is `self`, which exists as long as this runs.
+            // The sender is `self`, so it exists while this runs.
             let number = pending.wait_for(|number| *number > 0).await.map_or(0, |number| *number);
             let (mut check_after, mut was_unread) = (FIRST_CHECK_AFTER, false);
             loop {

@@ -1,7 +1,7 @@
-//! Accepts connections, with HTTPS or without, and closes idle ones.
+//! Accepts connections, with or without HTTPS, and closes idle ones.
 //!
-//! The router gets each request with its peer's address, with [`Https`] if it was encrypted, and
-//! with a `Host` header in all versions of HTTP.
+//! The router gets each request with the address of its peer, with [`Https`] if it was encrypted,
+//! and with a `Host` header in all versions of HTTP.
 
 mod activity;
 mod connection;
@@ -26,10 +26,11 @@ use tokio_util::task::TaskTracker;
 
 use crate::config::NetworkConfig;
 
-/// Wait after a failure to accept a connection, most likely for lack of file descriptors.
+/// Wait after a connection could not be accepted. The most likely cause is a lack of file
+/// descriptors.
 const ACCEPT_AGAIN_AFTER: Duration = Duration::from_millis(500);
 
-/// Extension of requests that reached this process encrypted.
+/// Extension of requests that arrived encrypted at this process.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Https;
 
@@ -42,7 +43,8 @@ struct Shared {
     stop: CancellationToken,
 }
 
-/// Serves until `stop`, then accepts no more connections and waits for the open ones to end.
+/// Serves connections until `stop`. Then accepts no more connections, and waits for the open ones
+/// to end.
 pub(crate) async fn serve(
     listener: TcpListener,
     router: Router,
@@ -62,7 +64,8 @@ pub(crate) async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let Some(counted) = open.admit(peer.ip()) else { continue };
-                // Sends small answers without waiting for an acknowledgement.
+                // Without this, small answers would wait for an acknowledgement (Nagle's
+                // algorithm).
                 if let Err(error) = stream.set_nodelay(true) {
                     tracing::debug!(%error, "a connection was closed before it was served");
                     continue;
@@ -92,7 +95,7 @@ fn concerns_one_connection(error: &io::Error) -> bool {
     matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
 }
 
-/// The URL of an address for a browser on this machine.
+/// Returns the URL at which a browser on this machine reaches an address.
 pub(crate) fn url(scheme: &str, bound: SocketAddr) -> String {
     use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
     let ip = match bound.ip() {

@@ -1,4 +1,4 @@
-//! Limits open connections, in total and by address.
+//! Limits the number of open connections, in total and per address.
 
 use std::collections::HashMap;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use super::activity::Activity;
 use crate::client_address::network_of;
 use crate::config::ConnectionLimits;
 
-/// Shortest interval of log lines about refused connections.
+/// Shortest interval between log lines about refused connections.
 const WARN_EVERY: Duration = Duration::from_secs(60);
 
 /// Counts open connections.
@@ -19,7 +19,7 @@ const WARN_EVERY: Duration = Duration::from_secs(60);
 pub(super) struct OpenConnections {
     max: usize,
     max_per_address: usize,
-    /// Proxies of many clients: only the total limits them.
+    /// Trusted proxies. They have many clients, so only the total limit applies to them.
     proxies: Arc<[IpAddr]>,
     counts: Arc<Mutex<Counts>>,
 }
@@ -37,7 +37,7 @@ struct Counts {
 #[derive(Debug)]
 struct Counted {
     activity: Arc<Activity>,
-    /// Ends the connection.
+    /// Cancelling this token ends the connection.
     evicted: CancellationToken,
 }
 
@@ -46,7 +46,7 @@ struct Counted {
 pub(super) struct OpenConnection {
     counts: Arc<Mutex<Counts>>,
     id: u64,
-    /// `None` for a proxy.
+    /// Address or IPv6 network; `None` for a trusted proxy.
     network: Option<String>,
     pub(super) activity: Arc<Activity>,
     /// Cancelled when a newer connection evicts this one.
@@ -64,9 +64,10 @@ impl OpenConnections {
         Self { max, max_per_address: limits.max_per_address, proxies: proxies.into(), counts: Arc::default() }
     }
 
-    /// Counts a connection from `peer`; `None` if there are too many. An address may have at most a
-    /// quarter of the number of free connections, so that several addresses leave room for others.
-    /// A full address evicts its connection with the oldest activity among the idle ones.
+    /// Counts a connection from `peer`. Returns `None` if there are too many. An address may have
+    /// at most a quarter of the number of free connections, so that several addresses leave
+    /// connections for others. If an address has reached its limit, the idle connection with the
+    /// oldest activity is evicted.
     pub(super) fn admit(&self, peer: IpAddr) -> Option<OpenConnection> {
         let peer = peer.to_canonical();
         let network = (!self.proxies.contains(&peer)).then(|| network_of(peer));
@@ -75,7 +76,7 @@ impl OpenConnections {
             counts.refuse(
                 peer,
                 self.max,
-                "connections in all (SF_CONNECTIONS_MAX, or the limit on open files)",
+                "connections in total (SF_CONNECTIONS_MAX, or the limit on open files)",
             );
             return None;
         }
@@ -83,7 +84,7 @@ impl OpenConnections {
         let count = connections.map_or(0, HashMap::len);
         let is_full = count >= self.max_per_address || count > 0 && 4 * count >= self.max - counts.total;
         if is_full && !network.as_ref().is_some_and(|name| counts.evict(name)) {
-            counts.refuse(peer, count, "connections of its address (SF_CONNECTIONS_PER_ADDRESS)");
+            counts.refuse(peer, count, "connections from its address (SF_CONNECTIONS_PER_ADDRESS)");
             return None;
         }
         counts.total += 1;
@@ -98,7 +99,8 @@ impl OpenConnections {
 }
 
 impl Counts {
-    /// Ends the idle connection of an address with the oldest activity. False if none is idle.
+    /// Evicts the idle connection of an address with the oldest activity. Returns false if none is
+    /// idle.
     fn evict(&mut self, network: &str) -> bool {
         let connections = self.by_network.get(network).into_iter().flatten();
         let idle = connections.filter(|(_, counted)| counted.activity.is_idle());
@@ -125,7 +127,7 @@ impl Counts {
         self.refused += 1;
         if self.warned_at.is_none_or(|at| at.elapsed() >= WARN_EVERY) {
             let refused = std::mem::take(&mut self.refused);
-            tracing::warn!(%peer, refused, "refusing connections: there are {max} {what} already");
+            tracing::warn!(%peer, refused, "refusing connections: there are already {max} {what}");
             self.warned_at = Some(Instant::now());
         }
     }
@@ -135,7 +137,7 @@ impl Drop for OpenConnection {
     fn drop(&mut self) {
         let mut counts = lock(&self.counts);
         match &self.network {
-            // An evicted connection has been removed already.
+            // An evicted connection has already been removed.
             Some(network) => _ = counts.remove(network, self.id),
             None => counts.total -= 1,
         }
@@ -163,7 +165,7 @@ mod tests {
         OpenConnections::new(&limits, &[[192, 0, 2, 1].into()])
     }
 
-    /// A connection with an open request, which cannot be evicted.
+    /// Returns a connection with an open request. It cannot be evicted.
     fn in_use(open: &OpenConnections, peer: IpAddr) -> Option<(OpenConnection, Exchange)> {
         let connection = open.admit(peer)?;
         let (_, exchange) = connection.activity.begin(Request::default());
@@ -177,31 +179,31 @@ mod tests {
     #[test]
     fn connections_are_limited_by_address_and_in_total() {
         let open = connections(100, 2);
-        let first = in_use(&open, address(1)).expect("the first");
-        let _second = in_use(&open, address(1)).expect("the second");
-        assert!(open.admit(address(1)).is_none(), "two of one address");
+        let first = in_use(&open, address(1)).expect("the first connection");
+        let _second = in_use(&open, address(1)).expect("the second connection");
+        assert!(open.admit(address(1)).is_none(), "an address may have two connections");
         let _other = open.admit(address(2)).expect("another address");
         drop(first);
-        open.admit(address(1)).expect("there is room again");
+        open.admit(address(1)).expect("the address is below its limit again");
         let open = connections(5, 2);
         let _five: Vec<_> = (0..5).map(|last| open.admit(address(last)).expect("a new address")).collect();
-        assert!(open.admit(address(5)).is_none(), "five in all");
+        assert!(open.admit(address(5)).is_none(), "there may be five connections in total");
     }
 
     #[test]
     fn the_idle_connection_with_the_oldest_activity_is_evicted() {
         let open = connections(100, 3);
-        let (busy, _exchange) = in_use(&open, address(1)).expect("the first");
-        let idle = open.admit(address(1)).expect("the second");
-        let later = open.admit(address(1)).expect("the third");
-        let _fourth = open.admit(address(1)).expect("the second is evicted");
+        let (busy, _exchange) = in_use(&open, address(1)).expect("the first connection");
+        let idle = open.admit(address(1)).expect("the second connection");
+        let later = open.admit(address(1)).expect("the third connection");
+        let _fourth = open.admit(address(1)).expect("the second connection is evicted");
         assert!(!busy.evicted.is_cancelled() && idle.evicted.is_cancelled() && !later.evicted.is_cancelled());
         drop(idle);
         assert_eq!(lock(&open.counts).total, 3);
     }
 
     #[test]
-    fn addresses_with_many_connections_leave_room_for_others() {
+    fn addresses_with_many_connections_leave_connections_for_others() {
         let open = connections(4_096, 512);
         let alone: Vec<_> = std::iter::from_fn(|| in_use(&open, address(0))).collect();
         assert_eq!(alone.len(), 512);
@@ -218,10 +220,10 @@ mod tests {
     #[test]
     fn an_ipv6_network_counts_as_one_address_and_a_proxy_has_no_limit() {
         let open = connections(9, 1);
-        let _one = in_use(&open, "2001:db8::1".parse().unwrap()).expect("the first");
-        assert!(open.admit("2001:db8::2".parse().unwrap()).is_none(), "the same /64");
+        let _one = in_use(&open, "2001:db8::1".parse().unwrap()).expect("the first connection");
+        assert!(open.admit("2001:db8::2".parse().unwrap()).is_none(), "both addresses are in the same /64");
         let proxied: Vec<_> = (0..8).map(|_| open.admit([192, 0, 2, 1].into())).collect();
-        assert!(proxied.iter().all(Option::is_some), "the proxy is limited by the total only");
+        assert!(proxied.iter().all(Option::is_some), "only the total limit applies to the proxy");
         assert!(open.admit([192, 0, 2, 1].into()).is_none());
         drop(proxied);
         assert_eq!(lock(&open.counts).total, 1);

@@ -1,4 +1,4 @@
-//! Redirects HTTP requests on the HTTPS port to the same address with `https://`.
+//! Redirects unencrypted HTTP requests on the HTTPS port to the same address with `https://`.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::net::TcpStream;
 
-/// Answers one request.
+/// Answers one request, and closes the connection.
 pub(super) async fn serve(stream: TcpStream, idle_max: Duration) {
     let mut builder = http1::Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(idle_max).keep_alive(false);
     let service = service_fn(async |request: Request<Incoming>| Ok::<_, Infallible>(answer(&request)));
     let serving = builder.serve_connection(TokioIo::new(stream), service);
-    // An unread body must not keep the connection open.
+    // The time limit also ends a connection whose client keeps sending a body.
     if let Ok(Err(error)) = tokio::time::timeout(idle_max, serving).await {
         tracing::debug!(%error, "a connection ended before it was redirected");
     }
@@ -27,7 +27,7 @@ fn answer<B>(request: &Request<B>) -> Response<Body> {
     let host = request.headers().get(header::HOST).and_then(|host| host.to_str().ok());
     let path = request.uri().path_and_query().map_or("/", |path| path.as_str());
     let location = host.and_then(|host| HeaderValue::from_str(&format!("https://{host}{path}")).ok());
-    let mut response = Response::new(Body::from("This address is served by https only.\n"));
+    let mut response = Response::new(Body::from("This address is only available with https.\n"));
     *response.status_mut() = match location {
         Some(_) => StatusCode::PERMANENT_REDIRECT,
         None => StatusCode::BAD_REQUEST,
@@ -43,7 +43,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_redirect_keeps_host_path_and_query() {
+    fn a_redirect_keeps_the_host_path_and_query() {
         let request = Request::get("/songs?v=1").header("host", "studio.example:8600").body(()).unwrap();
         let response = answer(&request);
         assert_eq!(response.status(), 308);

@@ -1,4 +1,4 @@
-//! A connection that can be inspected while it is read and written.
+//! A connection that can be inspected while another part reads and writes it.
 
 use std::io;
 use std::net::Shutdown;
@@ -9,7 +9,7 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 
-/// A handle of a connection, which closes with its last handle.
+/// A handle of a connection. The connection is closed when its last handle is dropped.
 #[derive(Debug, Clone)]
 pub(super) struct SharedStream(Arc<TcpStream>);
 
@@ -18,10 +18,11 @@ impl SharedStream {
         Self(Arc::new(stream))
     }
 
-    /// Whether the client has closed its side, or has sent unread bytes.
+    /// Whether the client has closed its side of the connection, or has sent bytes that are not
+    /// read yet.
     pub(super) fn has_end_or_unread_bytes(&self) -> bool {
         let mut byte = [std::mem::MaybeUninit::uninit()];
-        // Fails with `WouldBlock` if there is neither.
+        // Peeking fails with `WouldBlock` if neither is the case.
         socket2::SockRef::from(&*self.0).peek(&mut byte).is_ok()
     }
 }
@@ -80,7 +81,7 @@ impl AsyncWrite for SharedStream {
     }
 
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
-        // The system sends written bytes by itself.
+        // Nothing to do: the operating system sends written bytes itself.
         Poll::Ready(Ok(()))
     }
 

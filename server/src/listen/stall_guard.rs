@@ -1,4 +1,4 @@
-//! Ends connections whose peer does not read.
+//! Ends connections whose peers do not read.
 
 use std::io;
 use std::pin::Pin;
@@ -8,12 +8,12 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::Sleep;
 
-/// A connection whose writes fail with `TimedOut` if they wait longer than `wait_max` for the peer.
+/// A connection whose writes fail with `TimedOut` if they wait for the peer longer than `wait_max`.
 #[derive(Debug)]
 pub(super) struct StallGuard<Io> {
     io: Io,
     wait_max: Duration,
-    /// Runs while a write waits.
+    /// Runs while a write waits for the peer.
     timer: Option<Pin<Box<Sleep>>>,
 }
 

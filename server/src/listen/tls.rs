@@ -1,4 +1,4 @@
-//! The certificate of HTTPS: loads and checks it, and reloads it when its files change.
+//! The certificate of HTTPS. It is checked when it is loaded, and reloaded when its files change.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -17,13 +17,13 @@ use tokio_util::sync::CancellationToken;
 
 use crate::config::TlsFiles;
 
-/// Interval of checks whether the files have changed.
+/// Interval at which the files are checked for changes.
 const CHECK_EVERY: Duration = Duration::from_secs(5);
 
 /// Interval of warnings about the certificate's expiry.
 const WARN_EVERY: Duration = Duration::from_secs(86_400);
 
-/// Time before the certificate's expiry from which on to warn.
+/// How long before the certificate's expiry warnings begin.
 const WARN_BEFORE: Duration = Duration::from_secs(14 * 86_400);
 
 /// The reason why a certificate cannot be used.
@@ -40,14 +40,14 @@ pub(crate) enum TlsError {
     KeyMismatch { certificate: PathBuf, key: PathBuf },
 }
 
-/// Validity of a certificate at a time.
+/// Whether a certificate is valid at a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Validity {
-    /// It is valid, or its dates cannot be read.
+    /// The certificate is valid, or its dates cannot be read.
     Valid,
-    /// It is not valid yet.
+    /// The certificate is not valid yet.
     NotYet,
-    /// It has expired.
+    /// The certificate has expired.
     Expired,
 }
 
@@ -63,7 +63,7 @@ impl Certificate {
     /// Reads the certificate and its key.
     ///
     /// # Errors
-    /// If either cannot be read or used; the error names it.
+    /// If either cannot be read or used. The error names the file.
     pub(crate) fn open(files: &TlsFiles) -> Result<Arc<Self>, TlsError> {
         let provider = Arc::new(ring::default_provider());
         let current = RwLock::new(Arc::new(read(files, &provider)?));
@@ -72,10 +72,10 @@ impl Certificate {
         Ok(Arc::new(this))
     }
 
-    /// Encrypts connections with the current certificate.
+    /// Returns an acceptor that encrypts connections with the current certificate.
     ///
     /// # Errors
-    /// If the library does not support its default protocol versions; it always does.
+    /// If the TLS library does not support its default protocol versions, which does not happen.
     pub(crate) fn acceptor(self: &Arc<Self>) -> anyhow::Result<TlsAcceptor> {
         let resolver: Arc<dyn ResolvesServerCert> = Arc::<Self>::clone(self);
         let mut config = ServerConfig::builder_with_provider(Arc::clone(&self.provider))
@@ -89,7 +89,7 @@ impl Certificate {
     /// Reads the files again. If they cannot be used, the current certificate stays.
     ///
     /// # Errors
-    /// As [`Self::open`].
+    /// Those of [`Self::open`].
     pub(crate) fn reload(&self) -> Result<(), TlsError> {
         let read = Arc::new(read(&self.files, &self.provider)?);
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = read;
@@ -117,7 +117,7 @@ impl Certificate {
         }
     }
 
-    /// Reads the files again when they change or on SIGHUP, until `stop`.
+    /// Reads the files again when they change and on SIGHUP, until `stop`.
     pub(crate) async fn keep_fresh(self: Arc<Self>, mut hangups: Hangups, stop: CancellationToken) {
         let (mut loaded_stamps, mut since_warning) = (self.file_stamps(), Duration::ZERO);
         loop {
@@ -144,7 +144,7 @@ impl Certificate {
         }
     }
 
-    /// Modification time and size of both files, which change when a file is replaced.
+    /// Returns the modification time and size of both files. They change when a file is replaced.
     fn file_stamps(&self) -> [Option<(SystemTime, u64)>; 2] {
         [&self.files.certificate, &self.files.key].map(|path| {
             let metadata = fs::metadata(path).ok()?;
@@ -153,7 +153,7 @@ impl Certificate {
     }
 }
 
-/// Receives SIGHUP from its creation on; without it, the signal would end the process.
+/// Receives SIGHUP. Without it, the signal would end the process.
 #[derive(Debug)]
 pub(crate) struct Hangups {
     #[cfg(unix)]
@@ -161,7 +161,7 @@ pub(crate) struct Hangups {
 }
 
 impl Hangups {
-    /// Begins to listen.
+    /// Begins to receive the signal.
     ///
     /// # Errors
     /// If the signal handler cannot be installed.
@@ -230,8 +230,8 @@ fn malformed(setting: &'static str, path: &Path, fault: String) -> TlsError {
     TlsError::Malformed { setting, path: path.to_owned(), fault }
 }
 
-/// The validity of a certificate at `time`, regardless of its issuer. The verifier trusts no issuer
-/// here, but checks the dates first.
+/// Returns whether a certificate is valid at `time`, regardless of its issuer. The verifier used
+/// here trusts no issuer, but it checks the dates before the issuer.
 fn validity(certified: &CertifiedKey, time: UnixTime) -> Validity {
     let Some(certificate) = certified.cert.first() else { return Validity::Valid };
     let Ok(parsed) = ParsedCertificate::try_from(certificate) else { return Validity::Valid };

@@ -1,4 +1,4 @@
-//! The last lines of the log, without secrets, kept in memory for administrators.
+//! Keeps the last lines of the log in memory for administrators, without secrets.
 
 mod redact;
 
@@ -11,28 +11,29 @@ use redact::redacted;
 use serde_json::Value;
 use tracing_subscriber::fmt::MakeWriter;
 
-/// Lines that are kept.
+/// Maximum number of lines that are kept.
 const LINES_MAX: usize = 1_000;
 
-/// Maximum length of a kept line in bytes. Longer lines are replaced by their length.
+/// Maximum length of a kept line, in bytes. A longer line is replaced with its length.
 const LINE_MAX_BYTES: usize = 8_192;
 
-/// The last lines, each a JSON object. Copies share them.
+/// The last lines of the log. Each line is a JSON object. Clones share the lines.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct LogTail(Arc<Mutex<VecDeque<String>>>);
 
 impl LogTail {
-    /// The log lines of this process, which has one log.
+    /// Returns the log lines of this process. A process has only one log.
     pub(crate) fn of_process() -> Self {
         static TAIL: std::sync::LazyLock<LogTail> = std::sync::LazyLock::new(LogTail::default);
         TAIL.clone()
     }
 
-    /// The newest lines that `wanted` accepts, at most `limit`, oldest first.
-    pub(crate) fn newest(&self, limit: usize, wanted: impl Fn(&Value) -> bool) -> Vec<Value> {
+    /// Returns the newest lines for which `is_match` returns true, at most `limit`, the oldest
+    /// first.
+    pub(crate) fn newest(&self, limit: usize, is_match: impl Fn(&Value) -> bool) -> Vec<Value> {
         let lines = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let parsed = lines.iter().rev().filter_map(|line| serde_json::from_str(line).ok());
-        let mut newest: Vec<Value> = parsed.filter(wanted).take(limit).collect();
+        let mut newest: Vec<Value> = parsed.filter(is_match).take(limit).collect();
         newest.reverse();
         newest
     }
@@ -50,7 +51,7 @@ impl LogTail {
     }
 }
 
-/// One line on its way into the ring; the log writes a line at once.
+/// Adds each written text as one line, because the log writes each line with one call.
 impl Write for LogTail {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.push(&String::from_utf8_lossy(bytes));
@@ -75,10 +76,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_newest_lines_stay_without_secrets() {
+    fn the_newest_lines_are_kept_without_secrets() {
         let mut tail = LogTail::default();
         for number in 0..LINES_MAX + 5 {
-            tail.write_all(format!("{{\"number\":{number}}}\n").as_bytes()).expect("keeps");
+            tail.write_all(format!("{{\"number\":{number}}}\n").as_bytes()).expect("adds the line");
         }
         let all = tail.newest(usize::MAX, |_| true);
         assert_eq!((all.len(), &all[0]["number"]), (LINES_MAX, &Value::from(5)));
@@ -88,8 +89,8 @@ mod tests {
             [1002, 1004]
         );
 
-        tail.write_all(b"{\"message\":\"came with Bearer abc.def\"}\n").expect("keeps");
-        tail.write_all("x".repeat(LINE_MAX_BYTES + 1).as_bytes()).expect("keeps");
+        tail.write_all(b"{\"message\":\"came with Bearer abc.def\"}\n").expect("adds the line");
+        tail.write_all("x".repeat(LINE_MAX_BYTES + 1).as_bytes()).expect("adds the line");
         let last = tail.newest(2, |_| true);
         assert_eq!(last[0]["message"], "came with Bearer (hidden)");
         assert_eq!(last[1]["message"], "(a line of 8193 bytes)");

@@ -1,4 +1,4 @@
-//! Removes secrets from log lines. No code logs secrets; this is a second safeguard.
+//! Removes secrets from log lines. No code should log secrets; this is a second safeguard.
 
 use std::borrow::Cow;
 use std::io::{self, Write};
@@ -6,55 +6,57 @@ use std::io::{self, Write};
 /// Replacement for a secret.
 const HIDDEN: &str = "(hidden)";
 
-/// Texts that precede a secret; the characters after them that may belong to it are hidden.
+/// Texts that precede a secret. The characters after them that may belong to the secret are hidden.
 const BEFORE_A_SECRET: [&str; 6] = ["Bearer ", "bearer ", "bearer.", "token=", "password=", "secret="];
 
-/// How secrets begin: API keys, and tokens (a JSON object in base64).
-const BEGIN_OF_A_SECRET: [&str; 2] = ["sfk_", "eyJ"];
+/// Texts that secrets begin with: API keys, and tokens (a JSON object in base64).
+const SECRET_PREFIXES: [&str; 2] = ["sfk_", "eyJ"];
 
-/// Minimum length of a hidden token, so that ordinary words are not hidden.
+/// Minimum length of a secret that is hidden by its first characters, so that ordinary words are
+/// not hidden.
 const SECRET_MIN_CHARS: usize = 12;
 
-/// `text` without tokens, API keys, and passwords in addresses.
+/// Returns `text` without tokens, API keys, and passwords in addresses.
 pub(super) fn redacted(text: &str) -> Cow<'_, str> {
     let mut out = Cow::Borrowed(text);
     for before in BEFORE_A_SECRET {
-        replace(&mut out, before, |rest| (before.len(), secret_length(rest)));
+        replace(&mut out, before, |tail| (before.len(), secret_length(tail)));
     }
-    for begin in BEGIN_OF_A_SECRET {
-        replace(&mut out, begin, |rest| {
-            let length = begin.len() + secret_length(rest);
+    for prefix in SECRET_PREFIXES {
+        replace(&mut out, prefix, |tail| {
+            let length = prefix.len() + secret_length(tail);
             (0, if length >= SECRET_MIN_CHARS { length } else { 0 })
         });
     }
-    replace(&mut out, "://", |rest| ("://".len(), credentials_length(rest)));
+    replace(&mut out, "://", |tail| ("://".len(), credentials_length(tail)));
     out
 }
 
-/// Hides the secret after each occurrence of `mark`. `secret` gets the text after the mark and
-/// returns the offset from the mark and the length of the secret.
-fn replace(text: &mut Cow<'_, str>, mark: &str, secret: impl Fn(&str) -> (usize, usize)) {
+/// Hides the secret at each occurrence of `marker`. The function `secret` gets the text after the
+/// marker. It returns the offset of the secret from the start of the marker, and the secret's
+/// length.
+fn replace(text: &mut Cow<'_, str>, marker: &str, secret: impl Fn(&str) -> (usize, usize)) {
     let mut from = 0;
-    while let Some(found) = text[from..].find(mark) {
-        let mark_index = from + found;
-        let (offset, length) = secret(&text[mark_index + mark.len()..]);
-        let begin = mark_index + offset;
+    while let Some(found) = text[from..].find(marker) {
+        let marker_index = from + found;
+        let (offset, length) = secret(&text[marker_index + marker.len()..]);
+        let begin = marker_index + offset;
         if length > 0 {
             text.to_mut().replace_range(begin..begin + length, HIDDEN);
             from = begin + HIDDEN.len();
         } else {
-            from = mark_index + mark.len();
+            from = marker_index + marker.len();
         }
     }
 }
 
-/// Length of a possible token at the start of `text`.
+/// Returns the length of a possible secret at the start of `text`.
 fn secret_length(text: &str) -> usize {
     let is_part = |byte: &u8| byte.is_ascii_alphanumeric() || b"-._~+/=%".contains(byte);
     text.bytes().take_while(|byte| is_part(byte)).count()
 }
 
-/// Length of the user and password that an address begins with, 0 if there are none.
+/// Returns the length of the user and password at the start of an address, or 0 if there are none.
 fn credentials_length(text: &str) -> usize {
     let end = text.find(['/', '?', ' ', '"', '\n']).unwrap_or(text.len());
     text[..end].rfind('@').unwrap_or(0)
@@ -80,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn secrets_are_hidden_and_the_rest_is_not() {
+    fn only_secrets_are_hidden() {
         for (text, expected) in [
             ("nothing to hide", "nothing to hide"),
             ("GET /x?token=a.b-c&y=1", "GET /x?token=(hidden)&y=1"),

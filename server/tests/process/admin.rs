@@ -150,7 +150,7 @@ fn invalid_commands_are_refused_with_a_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     done(&storage, &["create-user", "ada"], "");
-    refused(&storage, &["create-user", "ada"], "", "There is an account `ada` already");
+    refused(&storage, &["create-user", "ada"], "", "An account `ada` already exists");
     refused(&storage, &["create-user", "a b"], "", "`a b` cannot be a user name");
     refused(&storage, &["create-user", "bob", "--password-stdin"], "password\n", "too easy to guess");
     refused(&storage, &["create-user", "bob", "--password-stdin"], "", "no password on standard input");

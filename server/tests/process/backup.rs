@@ -249,7 +249,7 @@ fn only_a_database_of_postgresql_needs_its_programs() {
         assert!(said.status.success());
     }
     let said = backup("files", &["--without-database"]);
-    assert!(String::from_utf8_lossy(&said.stdout).contains("The database is not among them."));
+    assert!(String::from_utf8_lossy(&said.stdout).contains("The database was not saved."));
     assert!(installation.path("files").join("backup.json").exists());
 }
 

@@ -111,7 +111,7 @@ fn a_start_without_the_stored_files_warns_and_keeps_the_database() {
     let log = service.take_stderr();
     assert!(service.stop().0.success());
     let printed = std::io::read_to_string(log).expect("reads");
-    assert!(printed.contains("stored files, and there are none in"), "{printed}");
+    assert!(printed.contains("stored files, but there are none in"), "{printed}");
     fs::remove_dir_all(&blobs).expect("removes");
     fs::rename(&kept, &blobs).expect("moves");
     has_the_recording(&storage, &file);

@@ -1,4 +1,4 @@
-//! Access to the administrators' operations.
+//! Tests of who may call the administrators' operations.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 use super::{admin, id_of};
 use crate::test_app::TestApp;
 
-/// Every operation of the slice, with a valid body, and whether API keys are refused.
+/// Every operation of `/admin`, with a valid body. The last value says whether API keys are
+/// refused.
 fn operations() -> Vec<(Method, &'static str, Value, bool)> {
     vec![
         (Method::GET, "/api/v1/admin/users", Value::Null, false),
@@ -29,7 +30,7 @@ fn operations() -> Vec<(Method, &'static str, Value, bool)> {
 }
 
 #[tokio::test]
-async fn users_without_the_role_are_refused() {
+async fn users_without_the_admin_role_are_refused() {
     let app = TestApp::with(&[("SF_REGISTRATION", "invite")]).await;
     let user = app.token_of_new_user("ada").await;
     let key = app.api_key(&user).await;
@@ -57,7 +58,8 @@ async fn administrators_and_local_callers_are_admitted() {
         for call in [app.remote(method.clone(), path).token(&token), app.local(method.clone(), path)] {
             let call = if body.is_null() { call } else { call.json(&body) };
             let status = call.send().await.status.as_u16();
-            // The second `eve` is a conflict, and there is no `any`.
+            // `eve` exists from the second caller on (409). No account, invitation or task has the
+            // id `any`.
             let expected: &[u16] = if path.contains("any") { &[404] } else { &[200, 201, 409] };
             assert!(expected.contains(&status), "{method} {path}: {status}");
         }
@@ -65,7 +67,7 @@ async fn administrators_and_local_callers_are_admitted() {
 }
 
 #[tokio::test]
-async fn an_administrators_key_reads_but_changes_no_accounts() {
+async fn an_administrators_api_key_may_read_but_not_change_accounts() {
     let app = TestApp::with(&[("SF_REGISTRATION", "invite")]).await;
     let key = app.api_key(&app.admin_token().await).await;
     for (method, path, body, refused) in operations() {
@@ -95,7 +97,7 @@ async fn an_administrator_who_must_change_the_password_is_refused() {
 }
 
 #[tokio::test]
-async fn a_new_role_applies_from_the_next_request_on() {
+async fn a_changed_role_applies_to_the_next_request() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let path = format!("/api/v1/admin/users/{}", id_of(&app, "ada").await);

@@ -1,4 +1,4 @@
-//! The entries of the audit log, and reading them.
+//! Tests of the audit log: its entries, and how they are listed.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use crate::test_app::TestApp;
 const AUDIT: &str = "/api/v1/admin/audit";
 const STRONG: &str = "tuba-lattice-overbid-9";
 
-/// Actions, oldest first.
+/// The actions of a page's entries, oldest first.
 fn actions(page: &Value) -> Vec<String> {
     let items = page["items"].as_array().expect("entries").iter().rev();
     items.map(|entry| entry["action"].as_str().unwrap_or_default().to_owned()).collect()
@@ -33,13 +33,13 @@ async fn log_ins_are_recorded_with_account_time_and_address() {
     assert!(entries[2]["at"].as_str().is_some_and(|at| at.ends_with('Z')));
     assert_eq!((&entries[1]["target"], &entries[1]["via"]), (&json!("ada"), &json!("nobody")));
     assert_eq!(entries[1]["actor_id"], Value::Null);
-    // A user may have typed the password as the name.
+    // The target is hidden, because a user may have typed the password as the name.
     assert_eq!(entries[0]["target"], "an unknown name");
     assert!(!log.to_string().contains("secret") && !log.to_string().contains("hunter2"), "{log}");
 }
 
 #[tokio::test]
-async fn a_trusted_proxy_reports_the_address() {
+async fn the_address_comes_from_a_trusted_proxys_header() {
     let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.77"), ("SF_TRUST_LOCAL", "on")]).await;
     crate::auth::add_test_user(&app.state, "ada", STRONG).await;
     let body = json!({ "username": "ada", "password": STRONG });
@@ -97,14 +97,14 @@ async fn every_change_of_an_account_is_recorded() {
     ];
     assert_eq!(actions(&log), expected);
     let entries = log["items"].as_array().expect("entries");
-    let of = |action: &str| entries.iter().find(|entry| entry["action"] == action).expect("an entry");
-    assert_eq!(of("role_changed")["detail"], "admin to user");
+    let entry_with = |action: &str| entries.iter().find(|entry| entry["action"] == action).expect("an entry");
+    assert_eq!(entry_with("role_changed")["detail"], "admin to user");
     assert_eq!(
-        (&of("quota_changed")["target"], &of("quota_changed")["detail"]),
+        (&entry_with("quota_changed")["target"], &entry_with("quota_changed")["detail"]),
         (&json!("ada"), &json!("7 bytes"))
     );
     assert_eq!(
-        (&of("user_created")["actor"], &of("user_created")["via"]),
+        (&entry_with("user_created")["actor"], &entry_with("user_created")["via"]),
         (&json!("admin"), &json!("local"))
     );
     let key = key["key"].as_str().expect("a key");

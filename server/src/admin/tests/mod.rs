@@ -1,4 +1,4 @@
-//! Administration through the real router.
+//! Tests of administration through the real router.
 
 mod access;
 mod audit_log;
@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::test_app::{Answer, TestApp};
 
-/// A call of the desktop's local caller.
+/// Sends a request as the administrator of the desktop, who needs no token.
 async fn admin(app: &TestApp, method: Method, path: &str, body: Value) -> Answer {
     let call = app.local(method, path);
     if body.is_null() { call.send().await } else { call.json(&body).send().await }

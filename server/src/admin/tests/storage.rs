@@ -1,4 +1,4 @@
-//! Storage, and scans for SoundFonts.
+//! Tests of the storage overview and of scans for SoundFonts.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -11,13 +11,13 @@ use crate::test_app::TestApp;
 
 const STORAGE: &str = "/api/v1/admin/storage";
 
-fn of<'s>(storage: &'s Value, username: &str) -> &'s Value {
+fn storage_of<'s>(storage: &'s Value, username: &str) -> &'s Value {
     let users = storage["users"].as_array().expect("users");
     users.iter().find(|user| user["username"] == username).expect("the user")
 }
 
-/// Bytes in a folder of the store.
-fn on_disk(app: &TestApp, folder: &str) -> u64 {
+/// Total size of the files in a folder of the store, in bytes.
+fn disk_bytes(app: &TestApp, folder: &str) -> u64 {
     let folder = app.state.config.storage.dir.join("blobs").join(folder);
     let files = std::fs::read_dir(folder).expect("the folder");
     files.map(|file| file.expect("a file").metadata().expect("metadata").len()).sum()
@@ -28,7 +28,7 @@ async fn storage_counts_files_on_the_disk_with_decoded_copies() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "100000000")]).await;
     let (ada, bob) = (app.token_of_new_user("ada").await, app.token_of_new_user("bob").await);
     let empty = get(&app, STORAGE).await;
-    assert_eq!(of(&empty, "ada")["total_bytes"], 0);
+    assert_eq!(storage_of(&empty, "ada")["total_bytes"], 0);
     assert_eq!((&empty["audio_disk_bytes"], &empty["render_disk_bytes"]), (&json!(0), &json!(0)));
 
     let (first, second) = (sine_wav(440.0, 48_000, 0.5), sine_wav(550.0, 44_100, 0.25));
@@ -41,19 +41,19 @@ async fn storage_counts_files_on_the_disk_with_decoded_copies() {
     app.remote(Method::POST, "/api/v1/projects").token(&ada).json(&project).send().await.expect(201);
 
     let storage = get(&app, STORAGE).await;
-    let (ada, bob) = (of(&storage, "ada"), of(&storage, "bob"));
+    let (ada, bob) = (storage_of(&storage, "ada"), storage_of(&storage, "bob"));
     let bytes = |object: &Value, field: &str| object[field].as_u64().expect("a number");
     assert_eq!((&ada["audio_files"], &ada["projects"]), (&json!(2), &json!(1)));
     assert_eq!((&bob["audio_files"], &bob["projects"]), (&json!(1), &json!(0)));
     // Ada has all files on the disk; Bob shares one of them.
-    let disk = on_disk(&app, audio::FOLDER);
+    let disk = disk_bytes(&app, audio::FOLDER);
     assert_eq!((bytes(ada, "audio_bytes"), bytes(&storage, "audio_disk_bytes")), (disk, disk));
     assert!(disk > 2 * (first.len() + second.len()) as u64, "{disk}");
     assert!(bytes(bob, "audio_bytes") < disk && bytes(bob, "audio_bytes") > 2 * first.len() as u64);
     assert!(bytes(ada, "project_bytes") > 20, "{ada}");
     assert_eq!(bytes(ada, "total_bytes"), bytes(ada, "audio_bytes") + bytes(ada, "project_bytes"));
     assert_eq!(ada["audio_quota_bytes"], 100_000_000);
-    // The user with the most bytes comes first.
+    // Users are sorted by their total bytes, largest first.
     assert_eq!(storage["users"][0]["username"], "ada");
     assert!(bytes(&storage, "free_bytes") > 0);
 }
@@ -70,14 +70,14 @@ async fn exports_and_autosaves_count_for_their_owner() {
     let answer = call.send().await;
     assert!(answer.status.is_success(), "{:?}", String::from_utf8_lossy(&answer.bytes));
     let storage = get(&app, STORAGE).await;
-    let ada = of(&storage, "ada");
+    let ada = storage_of(&storage, "ada");
     assert_eq!((&ada["render_bytes"], &ada["projects"]), (&json!(1234), &json!(0)));
     assert!(ada["project_bytes"].as_u64().is_some_and(|bytes| bytes > 0), "{ada}");
     assert_eq!(storage["render_disk_bytes"], 1234);
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_scan_names_unusable_banks() {
+async fn a_scan_names_unusable_soundfonts() {
     const SCANS: &str = "/api/v1/admin/scans";
     let folder = tempfile::tempdir().expect("a folder");
     let app = TestApp::with(&[("SF_SOUNDFONT_DIRS", folder.path().to_str().expect("text"))]).await;

@@ -1,4 +1,4 @@
-//! Tasks of all users.
+//! Tests of the tasks of all users.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -14,18 +14,18 @@ use crate::test_app::TestApp;
 
 const TASKS: &str = "/api/v1/admin/tasks";
 
-/// Starts a task that runs until it is cancelled, and waits until it runs.
+/// Starts a task that does not end until it is cancelled, and waits until it has begun.
 async fn start_endless(app: &TestApp, owner_id: &str) -> String {
     let (begun, has_begun) = mpsc::channel();
     let work = move |task: &TaskContext| {
-        begun.send(()).expect("waits");
+        begun.send(()).expect("the test waits");
         while !task.is_cancelled() {
             std::thread::sleep(Duration::from_millis(5));
         }
         Err(ApiError::Conflict { code: "cancelled", detail: "Stopped.".to_owned() })
     };
     let id = start(app, owner_id, work).await;
-    has_begun.recv_timeout(Duration::from_secs(20)).expect("begins");
+    has_begun.recv_timeout(Duration::from_secs(20)).expect("the task begins");
     id
 }
 
@@ -35,19 +35,19 @@ async fn disabling_an_account_cancels_its_tasks() {
     app.token_of_new_user("ada").await;
     app.token_of_new_user("bob").await;
     let (ada, bob) = (id_of(&app, "ada").await, id_of(&app, "bob").await);
-    let others = start_endless(&app, &bob).await;
-    let running = start_endless(&app, &ada).await;
+    let task_of_bob = start_endless(&app, &bob).await;
+    let task_of_ada = start_endless(&app, &ada).await;
     let path = format!("/api/v1/admin/users/{ada}");
     admin(&app, Method::PATCH, &path, json!({ "disabled": true })).await.expect(200);
     let log = get(&app, "/api/v1/admin/audit?action=user_disabled").await;
     assert_eq!(log["items"][0]["detail"], "tasks cancelled: 1");
 
-    admin(&app, Method::DELETE, &format!("{TASKS}/{others}"), Value::Null).await.expect(200);
+    admin(&app, Method::DELETE, &format!("{TASKS}/{task_of_bob}"), Value::Null).await.expect(200);
     assert!(app.state.tasks.drained(Duration::from_secs(20)).await, "the task does not end");
     let cancelled = get(&app, &format!("{TASKS}?state=cancelled")).await;
     let ids: Vec<_> = cancelled["items"].as_array().expect("tasks").iter().map(|task| &task["id"]).collect();
     assert_eq!(ids.len(), 2, "{ids:?}");
-    assert!(ids.contains(&&json!(running)));
+    assert!(ids.contains(&&json!(task_of_ada)));
 }
 
 #[tokio::test(flavor = "multi_thread")]

@@ -1,4 +1,4 @@
-//! Accounts: listing, making, roles, switching off, new passwords, quotas.
+//! Tests of accounts: listing, creating, roles, disabling, new passwords and quotas.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -45,7 +45,7 @@ async fn an_account_begins_with_a_generated_password_that_must_be_changed() {
 }
 
 #[tokio::test]
-async fn an_account_may_begin_with_a_given_password_and_role() {
+async fn an_account_may_be_created_with_a_chosen_password_and_role() {
     let app = TestApp::start().await;
     let body = json!({ "username": "ada", "role": "admin", "password": STRONG });
     let made = admin(&app, Method::POST, USERS, body).await.expect(201);
@@ -64,7 +64,7 @@ async fn invalid_accounts_are_refused() {
     make(json!({ "username": "ada", "role": "owner" })).await.problem(400, "unexpected_json");
     make(json!({ "username": "ada", "quota": 1 })).await.problem(400, "unexpected_json");
     make(json!({})).await.problem(400, "unexpected_json");
-    // A derived deserializer would accept a list as the fields in their order.
+    // A derived deserializer would also accept a list of the fields' values.
     make(json!(["ada", "admin", null])).await.problem(400, "unexpected_json");
     assert_eq!(get(&app, USERS).await["items"].as_array().expect("accounts").len(), 1);
 }
@@ -90,7 +90,7 @@ async fn accounts_are_listed_in_pages() {
 }
 
 #[tokio::test]
-async fn disabling_an_account_ends_its_tokens_immediately() {
+async fn disabling_an_account_invalidates_its_tokens_immediately() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let id = id_of(&app, "ada").await;
@@ -106,7 +106,7 @@ async fn disabling_an_account_ends_its_tokens_immediately() {
 }
 
 #[tokio::test]
-async fn the_last_administrator_stays() {
+async fn the_last_administrator_cannot_be_disabled_or_lose_the_role() {
     let app = TestApp::start().await;
     let first = id_of(&app, "admin").await;
     for body in [json!({ "role": "user" }), json!({ "disabled": true })] {
@@ -117,31 +117,32 @@ async fn the_last_administrator_stays() {
     let second = id_of(&app, "ada").await;
     change(&app, &second, json!({ "role": "admin" })).await.expect(200);
     change(&app, &first, json!({ "disabled": true })).await.expect(200);
-    // A switched-off administrator does not count.
+    // A disabled administrator does not count.
     change(&app, &second, json!({ "role": "user" })).await.problem(409, "last_admin");
     change(&app, &first, json!({ "disabled": false })).await.expect(200);
     change(&app, &second, json!({ "role": "user" })).await.expect(200);
 }
 
 #[tokio::test]
-async fn two_administrators_cannot_remove_each_other_at_once() {
+async fn concurrent_changes_cannot_remove_both_administrators() {
     let app = TestApp::start().await;
     app.token_of_new_user("ada").await;
     let (first, second) = (id_of(&app, "admin").await, id_of(&app, "ada").await);
     change(&app, &second, json!({ "role": "admin" })).await.expect(200);
-    let off = json!({ "role": "user" });
-    // With a token, since the local caller is one of the two.
+    let demotion = json!({ "role": "user" });
+    // A token is used, because the local caller is one of the two administrators.
     let token = app.admin_token().await;
-    let call = |id: &str| app.remote(Method::PATCH, &format!("{USERS}/{id}")).token(&token).json(&off).send();
+    let call =
+        |id: &str| app.remote(Method::PATCH, &format!("{USERS}/{id}")).token(&token).json(&demotion).send();
     let (first, second) = tokio::join!(call(&first), call(&second));
     let mut statuses = [first.status.as_u16(), second.status.as_u16()];
     statuses.sort_unstable();
-    // The second may come after the first has lost its role.
+    // The second request is 403 if the first has already removed its caller's role.
     assert!(matches!(statuses, [200, 403 | 409]), "{statuses:?}");
 }
 
 #[tokio::test]
-async fn a_password_reset_ends_tokens_and_the_old_password() {
+async fn a_password_reset_invalidates_tokens_and_the_old_password() {
     let app = TestApp::start().await;
     let token = app.token_of_new_user("ada").await;
     let path = format!("{USERS}/{}/reset-password", id_of(&app, "ada").await);
@@ -156,7 +157,7 @@ async fn a_password_reset_ends_tokens_and_the_old_password() {
 }
 
 #[tokio::test]
-async fn quotas_are_the_users_own_or_the_settings() {
+async fn a_quota_is_set_for_a_user_or_comes_from_the_settings() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "1000")]).await;
     app.token_of_new_user("ada").await;
     let id = id_of(&app, "ada").await;

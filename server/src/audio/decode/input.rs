@@ -25,10 +25,10 @@ impl Piece {
     }
 }
 
-/// Concatenated pieces that report how far they were read.
+/// An input of concatenated pieces. It publishes its read position.
 pub(super) struct Input {
     file: File,
-    /// Each piece with its start in the input.
+    /// Each piece with the position in the input where it starts, in bytes.
     pieces: Vec<(u64, Piece)>,
     size_bytes: u64,
     position: u64,
@@ -36,7 +36,8 @@ pub(super) struct Input {
 }
 
 impl Input {
-    /// These pieces of the file at `path`; the whole file where there are none.
+    /// Opens the file at `path` and reads these pieces of it, or the whole file if `pieces` is
+    /// empty.
     pub(super) fn open(path: &Path, mut pieces: Vec<Piece>) -> io::Result<Self> {
         let file = File::open(path)?;
         if pieces.is_empty() {
@@ -52,12 +53,12 @@ impl Input {
         Ok(Self { file, pieces: with_starts, size_bytes, position: 0, shared_position: Arc::default() })
     }
 
-    /// Length of the input.
+    /// Length of the input in bytes.
     pub(super) fn size_bytes(&self) -> u64 {
         self.size_bytes
     }
 
-    /// The read position in bytes, for progress.
+    /// Returns the read position in bytes, which other threads read for progress.
     pub(super) fn shared_position(&self) -> Arc<AtomicU64> {
         Arc::clone(&self.shared_position)
     }
@@ -118,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_read_as_one_file() {
+    fn pieces_are_read_as_one_concatenated_file() {
         let folder = tempfile::tempdir().expect("a folder");
         let path = folder.path().join("in");
         std::fs::write(&path, b"0123456789").expect("writes");
@@ -132,9 +133,9 @@ mod tests {
         input.read_to_string(&mut text).expect("reads");
         assert_eq!((text.as_str(), input.size_bytes()), ("234ababa89", 10));
         input.seek(SeekFrom::Start(4)).expect("seeks");
-        let mut two = [0; 2];
-        input.read_exact(&mut two).expect("reads");
-        assert_eq!(&two, b"ba");
+        let mut two_bytes = [0; 2];
+        input.read_exact(&mut two_bytes).expect("reads");
+        assert_eq!(&two_bytes, b"ba");
         input.seek(SeekFrom::End(-1)).expect("seeks");
         text.clear();
         input.read_to_string(&mut text).expect("reads");

@@ -1,9 +1,9 @@
 //! Decodes uploaded audio files to samples.
 //!
-//! [`repair`] scans for damage, [`source`] reads and decodes [`packets`], [`sink`] writes the
-//! outputs, and [`reader`] runs them in turn. [`mp4_edit`] finds where the audio of an M4A file
-//! begins. This module does not depend on the service: [`super::decoder`] runs it in a separate
-//! process, and `tests/fuzz` compiles it alone.
+//! [`repair`] scans for damage, [`source`] decodes the packets that [`packets`] reads, and [`sink`]
+//! writes the outputs; [`reader`] calls all of them. [`mp4_edit`] finds where the audio of an M4A
+//! file begins. This module does not depend on the service: [`super::decoder`] runs it in a
+//! separate process, and `tests/fuzz` compiles it alone.
 
 mod input;
 mod mp4_edit;
@@ -28,17 +28,17 @@ const SAMPLE_RATES_HZ: std::ops::RangeInclusive<u32> = 8_000..=192_000;
 pub(crate) struct HeaderInfo {
     /// Kind of file: `wave`, `flac`, `mp3` and so on.
     pub(crate) container: String,
-    /// Codec of its samples.
+    /// Codec of the samples.
     pub(crate) codec: String,
     /// Sample rate in hertz.
     pub(crate) sample_rate_hz: u32,
-    /// Channels.
+    /// Number of channels.
     pub(crate) channels: u32,
-    /// Length in frames, if the header holds it.
+    /// Length in frames, if the header contains it.
     pub(crate) frames: Option<u64>,
 }
 
-/// A file to decode. In a child process, paths are relative to its folder.
+/// A file to decode. In the decoder process, the paths are relative to its working folder.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub(super) struct Job {
     /// The file to read.
@@ -68,13 +68,13 @@ pub(super) struct Limits {
 pub(super) struct Report {
     /// Kind of file: `wave`, `flac`, `mp3` and so on.
     pub(super) container: String,
-    /// Codec of its samples.
+    /// Codec of the samples.
     pub(super) codec: String,
     /// Sample rate in hertz.
     pub(super) sample_rate_hz: u32,
-    /// Channels of the file.
+    /// Number of channels of the file.
     pub(super) source_channels: u32,
-    /// Channels of the decoded copy: 1 or 2.
+    /// Number of channels of the decoded copy: 1 or 2.
     pub(super) channels: u32,
     /// Length in frames.
     pub(super) frames: u64,
@@ -82,7 +82,7 @@ pub(super) struct Report {
     pub(super) warnings: Vec<String>,
 }
 
-/// Why a file is refused. The texts complete the sentence "`name` cannot be used: it ...".
+/// Why a file is refused. Each text completes the sentence "`name` cannot be used: it ...".
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum Refusal {
@@ -92,10 +92,10 @@ pub(super) enum Refusal {
     Malformed(String),
     /// The file exceeds a limit.
     Limit(String),
-    /// Decoding exceeded this limit in seconds; a busy machine can be the cause.
+    /// Decoding took longer than this limit in seconds. A busy machine can be the cause.
     TooSlow(u64),
     /// The decoded copy exceeds the available space.
     NoRoom,
-    /// The disk failed; for the log.
+    /// Reading or writing failed, with this message for the log.
     Io(String),
 }

@@ -1,8 +1,8 @@
 //! Finds the audible part of an MP4 file.
 //!
 //! AAC encoders prepend about a thousand frames of silence. The edit list of the track (ISO/IEC
-//! 14496-12, 8.6.6) or an iTunes tag holds where the audio begins and how long it is. `symphonia`
-//! does not apply either.
+//! 14496-12, 8.6.6) or an iTunes tag says where the audio begins and how long it is. `symphonia`
+//! applies neither of them.
 
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
@@ -14,15 +14,16 @@ const BOXES_MAX: usize = 10_000;
 pub(super) struct Edit {
     /// Frames to drop from the start.
     pub(super) skip_frames: u64,
-    /// Frames to keep after these.
+    /// Number of frames to keep after the skipped ones.
     pub(super) keep_frames: u64,
 }
 
-/// Maximum bytes to read of an iTunes tag.
+/// Maximum length of an iTunes tag's text that is read, in bytes.
 const TEXT_MAX_BYTES: u64 = 256;
 
-/// Finds the audible part of the first audio track. Reads its edit list if that has a single edit,
-/// or the iTunes tag, which also holds the length of a fragmented file. `None` otherwise.
+/// Finds the audible part of the first audio track. Uses the track's edit list if it has exactly
+/// one edit, and otherwise the iTunes tag. If the edit list has no duration, as in fragmented
+/// files, the iTunes tag is preferred. Returns `None` if neither exists.
 pub(super) fn find(mut file: impl Read + Seek, sample_rate_hz: u32) -> Option<Edit> {
     let end = file.seek(SeekFrom::End(0)).ok()?;
     let mut reader = BoxReader { file, boxes_left: BOXES_MAX };
@@ -40,10 +41,10 @@ fn from_edit_list(
     sample_rate_hz: u32,
 ) -> Option<Edit> {
     let movie_scale = reader.time_scale(moov.clone(), b"mvhd").ok()??;
-    let mut from = moov.start;
+    let mut search_start = moov.start;
     loop {
-        let track = reader.child(from..moov.end, b"trak").ok()??;
-        from = track.end;
+        let track = reader.child(search_start..moov.end, b"trak").ok()??;
+        search_start = track.end;
         let media = reader.child(track.clone(), b"mdia").ok()??;
         let handler = reader.child(media.clone(), b"hdlr").ok()??;
         if &reader.bytes::<4>(handler.start + 8).ok()? != b"soun" {
@@ -67,12 +68,12 @@ fn from_edit_list(
 fn from_itunes_tag(reader: &mut BoxReader<impl Read + Seek>, moov: Span) -> Option<Edit> {
     let user = reader.child(moov, b"udta").ok()??;
     let meta = reader.child(user, b"meta").ok()??;
-    // Version and flags come first.
+    // The version and flags, 4 bytes, come before the child boxes.
     let tags = reader.child(meta.start + 4..meta.end, b"ilst").ok()??;
-    let mut from = tags.start;
+    let mut search_start = tags.start;
     loop {
-        let tag = reader.child(from..tags.end, b"----").ok()??;
-        from = tag.end;
+        let tag = reader.child(search_start..tags.end, b"----").ok()??;
+        search_start = tag.end;
         let name = reader.child(tag.clone(), b"name").ok()??;
         if reader.text(name.start + 4..name.end).ok()? != "iTunSMPB" {
             continue;
@@ -94,39 +95,39 @@ struct BoxReader<R> {
 }
 
 impl<R: Read + Seek> BoxReader<R> {
-    fn bytes<const N: usize>(&mut self, at: u64) -> io::Result<[u8; N]> {
+    fn bytes<const N: usize>(&mut self, offset: u64) -> io::Result<[u8; N]> {
         let mut bytes = [0; N];
-        self.file.seek(SeekFrom::Start(at))?;
+        self.file.seek(SeekFrom::Start(offset))?;
         self.file.read_exact(&mut bytes)?;
         Ok(bytes)
     }
 
-    fn u32(&mut self, at: u64) -> io::Result<u32> {
-        self.bytes(at).map(u32::from_be_bytes)
+    fn u32(&mut self, offset: u64) -> io::Result<u32> {
+        self.bytes(offset).map(u32::from_be_bytes)
     }
 
-    /// The content of the first box of a kind within `span`.
+    /// Returns the content of the first box of `kind` within `span`.
     fn child(&mut self, span: Span, kind: &[u8; 4]) -> io::Result<Option<Span>> {
-        let mut at = span.start;
-        while at.saturating_add(8) <= span.end {
+        let mut offset = span.start;
+        while offset.saturating_add(8) <= span.end {
             self.boxes_left = self.boxes_left.checked_sub(1).ok_or(ErrorKind::InvalidData)?;
-            let [a, b, c, d, found @ ..] = self.bytes::<8>(at)?;
-            let (size, head) = match u32::from_be_bytes([a, b, c, d]) {
-                0 => (span.end - at, 8),
-                1 => (u64::from_be_bytes(self.bytes(at + 8)?), 16),
+            let [a, b, c, d, box_kind @ ..] = self.bytes::<8>(offset)?;
+            let (size, header_bytes) = match u32::from_be_bytes([a, b, c, d]) {
+                0 => (span.end - offset, 8),
+                1 => (u64::from_be_bytes(self.bytes(offset + 8)?), 16),
                 size => (u64::from(size), 8),
             };
-            let end = at.checked_add(size).filter(|end| size >= head && *end <= span.end);
+            let end = offset.checked_add(size).filter(|end| size >= header_bytes && *end <= span.end);
             let end = end.ok_or(ErrorKind::InvalidData)?;
-            if &found == kind {
-                return Ok(Some(at + head..end));
+            if &box_kind == kind {
+                return Ok(Some(offset + header_bytes..end));
             }
-            at = end;
+            offset = end;
         }
         Ok(None)
     }
 
-    /// Reads a short text.
+    /// Reads a text of at most [`TEXT_MAX_BYTES`].
     fn text(&mut self, span: Span) -> io::Result<String> {
         let mut text = String::new();
         self.file.seek(SeekFrom::Start(span.start))?;
@@ -142,7 +143,7 @@ impl<R: Read + Seek> BoxReader<R> {
         self.u32(header.start + if is_64_bit { 20 } else { 12 }).map(Some)
     }
 
-    /// Reads duration and start of the edit, if the list has exactly one.
+    /// Reads the duration and start of the edit if the list has exactly one.
     fn single_edit(&mut self, list: u64) -> io::Result<Option<(u64, u64)>> {
         let is_64_bit = self.bytes::<1>(list)?[0] == 1;
         if self.u32(list + 4)? != 1 {
@@ -153,7 +154,7 @@ impl<R: Read + Seek> BoxReader<R> {
         } else {
             (u64::from(self.u32(list + 8)?), i64::from(i32::from_be_bytes(self.bytes(list + 12)?)))
         };
-        // A negative start is a pause before the audio.
+        // A negative start adds silence before the audio, so it skips nothing.
         Ok(u64::try_from(start).ok().map(|start| (duration, start)))
     }
 }
@@ -172,12 +173,12 @@ mod tests {
         assert_eq!(find(Cursor::new(MP3), 44_100), None);
         assert_eq!(find(Cursor::new(b""), 44_100), None);
         for cut in 0..M4A.len() / 8 {
-            // Must terminate for every truncated file.
+            // `find` must terminate for every truncated file.
             find(Cursor::new(&M4A[M4A.len() - 8 * cut..]), 44_100);
         }
     }
 
-    fn boxed(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
+    fn mp4_box(kind: &[u8; 4], content: &[u8]) -> Vec<u8> {
         [&(content.len() as u32 + 8).to_be_bytes()[..], kind, content].concat()
     }
 
@@ -185,26 +186,26 @@ mod tests {
     fn the_itunes_tag_skips_the_silence_of_the_encoder() {
         let tag = |name: &[u8], text: &[u8]| {
             let parts = [
-                boxed(b"mean", b"\0\0\0\0com.apple.iTunes"),
-                boxed(b"name", &[&[0; 4], name].concat()),
-                boxed(b"data", &[&[0, 0, 0, 1, 0, 0, 0, 0], text].concat()),
+                mp4_box(b"mean", b"\0\0\0\0com.apple.iTunes"),
+                mp4_box(b"name", &[&[0; 4], name].concat()),
+                mp4_box(b"data", &[&[0, 0, 0, 1, 0, 0, 0, 0], text].concat()),
             ];
-            boxed(b"----", &parts.concat())
+            mp4_box(b"----", &parts.concat())
         };
         let file = |text: &[u8]| {
-            let tags = boxed(b"ilst", &[tag(b"iTunNORM", b" 0"), tag(b"iTunSMPB", text)].concat());
-            let meta = boxed(b"meta", &[&[0; 4], &tags[..]].concat());
-            Cursor::new(boxed(b"moov", &boxed(b"udta", &meta)))
+            let tags = mp4_box(b"ilst", &[tag(b"iTunNORM", b" 0"), tag(b"iTunSMPB", text)].concat());
+            let meta = mp4_box(b"meta", &[&[0; 4], &tags[..]].concat());
+            Cursor::new(mp4_box(b"moov", &mp4_box(b"udta", &meta)))
         };
         let edit = find(file(b" 00000000 00000840 000001CC 0000000000061F34 00000000 00000000"), 44_100);
         assert_eq!(edit, Some(Edit { skip_frames: 2_112, keep_frames: 401_204 }));
-        for nonsense in [&b""[..], b" 00000000 00000840", b" 0 x 0 10", b" 0 840 0 0", b"\xFF\xFE"] {
-            assert_eq!(find(file(nonsense), 44_100), None, "{nonsense:?}");
+        for invalid in [&b""[..], b" 00000000 00000840", b" 0 x 0 10", b" 0 840 0 0", b"\xFF\xFE"] {
+            assert_eq!(find(file(invalid), 44_100), None, "{invalid:?}");
         }
     }
 
     #[test]
-    fn a_file_of_too_many_boxes_has_no_edit() {
+    fn a_file_with_too_many_boxes_has_no_edit() {
         let small: Vec<u8> = b"\0\0\0\x08free".repeat(2 * BOXES_MAX);
         assert_eq!(find(Cursor::new(&small), 44_100), None);
     }

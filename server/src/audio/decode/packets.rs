@@ -11,10 +11,10 @@ use super::Refusal;
 use super::refusal::{is_content_error, refusal};
 use super::repair::Gaps;
 
-/// Longest plausible gap, in frames, if the header does not hold the length of the file.
+/// Longest plausible gap in frames, used if the header does not contain the length of the file.
 const GAP_MAX_FRAMES: i64 = 1 << 22;
 
-/// Maximum number of packets that end on an Ogg page: one per segment (RFC 3533, section 6).
+/// Maximum number of packets that end on one Ogg page: one per segment (RFC 3533, section 6).
 const PAGE_PACKETS_MAX: usize = 255;
 
 /// How the packets ended.
@@ -46,13 +46,13 @@ pub(super) struct Packets {
     track_id: u32,
     declared_frames: Option<i64>,
     gaps: Gaps,
-    /// Timestamp that the next packet should have, after the first one.
+    /// Timestamp in frames that the next packet should have; `None` before the first packet.
     expected_start: Option<i64>,
     /// Packets read so far.
     count: u64,
-    /// Events to return before reading on.
+    /// Events to return before more packets are read.
     queue: VecDeque<PacketEvent>,
-    /// Read ahead, and not yet processed.
+    /// An event that was read ahead and is not processed yet.
     lookahead: Option<PacketEvent>,
 }
 
@@ -108,8 +108,8 @@ impl Packets {
                 }
                 match (holes.len() < known, is_first) {
                     (false, _) => PacketEvent::Packet(packet),
-                    // Nothing was read before it, so its timestamp is right; but its own start is
-                    // trimmed.
+                    // Nothing was read before this packet, so its timestamp is correct. But the
+                    // decoder trims its start, so the trimmed length is added.
                     (true, true) => {
                         self.after_gap(start.saturating_add_unsigned(packet.trim_start.get()), packet)
                     }
@@ -135,7 +135,7 @@ impl Packets {
                     return PacketEvent::Ended(End::Early);
                 }
                 Err(Error::ResetRequired) => return PacketEvent::Ended(End::Chained),
-                // The container itself is damaged, so nothing after this can be found.
+                // The container itself is damaged, so no later packet can be found.
                 Err(Error::DecodeError(_)) => return PacketEvent::Ended(End::Early),
                 Err(other) => return PacketEvent::Failed(refusal(other)),
             }
@@ -148,7 +148,7 @@ impl Packets {
         let end = start.saturating_add_unsigned(packet.dur.get());
         let gap = start.saturating_sub(self.expected_start.unwrap_or(0));
         if gap < 0 {
-            // Timestamps start again: another stream follows.
+            // The timestamps begin again, because another stream follows.
             return PacketEvent::Ended(End::Chained);
         }
         self.expected_start = Some(end);
@@ -159,7 +159,7 @@ impl Packets {
         if is_plausible { self.after_gap(gap, packet) } else { PacketEvent::Packet(packet) }
     }
 
-    /// Reports a gap of this number of frames, then the packet.
+    /// Reports a gap of `gap` frames, then the packet.
     fn after_gap(&mut self, gap: i64, packet: Packet) -> PacketEvent {
         match u64::try_from(gap) {
             Ok(gap) if gap > 0 => {
@@ -170,10 +170,10 @@ impl Packets {
         }
     }
 
-    /// Reads the page after lost pages. A page holds only the end position of its last packet, and
-    /// the reader places the first packet at the end of the page before. So the start of the next
-    /// page shows how much is missing. The first packet is lost too, because it needs the one
-    /// before it.
+    /// Reads the page after lost pages. A page contains only the end position of its last packet,
+    /// and `symphonia` places the page's first packet at the end of the last intact page. So the
+    /// number of lost frames is known only from the start of the next page. The first packet is
+    /// lost too, because it cannot be decoded without the packet before it.
     fn after_lost_pages(&mut self, first: Packet, last_end: i64) -> PacketEvent {
         let mut lost = decoded_frames(&first);
         let mut end = first.pts.get().saturating_add_unsigned(lost);
@@ -208,7 +208,7 @@ impl Packets {
     }
 }
 
-/// Number of frames of a packet before trimming.
+/// Returns the number of frames of a packet before trimming.
 fn decoded_frames(packet: &Packet) -> u64 {
     packet.dur.get().saturating_add(packet.trim_start.get()).saturating_add(packet.trim_end.get())
 }

@@ -9,13 +9,14 @@ use super::sink::Sink;
 use super::source::{self, DecodeEvent, Source};
 use super::{HeaderInfo, Job, Refusal, Report};
 
-/// Decodes the file of `job` into its two outputs. `progress` receives the fraction read.
+/// Decodes the file of `job` into its two outputs. `progress` receives the fraction of the file
+/// that was read, 0 to 1.
 pub(in crate::audio) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Result<Report, Refusal> {
     let repair = repair::scan_file(&job.input).map_err(disk_error)?;
     let mut damage = Damage { has_stale_size: repair.has_stale_size, ..Damage::default() };
     let mut source = Source::open(&job.input, repair)?;
     let mut sink = None;
-    // Frames missing before the first packet, when the rate is not known yet.
+    // Missing frames before the first packet. They are written once the sample rate is known.
     let mut lead_frames = 0_u64;
     let mut interleaved: Vec<f32> = Vec::new();
     loop {
@@ -55,7 +56,7 @@ pub(in crate::audio) fn decode(job: &Job, progress: &mut dyn FnMut(f64)) -> Resu
     sink.finish(&source, warnings)
 }
 
-/// Reads the header of a file; `None` if the file is not supported audio.
+/// Reads the header of a file. Returns `None` if the file is not supported audio.
 pub(in crate::audio) fn inspect(path: &Path) -> Option<HeaderInfo> {
     source::inspect(path).ok().flatten()
 }
@@ -63,9 +64,9 @@ pub(in crate::audio) fn inspect(path: &Path) -> Option<HeaderInfo> {
 /// The damage found in a file.
 #[derive(Debug, Default)]
 struct Damage {
-    /// Packets that cannot be decoded, and gaps.
+    /// Number of gaps and of packets that cannot be decoded.
     packets: u64,
-    /// Number of damaged sections; adjacent packets form one.
+    /// Number of damaged sections. Adjacent damaged packets form one section.
     sections: u64,
     is_in_section: bool,
     has_stale_size: bool,
@@ -83,9 +84,9 @@ impl Damage {
         let why = if self.packets > 0 {
             "is damaged: most of it cannot be decoded"
         } else if self.end == End::Early {
-            "ends before its first audio data"
+            "ends before its audio data begins"
         } else {
-            "holds no audio data"
+            "contains no audio data"
         };
         Refusal::Malformed(why.to_owned())
     }
@@ -93,20 +94,20 @@ impl Damage {
     fn warnings(&self, declared_frames: Option<u64>, sink: &Sink) -> Vec<String> {
         let mut warnings = Vec::new();
         let frames = sink.decoded_frames;
-        // Delay and padding of encoders cause small differences in intact files.
+        // The delay and padding of encoders cause small differences even in intact files.
         let is_short =
             declared_frames.is_some_and(|declared| declared > frames + u64::from(sink.sample_rate_hz) / 10);
         if self.has_stale_size {
-            let warning = "The header was never completed; everything after it was read as audio.";
+            let warning = "The header is incomplete; everything after it was read as audio.";
             warnings.push(warning.to_owned());
         }
         if self.end == End::Early || is_short {
             warnings.push(
-                "The file is shorter than its header says; the audio up to its end was kept.".to_owned(),
+                "The file is shorter than its header says; the audio that it contains was kept.".to_owned(),
             );
         }
         if self.end == End::Chained {
-            warnings.push("The file holds several streams; only the first one was read.".to_owned());
+            warnings.push("The file contains several streams; only the first one was read.".to_owned());
         }
         match self.sections {
             0 => {}

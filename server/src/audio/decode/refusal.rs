@@ -38,12 +38,12 @@ const UNSUPPORTED_CODECS: [(AudioCodecId, &str); 18] = [
 /// Maximum number of AAC channels.
 const AAC_CHANNELS_MAX: usize = 2;
 
-/// The refusal of an unknown format.
+/// Returns the refusal of a file of an unknown format.
 pub(super) fn unknown_format() -> Refusal {
     Refusal::Unsupported("is not a supported kind of audio file".to_owned())
 }
 
-/// The refusal for a failed read or write.
+/// Returns the refusal for a failed read or write.
 pub(super) fn disk_error(error: io::Error) -> Refusal {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
@@ -53,7 +53,7 @@ pub(super) fn disk_error(error: io::Error) -> Refusal {
     }
 }
 
-/// The refusal for an error while reading.
+/// Returns the refusal for an error of `symphonia` while reading.
 pub(super) fn refusal(error: Error) -> Refusal {
     match error {
         Error::IoError(error) if is_content_error(&error) => {
@@ -62,30 +62,30 @@ pub(super) fn refusal(error: Error) -> Refusal {
         Error::IoError(error) => disk_error(error),
         Error::Unsupported(what) if what.contains("no suitable format reader") => unknown_format(),
         Error::Unsupported(what) if what.contains("missing moov") => {
-            Refusal::Malformed("is cut off or damaged: the index of its audio (moov) is missing".to_owned())
+            Refusal::Malformed("is truncated or damaged: the index of its audio (moov) is missing".to_owned())
         }
         Error::Unsupported(what) if what.contains("missing data chunk") => {
             Refusal::Malformed("has no chunk with samples".to_owned())
         }
         Error::Unsupported(_) => {
-            Refusal::Unsupported("has a structure or coding that is not supported".to_owned())
+            Refusal::Unsupported("has a structure or encoding that is not supported".to_owned())
         }
         Error::LimitError(_) => Refusal::Limit("has parts that are larger than supported".to_owned()),
         _ => Refusal::Malformed("is damaged".to_owned()),
     }
 }
 
-/// The refusal of a file whose codec has no decoder.
+/// Returns the refusal of a file whose codec has no decoder.
 pub(super) fn no_decoder(params: &AudioCodecParameters, error: Error) -> Refusal {
     let channels = params.channels.as_ref().map_or(0, |channels| channels.count());
     match UNSUPPORTED_CODECS.iter().find(|(codec, _)| *codec == params.codec) {
-        Some((_, name)) => Refusal::Unsupported(format!("is coded as {name}, which is not supported")),
+        Some((_, name)) => Refusal::Unsupported(format!("is encoded as {name}, which is not supported")),
         None if params.codec == CODEC_ID_AAC && channels > AAC_CHANNELS_MAX => Refusal::Unsupported(format!(
-            "is coded as AAC with {channels} channels; AAC is supported with one or two"
+            "is encoded as AAC with {channels} channels; AAC is supported with one or two"
         )),
         None if params.codec == CODEC_ID_AAC && matches!(error, Error::Unsupported(_)) => {
             Refusal::Unsupported(
-                "is coded as an unsupported kind of AAC; AAC-LC with one or two channels is supported"
+                "is encoded as an unsupported kind of AAC; AAC-LC with one or two channels is supported"
                     .to_owned(),
             )
         }
@@ -93,8 +93,8 @@ pub(super) fn no_decoder(params: &AudioCodecParameters, error: Error) -> Refusal
     }
 }
 
-/// Whether an error concerns the content (the end of a file or of a packet) and not the disk: no
-/// system call reported it.
+/// Whether an error is about the content (the file or a packet ends too early) and not about the
+/// disk. Such an error was not reported by a system call.
 pub(super) fn is_content_error(error: &io::Error) -> bool {
     error.raw_os_error().is_none()
 }

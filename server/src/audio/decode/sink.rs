@@ -15,10 +15,10 @@ use super::{Job, Limits, Refusal, Report, SAMPLE_RATES_HZ};
 use crate::audio::float_wav::{self, FloatWavWriter};
 use crate::audio::peaks_file::PeaksWriter;
 
-/// Frames of silence per write.
+/// Number of silent frames that are written at a time.
 const SILENCE_FRAMES: u64 = 65_536;
 
-/// The two outputs.
+/// Writes the two outputs.
 pub(super) struct Sink {
     limits: Limits,
     spec: AudioSpec,
@@ -27,9 +27,9 @@ pub(super) struct Sink {
     samples: FloatWavWriter<BufWriter<File>>,
     peaks: PeaksWriter<BufWriter<File>>,
     mixed: Vec<f32>,
-    /// Frames that were decoded, trimmed or not.
+    /// Number of frames that were decoded, before trimming to `edit`.
     pub(super) decoded_frames: u64,
-    /// The audible part of them.
+    /// The part of the decoded frames that is kept.
     edit: Edit,
     pub(super) packets: u64,
     pub(super) invalid_samples: u64,
@@ -72,7 +72,7 @@ impl Sink {
         })
     }
 
-    /// Adds decoded frames.
+    /// Appends decoded frames, mixed to one or two channels.
     pub(super) fn write(&mut self, spec: &AudioSpec, interleaved: &mut [f32]) -> Result<(), Refusal> {
         if *spec != self.spec {
             let why = "changes its sample rate or channels in the middle";
@@ -88,7 +88,7 @@ impl Sink {
         self.push()
     }
 
-    /// Adds silence.
+    /// Appends this number of silent frames.
     pub(super) fn silence(&mut self, mut frames: u64) -> Result<(), Refusal> {
         self.check_limits(frames)?;
         while frames > 0 {
@@ -101,7 +101,7 @@ impl Sink {
         Ok(())
     }
 
-    /// Frames that were written.
+    /// Returns the number of frames that were written.
     pub(super) fn frames(&self) -> u64 {
         self.samples.frames()
     }
@@ -113,7 +113,7 @@ impl Sink {
         self.samples.write(&self.mixed).map_err(disk_error)
     }
 
-    /// Refuses `more_frames` if they would exceed a limit.
+    /// Returns a refusal if `more_frames` would exceed a limit.
     fn check_limits(&self, more_frames: u64) -> Result<(), Refusal> {
         let frames = self.samples.frames().saturating_add(more_frames);
         let max_secs = self.limits.max_secs;
@@ -126,15 +126,16 @@ impl Sink {
         Ok(())
     }
 
-    /// Removes the frames outside the edit from `mixed`.
+    /// Removes the frames outside of the edit from `mixed`.
     fn trim_to_edit(&mut self) {
         let channels = self.downmix.channels() as u64;
         let start = self.decoded_frames;
         let count = self.mixed.len() as u64 / channels;
         self.decoded_frames += count;
         let Edit { skip_frames, keep_frames } = self.edit;
-        let within = |frame: u64| (frame.saturating_sub(start)).min(count) * channels;
-        let (first, end) = (within(skip_frames), within(skip_frames.saturating_add(keep_frames)));
+        let offset_in_mixed = |frame: u64| (frame.saturating_sub(start)).min(count) * channels;
+        let (first, end) =
+            (offset_in_mixed(skip_frames), offset_in_mixed(skip_frames.saturating_add(keep_frames)));
         self.mixed.truncate(end as usize);
         self.mixed.drain(..first.min(end) as usize);
     }

@@ -19,12 +19,13 @@ use super::refusal::{disk_error, no_decoder, refusal, unknown_format};
 use super::repair::Repair;
 use super::{HeaderInfo, Refusal};
 
-/// A damaged packet that claims more frames than this is dropped without silence in its place.
+/// Maximum number of frames of a damaged packet that are replaced with silence. A damaged packet
+/// that claims more frames is dropped.
 const PACKET_MAX_FRAMES: u64 = 65_536;
 
 /// The next decoded frames, damage or end.
 pub(super) enum DecodeEvent {
-    /// Frames, interleaved.
+    /// Interleaved frames were decoded.
     Frames(AudioSpec),
     /// This number of frames is missing or cannot be decoded.
     Damaged(u64),
@@ -38,9 +39,9 @@ pub(super) enum DecodeEvent {
 pub(super) struct Source {
     packets: Packets,
     decoder: Box<dyn AudioDecoder>,
-    /// Length in frames from the header.
+    /// Length in frames according to the header.
     pub(super) declared_frames: Option<u64>,
-    /// The last feature in a packet that the decoder does not support.
+    /// The last decoding error because of an unsupported feature.
     pub(super) unsupported: Option<Refusal>,
     is_chained: bool,
     size_bytes: u64,
@@ -48,7 +49,7 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// Opens a file; reads the pieces that `repair` lists in place of the whole file.
+    /// Opens a file. If `repair` lists pieces, only those are read.
     pub(super) fn open(path: &Path, repair: Repair) -> Result<Self, Refusal> {
         let input = Input::open(path, repair.pieces).map_err(disk_error)?;
         let (size_bytes, position) = (input.size_bytes(), input.shared_position());
@@ -61,7 +62,7 @@ impl Source {
         let format = probed.map_err(refusal)?;
         let track = format
             .default_track(TrackType::Audio)
-            .ok_or_else(|| Refusal::Unsupported("holds no supported audio".to_owned()))?;
+            .ok_or_else(|| Refusal::Unsupported("contains no supported audio".to_owned()))?;
         let params =
             track.codec_params.as_ref().and_then(|params| params.audio()).ok_or_else(unknown_format)?;
         let decoder = symphonia::default::get_codecs()
@@ -84,12 +85,12 @@ impl Source {
         self.packets.format().format_info().short_name
     }
 
-    /// Codec of its samples.
+    /// Codec of the samples.
     pub(super) fn codec(&self) -> &'static str {
         self.decoder.codec_info().short_name
     }
 
-    /// Properties from the header, if it is complete.
+    /// Returns the properties from the header, or `None` if one of them is missing.
     pub(super) fn header_info(&self) -> Option<HeaderInfo> {
         let track = self.packets.format().default_track(TrackType::Audio)?;
         let params = track.codec_params.as_ref()?.audio()?;
@@ -112,7 +113,7 @@ impl Source {
         let packet = match self.packets.next() {
             PacketEvent::Packet(packet) => packet,
             PacketEvent::Lost(frames) => {
-                // The state of the decoder does not fit the packet after the gap.
+                // The decoder's state belongs to the packet before the gap.
                 self.decoder.reset();
                 return DecodeEvent::Damaged(frames);
             }
@@ -129,7 +130,7 @@ impl Source {
             }
             // Packets are in memory, so an I/O error means a truncated packet.
             Err(Error::DecodeError(_) | Error::IoError(_)) => DecodeEvent::Damaged(frames),
-            // Damage can look like an unsupported feature.
+            // Damage can look like an unsupported feature, so decoding continues.
             Err(error @ Error::Unsupported(_)) => {
                 self.unsupported = Some(refusal(error));
                 DecodeEvent::Damaged(frames)
@@ -140,7 +141,7 @@ impl Source {
     }
 }
 
-/// Reads the header of a file; `None` if the file is not supported audio.
+/// Reads the header of a file. Returns `None` if the file is not supported audio.
 pub(super) fn inspect(path: &Path) -> io::Result<Option<HeaderInfo>> {
     let repair = super::repair::scan_header(path)?;
     Ok(Source::open(path, repair).ok().and_then(|source| source.header_info()))

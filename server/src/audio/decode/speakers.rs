@@ -3,7 +3,7 @@
 use dsp_core::downmix::Speaker;
 use symphonia::core::audio::{ChannelLabel, Channels, Position};
 
-/// The speaker of each channel, in the order of the samples.
+/// Returns the speaker of each channel, in the order of the samples.
 pub(super) fn speakers(channels: &Channels) -> Vec<Speaker> {
     match channels {
         Channels::Positioned(positions) => positions.iter().map(speaker).collect(),

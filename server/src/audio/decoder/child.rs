@@ -1,7 +1,7 @@
 //! The process that decodes one file, or reads the headers of several: `songfoundry decode`.
 //!
-//! Its first line of input is a [`Request`]; its output is lines of JSON, of which the last is the
-//! outcome. It exits when its input ends, because then nobody waits for the result.
+//! Its first line of input is a [`Request`]. Its output is lines of JSON, the last of which is the
+//! outcome. The process exits when its input ends, because then nobody waits for the result.
 
 use std::io::{BufRead as _, Read as _, Write as _};
 use std::panic::catch_unwind;
@@ -22,16 +22,16 @@ pub(super) const EXIT_TIMED_OUT: i32 = 75;
 #[cfg(unix)]
 const KILL_GRACE_SECS: u64 = 5;
 
-/// Maximum time in which one process reads headers, in seconds.
+/// Time limit of a process that reads headers, in seconds.
 pub(super) const INSPECTION_SECS: u64 = 20;
 
-/// How often progress is reported.
+/// Interval between progress messages.
 const REPORT_EVERY: Duration = Duration::from_millis(100);
 
 /// Reads a request from standard input, executes it and prints the outcome.
 ///
 /// # Errors
-/// When there is no request, or a limit or thread cannot be set up.
+/// If there is no request, or a limit or thread cannot be set up.
 pub(crate) fn run() -> anyhow::Result<()> {
     let mut line = String::new();
     std::io::stdin().lock().read_line(&mut line)?;
@@ -44,16 +44,16 @@ pub(crate) fn run() -> anyhow::Result<()> {
 fn decode(job: Job) -> anyhow::Result<()> {
     set_resource_limits(&job.limits)?;
     exit_with_parent(job.limits.wall_secs)?;
-    let mut reported = Instant::now();
+    let mut last_report = Instant::now();
     let outcome = catch_unwind(move || {
         decode::decode(&job, &mut |fraction| {
-            if reported.elapsed() >= REPORT_EVERY {
-                reported = Instant::now();
+            if last_report.elapsed() >= REPORT_EVERY {
+                last_report = Instant::now();
                 print(&Message::Progress(fraction.clamp(0.0, 1.0)));
             }
         })
     });
-    let crashed = |_| Err(Refusal::Malformed("is damaged: the decoder failed on it".to_owned()));
+    let crashed = |_| Err(Refusal::Malformed("is damaged: the decoder crashed".to_owned()));
     print(&match outcome.unwrap_or_else(crashed) {
         Ok(report) => Message::Done(report),
         Err(refusal) => Message::Refused(refusal),
@@ -75,12 +75,12 @@ fn print(message: &Message) {
     let Ok(text) = serde_json::to_string(message) else { return };
     let mut out = std::io::stdout().lock();
     if writeln!(out, "{text}").and_then(|()| out.flush()).is_err() {
-        // The parent has exited.
+        // Printing fails because the parent has exited.
         exit(1);
     }
 }
 
-/// Exits when the input ends, or after the time limit.
+/// Starts threads that exit the process when its input ends, and after the time limit.
 fn exit_with_parent(wall_secs: u64) -> std::io::Result<()> {
     std::thread::Builder::new().spawn(|| {
         let mut ignored = [0; 16];
@@ -102,8 +102,8 @@ fn set_resource_limits(limits: &Limits) -> anyhow::Result<()> {
     let cpu_secs = limits.wall_secs;
     for (resource, soft, hard) in [
         (Resource::RLIMIT_AS, MEMORY_MAX_BYTES, MEMORY_MAX_BYTES),
-        // SIGXCPU at the soft limit identifies the cause; SIGKILL at the hard one could have
-        // others.
+        // Only the limit of processor time sends SIGXCPU. SIGKILL at the hard limit could have
+        // other causes.
         (Resource::RLIMIT_CPU, cpu_secs, cpu_secs.saturating_add(KILL_GRACE_SECS)),
         (Resource::RLIMIT_FSIZE, output_bytes, output_bytes),
         (Resource::RLIMIT_NOFILE, 64, 64),
@@ -116,7 +116,7 @@ fn set_resource_limits(limits: &Limits) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Other systems limit only the time.
+/// Does nothing: on other systems, only the time is limited.
 #[cfg(not(unix))]
 fn set_resource_limits(_: &Limits) -> anyhow::Result<()> {
     Ok(())

@@ -1,4 +1,4 @@
-//! Damaged files: lost audio becomes silence, and later audio keeps its position.
+//! Tests that lost audio in damaged files becomes silence and later audio keeps its position.
 
 use std::ops::Range;
 
@@ -6,8 +6,8 @@ use super::tests::{Decoded, LIMITS, decode, refusal};
 use crate::audio::decode::Refusal;
 use crate::audio::test_files::*;
 
-/// Checks that only frames within `lost` differ from the intact file, with silence among them, and
-/// that there is one warning.
+/// Checks that the repaired file differs from the intact one only within the frames `lost`, that
+/// the middle of the difference is silent, and that there is one warning.
 #[track_caller]
 fn check_repair(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
     let (whole, repaired) = (decode(whole), decode(broken));
@@ -16,14 +16,14 @@ fn check_repair(name: &str, whole: &[u8], broken: &[u8], lost: Range<usize>) {
     let differing = differing_frames(&whole, &repaired);
     assert!(
         lost.start <= differing.start && differing.end <= lost.end && !differing.is_empty(),
-        "{name}: frames {differing:?} differ, {lost:?} may"
+        "{name}: frames {differing:?} differ; only {lost:?} may differ"
     );
     let channels = repaired.report.channels as usize;
     let middle = usize::midpoint(differing.start, differing.end) * channels;
     assert!(repaired.samples[middle..middle + 64].iter().all(|value| *value == 0.0), "{name}: no silence");
 }
 
-/// The range from the first to the last differing frame.
+/// Returns the range from the first to the last differing frame.
 fn differing_frames(intact: &Decoded, repaired: &Decoded) -> Range<usize> {
     let channels = intact.report.channels as usize;
     let differs = |(a, b): (&[f32], &[f32])| a != b;
@@ -38,24 +38,26 @@ fn with_changed_byte(bytes: &[u8], index: usize) -> Vec<u8> {
     broken
 }
 
-/// All indices at which `mark` occurs.
-fn indices_of(bytes: &[u8], mark: &[u8]) -> Vec<usize> {
-    (0..bytes.len()).filter(|index| bytes[*index..].starts_with(mark)).collect()
+/// Returns all indices where `marker` occurs.
+fn indices_of(bytes: &[u8], marker: &[u8]) -> Vec<usize> {
+    (0..bytes.len()).filter(|index| bytes[*index..].starts_with(marker)).collect()
 }
 
-/// Where each page of an Ogg file begins, and the position at its end.
+/// Returns the start of each page of an Ogg file in bytes, and the position at the page's end in
+/// frames.
 fn pages(bytes: &[u8]) -> Vec<(usize, usize)> {
     let position = |page: usize| u64::from_le_bytes(bytes[page + 6..page + 14].try_into().expect("eight"));
     indices_of(bytes, b"OggS").into_iter().map(|page| (page, position(page) as usize)).collect()
 }
 
 #[test]
-fn a_lost_page_of_ogg_is_silent() {
+fn a_lost_ogg_page_is_replaced_by_silence() {
     let pages = pages(OGG_PAGES);
-    // The first two pages hold headers; without the last one the length of the file is unknown.
+    // The first two pages contain headers. Without the last page, the length of the file is
+    // unknown.
     for lost in 2..pages.len() - 1 {
         let from = if lost == 2 { 0 } else { pages[lost - 1].1 };
-        // A packet needs the one before it.
+        // A packet can only be decoded after the packet before it, so the next packet is lost too.
         let range = from..pages[lost].1 + 1_024;
         for index in [pages[lost].0 + 8, pages[lost].0 + 60, pages[lost + 1].0 - 3] {
             let broken = with_changed_byte(OGG_PAGES, index);
@@ -76,8 +78,8 @@ fn a_lost_page_of_ogg_is_silent() {
 }
 
 #[test]
-fn a_lost_frame_of_flac_is_silent() {
-    // Frames of a fixed length begin with the same two bytes.
+fn a_lost_flac_frame_is_replaced_by_silence() {
+    // Frames of a fixed block size begin with the same two bytes.
     let heads = indices_of(FLAC, &[0xFF, 0xF8]);
     let (whole, block) = (decode(FLAC).report.frames as usize, 4_608);
     for index in [FLAC.len() / 4, FLAC.len() / 2, 2 * FLAC.len() / 3] {
@@ -89,9 +91,9 @@ fn a_lost_frame_of_flac_is_silent() {
 }
 
 #[test]
-fn a_lost_frame_of_mp3_is_silent() {
+fn a_lost_mp3_frame_is_replaced_by_silence() {
     let whole = decode(MP3);
-    // At a constant bit rate of 96 kbit/s a frame has 313 bytes, or 314.
+    // At a constant bit rate of 96 kbit/s, a frame has 313 or 314 bytes.
     let frame_bytes = 144 * 96_000 / 44_100;
     let first = indices_of(MP3, &[0xFF, 0xFB])[0];
     for broken_bytes in [4, 100, 313, 700] {
@@ -106,7 +108,7 @@ fn a_lost_frame_of_mp3_is_silent() {
             ["1 damaged section was replaced by silence."],
             "{broken_bytes} bytes"
         );
-        // Frames borrow bytes from those before them.
+        // A frame may use bytes from the frames before it (the bit reservoir).
         let differing = differing_frames(&whole, &repaired);
         assert!(differing.len() <= 1_152 * (broken_bytes / frame_bytes + 5), "{broken_bytes}: {differing:?}");
     }
@@ -117,14 +119,14 @@ fn a_second_stream_is_ignored_with_a_warning() {
     for (name, bytes) in [("flac", FLAC), ("mp3", MP3), ("ogg", OGG)] {
         let (single, chained) = (decode(bytes), decode(&[bytes, bytes].concat()));
         assert_eq!(chained.report.frames, single.report.frames, "{name}");
-        assert!(chained.samples == single.samples, "{name}: other samples");
-        let expected = "The file holds several streams; only the first one was read.";
+        assert!(chained.samples == single.samples, "{name}: the samples differ");
+        let expected = "The file contains several streams; only the first one was read.";
         assert_eq!(chained.report.warnings, [expected], "{name}");
     }
 }
 
 #[test]
-fn damaged_frames_of_an_m4a_file_are_silent() {
+fn damaged_frames_of_an_m4a_file_are_replaced_by_silence() {
     let whole = decode(M4A);
     let data = indices_of(M4A, b"mdat")[0];
     for (from, count) in [(1_000, 300), (500, 2_000), (3_000, 900)] {
@@ -144,17 +146,23 @@ fn damaged_frames_of_an_m4a_file_are_silent() {
 #[test]
 fn refusals_name_the_codec_or_the_damage() {
     let mut fmt = Format { tag: 0x11, bits: 4, ..Format::PCM16 }.body();
-    // Block size of 256 bytes, and samples per block.
+    // The block size of 256 bytes, and the extension with the samples per block.
     fmt[12..14].copy_from_slice(&256_u16.to_le_bytes());
     fmt.extend([2, 0, 0xF9, 1]);
     let adpcm = riff(&[riff_chunk(b"fmt ", &fmt), riff_chunk(b"data", &[0; 512])]);
     for (name, bytes, expected) in [
-        ("opus", OPUS, Refusal::Unsupported("is coded as Opus, which is not supported".to_owned())),
-        ("adpcm", &adpcm, Refusal::Unsupported("is coded as ADPCM (IMA), which is not supported".to_owned())),
+        ("opus", OPUS, Refusal::Unsupported("is encoded as Opus, which is not supported".to_owned())),
+        (
+            "adpcm",
+            &adpcm,
+            Refusal::Unsupported("is encoded as ADPCM (IMA), which is not supported".to_owned()),
+        ),
         (
             "m4a without its end",
             &M4A[..M4A.len() / 2],
-            Refusal::Malformed("is cut off or damaged: the index of its audio (moov) is missing".to_owned()),
+            Refusal::Malformed(
+                "is truncated or damaged: the index of its audio (moov) is missing".to_owned(),
+            ),
         ),
     ] {
         assert_eq!(refusal(bytes, LIMITS), expected, "{name}");
@@ -171,12 +179,12 @@ fn a_wav_file_with_an_incomplete_header_is_read_to_its_end() {
     stale[data + 4..data + 8].fill(0);
     let repaired = decode(&stale);
     assert_eq!(repaired.samples, samples);
-    let expected = "The header was never completed; everything after it was read as audio.";
+    let expected = "The header is incomplete; everything after it was read as audio.";
     assert_eq!(repaired.report.warnings, [expected]);
-    // As written before the samples: the size of the header alone.
+    // A header that was written before the samples contains its own size.
     stale[4..8].copy_from_slice(&(data as u32).to_le_bytes());
     assert_eq!(decode(&stale).samples, samples);
-    // The size of the file is right, that of the samples is wrong.
+    // The size of the file is correct, but the size of the samples is wrong.
     for wrong_size in [0x7FFF_FFFF_u32, 0xFFFF_FFF0, u32::MAX, stale.len() as u32] {
         let file_bytes = stale.len() as u32 - 8;
         stale[4..8].copy_from_slice(&file_bytes.to_le_bytes());
@@ -188,13 +196,13 @@ fn a_wav_file_with_an_incomplete_header_is_read_to_its_end() {
             "{wrong_size:#x}"
         );
     }
-    // No samples.
+    // A file without samples.
     let empty = riff(&[
         riff_chunk(b"fmt ", &Format::FLOAT.body()),
         riff_chunk(b"data", &[]),
         riff_chunk(b"junk", &[0; 64]),
     ]);
-    assert_eq!(refusal(&empty, LIMITS), Refusal::Malformed("holds no audio data".to_owned()));
+    assert_eq!(refusal(&empty, LIMITS), Refusal::Malformed("contains no audio data".to_owned()));
 }
 
 #[test]
@@ -207,9 +215,9 @@ fn rf64_and_bw64_files_are_read() {
             .concat()
     };
     for kind in [b"RF64", b"BW64"] {
-        for (declared_bytes, is_right) in [(data.len() as u64, true), (0, false)] {
+        for (declared_bytes, is_correct) in [(data.len() as u64, true), (0, false)] {
             let tail = riff_chunk(b"junk", &[7; 10]);
-            let tail = if is_right { &tail[..] } else { &[] };
+            let tail = if is_correct { &tail[..] } else { &[] };
             let body = [
                 b"WAVE",
                 &riff_chunk(b"ds64", &sizes(declared_bytes))[..],
@@ -220,7 +228,7 @@ fn rf64_and_bw64_files_are_read() {
             let decoded = decode(&chunk(kind, [0xFF; 4], &body.concat()));
             assert_eq!(
                 (&decoded.samples, decoded.report.warnings.is_empty()),
-                (&samples, is_right),
+                (&samples, is_correct),
                 "{declared_bytes}"
             );
         }

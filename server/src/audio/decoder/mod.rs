@@ -1,13 +1,13 @@
 //! Decodes each audio file in a separate process.
 //!
 //! Containers and codecs are the largest parsers of hostile bytes in the service. They run in a
-//! child of the same program (`songfoundry decode`, hidden). It gets the file and two empty files
-//! for samples and peaks, but no settings, secrets or sockets. The system limits its memory,
-//! processor time and file size. Whatever happens to it (out of memory, an endless loop, a bug in a
-//! codec) refuses only this file. A thread with `catch_unwind` would save some milliseconds, but
-//! could neither be stopped nor limited.
+//! child process of the same program (`songfoundry decode`, a hidden command). The child gets the
+//! file and two empty files for samples and peaks, but no settings, secrets or sockets. The
+//! operating system limits its memory, processor time and file size. If it runs out of memory,
+//! loops endlessly or crashes, only this file is refused. A thread with `catch_unwind` would save
+//! some milliseconds, but could be neither stopped nor limited.
 //!
-//! [`child`] is the process, [`program`] starts it, and [`super::decode`] decodes.
+//! [`child`] is the process, [`program`] starts it, and [`super::decode`] decodes the file.
 
 pub(crate) mod child;
 mod program;
@@ -39,7 +39,7 @@ enum Message {
     Done(Report),
     /// The file was refused.
     Refused(Refusal),
-    /// The header of the next file; null if it is not supported audio.
+    /// The header of the next file; null if the file is not supported audio.
     Inspected(Option<HeaderInfo>),
 }
 

@@ -14,7 +14,7 @@ use crate::helper_processes::{Helpers, Registered};
 /// How often to check whether the caller still waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Time beyond its limit until a process that did not exit by itself is killed.
+/// Time after the time limit until a process that has not exited by itself is killed.
 const GRACE: Duration = Duration::from_secs(10);
 
 /// Why nothing was decoded.
@@ -24,7 +24,7 @@ pub(in crate::audio) enum Failure {
     Refused(Refusal),
     /// The observer cancelled the work.
     Cancelled,
-    /// The process could not be started or read, or something other than the file ended it.
+    /// The process could not be started or read, or was ended for a reason other than the file.
     Io(std::io::Error),
 }
 
@@ -38,7 +38,7 @@ pub(in crate::audio) struct Decoder {
 }
 
 impl Decoder {
-    /// This executable, even if its file was replaced since it started.
+    /// Returns this executable, even if its file was replaced since it started.
     #[cfg(not(test))]
     pub(in crate::audio) fn of_this_program(helpers: Helpers) -> std::io::Result<Self> {
         let running = PathBuf::from("/proc/self/exe");
@@ -46,7 +46,7 @@ impl Decoder {
         Ok(Self { program, arguments: &["decode"], environment: &[], helpers })
     }
 
-    /// The test executable, which one of its tests turns into a decoder.
+    /// Returns the test executable. One of its tests acts as the decoder.
     #[cfg(test)]
     pub(in crate::audio) fn of_this_program(helpers: Helpers) -> std::io::Result<Self> {
         Ok(Self {
@@ -57,8 +57,8 @@ impl Decoder {
         })
     }
 
-    /// Executes `job`, whose paths are relative to `folder`. Blocks; `observer` receives the
-    /// progress and returns whether to continue.
+    /// Runs `job`, whose paths are relative to `folder`. Blocks. `observer` receives the fraction
+    /// of the file that was read, and returns whether to continue.
     pub(in crate::audio) fn run(
         &self,
         folder: &Path,
@@ -86,9 +86,9 @@ impl Decoder {
         }
     }
 
-    /// Reads the headers of files, in their order. `None` for files that are not supported audio,
-    /// and for a file that crashes its process. The next process continues after it. Blocks until
-    /// `is_wanted` returns false.
+    /// Reads the headers of files, in the order of `files`. An entry is `None` if the file is not
+    /// supported audio, or if it crashed the process; a new process then continues with the next
+    /// file. Blocks until all headers are read, or until `is_wanted` returns false.
     pub(in crate::audio) fn inspect(
         &self,
         files: &[PathBuf],
@@ -138,22 +138,23 @@ impl Process {
         let mut command = Command::new(&decoder.program);
         command
             .args(decoder.arguments)
-            // Hides the settings and secrets of the service.
+            // The decoder must not see the settings and secrets of the service.
             .env_clear()
             .envs(decoder.environment.iter().copied())
             .current_dir(folder)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::null());
-        // Ctrl-C in a terminal signals the whole process group. The service ends its decoders
-        // itself; one that the signal killed would look as if its file had crashed it.
+        // Ctrl-C in a terminal sends a signal to the whole process group. If it killed the decoder,
+        // its file would seem to have crashed it. So the decoder gets its own group, and the
+        // service ends it.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let child = command.spawn()?;
         let registered = decoder.helpers.register("decoder", child.id());
         let mut process = Self { child, registered };
         let text = serde_json::to_string(request)?;
-        // The pipe stays open, because the process exits when it closes.
+        // The pipe stays open, because the process exits when the pipe closes.
         let input = process.child.stdin.as_mut().ok_or(ErrorKind::BrokenPipe)?;
         writeln!(input, "{text}")?;
         let messages = process.read_messages()?;
@@ -167,7 +168,7 @@ impl Process {
             let Some(output) = output else { return };
             for line in BufReader::new(output).lines() {
                 let Ok(line) = line else { break };
-                // Ignores output that is not a message.
+                // Output that is not a message is ignored.
                 if let Ok(message) = serde_json::from_str::<Message>(&line)
                     && sender.send(message).is_err()
                 {
@@ -178,7 +179,7 @@ impl Process {
         Ok(messages)
     }
 
-    /// The reason why the process ended without an outcome.
+    /// Returns the reason why the process ended without a result.
     fn failure(&mut self, job: &Job) -> Failure {
         let status = match self.child.wait() {
             Ok(status) => status,
@@ -192,7 +193,7 @@ impl Process {
             ExitCause::OutOfTime => Failure::Refused(too_slow(job)),
             ExitCause::OutOfRoom => Failure::Refused(Refusal::NoRoom),
             ExitCause::Crash => Failure::Refused(Refusal::Malformed(
-                "is damaged, or needs more memory than the decoder may use".to_owned(),
+                "is damaged, or needs more memory than the decoder is allowed to use".to_owned(),
             )),
             ExitCause::External => {
                 Failure::Io(std::io::Error::other(format!("the decoder was ended: {status}")))
@@ -203,14 +204,14 @@ impl Process {
 
 /// The cause of a process exit.
 enum ExitCause {
-    /// The limit of time or processor time.
+    /// The process exceeded its limit of time or of processor time.
     OutOfTime,
-    /// The limit of the file size.
+    /// The process exceeded its limit of file size.
     OutOfRoom,
-    /// A crash, also by an allocation above the memory limit.
+    /// The process crashed, which includes an allocation above the memory limit.
     Crash,
-    /// Not the file: a signal from outside (such as the OOM killer), or a limit that could not be
-    /// set.
+    /// The file was not the cause. A signal from outside ended the process (such as from the OOM
+    /// killer), or a limit could not be set.
     External,
 }
 
@@ -240,7 +241,7 @@ impl ExitCause {
     fn of(status: ExitStatus) -> Self {
         match status.code() {
             Some(EXIT_TIMED_OUT) => Self::OutOfTime,
-            // Exception codes have the highest bit set.
+            // The exit code of an exception has its highest bit set, so it is negative.
             Some(..0) => Self::Crash,
             _ => Self::External,
         }
@@ -253,7 +254,7 @@ fn too_slow(job: &Job) -> Refusal {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Errors mean that it has exited already.
+        // An error means that the process has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

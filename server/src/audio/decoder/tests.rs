@@ -1,4 +1,4 @@
-//! Decoding in a separate process: every format, and hostile files.
+//! Tests of decoding in a separate process, with every format and with hostile files.
 
 use std::fs;
 
@@ -9,8 +9,8 @@ use crate::audio::peaks_file::{self, Shape};
 use crate::audio::test_files::*;
 use crate::helper_processes::Helpers;
 
-/// The test that runs as the decoder process if `ENTRY_MARK` is set.
-pub(super) const ENTRY: &str = "audio::decoder::tests::a_process_decodes";
+/// Name of the test that runs as the decoder process if `ENTRY_MARK` is set.
+pub(super) const ENTRY: &str = "audio::decoder::tests::a_file_is_decoded_in_a_separate_process";
 pub(super) const ENTRY_MARK: &str = "SONGFOUNDRY_TEST_DECODES";
 
 pub(super) const LIMITS: Limits =
@@ -20,7 +20,7 @@ pub(super) const LIMITS: Limits =
 #[derive(Debug)]
 pub(super) struct Decoded {
     pub(super) report: Report,
-    /// Interleaved.
+    /// Interleaved samples.
     pub(super) samples: Vec<f32>,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn refusal(bytes: &[u8], limits: Limits) -> Refusal {
 }
 
 #[test]
-fn a_process_decodes() {
+fn a_file_is_decoded_in_a_separate_process() {
     if std::env::var_os(ENTRY_MARK).is_some() {
         child::run().expect("a job");
         return;
@@ -69,7 +69,7 @@ fn a_process_decodes() {
     assert!(decoded.report.warnings.is_empty(), "{:?}", decoded.report.warnings);
 }
 
-/// Amplitude of a frequency in one channel, by correlation over whole periods in the middle.
+/// Returns the amplitude of a frequency in one channel, by correlation over a fifth of a second.
 fn amplitude(decoded: &Decoded, channel: usize, frequency_hz: f64) -> f64 {
     let channels = decoded.report.channels as usize;
     let rate = f64::from(decoded.report.sample_rate_hz);
@@ -93,7 +93,7 @@ fn every_codec_decodes_its_tones() {
         (ALAC, "isomp4", 48_000, 24_000, 0),
         (OGG, "ogg", 48_000, 24_000, 0),
         (MP3, "mp3", 44_100, 22_050, 0),
-        // The stream does not hold the priming and padding of the encoder.
+        // ADTS does not store the delay and padding of the encoder.
         (ADTS, "aac", 44_100, 22_050, 3_000),
         (M4A, "isomp4", 44_100, 22_050, 0),
     ] {
@@ -103,11 +103,11 @@ fn every_codec_decodes_its_tones() {
         assert_eq!((report.source_channels, report.channels), (2, 2), "{container}");
         assert!(report.frames.abs_diff(frames) <= slack, "{container}: {} frames", report.frames);
         assert!(report.warnings.is_empty(), "{container}: {:?}", report.warnings);
-        for (channel, here_hz, there_hz) in [(0, 1_000.0, 500.0), (1, 500.0, 1_000.0)] {
-            let (tone, other) =
-                (amplitude(&decoded, channel, here_hz), amplitude(&decoded, channel, there_hz));
+        for (channel, tone_hz, other_tone_hz) in [(0, 1_000.0, 500.0), (1, 500.0, 1_000.0)] {
+            let (tone, leakage) =
+                (amplitude(&decoded, channel, tone_hz), amplitude(&decoded, channel, other_tone_hz));
             assert!((tone - 0.125).abs() < 0.008, "{container}: channel {channel} has {tone}");
-            assert!(other < 0.008, "{container}: channel {channel} has {other} of the other tone");
+            assert!(leakage < 0.008, "{container}: channel {channel} has {leakage} of the other tone");
         }
     }
 }
@@ -134,7 +134,7 @@ fn pcm_of_every_width_is_decoded_exactly() {
 #[test]
 fn surround_is_mixed_to_stereo() {
     let gain = std::f32::consts::FRAC_1_SQRT_2;
-    // Left, right, centre, low frequencies, surround left and right.
+    // The channels are left, right, centre, low frequencies, surround left and surround right.
     let decoded = decode(&float_wav(6, 48_000, &[0.5, 0.25, 0.5, 1.0, 0.5, -0.5]));
     assert_eq!((decoded.report.source_channels, decoded.report.channels), (6, 2));
     let expected = [0.5 + 0.5 * gain + 0.5 * gain, 0.25 + 0.5 * gain - 0.5 * gain];
@@ -191,7 +191,7 @@ fn files_beyond_a_limit_are_refused() {
 }
 
 #[test]
-fn a_cancelled_decoder_ends() {
+fn a_cancelled_decoder_stops() {
     let folder = tempfile::tempdir().expect("a folder");
     for (name, bytes) in
         [("in", wav(Format::PCM16, &vec![0; 32 << 20])), ("samples", Vec::new()), ("peaks", Vec::new())]
@@ -210,9 +210,9 @@ fn a_cancelled_decoder_ends() {
 
 #[cfg(unix)]
 #[test]
-fn ending_its_helper_entry_ends_a_decoder() {
+fn ending_a_registered_helper_process_ends_its_decoder() {
     let folder = tempfile::tempdir().expect("a folder");
-    // A pipe without a writer: the decoder waits for it.
+    // The decoder waits forever, because nobody writes to the pipe.
     nix::unistd::mkfifo(&folder.path().join("in"), nix::sys::stat::Mode::S_IRWXU).expect("makes a pipe");
     let helpers = Helpers::default();
     let decoder = Decoder::of_this_program(helpers.clone()).expect("this program");
@@ -228,15 +228,15 @@ fn ending_its_helper_entry_ends_a_decoder() {
     assert_eq!(helpers.list(), []);
 }
 
-/// The expected outcome for a hostile file.
+/// The expected result for a hostile file.
 #[derive(Debug, Clone, Copy)]
 enum Expected {
     Unsupported,
-    /// Any refusal that blames the file.
+    /// Any refusal because of the file.
     Refused,
-    /// This number of frames, with a warning.
+    /// Audio with this number of frames, and a warning.
     Kept(u64),
-    /// A refusal, or audio that is no longer than the original.
+    /// A refusal, or audio of at most 200 000 frames, twice the longest test file.
     Bounded,
 }
 
@@ -259,7 +259,7 @@ fn check(name: &str, bytes: &[u8], expected: Expected) {
         (Ok((frames, _)), Expected::Bounded) => *frames <= 200_000,
         _ => false,
     };
-    assert!(fits, "{name}: {outcome:?} where {expected:?} was expected");
+    assert!(fits, "{name}: {outcome:?} but expected {expected:?}");
 }
 
 #[test]
@@ -283,21 +283,25 @@ fn hostile_wav_files_are_refused_or_truncated() {
     let format = Format::PCM16;
     let fmt = riff_chunk(b"fmt ", &format.body());
     let whole = wav(format, &[1; 200]);
-    check("nothing", &[], Expected::Refused);
+    check("an empty file", &[], Expected::Refused);
     for length in [1, 4, 8, 11, 12, 16, 20, 30, 36, 40, 43, 44] {
-        check(&format!("cut at byte {length}"), &whole[..length], Expected::Refused);
+        check(&format!("truncated at byte {length}"), &whole[..length], Expected::Refused);
     }
     let long = wav(format, &[1; 4_000]);
-    check("cut in its data", &long[..244], Expected::Kept(100));
+    check("truncated in its data", &long[..244], Expected::Kept(100));
     let body = [&b"WAVE"[..], &fmt, &chunk(b"data", [0xFF; 4], &[1; 200])].concat();
-    check("sizes that a stream could not know", &chunk(b"RIFF", [0xFF; 4], &body), Expected::Kept(100));
-    let lying = riff(&[fmt.clone(), chunk(b"data", 4_000_000_u32.to_le_bytes(), &[1; 200])]);
-    check("data longer than the file around it", &lying, Expected::Kept(100));
+    check(
+        "sizes unknown because the file was streamed",
+        &chunk(b"RIFF", [0xFF; 4], &body),
+        Expected::Kept(100),
+    );
+    let oversized = riff(&[fmt.clone(), chunk(b"data", 4_000_000_u32.to_le_bytes(), &[1; 200])]);
+    check("data that claims to be longer than the file", &oversized, Expected::Kept(100));
     check("no data", &wav(format, &[]), Expected::Refused);
     check("data before its format", &riff(&[riff_chunk(b"data", &[1; 200]), fmt.clone()]), Expected::Refused);
     check("no format", &riff(&[riff_chunk(b"data", &[1; 200])]), Expected::Refused);
     check(
-        "an endless first chunk",
+        "a first chunk of maximum size",
         &riff(&[chunk(b"LIST", [0xFF; 4], b"INFO"), fmt.clone()]),
         Expected::Refused,
     );
@@ -306,17 +310,21 @@ fn hostile_wav_files_are_refused_or_truncated() {
         &riff(&[riff_chunk(b"fmt ", &[]), riff_chunk(b"data", &[1; 200])]),
         Expected::Refused,
     );
-    check("a format without end", &riff(&[chunk(b"fmt ", [0xFF; 4], &format.body())]), Expected::Refused);
+    check(
+        "a format chunk of maximum size",
+        &riff(&[chunk(b"fmt ", [0xFF; 4], &format.body())]),
+        Expected::Refused,
+    );
     for (name, format) in [
         ("zero channels", Format { channels: 0, ..format }),
         ("65535 channels", Format { channels: 65_535, ..format }),
         ("nine channels", Format { channels: 9, ..format }),
         ("no sample rate", Format { rate_hz: 0, ..format }),
-        ("a rate beyond any", Format { rate_hz: u32::MAX, ..format }),
+        ("the largest sample rate", Format { rate_hz: u32::MAX, ..format }),
         ("zero bits", Format { bits: 0, ..format }),
         ("seven bits", Format { bits: 7, ..format }),
         ("65535 bits", Format { bits: 65_535, ..format }),
-        ("an unknown coding", Format { tag: 0x1234, ..format }),
+        ("an unknown encoding", Format { tag: 0x1234, ..format }),
         ("ADPCM", Format { tag: 2, bits: 4, ..format }),
         ("extensible without its extension", Format { tag: 0xFFFE, ..format }),
         ("floats of 16 bits", Format { tag: 3, ..format }),
@@ -330,8 +338,8 @@ fn hostile_wav_files_are_refused_or_truncated() {
     for _ in 0..200 {
         nested = riff_chunk(b"LIST", &[&b"INFO"[..], &nested].concat());
     }
-    check("lists in lists", &riff(&[nested, fmt.clone(), riff_chunk(b"data", &[1; 200])]), Expected::Bounded);
-    check("odd bytes at the end", &riff(&[fmt, riff_chunk(b"data", &[1; 201])]), Expected::Bounded);
+    check("nested lists", &riff(&[nested, fmt.clone(), riff_chunk(b"data", &[1; 200])]), Expected::Bounded);
+    check("an odd number of data bytes", &riff(&[fmt, riff_chunk(b"data", &[1; 201])]), Expected::Bounded);
 }
 
 #[test]
@@ -360,7 +368,7 @@ fn hostile_aiff_files_are_refused_or_truncated() {
     }
     let whole = aiff(1, 100, 16, rate, &data);
     for length in [12, 16, 30, 38, 50] {
-        check(&format!("cut at byte {length}"), &whole[..length], Expected::Refused);
+        check(&format!("truncated at byte {length}"), &whole[..length], Expected::Refused);
     }
 }
 
@@ -370,7 +378,7 @@ fn hostile_compressed_files_are_refused_or_truncated() {
         [("mp3", MP3), ("ogg", OGG), ("m4a", M4A), ("aac", ADTS), ("flac", FLAC), ("alac", ALAC)]
     {
         for (name, cut) in [("a header", 24), ("a third", bytes.len() / 3), ("nearly all", bytes.len() - 7)] {
-            check(&format!("{kind}, {name} of it"), &bytes[..cut], Expected::Bounded);
+            check(&format!("{kind}, truncated to {name}"), &bytes[..cut], Expected::Bounded);
         }
         let mut random = 0x2545_F491_4F6C_DD1D_u64;
         for round in 0..6 {
@@ -382,21 +390,21 @@ fn hostile_compressed_files_are_refused_or_truncated() {
                 let index = (random >> 8) as usize % broken.len();
                 broken[index] = random as u8;
             }
-            check(&format!("{kind}, {} bytes of it changed", 1 << round), &broken, Expected::Bounded);
+            check(&format!("{kind}, {} changed bytes", 1 << round), &broken, Expected::Bounded);
         }
     }
     let flac_header = |length: [u8; 3]| [&b"fLaC\x80"[..], &length, &[0; 34]].concat();
-    check("flac without anything in its header", &flac_header([0, 0, 34]), Expected::Refused);
-    check("flac with an endless header", &flac_header([0xFF; 3]), Expected::Refused);
+    check("flac with zeros in its header", &flac_header([0, 0, 34]), Expected::Refused);
+    check("flac with a header block of maximum size", &flac_header([0xFF; 3]), Expected::Refused);
     let id3 = |size: [u8; 4]| [&b"ID3\x04\0\0"[..], &size, &[0; 64]].concat();
-    check("a tag alone", &id3([0, 0, 0, 54]), Expected::Refused);
+    check("only a tag", &id3([0, 0, 0, 54]), Expected::Refused);
     check("a tag of 256 MiB", &id3([0x7F; 4]), Expected::Refused);
     check(
-        "a tag before a tag without end",
+        "a tag before a tag of maximum size",
         &[id3([0, 0, 0, 64]), id3([0x7F; 4])].concat(),
         Expected::Refused,
     );
-    check("sync words only", &[0xFF, 0xFB].repeat(4_000), Expected::Bounded);
+    check("only sync words", &[0xFF, 0xFB].repeat(4_000), Expected::Bounded);
 }
 
 #[test]
@@ -406,19 +414,19 @@ fn hostile_ogg_pages_and_mp4_boxes_terminate() {
     let mut long = OGG.to_vec();
     long[last_page + 6..last_page + 14].copy_from_slice(&(i64::MAX - 1).to_le_bytes());
     check("an ogg that claims millions of years", &long, Expected::Bounded);
-    check("an ogg after an ogg", &[OGG, OGG].concat(), Expected::Bounded);
-    check("a first page alone", &OGG[..58], Expected::Refused);
+    check("two concatenated streams", &[OGG, OGG].concat(), Expected::Bounded);
+    check("only the first page", &OGG[..58], Expected::Refused);
     let mut segments = OGG.to_vec();
     segments[26] = 0xFF;
-    check("a page of 255 segments that are not there", &segments, Expected::Bounded);
+    check("a page that claims 255 segments", &segments, Expected::Bounded);
 
     let ftyp = b"\0\0\0\x10ftypM4A \0\0\0\0";
-    check("a type alone", ftyp, Expected::Refused);
+    check("only a file type box", ftyp, Expected::Refused);
     for (name, head) in [
-        ("a movie without end", &b"\xFF\xFF\xFF\xFFmoov"[..]),
-        ("a movie to the end", b"\0\0\0\0moov"),
-        ("a movie smaller than its header", b"\0\0\0\x03moov"),
-        ("a movie of 2^63 bytes", b"\0\0\0\x01moov\x80\0\0\0\0\0\0\0"),
+        ("a movie box of maximum size", &b"\xFF\xFF\xFF\xFFmoov"[..]),
+        ("a movie box that extends to the end", b"\0\0\0\0moov"),
+        ("a movie box smaller than its header", b"\0\0\0\x03moov"),
+        ("a movie box of 2^63 bytes", b"\0\0\0\x01moov\x80\0\0\0\0\0\0\0"),
     ] {
         check(name, &[&ftyp[..], head, &[0; 40]].concat(), Expected::Refused);
     }
@@ -426,8 +434,8 @@ fn hostile_ogg_pages_and_mp4_boxes_terminate() {
     for _ in 0..2_000 {
         nested = [&(nested.len() as u32 + 8).to_be_bytes()[..], b"moov", &nested].concat();
     }
-    check("movies in movies", &[&ftyp[..], &nested].concat(), Expected::Refused);
-    // Each table of the header with a huge count.
+    check("nested movie boxes", &[&ftyp[..], &nested].concat(), Expected::Refused);
+    // Sets a count in each table of the header to its maximum.
     for table in [b"stsz", b"stco", b"stsc", b"stts", b"stsd", b"mdhd", b"esds", b"elst"] {
         let Some(start) = M4A.windows(4).position(|bytes| bytes == table) else {
             panic!("the file has no {}", String::from_utf8_lossy(table));
@@ -441,7 +449,7 @@ fn hostile_ogg_pages_and_mp4_boxes_terminate() {
 }
 
 #[test]
-fn inspecting_skips_files_that_are_not_audio() {
+fn inspecting_returns_no_header_for_files_that_are_not_audio() {
     let folder = tempfile::tempdir().expect("a folder");
     let files: Vec<(&str, Vec<u8>)> = vec![
         ("a", float_wav(2, 44_100, &[0.0; 44_100])),
@@ -468,7 +476,7 @@ fn inspecting_skips_files_that_are_not_audio() {
     assert_eq!(header(0).sample_rate_hz, 44_100);
     assert_eq!((&found[1], &found[3]), (&None, &None));
     for index in [2, 5] {
-        // Half a second.
+        // The files are half a second long.
         let rate = f64::from(header(index).sample_rate_hz);
         let secs = header(index).frames.expect("a length") as f64 / rate;
         assert!((secs - 0.5).abs() < 0.06, "{index}: {secs}");

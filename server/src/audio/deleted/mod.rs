@@ -1,10 +1,11 @@
 //! Deleted audio files, which can be restored for a while.
 //!
-//! A window may save a song with a file that another window has just deleted. Deleting and saving
-//! take the same lock. A file that a song names is not deleted. A deleted file is restored when a
-//! song that names it is saved. For `SF_DELETED_KEPT_SECS` its row stays in the database and its
-//! stored files in the quarantine. They do not count toward the quota, and are removed first when a
-//! quota or the disk is full.
+//! A browser window may save a song with a file that another window has just deleted. Deleting a
+//! file and saving a song take the same lock. A file that a song refers to cannot be deleted, and
+//! saving a song restores the deleted files that the song refers to. For `SF_DELETED_KEPT_SECS`,
+//! the row of a deleted file stays in the database, and its stored files stay in the quarantine.
+//! They do not count toward the quota. They are removed first when a quota is reached or the disk
+//! is full.
 
 mod store;
 
@@ -22,7 +23,7 @@ use crate::storage::{
     Allowance, BlobKey, Reason, deleted_in_quarantine, is_disk_full, lock_contents, quarantine_deleted,
 };
 
-/// Deletes a user's file, unless a project or the autosave names it. Blocks.
+/// Deletes a user's file, unless a project or the autosave refers to it. Blocks.
 ///
 /// # Errors
 /// 404 if there is no such file, 409 `audio_in_use`.
@@ -38,7 +39,7 @@ pub(super) fn delete(
     if is_full {
         make_room(state, runtime)?;
     }
-    // Searches the songs before taking the locks, because songs are large.
+    // The search runs before the locks are taken, because songs are large.
     let searching = IdReferences::search(&state.db, owner_id, HashSet::from([id.to_owned()]));
     let mut naming = runtime.block_on(searching)?;
     let _contents = lock_contents(state, runtime)?;
@@ -60,7 +61,7 @@ pub(super) fn delete(
         Ok(sha256)
     };
     let sha256 = runtime.block_on(deleting)?;
-    // The row is gone: the file is deleted, and upkeep looks for files without a row.
+    // The row is deleted already, so a failure here only leaves files, which upkeep finds later.
     if let Err(error) = release(state, runtime, &sha256) {
         tracing::warn!(
             id,
@@ -70,8 +71,8 @@ pub(super) fn delete(
     Ok(())
 }
 
-/// Removes the stored files of a content without a file; moves them to the quarantine while a
-/// deleted file needs them.
+/// Removes the stored files of a content that no audio file uses. If a deleted file may still be
+/// restored, moves them to the quarantine instead.
 fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     let db = &state.db;
     if runtime.block_on(super::store::has_any_file(db, sha256))? {
@@ -92,7 +93,7 @@ fn release(state: &AppState, runtime: &Handle, sha256: &str) -> ApiResult<()> {
     Ok(())
 }
 
-/// Every stored file of a content.
+/// Returns the key of every stored file of a content.
 fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
     let ContentKeys { original, samples, peaks } = ContentKeys::new(sha256)?;
     let mut keys = vec![original, samples, peaks];
@@ -102,15 +103,17 @@ fn keys(sha256: &str, rates_hz: &Rates) -> ApiResult<Vec<BlobKey>> {
     Ok(keys)
 }
 
-/// Restores a user's deleted files that `text`, a document that was just stored, names. Only logs
-/// errors, because the document is already stored; purging a deleted file searches the songs again.
+/// Restores the user's deleted files that `text` refers to. `text` is a document that was just
+/// stored, so errors are only logged. Before a deleted file is purged, the songs are searched
+/// again.
 pub(crate) async fn restore_named(state: &AppState, owner_id: &str, text: &str) {
     let restoring = async {
         let mut deleted: HashMap<_, _> = store::of_owner(&state.db, owner_id).await?.into_iter().collect();
         if deleted.is_empty() {
             return Ok(());
         }
-        // Searches in a blocking thread; copies the text only if there are deleted files.
+        // The search runs in a blocking thread. It needs a copy of the text, so it starts only if
+        // there are deleted files.
         let (state, runtime, text) = (state.clone(), Handle::current(), text.to_owned());
         tokio::task::spawn_blocking(move || {
             let named: Vec<_> = projects::ids_in(&text).filter_map(|id| deleted.remove_entry(id)).collect();
@@ -124,11 +127,11 @@ pub(crate) async fn restore_named(state: &AppState, owner_id: &str, text: &str) 
     };
     let outcome: ApiResult<()> = restoring.await;
     if let Err(error) = outcome {
-        tracing::error!("cannot restore deleted audio that a saved song names: {error:#}");
+        tracing::error!("cannot restore deleted audio that a saved song refers to: {error:#}");
     }
 }
 
-/// Restores a deleted file. The caller holds the lock of contents.
+/// Restores a deleted file. The caller must have the lock of [`lock_contents`].
 fn restore(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiResult<()> {
     for key in keys(sha256, &runtime.block_on(rates(&state.db, sha256))?)? {
         if !state.blobs.contains(&key)? {
@@ -140,12 +143,12 @@ fn restore(state: &AppState, runtime: &Handle, id: &str, sha256: &str) -> ApiRes
         }
     }
     if runtime.block_on(store::restore(&state.db, id))? {
-        tracing::info!(id, "restored a deleted audio file that a song names");
+        tracing::info!(id, "restored a deleted audio file that a song refers to");
     }
     Ok(())
 }
 
-/// Purges files whose retention has ended; restores those that a song names after all.
+/// Purges files whose retention has ended. Restores those that a song refers to after all.
 ///
 /// # Errors
 /// If a query or the storage fails.
@@ -157,7 +160,7 @@ pub(crate) async fn forget_old(state: &AppState, now_ms: i64) -> ApiResult<()> {
     tokio::task::spawn_blocking(move || purge_until(&state, &runtime, due_ms).map(|_| ())).await?
 }
 
-/// Purges the files that were deleted until `due_ms`, and returns their number.
+/// Purges the files that were deleted at `due_ms` or earlier, and returns their number.
 fn purge_until(state: &AppState, runtime: &Handle, due_ms: i64) -> ApiResult<usize> {
     let mut ids_by_owner: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut count = 0;
@@ -208,8 +211,8 @@ fn purge(
     }
 }
 
-/// Purges all deleted files to free disk space, and returns whether there were any. Does nothing
-/// with object storage, because that frees nothing on this disk. Blocks.
+/// Purges all deleted files to free disk space, and returns whether there were any. Does nothing if
+/// the files are in object storage, because deleting them there frees nothing on this disk. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails.
@@ -217,8 +220,8 @@ pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
     if state.blobs.is_remote() {
         return Ok(false);
     }
-    // Listed first: a file that is deleted from here on keeps its row below, so its files must
-    // stay.
+    // The quarantine is listed first. A file that is deleted after this may keep its row, so its
+    // stored files must stay.
     let quarantined = deleted_in_quarantine(&state.blobs)?;
     let purged = purge_until(state, runtime, i64::MAX)?;
     for entry in &quarantined {
@@ -227,7 +230,7 @@ pub(crate) fn make_room(state: &AppState, runtime: &Handle) -> ApiResult<bool> {
     Ok(purged + quarantined.len() > 0)
 }
 
-/// Purges a user's oldest deleted files until the others fit into the free quota. Blocks.
+/// Purges a user's oldest deleted files until the remaining ones fit into the free quota. Blocks.
 ///
 /// # Errors
 /// If a query or the storage fails.

@@ -5,8 +5,8 @@ use sqlx::{AnyConnection, Row as _};
 use crate::audio::search_key::search_key;
 use crate::db::Db;
 
-/// Deletes a file; with `is_kept` it can be restored. Returns the hash of its content; `None` if
-/// there is no such file.
+/// Deletes a file. If `is_kept`, the file can be restored later. Returns the hash of its content,
+/// or `None` if there is no such file.
 pub(super) async fn delete(
     connection: &mut AnyConnection,
     owner_id: &str,
@@ -14,7 +14,7 @@ pub(super) async fn delete(
     now_ms: i64,
     is_kept: bool,
 ) -> Result<Option<String>, sqlx::Error> {
-    // Locks the row without changing it.
+    // This update changes nothing. It locks the row.
     let locked = sqlx::query("UPDATE audio_files SET name = name WHERE owner_id = $1 AND id = $2")
         .bind(owner_id)
         .bind(id)
@@ -48,7 +48,7 @@ pub(super) async fn delete(
         .await
 }
 
-/// Ids of a user's deleted files, and the hashes of their contents.
+/// Returns the ids of a user's deleted files, and the hashes of their contents.
 pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<(String, String)>, sqlx::Error> {
     sqlx::query_as("SELECT id, sha256 FROM audio_deleted_files WHERE owner_id = $1")
         .bind(owner_id)
@@ -56,7 +56,7 @@ pub(super) async fn of_owner(db: &Db, owner_id: &str) -> Result<Vec<(String, Str
         .await
 }
 
-/// Restores a deleted file; false if there is none.
+/// Restores a deleted file. Returns false if there is none with this id, or if the file exists.
 pub(super) async fn restore(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
     let mut transaction = db.begin().await?;
     let done = sqlx::query(
@@ -87,7 +87,7 @@ pub(super) async fn restore(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
     Ok(done.rows_affected() > 0)
 }
 
-/// Ids and owners of the files that were deleted until `due_ms`, the oldest first.
+/// Returns ids and owners of the files that were deleted at `due_ms` or earlier, the oldest first.
 pub(super) async fn due(db: &Db, due_ms: i64) -> Result<Vec<(String, String)>, sqlx::Error> {
     sqlx::query_as(
         "SELECT id, owner_id FROM audio_deleted_files WHERE deleted_ms <= $1 ORDER BY deleted_ms, id",
@@ -105,7 +105,7 @@ pub(super) async fn forget(connection: &mut AnyConnection, id: &str) -> Result<O
         .await
 }
 
-/// A user's deleted files, the oldest first: ids, and bytes of their contents on disk.
+/// Returns a user's deleted files, the oldest first: ids, and sizes of their contents in bytes.
 pub(super) async fn sizes(db: &Db, owner_id: &str) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT d.id, c.size_bytes + c.samples_bytes + c.peaks_bytes AS bytes FROM audio_deleted_files d \

@@ -1,4 +1,4 @@
-//! Expiry of unfinished uploads.
+//! Expiry of unfinished resumable uploads.
 
 use super::{key, store};
 use crate::clock;
@@ -6,15 +6,15 @@ use crate::error::ApiResult;
 use crate::state::AppState;
 use crate::storage::quarantine_deleted;
 
-/// Expiry time of an upload that receives bytes now.
+/// Returns the expiry time of an upload that receives bytes now, in seconds since 1970.
 pub(super) fn expires_secs(state: &AppState) -> i64 {
     let kept_secs = state.config.limits.audio.unfinished_upload_secs;
     clock::now_unix_secs().saturating_add(i64::try_from(kept_secs).unwrap_or(i64::MAX))
 }
 
-/// Removes expired uploads that no task decodes. Quarantines their bytes, because a restored
-/// database may hold an expiry time that was extended later. Files without a database row stay;
-/// they go to the quarantine as orphans.
+/// Removes expired uploads that no task decodes. Moves their bytes to the quarantine: if an older
+/// database is restored, it may still contain the upload. Files without a database row are not
+/// removed here; they go to the quarantine as orphans.
 ///
 /// # Errors
 /// If a query or the storage fails.

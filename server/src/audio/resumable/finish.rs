@@ -15,16 +15,16 @@ use crate::state::AppState;
 use crate::storage::{Received, file_sha256};
 use crate::tasks::TaskContext;
 
-/// Starts the task that decodes a complete upload, and returns its id. On failure the client may
-/// retry. Blocks.
+/// Starts the task that decodes a complete upload, and returns the task's id. If this fails, the
+/// client may retry. Blocks.
 pub(super) fn start(state: &AppState, runtime: &Handle, row: &UploadRow) -> ApiResult<String> {
     state.blobs.move_from_local(&key(&row.id)?)?;
     runtime.block_on(store::set_state(&state.db, &row.id, UploadState::Decoding, None))?;
     runtime.block_on(start_task(state, row))
 }
 
-/// Starts decoding uploads that were complete when the service stopped. If a task cannot start,
-/// logs the error; the client may retry.
+/// Starts decoding uploads that were complete when the service stopped. If a task cannot be
+/// started, the error is logged, and the client may retry.
 ///
 /// # Errors
 /// If the query fails.
@@ -49,7 +49,8 @@ async fn start_task(state: &AppState, row: &UploadRow) -> ApiResult<String> {
         }
         Err(refused) => {
             if let Err(error) = reset_to_receiving(state, row).await {
-                // The state stays `decoding`; without a task the client may still retry.
+                // The state stays `decoding`. The upload has no task, so the client may still
+                // retry.
                 tracing::error!(upload = row.id, "cannot store the state of an upload: {error:#}");
             }
             Err(refused)
@@ -57,7 +58,7 @@ async fn start_task(state: &AppState, row: &UploadRow) -> ApiResult<String> {
     }
 }
 
-/// Sets an upload back to `receiving`, with all of its bytes.
+/// Sets an upload back to the state `receiving`. It keeps all of its bytes.
 async fn reset_to_receiving(state: &AppState, row: &UploadRow) -> ApiResult<()> {
     extend_expiry(state, row).await?;
     Ok(store::set_state(&state.db, &row.id, UploadState::Receiving, None).await?)
@@ -73,17 +74,17 @@ async fn extend_expiry(state: &AppState, row: &UploadRow) -> ApiResult<()> {
 enum Verdict {
     /// The file is stored.
     Done,
-    /// The file cannot be used; its bytes are removed.
+    /// The file cannot be used. Its bytes are removed.
     Refused,
-    /// The file did not cause the error, or the task was cancelled. The bytes stay, so that the
-    /// client can retry or delete the upload.
+    /// The task was cancelled, or failed for a reason other than the file. The bytes stay, so that
+    /// the client can retry or delete the upload.
     Kept,
-    /// The same task retries, or the next start of the service does.
+    /// The task will be attempted again, now or at the next start of the service.
     Retried,
 }
 
 impl Verdict {
-    /// The verdict after an error; `is_retried` if the task has another attempt.
+    /// Returns the verdict after an error. `is_retried` says whether the task has another attempt.
     fn on(error: &ApiError, is_retried: bool) -> Self {
         match (error.is_fault_of_content(), is_retried) {
             (true, _) => Self::Refused,
@@ -114,7 +115,7 @@ pub(in crate::audio) fn finish(
     let verdict = match &outcome {
         Ok(_) => Verdict::Done,
         Err(_) if state.stop.is_cancelled() => Verdict::Retried,
-        // An administrator may have cancelled it, or disabled the account for a while.
+        // An administrator may have cancelled the task, or disabled the account for a while.
         Err(_) if task.is_cancelled() => Verdict::Kept,
         Err(error) => Verdict::on(error, task.will_retry_after(error)),
     };
@@ -134,7 +135,7 @@ pub(in crate::audio) fn finish(
     outcome.map(UploadedFile::from)
 }
 
-/// Copies the bytes of an upload, which keeps them until its file is stored.
+/// Copies the bytes of an upload. The upload keeps its bytes until its audio file is stored.
 fn received(state: &AppState, row: &UploadRow) -> ApiResult<Received> {
     let writer = state.blobs.unnamed_copy(&key(&row.id)?, AUDIO_FOLDER)?;
     let sha256 = file_sha256(writer.temporary())?;
@@ -146,7 +147,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_an_error_of_the_content_refuses_an_upload() {
+    fn only_an_error_caused_by_the_content_refuses_an_upload() {
         let detail = String::new;
         let busy = || ApiError::Unavailable { code: "database_busy", detail: detail() };
         let internal = || ApiError::internal(anyhow::anyhow!("the disk failed"));

@@ -1,4 +1,4 @@
-//! The protocol's header fields.
+//! Reads the header fields of the tus protocol.
 
 use axum::http::{HeaderMap, HeaderName};
 use base64::Engine as _;
@@ -17,13 +17,13 @@ pub(super) const UPLOAD_METADATA: HeaderName = HeaderName::from_static("upload-m
 pub(super) const UPLOAD_EXPIRES: HeaderName = HeaderName::from_static("upload-expires");
 pub(super) const UPLOAD_CHECKSUM: HeaderName = HeaderName::from_static("upload-checksum");
 
-/// Supported checksums.
+/// Supported checksum algorithms, as sent in `Tus-Checksum-Algorithm`.
 pub(super) const CHECKSUMS: &str = "sha1,sha256";
 
-/// Longest metadata, in bytes.
+/// Maximum length of `Upload-Metadata`, in bytes.
 const METADATA_MAX_BYTES: usize = 4_096;
 
-/// 412 unless the request names version 1.0.0.
+/// Returns an error 412 unless the request names version 1.0.0 of the protocol.
 pub(super) fn require_version(headers: &HeaderMap) -> ApiResult<()> {
     if headers.get(TUS_RESUMABLE) == Some(&TUS_VERSION) {
         return Ok(());
@@ -38,7 +38,7 @@ fn bad(detail: impl Into<String>) -> ApiError {
     ApiError::bad_request("bad_upload_header", detail)
 }
 
-/// A header that holds a whole number; `None` if it is missing.
+/// Reads a header that contains a whole number. Returns `None` if the header is missing.
 pub(super) fn number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option<u64>> {
     let Some(value) = headers.get(name) else { return Ok(None) };
     let digits = value.to_str().ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
@@ -48,19 +48,24 @@ pub(super) fn number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<Option
     }
 }
 
-/// The same for a required header.
+/// Reads a required header that contains a whole number.
 pub(super) fn required_number(headers: &HeaderMap, name: &HeaderName) -> ApiResult<u64> {
     number(headers, name)?.ok_or_else(|| bad(format!("{name} is missing.")))
 }
 
-/// The file name in `Upload-Metadata`, and the unchanged header.
+/// Returns the file name in `Upload-Metadata`, and the header's unchanged value.
 pub(super) fn metadata(headers: &HeaderMap) -> ApiResult<(String, String)> {
     let text = match headers.get(UPLOAD_METADATA) {
-        Some(value) => value.to_str().map_err(|_| bad("upload-metadata must be ASCII."))?,
+        Some(value) => value.to_str().map_err(|_| {
+            bad("upload-metadata contains a character that is not ASCII; encode the values as base64.")
+        })?,
         None => "",
     };
     if text.len() > METADATA_MAX_BYTES {
-        return Err(bad(format!("upload-metadata may have at most {METADATA_MAX_BYTES} bytes.")));
+        return Err(bad(format!(
+            "upload-metadata has {} bytes; expected at most {METADATA_MAX_BYTES}.",
+            text.len()
+        )));
     }
     let mut name = String::new();
     for pair in text.split(',').map(str::trim).filter(|pair| !pair.is_empty()) {
@@ -75,7 +80,7 @@ pub(super) fn metadata(headers: &HeaderMap) -> ApiResult<(String, String)> {
     Ok((clean_name(&name), text.to_owned()))
 }
 
-/// 415 unless the media type is that of upload bytes.
+/// Returns an error 415 unless the media type is that of the bytes of an upload.
 pub(super) fn require_offset_octets(headers: &HeaderMap) -> ApiResult<()> {
     body_kind::require(headers, &["application/offset+octet-stream"])
 }
@@ -94,7 +99,7 @@ enum Hash {
 }
 
 impl Checksum {
-    /// The checksum in the request's headers, if there is one.
+    /// Returns the checksum in the request's headers, if there is one.
     pub(super) fn of(headers: &HeaderMap) -> ApiResult<Option<Self>> {
         let Some(value) = headers.get(UPLOAD_CHECKSUM) else { return Ok(None) };
         let (name, text) = value.to_str().ok().and_then(|text| text.split_once(' ')).unwrap_or_default();
@@ -102,11 +107,13 @@ impl Checksum {
             "sha1" => Hash::Sha1(Sha1::new()),
             "sha256" => Hash::Sha256(Sha256::new()),
             _ => {
-                return Err(bad(format!("upload-checksum must be one of {CHECKSUMS}, a space, and base64.")));
+                return Err(bad(format!(
+                    "upload-checksum must be an algorithm ({CHECKSUMS}), a space, and the checksum in base64."
+                )));
             }
         };
         let expected = BASE64_STANDARD.decode(text.trim());
-        let expected = expected.map_err(|_| bad("upload-checksum is not base64."))?;
+        let expected = expected.map_err(|_| bad("the checksum in upload-checksum is not base64."))?;
         Ok(Some(Self { hash, expected }))
     }
 
@@ -117,7 +124,7 @@ impl Checksum {
         }
     }
 
-    /// Whether the received bytes have this checksum.
+    /// Whether the received bytes have the expected checksum.
     pub(super) fn matches(self) -> bool {
         match self.hash {
             Hash::Sha1(hash) => hash.finalize()[..] == self.expected,

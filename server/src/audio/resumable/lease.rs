@@ -1,4 +1,5 @@
-//! One writer at a time for each upload, across all processes that share the database.
+//! Leases that let only one request write to an upload, across all processes that share the
+//! database.
 
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,7 +15,7 @@ use crate::error::{ApiError, ApiResult};
 const LEASE: Duration = Duration::from_secs(20);
 const RENEW_EVERY: Duration = Duration::from_secs(5);
 
-/// The leases that this process holds.
+/// The leases of this process.
 #[derive(Debug, Clone)]
 pub(in crate::audio) struct UploadLeases {
     ids: Arc<Mutex<HashSet<String>>>,
@@ -29,7 +30,8 @@ impl Default for UploadLeases {
 }
 
 impl UploadLeases {
-    /// Leases an upload until the lease is dropped; 409 while another request holds it.
+    /// Leases an upload until the returned lease is dropped. Returns 409 while another request
+    /// holds a lease of the upload.
     pub(super) async fn acquire(&self, db: &Db, id: &str) -> ApiResult<UploadLease> {
         if !self.ids.lock().unwrap_or_else(PoisonError::into_inner).insert(id.to_owned()) {
             return Err(upload_busy());
@@ -54,19 +56,20 @@ pub(super) struct UploadLease {
     id: String,
     db: Db,
     runtime: Handle,
-    /// When the database was last updated; `None` with SQLite, which one process uses alone.
+    /// When the lease was last renewed in the database. `None` with SQLite, which only one process
+    /// uses.
     renewed_at: Option<Instant>,
-    /// Whether another process holds the lease now, so that this one must not write.
+    /// Whether another process has leased the upload, so that this one must not write to it.
     is_lost: bool,
 }
 
 impl UploadLease {
-    /// Whether another process leased the upload meanwhile.
+    /// Whether another process has leased the upload in the meantime.
     pub(super) fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// Renews the lease if that is due. Call this before each write.
+    /// Renews the lease if [`RENEW_EVERY`] has passed. Call this before each write.
     pub(super) async fn renew_if_due(&mut self) -> ApiResult<()> {
         if self.renewed_at.is_some_and(|renewed_at| renewed_at.elapsed() >= RENEW_EVERY) {
             self.renew().await?;
@@ -74,7 +77,8 @@ impl UploadLease {
         Ok(())
     }
 
-    /// Releases the upload at once; dropping the lease releases it in the background.
+    /// Releases the upload before it returns. Dropping the lease releases the upload in the
+    /// background.
     pub(super) async fn release(mut self) {
         if self.renewed_at.take().is_some() {
             release(&self.db, &self.id, &self.leases.process).await;
@@ -107,14 +111,14 @@ impl Drop for UploadLease {
 
 async fn release(db: &Db, id: &str, process: &str) {
     if let Err(error) = store::release_lease(db, id, process).await {
-        tracing::warn!(%error, "cannot release an upload; other processes can write to it when its lease ends");
+        tracing::warn!(%error, "cannot release an upload; other processes must wait until its lease expires");
     }
 }
 
 fn upload_busy() -> ApiError {
     ApiError::Conflict {
         code: "upload_busy",
-        detail: "Another request is writing to this upload; ask for its offset again in a few seconds."
+        detail: "Another request is writing to this upload; request its offset again in a few seconds."
             .to_owned(),
     }
 }

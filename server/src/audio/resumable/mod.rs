@@ -1,8 +1,9 @@
-//! Resumable uploads by the tus protocol 1.0.0, at `/audio/uploads`.
+//! Resumable uploads with the tus protocol 1.0.0, at `/audio/uploads`.
 //!
-//! Extensions: creation, expiration, termination, checksum. Each upload has a file. The database
-//! stores its offset after the bytes are on the disk, so an upload can resume after a crash. After
-//! the last byte a task decodes the file; `GET /audio/uploads/{id}` shows the result.
+//! The supported extensions are creation, expiration, termination and checksum. Each upload has a
+//! file. The database stores the upload's offset after the bytes are on the disk, so that an upload
+//! can resume after a crash. After the last byte, a task decodes the file; `GET
+//! /audio/uploads/{id}` returns the result.
 
 mod expiry;
 mod finish;
@@ -45,11 +46,11 @@ pub(super) fn routes(config: &Config) -> OpenApiRouter<AppState> {
     let routes = OpenApiRouter::new()
         .routes(routes!(verbs::options, verbs::create, verbs::list))
         .routes(routes!(verbs::head, verbs::describe, verbs::append, verbs::terminate));
-    with_body_limit(routes, limit).layer(middleware::map_response(name_version))
+    with_body_limit(routes, limit).layer(middleware::map_response(add_version_headers))
 }
 
-/// Adds the version to every response, also to errors.
-async fn name_version(mut response: Response) -> Response {
+/// Adds the version of the protocol to every response, including errors.
+async fn add_version_headers(mut response: Response) -> Response {
     response.headers_mut().insert(TUS_RESUMABLE, TUS_VERSION);
     response.headers_mut().insert(TUS_VERSIONS, TUS_VERSION);
     response

@@ -1,5 +1,5 @@
-//! Appends to the file of an upload. A request occupies a thread only while it writes, because
-//! there may be many slow senders.
+//! Appends received bytes to the file of an upload. A request occupies a thread only while it
+//! writes, because there may be many slow senders.
 
 use std::fs::File;
 use std::io::{ErrorKind, Seek as _, SeekFrom, Write as _};
@@ -16,10 +16,10 @@ use crate::error::{ApiError, ApiResult};
 use crate::state::AppState;
 use crate::storage::ensure_room;
 
-/// Received bytes after which the file is synced and the offset stored.
+/// Number of received bytes after which the file is synced and the offset is stored.
 const SYNC_EVERY_BYTES: u64 = 8 * 1024 * 1024;
 
-/// Capacity of the queue of body chunks that wait for the disk.
+/// Maximum number of body chunks that wait to be written.
 pub(super) const QUEUED_CHUNKS_MAX: usize = 16;
 
 /// The state of an upload after an append.
@@ -31,8 +31,8 @@ pub(super) struct Appended {
     pub(super) task_id: Option<String>,
 }
 
-/// Appends the bytes from `chunks` to the file. Run as a separate task, so that it stores the
-/// offset even if the client disconnects.
+/// Appends the bytes from `chunks` to the file of an upload. Must run in its own tokio task, so
+/// that the offset is stored even if the client disconnects.
 pub(super) async fn append(
     state: AppState,
     row: UploadRow,
@@ -41,7 +41,8 @@ pub(super) async fn append(
     mut lease: UploadLease,
 ) -> ApiResult<Appended> {
     let appended = append_leased(state, row, checksum, chunks, &mut lease).await;
-    // Before the response, because the client may send the next part to another process.
+    // The lease is released before the response, because the client may send the next part to
+    // another process.
     lease.release().await;
     appended
 }
@@ -54,7 +55,7 @@ async fn append_leased(
     lease: &mut UploadLease,
 ) -> ApiResult<Appended> {
     if row.offset_bytes == row.length_bytes {
-        // The upload was complete before; with object storage its file is no longer on this
+        // The upload was already complete. With object storage, its file is no longer on this
         // machine.
         return tokio::task::spawn_blocking(move || {
             let task_id = Some(finish::start(&state, &Handle::current(), &row)?);
@@ -81,17 +82,17 @@ async fn append_leased(
             Err(error) => Err(error),
         };
     }
-    // Tells the sender that no more bytes are read.
+    // Closing the channel tells the sender that no more bytes are read.
     drop(chunks);
     let written = match written {
-        // Another process writes to the file now.
+        // Another process writes to the file now, so this one must not change it.
         Err(error) if lease.is_lost() => return Err(error),
         result => result,
     };
     tokio::task::spawn_blocking(move || appender.finish(written)).await?
 }
 
-/// Opens the file and truncates bytes beyond the stored offset.
+/// Opens the file and removes the bytes after the stored offset.
 fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
     let path = state.blobs.local().path(&key(&row.id)?);
     let mut file = match File::options().write(true).open(path) {
@@ -99,7 +100,7 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
             return Err(ApiError::Conflict {
                 code: "upload_elsewhere",
                 detail:
-                    "Another server has the first bytes of this upload; send the rest there, or start a new upload."
+                    "Another server has the first bytes of this upload; send the remaining bytes there, or start a new upload."
                         .to_owned(),
             });
         }
@@ -115,7 +116,7 @@ fn open(state: &AppState, row: &UploadRow) -> ApiResult<File> {
     Ok(file)
 }
 
-/// The file of an upload during an append. For threads that may block.
+/// The file of an upload to which bytes are appended. Its methods block.
 struct Appender {
     state: AppState,
     row: UploadRow,
@@ -149,7 +150,7 @@ impl Appender {
         }
         self.file.write_all(chunk)?;
         self.offset_bytes += chunk.len() as u64;
-        // With a checksum, the offset is stored only after the whole body has been checked.
+        // With a checksum, the offset is stored only after the whole body was checked.
         if self.checksum.is_none() && self.offset_bytes - self.stored_offset_bytes >= SYNC_EVERY_BYTES {
             let (state, runtime) = (&self.state, Handle::current());
             ensure_room(state, &runtime, state.blobs.root(), SYNC_EVERY_BYTES)?;
@@ -158,8 +159,8 @@ impl Appender {
         Ok(())
     }
 
-    /// Stores the offset, or truncates the file to the stored one after an error. Starts decoding a
-    /// complete upload.
+    /// Stores the offset, or after an error truncates the file to the stored offset. Starts
+    /// decoding if the upload is complete.
     fn finish(mut self, written: ApiResult<()>) -> ApiResult<Appended> {
         let checked = written.and_then(|()| match self.checksum.take().is_none_or(Checksum::matches) {
             true => Ok(()),

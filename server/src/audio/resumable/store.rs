@@ -1,4 +1,4 @@
-//! Unfinished uploads in the database.
+//! Resumable uploads in the database.
 
 use sqlx::Row as _;
 use sqlx::any::AnyRow;
@@ -15,11 +15,11 @@ use crate::paging::Position;
 pub(super) enum UploadState {
     /// Bytes are missing.
     Receiving,
-    /// All bytes have been received; a task decodes them.
+    /// All bytes have been received, and a task decodes them.
     Decoding,
     /// The audio file is stored.
     Done,
-    /// The file was refused; the task says why.
+    /// The file was refused. The task's error says why.
     Refused,
 }
 
@@ -93,7 +93,7 @@ pub(super) async fn insert(db: &Db, row: &UploadRow) -> Result<(), sqlx::Error> 
     Ok(())
 }
 
-/// The user's upload with this id, unless it has expired.
+/// Returns the user's upload with this id, unless it has expired.
 pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<UploadRow>, sqlx::Error> {
     let row =
         sqlx::query("SELECT * FROM audio_uploads WHERE owner_id = $1 AND id = $2 AND expires_secs > $3")
@@ -105,7 +105,8 @@ pub(super) async fn by_id(db: &Db, owner_id: &str, id: &str) -> Result<Option<Up
     row.as_ref().map(upload).transpose()
 }
 
-/// The same, expired or not: a complete upload does not expire while a task decodes it.
+/// Returns the user's upload with this id, expired or not: a complete upload does not expire while
+/// a task decodes it.
 pub(super) async fn by_id_even_expired(
     db: &Db,
     owner_id: &str,
@@ -119,10 +120,10 @@ pub(super) async fn by_id_even_expired(
     row.as_ref().map(upload).transpose()
 }
 
-/// Incomplete uploads of a user, those that expire last first.
+/// Returns incomplete uploads of a user. Those that expire last come first.
 ///
 /// # Errors
-/// 400 `bad_cursor` for a position of another list; an error if the query fails.
+/// 400 `bad_cursor` if the position comes from another list, or an error if the query fails.
 pub(super) async fn page(
     db: &Db,
     owner_id: &str,
@@ -135,7 +136,7 @@ pub(super) async fn page(
         Some(Err(_)) => {
             return Err(ApiError::bad_request(
                 "bad_cursor",
-                "`cursor` does not come from this list; start without it.",
+                "`cursor` does not come from this list; request the first page without it.",
             ));
         }
     };
@@ -154,7 +155,7 @@ pub(super) async fn page(
     Ok(rows.iter().map(upload).collect::<Result<_, _>>()?)
 }
 
-/// Number of incomplete uploads of a user.
+/// Returns the number of incomplete uploads of a user.
 pub(super) async fn unfinished(db: &Db, owner_id: &str) -> Result<i64, sqlx::Error> {
     sqlx::query_scalar("SELECT COUNT(*) FROM audio_uploads WHERE owner_id = $1 AND state = 'receiving'")
         .bind(owner_id)
@@ -162,7 +163,7 @@ pub(super) async fn unfinished(db: &Db, owner_id: &str) -> Result<i64, sqlx::Err
         .await
 }
 
-/// All uploads that are still to be decoded.
+/// Returns all uploads that are still to be decoded.
 pub(super) async fn to_decode(db: &Db) -> Result<Vec<UploadRow>, sqlx::Error> {
     let rows = sqlx::query("SELECT * FROM audio_uploads WHERE state = 'decoding'").fetch_all(db).await?;
     rows.iter().map(upload).collect()
@@ -210,8 +211,9 @@ pub(super) async fn set_task(db: &Db, id: &str, task_id: &str) -> Result<(), sql
     Ok(())
 }
 
-/// Leases an upload to a process, or extends its lease; false while another process holds it.
-/// Ignores a lease that ends later than twice `lease_ms` from now: the clock was set back since.
+/// Leases an upload to a process, or extends its lease. Returns false while another process has a
+/// lease. A lease that ends more than twice `lease_ms` from now is ignored, because it means that
+/// the clock was set back.
 pub(super) async fn lease(db: &Db, id: &str, process: &str, lease_ms: i64) -> Result<bool, sqlx::Error> {
     let now_ms = clock::now_unix_ms();
     let done = sqlx::query(
@@ -244,7 +246,7 @@ pub(super) async fn delete(db: &Db, id: &str) -> Result<(), sqlx::Error> {
     Ok(())
 }
 
-/// Ids and offsets of all uploads whose bytes are still needed.
+/// Returns ids and offsets of all uploads whose bytes are still needed.
 pub(in crate::audio) async fn parts(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows =
         sqlx::query("SELECT id, offset_bytes FROM audio_uploads WHERE state IN ('receiving', 'decoding')")

@@ -1,4 +1,4 @@
-//! The protocol's requests.
+//! Handlers of the tus protocol's requests.
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -39,15 +39,15 @@ const TUS_CHECKSUM_ALGORITHM: HeaderName = HeaderName::from_static("tus-checksum
 const TASK_ID: HeaderName = HeaderName::from_static("songfoundry-task-id");
 const EXTENSIONS: HeaderValue = HeaderValue::from_static("creation,expiration,termination,checksum");
 
-/// The form of dates in HTTP (RFC 9110, section 5.6.7).
+/// Format of dates in HTTP headers (RFC 9110, section 5.6.7).
 const HTTP_DATE: &[BorrowedFormatItem<'static>] =
     format_description!("[weekday repr:short], [day] [month repr:short] [year] [hour]:[minute]:[second] GMT");
 
-/// The version of the protocol, for the API's description.
+/// The version of the protocol, used only in the description of the API.
 #[derive(ToSchema)]
 #[expect(dead_code, reason = "only its description is used")]
 enum TusVersion {
-    /// The only one.
+    /// The only supported version.
     #[schema(rename = "1.0.0")]
     One,
 }
@@ -57,21 +57,21 @@ enum TusVersion {
 pub(super) struct UploadStatus {
     /// Id of the upload.
     id: String,
-    /// Address of the upload.
+    /// Path of the upload in the API.
     location: String,
     /// Name of the file.
     name: String,
-    /// Announced size in bytes.
+    /// Size of the file in bytes, as announced by the client.
     length_bytes: u64,
-    /// Bytes received so far.
+    /// Number of bytes received so far.
     offset_bytes: u64,
-    /// When it expires, RFC 3339; every received part extends this.
+    /// When the upload expires, RFC 3339. Every received part extends this time.
     expires_at: String,
-    /// Its state.
+    /// State of the upload.
     state: UploadState,
-    /// The task that decodes the file, once the upload is complete.
+    /// Id of the task that decodes the file, once the upload is complete.
     task_id: Option<String>,
-    /// The audio file, once it is stored.
+    /// Id of the audio file, once it is stored.
     audio_id: Option<String>,
 }
 
@@ -91,7 +91,7 @@ impl UploadStatus {
     }
 }
 
-/// The path of an upload in the API.
+/// Returns the path of an upload in the API.
 fn location(id: &str) -> String {
     format!("/api/v1/audio/uploads/{id}")
 }
@@ -111,7 +111,7 @@ async fn find(state: &AppState, user: &CurrentUser, id: &str) -> ApiResult<Uploa
 
 /// Returns the supported version, extensions and limits of the tus protocol.
 #[utoipa::path(options, path = "/audio/uploads", tag = "audio",
-    responses((status = 204, description = "The headers have the state", headers(("Tus-Version" = String),
+    responses((status = 204, description = "The headers describe the supported protocol", headers(("Tus-Version" = String),
         ("Tus-Extension" = String), ("Tus-Max-Size" = u64), ("Tus-Checksum-Algorithm" = String))), CommonErrors))]
 pub(super) async fn options(State(state): State<AppState>, _: CurrentUser) -> Response {
     let fields = [
@@ -122,12 +122,12 @@ pub(super) async fn options(State(state): State<AppState>, _: CurrentUser) -> Re
     (StatusCode::NO_CONTENT, fields).into_response()
 }
 
-/// Begins a resumable upload (tus 1.0.0, creation).
+/// Creates a resumable upload (tus 1.0.0, creation).
 #[utoipa::path(post, path = "/audio/uploads", tag = "audio",
     params(("Tus-Resumable" = inline(TusVersion), Header),
         ("Upload-Length" = u64, Header, description = "Size of the file in bytes"),
-        ("Upload-Metadata" = Option<String>, Header, description = "`filename` and its name in base64")),
-    responses((status = 201, description = "Begun", headers(("Location" = String), ("Upload-Expires" = String))),
+        ("Upload-Metadata" = Option<String>, Header, description = "`filename`, a space, and the name of the file in base64")),
+    responses((status = 201, description = "Created", headers(("Location" = String), ("Upload-Expires" = String))),
         (status = 409, description = "`too_many_uploads`", body = Problem, content_type = "application/problem+json"),
         (status = 412, description = "`tus_version`", body = Problem, content_type = "application/problem+json"),
         (status = 413, description = "The file is too large", body = Problem,
@@ -157,13 +157,13 @@ pub(super) async fn create(
         return Err(ApiError::Conflict {
             code: "too_many_uploads",
             detail: format!(
-                "You have {UNFINISHED_MAX} unfinished uploads, the maximum; finish or delete some first."
+                "You have {UNFINISHED_MAX} unfinished uploads, which is the maximum; finish or delete some first."
             ),
         });
     }
     Allowance::of(&state, &user.id).await?.check_at_least(length_bytes)?;
-    let (room_state, runtime) = (state.clone(), Handle::current());
-    let ensure = move || ensure_room(&room_state, &runtime, room_state.blobs.root(), length_bytes);
+    let (work_state, runtime) = (state.clone(), Handle::current());
+    let ensure = move || ensure_room(&work_state, &runtime, work_state.blobs.root(), length_bytes);
     tokio::task::spawn_blocking(ensure).await??;
     let row = UploadRow {
         id: uuid::Uuid::new_v4().to_string(),
@@ -188,7 +188,7 @@ pub(super) async fn create(
 /// Returns how many bytes of an upload have been received (tus 1.0.0).
 #[utoipa::path(head, path = "/audio/uploads/{id}", tag = "audio",
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
-    responses((status = 200, description = "The headers have the state", headers(("Upload-Offset" = u64),
+    responses((status = 200, description = "The headers describe the state", headers(("Upload-Offset" = u64),
         ("Upload-Length" = u64), ("Upload-Expires" = String), ("Upload-Metadata" = String))),
         (status = 412, description = "`tus_version`"), CommonErrors))]
 pub(super) async fn head(
@@ -210,7 +210,7 @@ pub(super) async fn head(
     Ok((StatusCode::OK, fields).into_response())
 }
 
-/// Lists the caller's incomplete uploads, those that expire last first.
+/// Lists the caller's incomplete uploads. Those that expire last come first.
 #[utoipa::path(get, path = "/audio/uploads", tag = "audio", params(PageQuery),
     responses((status = 200, body = Page<UploadStatus>), CommonErrors))]
 pub(super) async fn list(
@@ -238,22 +238,23 @@ pub(super) async fn describe(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(status)).into_response())
 }
 
-/// Appends bytes to an upload (tus 1.0.0). After the last byte a task decodes the file. If the disk
-/// is full or the database does not answer, the upload keeps its bytes and is `receiving` again. A
-/// request without bytes, at the offset of its length, retries.
+/// Appends bytes to an upload (tus 1.0.0). After the last byte, a task decodes the file. If
+/// decoding fails because the disk is full or the database does not answer, the upload keeps its
+/// bytes and its state is `receiving` again. To retry, send a request without bytes at the offset
+/// of the upload's length.
 #[utoipa::path(patch, path = "/audio/uploads/{id}", tag = "audio",
     request_body(content = String, content_type = "application/offset+octet-stream"),
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header),
-        ("Upload-Offset" = u64, Header, description = "Bytes received before"),
+        ("Upload-Offset" = u64, Header, description = "Number of bytes received so far"),
         ("Upload-Checksum" = Option<String>, Header, description = "`sha1` or `sha256`, and the checksum of the body in base64")),
-    responses((status = 204, description = "Added", headers(("Upload-Offset" = u64), ("Upload-Expires" = String),
+    responses((status = 204, description = "Appended", headers(("Upload-Offset" = u64), ("Upload-Expires" = String),
             ("Songfoundry-Task-Id" = String, description = "After the last byte: the task that decodes the upload"))),
-        (status = 409, description = "`wrong_offset`; `upload_finished`: all bytes are there; `upload_busy`: another request is writing", body = Problem,
+        (status = 409, description = "`wrong_offset`; `upload_finished`: all bytes have been received; `upload_busy`: another request is writing", body = Problem,
             content_type = "application/problem+json"),
         (status = 412, description = "`tus_version`", body = Problem, content_type = "application/problem+json"),
         (status = 415, description = "Not `application/offset+octet-stream`", body = Problem,
             content_type = "application/problem+json"),
-        (status = 460, description = "`checksum_mismatch`: nothing was added", body = Problem,
+        (status = 460, description = "`checksum_mismatch`: no bytes were appended", body = Problem,
             content_type = "application/problem+json"),
         (status = 507, description = "`storage_full`", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
@@ -271,14 +272,18 @@ pub(super) async fn append(
     let checksum = Checksum::of(headers)?;
     find(&state, &user, &id).await?;
     let lease = state.audio.upload_leases.acquire(&state.db, &id).await?;
-    // Without the lease the offset could still change.
+    // The row is read again, because the offset could change until the lease was acquired.
     let row = find(&state, &user, &id).await?;
     if row.state != UploadState::Receiving && !has_no_decoder_task(&state, &row).await? {
-        let detail = format!("The upload is finished: all of its {} bytes are there.", row.length_bytes);
+        let detail =
+            format!("The upload is finished: all of its {} bytes have been received.", row.length_bytes);
         return Err(ApiError::Conflict { code: "upload_finished", detail });
     }
     if offset_bytes != row.offset_bytes {
-        let detail = format!("The upload is at byte {}, not at {offset_bytes}.", row.offset_bytes);
+        let detail = format!(
+            "Upload-Offset is {offset_bytes}, but the upload has {} bytes; continue there.",
+            row.offset_bytes
+        );
         return Err(ApiError::Conflict { code: "wrong_offset", detail });
     }
     if announced_bytes.is_some_and(|bytes| bytes > row.length_bytes - offset_bytes) {
@@ -304,17 +309,19 @@ pub(super) async fn append(
     Ok((StatusCode::NO_CONTENT, fields).into_response())
 }
 
-/// Whether an upload is complete but no task decodes it, so that the client must retry.
+/// Whether an upload is complete but no task decodes it. Then the client must retry.
 async fn has_no_decoder_task(state: &AppState, row: &UploadRow) -> ApiResult<bool> {
     Ok(match (row.state, &row.task_id) {
         (UploadState::Decoding, Some(task_id)) => !state.tasks.is_unfinished(task_id).await?,
-        // Starting a task needs the lease, which the caller holds, so nobody else starts one now.
+        // Starting a task needs the lease. The caller holds it, so no other request starts a task
+        // now.
         (UploadState::Decoding, None) => true,
         _ => false,
     })
 }
 
-/// Sends the body to the writing thread until the body ends or fails, or the thread stops.
+/// Sends the body to the task that writes it, until the body ends or fails, or the task stops
+/// receiving.
 async fn send_body(body: Body, sender: mpsc::Sender<axum::body::Bytes>, limit_bytes: u64) -> ApiResult<()> {
     let mut chunks = body.into_data_stream();
     while let Some(chunk) = chunks.next().await {
@@ -334,7 +341,7 @@ async fn send_body(body: Body, sender: mpsc::Sender<axum::body::Bytes>, limit_by
     params(("id", description = "Id of the upload"), ("Tus-Resumable" = inline(TusVersion), Header)),
     responses((status = 204, description = "Deleted"),
         (status = 412, description = "`tus_version`", body = Problem, content_type = "application/problem+json"),
-        (status = 409, description = "`upload_busy`, or `upload_decoding`: cancel its task", body = Problem,
+        (status = 409, description = "`upload_busy`, or `upload_decoding`: cancel the task that decodes it", body = Problem,
             content_type = "application/problem+json"), CommonErrors))]
 pub(super) async fn terminate(
     State(state): State<AppState>,
@@ -347,14 +354,14 @@ pub(super) async fn terminate(
     let _lease = state.audio.upload_leases.acquire(&state.db, &id).await?;
     let row = find(&state, &user, &id).await?;
     if row.state == UploadState::Decoding && !has_no_decoder_task(&state, &row).await? {
-        let detail = "The upload is complete and being decoded; cancel its task instead.".to_owned();
+        let detail = "The upload is complete, and a task decodes it; cancel the task instead.".to_owned();
         return Err(ApiError::Conflict { code: "upload_decoding", detail });
     }
     let deleting = || async { Ok::<_, ApiError>(store::delete(&state.db, &id).await?) };
     reserve::making_room(&state, deleting).await?;
     let (blobs, local, key) = (state.blobs.clone(), state.blobs.local(), key(&id)?);
     let removing = tokio::task::spawn_blocking(move || blobs.remove(&key).and_then(|()| local.remove(&key)));
-    // The row is gone: the upload is deleted, and upkeep looks for files without a row.
+    // The row is deleted already, so a failure here only leaves a file, which upkeep finds later.
     if let Err(error) = removing.await? {
         tracing::warn!(id, "cannot delete the bytes of a deleted upload; upkeep will try again: {error}");
     }

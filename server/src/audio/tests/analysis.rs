@@ -1,4 +1,4 @@
-//! Measuring files and references.
+//! Tests of measuring stored files and references.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::test_app::TestApp;
 
 const REFERENCE: &str = "/api/v1/audio/reference";
 
-/// A stereo sine of 1 kHz at -23 dBFS, as in EBU Tech 3341, case 1.
+/// Returns a stereo sine of 1 kHz at -23 dBFS, as in EBU Tech 3341, case 1.
 fn tone_at_minus_23(secs: u32) -> Vec<u8> {
     let step = std::f64::consts::TAU * 1_000.0 / 48_000.0;
     let amplitude = 10_f64.powf(-23.0 / 20.0);
@@ -46,7 +46,7 @@ async fn analysis_measures_a_tone_correctly() {
     assert_eq!(bands.len(), 30);
     assert_near(&bands[16], "center_hz", 1_000.0, 1e-6);
     assert_near(&bands[16], "level_db", -23.0, 0.1);
-    // The result is stored, and a task returns the same.
+    // The result is stored, and a task returns the same result.
     let again = app.local(Method::POST, &path).send().await.expect(200);
     assert_eq!(again, answer);
     let started = app.local(Method::POST, &format!("{path}?async=true")).send().await.expect(202);
@@ -56,7 +56,7 @@ async fn analysis_measures_a_tone_correctly() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn mono_counts_as_played_from_both_loudspeakers() {
+async fn mono_is_measured_as_played_from_both_loudspeakers() {
     let app = TestApp::start().await;
     let samples: Vec<f32> = (0..480_000)
         .map(|frame| (f64::from(frame) * std::f64::consts::TAU / 48.0).sin() as f32 * 0.070_794_58)

@@ -1,4 +1,4 @@
-//! Deleted files: restored by saved songs, purged after their retention.
+//! Tests of deleted files: saved songs restore them, and they are purged after their retention.
 
 use std::sync::Arc;
 
@@ -26,27 +26,27 @@ async fn an_autosave_during_a_deletion_keeps_the_file() {
     let (release, released) = std::sync::mpsc::channel::<()>();
     let holder = tokio::task::spawn_blocking(move || {
         let _contents = lock_contents(&state, &runtime).expect("locks");
-        locked.send(()).expect("is awaited");
-        released.recv().expect("is told");
+        locked.send(()).expect("the test waits");
+        released.recv().expect("the test sends");
     });
-    is_locked.await.expect("holds");
+    is_locked.await.expect("the lock is held");
     let deleting = {
         let (app, path) = (Arc::clone(&app), path.clone());
         tokio::spawn(async move { app.local(Method::DELETE, &path).send().await })
     };
-    // Meanwhile the deletion has searched the autosave and waits for the lock.
+    // These requests give the deletion time to search the autosave and to wait for the lock.
     for _ in 0..200 {
         get(&app, "/api/v1/auth/me").await.expect(200);
     }
     app.local(Method::PUT, TEMP).json(&draft(&id)).send().await.expect(200);
-    release.send(()).expect("waits");
-    holder.await.expect("ends");
-    let detail = deleting.await.expect("ends").problem(409, "audio_in_use");
+    release.send(()).expect("the lock's holder waits");
+    holder.await.expect("the lock is released");
+    let detail = deleting.await.expect("the deletion ends").problem(409, "audio_in_use");
     assert!(detail.contains("the autosave"), "{detail}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn saving_a_song_restores_only_the_deleted_files_that_it_names() {
+async fn saving_a_song_restores_only_the_deleted_files_that_it_refers_to() {
     let app = TestApp::start().await;
     let mut paths = Vec::new();
     let mut ids = Vec::new();
@@ -58,7 +58,7 @@ async fn saving_a_song_restores_only_the_deleted_files_that_it_names() {
     }
     let mut song = song_with(&ids[0]);
     song["tracks"][0]["items"][0]["audio_file_url"] = json!(format!("/api/v1/audio/{}/file", ids[1]));
-    // Ids need no space around them.
+    // An id is also found in the middle of a text, and after a letter that is not ASCII.
     song["client"] = json!(format!("größe{}-{}é", ids[2], &ids[3][1..]));
     let draft = json!({ "client_id": "window", "project": song });
     app.local(Method::PUT, TEMP).json(&draft).send().await.expect(200);
@@ -73,7 +73,7 @@ async fn a_deleted_file_is_removed_together_with_its_row() {
     let app = TestApp::with(&[("SF_DELETED_KEPT_SECS", "60")]).await;
     let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
     app.local(Method::DELETE, &path_of(&file)).send().await.expect(204);
-    // Moves the deletion to the end of the first second of 2020.
+    // Sets the time of the deletion to the end of the first second of 2020.
     let deleted_ms = 1_577_836_800_900;
     sqlx::query("UPDATE audio_deleted_files SET deleted_ms = $1")
         .bind(deleted_ms)

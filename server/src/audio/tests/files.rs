@@ -1,4 +1,4 @@
-//! Listing, reading, tagging and deleting.
+//! Tests of listing, reading, tagging and deleting audio files.
 
 use std::time::Duration;
 
@@ -72,7 +72,7 @@ async fn files_are_found_by_their_tags() {
         assert_eq!(names(&found), ["a.wav"], "{tag}");
         assert_eq!(found["items"][0]["tags"], json!(["dark", "Drums"]));
     }
-    // One mark over one letter, written in two ways.
+    // The same letter with an accent, encoded in two ways.
     put(json!({ "tags": ["Caf\u{e9}", "cafe\u{301}"] })).send().await.expect(200);
     for tag in ["caf%C3%A9", "cafe%CC%81"] {
         assert_eq!(names(&get(&app, &format!("{LIST}?tag={tag}")).await.expect(200)), ["a.wav"], "{tag}");
@@ -128,8 +128,11 @@ async fn samples_are_sent_as_floats_at_the_rate_of_the_file() {
     assert_eq!((answer.status.as_u16(), answer.header("content-type")), (200, "audio/wav"));
     let tail: Vec<u8> = samples.iter().flat_map(|sample| sample.to_le_bytes()).collect();
     assert_eq!(answer.bytes[decoded_wav::HEADER_BYTES as usize..], tail);
-    let own = get(&app, &format!("{path}&sample_rate_hz=44100")).await;
-    assert_eq!((own.bytes, own.headers.get("etag")), (answer.bytes.clone(), answer.headers.get("etag")));
+    let at_file_rate = get(&app, &format!("{path}&sample_rate_hz=44100")).await;
+    assert_eq!(
+        (at_file_rate.bytes, at_file_rate.headers.get("etag")),
+        (answer.bytes.clone(), answer.headers.get("etag"))
+    );
     let part = app.local(Method::GET, &path).header("range", "bytes=116-").send().await;
     assert_eq!((part.status.as_u16(), part.bytes), (206, tail));
     get(&app, &format!("{path}&sample_rate_hz=12345")).await.problem(400, "bad_query");
@@ -171,7 +174,7 @@ async fn samples_are_converted_to_the_rate_of_a_project() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_conversion_needs_quota_and_a_small_ratio() {
+async fn a_conversion_needs_quota_and_a_supported_ratio_of_rates() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "100000")]).await;
     let file = uploaded(&app, "a.wav", &float_wav(1, 8_000, &[0.25; 8_000])).await;
     let path = format!("{}/file?format=wav32f&sample_rate_hz=96000", path_of(&file));
@@ -195,7 +198,7 @@ async fn users_cannot_see_files_of_others() {
     for (method, path) in &paths {
         app.remote(method.clone(), path).send().await.problem(401, "token_missing");
         app.remote(method.clone(), path).token(&two).send().await.problem(404, "not_found");
-        // Nor does the administrator, as which local callers act.
+        // The administrator cannot either; local callers act as the administrator.
         app.local(method.clone(), path).send().await.problem(404, "not_found");
     }
     let tags = app.remote(Method::PUT, &format!("{path}/tags")).token(&two);
@@ -209,7 +212,7 @@ async fn users_cannot_see_files_of_others() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_file_that_a_song_names_cannot_be_deleted() {
+async fn a_file_that_a_song_refers_to_cannot_be_deleted() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
     let id = file["id"].as_str().expect("an id");
@@ -221,7 +224,7 @@ async fn a_file_that_a_song_names_cannot_be_deleted() {
     app.local(Method::POST, "/api/v1/projects").json(&song(id)).send().await.expect(201);
     let detail = app.local(Method::DELETE, &path_of(&file)).send().await.problem(409, "audio_in_use");
     assert!(detail.contains("the project `My song`"), "{detail}");
-    // An older revision does not count, an autosave does.
+    // An older revision does not count, but an autosave does.
     let put = app.local(Method::PUT, "/api/v1/projects/song").header("if-match", "\"1\"");
     put.json(&song("another")).send().await.expect(200);
     let draft = json!({ "client_id": "window", "project": song(id) });
@@ -234,7 +237,7 @@ async fn a_file_that_a_song_names_cannot_be_deleted() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_keeps_stored_files_without_a_row() {
+async fn starting_the_service_keeps_stored_files_without_a_database_row() {
     let app = TestApp::start().await;
     uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 0.1)).await;
     let folder = app.state.config.storage.dir.join("blobs/audio");
@@ -242,8 +245,8 @@ async fn a_start_keeps_stored_files_without_a_row() {
     for name in [format!("{orphan}.original"), format!("{orphan}.peaks"), format!("{orphan}_48000.wav")] {
         std::fs::write(folder.join(name), b"left over").expect("writes");
     }
-    resume(&app.state).await.expect("goes on");
-    crate::orphans::restore_needed(&app.state).await.expect("looks");
+    resume(&app.state).await.expect("resumes");
+    crate::orphans::restore_needed(&app.state).await.expect("restores");
     assert_eq!(stored_names(&app).len(), 6);
 }
 
@@ -260,28 +263,29 @@ async fn a_save_during_a_deletion_keeps_the_file() {
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let file = uploaded(&app, "a.wav", &bytes).await;
     let (id, path) = (file["id"].as_str().expect("an id").to_owned(), path_of(&file));
-    // The deletion waits for this lock, so what it has read before is out of date afterwards.
+    // The deletion waits for this lock, so the songs that it has already searched are out of date
+    // afterwards.
     let (state, runtime) = (app.state.clone(), tokio::runtime::Handle::current());
     let (locked, is_locked) = tokio::sync::oneshot::channel();
     let (release, released) = std::sync::mpsc::channel::<()>();
     let holder = tokio::task::spawn_blocking(move || {
         let _contents = lock_contents(&state, &runtime).expect("locks");
-        locked.send(()).expect("is awaited");
-        released.recv().expect("is told");
+        locked.send(()).expect("the test waits");
+        released.recv().expect("the test sends");
     });
-    is_locked.await.expect("holds");
+    is_locked.await.expect("the lock is held");
     let deleting = {
         let (app, path) = (std::sync::Arc::clone(&app), path.clone());
         tokio::spawn(async move { app.local(Method::DELETE, &path).send().await })
     };
-    // Gives the deletion time to reach the lock.
+    // These requests give the deletion time to reach the lock.
     for _ in 0..200 {
         get(&app, "/api/v1/auth/me").await.expect(200);
     }
     app.local(Method::POST, "/api/v1/projects").json(&song_with(&id)).send().await.expect(201);
-    release.send(()).expect("waits");
-    holder.await.expect("ends");
-    deleting.await.expect("ends").problem(409, "audio_in_use");
+    release.send(()).expect("the lock's holder waits");
+    holder.await.expect("the lock is released");
+    deleting.await.expect("the deletion ends").problem(409, "audio_in_use");
     assert_eq!(get(&app, &format!("{path}/file")).await.bytes, bytes);
 }
 
@@ -296,7 +300,8 @@ async fn a_deleted_file_is_purged_after_its_retention() {
     }
     let quarantined = || app.state.blobs.quarantined().expect("lists").len();
     assert_eq!((stored_names(&app).len(), quarantined()), (0, 6));
-    // A song that was stored without being saved here, such as by a restored backup.
+    // This song refers to the file without having been saved here, such as after a backup was
+    // restored.
     let song = song_with(named["id"].as_str().expect("an id"));
     app.local(Method::POST, "/api/v1/projects").json(&song_with("nothing")).send().await.expect(201);
     sqlx::query("UPDATE project_revisions SET body = $1 WHERE project_id = 'song'")
@@ -305,9 +310,9 @@ async fn a_deleted_file_is_purged_after_its_retention() {
         .await
         .expect("updates");
     let now_ms = crate::clock::now_unix_ms();
-    crate::audio::forget_deleted(&app.state, now_ms).await.expect("forgets");
+    crate::audio::forget_deleted(&app.state, now_ms).await.expect("purges");
     assert_eq!(quarantined(), 6, "their retention has not ended");
-    crate::audio::forget_deleted(&app.state, now_ms + 86_400_000).await.expect("forgets");
+    crate::audio::forget_deleted(&app.state, now_ms + 86_400_000).await.expect("purges");
     assert_eq!((stored_names(&app).len(), quarantined()), (3, 0));
     get(&app, &path_of(&named)).await.expect(200);
     get(&app, &path_of(&other)).await.problem(404, "not_found");
@@ -322,7 +327,7 @@ async fn a_deleted_file_is_purged_after_its_retention() {
 async fn deleted_files_are_purged_when_the_quota_is_full() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
     let deleted = |app: &TestApp| app.state.blobs.quarantined().expect("lists").len();
-    // Each takes 384 KB and more.
+    // Each file needs more than 384 KB.
     for (number, expected) in [(1_u32, 3), (2, 3), (3, 3)] {
         let file = uploaded(&app, "a.wav", &sine_wav(100.0 * f64::from(number), 48_000, 1.0)).await;
         assert_eq!(deleted(&app), 0, "deleted files were not purged");

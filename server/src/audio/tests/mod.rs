@@ -1,4 +1,4 @@
-//! Audio through the real router, with a real decoder.
+//! Tests of audio through the real router, with a real decoder process.
 
 mod analysis;
 mod deleted;
@@ -23,7 +23,7 @@ pub(super) const LIST: &str = "/api/v1/audio";
 
 const BOUNDARY: &str = "-----------------------------9051914041544843365972754266";
 
-/// A form with these files.
+/// Returns the body of a form with these files.
 pub(super) fn form(files: &[(&str, &[u8])]) -> Vec<u8> {
     let mut body = Vec::new();
     for (name, bytes) in files {
@@ -41,7 +41,7 @@ pub(super) fn form(files: &[(&str, &[u8])]) -> Vec<u8> {
     body
 }
 
-/// `call` with a form of these files.
+/// Returns `call` with a form of these files as its body.
 pub(crate) fn with_form<'a>(call: Call<'a>, files: &[(&str, &[u8])]) -> Call<'a> {
     call.raw(&format!("multipart/form-data; boundary={BOUNDARY}"), form(files))
 }
@@ -60,7 +60,7 @@ pub(super) async fn get(app: &TestApp, path: &str) -> Answer {
     app.local(Method::GET, path).send().await
 }
 
-/// Names of everything in the store's folder.
+/// Returns the sorted names of all files in the store's folder of audio files.
 pub(super) fn stored_names(app: &TestApp) -> Vec<String> {
     let folder: PathBuf = app.state.config.storage.dir.join("blobs").join(FOLDER);
     let Ok(entries) = std::fs::read_dir(folder) else { return Vec::new() };

@@ -1,4 +1,4 @@
-//! Waveforms.
+//! Tests of the peaks of waveforms.
 
 use serde_json::{Value, json};
 
@@ -7,12 +7,12 @@ use crate::audio::peaks_file::Shape;
 use crate::audio::test_files::float_wav;
 use crate::test_app::TestApp;
 
-/// A ramp on the left and its mirror at half the size on the right, 2000 frames.
+/// Returns 2000 stereo frames: a ramp on the left, and on the right its mirror at half the size.
 fn ramp() -> Vec<f32> {
     (0..2_000).flat_map(|frame| [frame as f32 / 2_000.0, frame as f32 / -4_000.0]).collect()
 }
 
-/// The peaks of some frames of the ramp, from its samples.
+/// Returns the expected peaks of the ramp's frames from `first` to before `end`.
 fn expected(first: usize, end: usize) -> Vec<i16> {
     let value = |frame: usize, scale: f32| (frame as f32 / scale * 32_767.0).round_ties_even() as i16;
     vec![value(first, 2_000.0), value(end - 1, 2_000.0), value(end - 1, -4_000.0), value(first, -4_000.0)]
@@ -26,7 +26,7 @@ async fn start() -> (TestApp, String) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn both_forms_hold_the_same_values() {
+async fn both_formats_contain_the_same_values() {
     let (app, path) = start().await;
     let answer = get(&app, &format!("{path}?format=json&samples_per_pixel=512")).await.expect(200);
     let data: Vec<i16> = [(0, 512), (512, 1_024), (1_024, 1_536), (1_536, 2_000)]
@@ -61,7 +61,7 @@ async fn every_resolution_and_part_can_be_requested() {
         assert_eq!(
             found,
             expected(first * frames, ((first + 1) * frames).min(2_000)),
-            "{frames} frames a pixel"
+            "{frames} frames per pixel"
         );
     }
     let all = get(&app, &format!("{path}?format=json")).await.expect(200);
@@ -101,11 +101,12 @@ async fn too_many_pixels_are_refused() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_long_file_without_parameters_is_drawn_more_coarsely() {
+async fn a_long_file_without_parameters_gets_a_coarser_resolution() {
     let app = TestApp::start().await;
     let file = uploaded(&app, "a.wav", &float_wav(1, 44_100, &[0.5; 2_000])).await;
     let sha256 = file["sha256"].as_str().expect("a hash");
-    // One frame too long for 256 frames a pixel; its peaks take no room on the disk.
+    // The file is one frame too long for 256 frames per pixel. Its file of peaks is sparse, so it
+    // needs no disk space.
     let shape = Shape { channels: 1, frames: (1 << 28) + 1 };
     let change = sqlx::query("UPDATE audio_contents SET frames = $1 WHERE sha256 = $2");
     let frames = i64::try_from(shape.frames).expect("fits");

@@ -1,4 +1,4 @@
-//! Resumable uploads by the tus protocol.
+//! Tests of resumable uploads with the tus protocol.
 
 use std::time::Duration;
 
@@ -64,7 +64,7 @@ async fn an_upload_in_parts_is_decoded() {
     let answer = append(&app, &path, 0, &bytes[..1_000]).await;
     answer.expect(204);
     assert_eq!((answer.header("upload-offset"), answer.header("songfoundry-task-id")), ("1000", ""));
-    // A repeated request, and one with a later offset.
+    // A repeated request is refused, and so is one with a later offset.
     append(&app, &path, 0, &bytes[..1_000]).await.problem(409, "wrong_offset");
     append(&app, &path, 2_000, b"x").await.problem(409, "wrong_offset");
     assert_eq!(offset(&app, &path).await, "1000");
@@ -86,10 +86,10 @@ async fn an_upload_in_parts_is_decoded() {
     assert_eq!((&status["state"], &status["audio_id"]), (&json!("done"), &task["result"]["id"]));
     let id = status["audio_id"].as_str().expect("an id");
     let file = get(&app, &format!("{LIST}/{id}/file")).await;
-    assert!(file.bytes == bytes, "other bytes were returned");
+    assert!(file.bytes == bytes, "the returned bytes differ");
     assert_eq!((count_stored_parts(&app), stored_names(&app).len()), (0, 3));
     let detail = append(&app, &path, bytes.len(), b"x").await.problem(409, "upload_finished");
-    assert!(detail.contains(&format!("all of its {} bytes", bytes.len())), "{detail}");
+    assert!(detail.contains(&format!("all of its {} bytes have been received", bytes.len())), "{detail}");
     tus(&app, Method::DELETE, &path).send().await.expect(204);
     get(&app, &format!("{LIST}/{id}")).await.expect(200);
 }
@@ -126,7 +126,7 @@ async fn unfinished_uploads_are_listed_in_pages() {
     let theirs = app.remote(Method::GET, UPLOADS).token(&token).send().await.expect(200);
     assert_eq!(theirs["items"], json!([]));
     app.remote(Method::GET, UPLOADS).send().await.problem(401, "token_missing");
-    // A cursor of the list of files.
+    // This cursor is from the list of audio files.
     let cursor = base64::prelude::BASE64_URL_SAFE_NO_PAD.encode("2026-01-01T00:00:00Z|x");
     get(&app, &format!("{UPLOADS}?cursor={cursor}")).await.problem(400, "bad_cursor");
 }
@@ -140,7 +140,7 @@ async fn bytes_before_a_broken_connection_are_kept() {
     let call = tus(&app, Method::PATCH, &path).header("upload-offset", "0");
     call.raw(OCTETS, Body::from_stream(broken)).send().await.problem(408, "body_incomplete");
     assert_eq!(offset(&app, &path).await, "5000");
-    // Bytes beyond the stored offset, as a killed service leaves them.
+    // Appends bytes beyond the stored offset, as if the service had been killed while it wrote.
     let id = path.rsplit('/').next().expect("an id");
     let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
     let mut longer = std::fs::read(&file).expect("reads");
@@ -185,7 +185,7 @@ async fn a_wrong_checksum_discards_the_part() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn requests_follow_the_protocol() {
+async fn invalid_requests_are_refused_as_the_protocol_requires() {
     let app = TestApp::with(&[("SF_UPLOAD_MAX_BYTES", "1000000"), ("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
     let options = app.local(Method::OPTIONS, UPLOADS).send().await;
     options.expect(204);
@@ -236,13 +236,13 @@ async fn a_complete_upload_without_audio_is_refused_and_removed() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_expire() {
+async fn an_unfinished_upload_expires() {
     let app = TestApp::with(&[("SF_UNFINISHED_UPLOAD_SECS", "3600")]).await;
     let path = begin(&app, "a.wav", 100).await;
     append(&app, &path, 0, &[0; 10]).await.expect(204);
-    // Moves its start to an hour and a second ago.
-    let passed = "UPDATE audio_uploads SET expires_secs = expires_secs - 3601";
-    sqlx::query(passed).execute(&app.state.db).await.expect("moves");
+    // Sets the expiry time to one second ago.
+    let expire = "UPDATE audio_uploads SET expires_secs = expires_secs - 3601";
+    sqlx::query(expire).execute(&app.state.db).await.expect("moves");
     tus(&app, Method::HEAD, &path).send().await;
     append(&app, &path, 10, &[0; 10]).await.problem(404, "not_found");
     assert_eq!(count_stored_parts(&app), 1);
@@ -251,12 +251,13 @@ async fn uploads_expire() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_decodes_complete_uploads() {
+async fn starting_the_service_decodes_complete_uploads() {
     let app = TestApp::start().await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let path = begin(&app, "a.wav", bytes.len()).await;
     append(&app, &path, 0, &bytes[..bytes.len() - 1]).await.expect(204);
-    // As if the service had stopped between the last byte and the task, for longer than the expiry.
+    // The upload is as if the service had stopped between the last byte and the task, and stayed
+    // off for longer than the expiry time.
     let id = path.rsplit('/').next().expect("an id");
     let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
     std::fs::write(file, &bytes).expect("writes");
@@ -267,14 +268,14 @@ async fn a_start_decodes_complete_uploads() {
     .execute(&app.state.db)
     .await
     .expect("updates");
-    resume(&app.state).await.expect("goes on");
+    resume(&app.state).await.expect("resumes");
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     let status = get(&app, &path).await.expect(200);
     assert_eq!(status["state"], "done", "{status}");
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn uploads_belong_to_their_user() {
+async fn users_cannot_reach_the_uploads_of_others() {
     let app = TestApp::start().await;
     let path = begin(&app, "a.wav", 100).await;
     let token = app.token_of_new_user("other").await;
@@ -294,10 +295,10 @@ async fn uploads_belong_to_their_user() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn one_process_writes_to_an_upload_at_a_time() {
+async fn only_one_process_at_a_time_writes_to_an_upload() {
     let app = TestApp::start().await;
     let path = begin(&app, "a.wav", 100).await;
-    let set = async |until_ms: i64| {
+    let set_lease_end = async |until_ms: i64| {
         sqlx::query("UPDATE audio_uploads SET held_by = 'another process', held_until_ms = $1")
             .bind(until_ms)
             .execute(&app.state.db)
@@ -305,20 +306,20 @@ async fn one_process_writes_to_an_upload_at_a_time() {
             .expect("updates");
     };
     let now_ms = crate::clock::now_unix_ms();
-    set(now_ms + 30_000).await;
+    set_lease_end(now_ms + 30_000).await;
     if crate::db::kind(&app.state.db) == crate::db::Kind::Sqlite {
-        // One process uses SQLite alone, so leases of others are void.
+        // Only one process uses SQLite, so the leases of other processes are ignored.
         append(&app, &path, 0, &[0; 10]).await.expect(204);
         return;
     }
     append(&app, &path, 0, &[0; 10]).await.problem(409, "upload_busy");
     tus(&app, Method::DELETE, &path).send().await.problem(409, "upload_busy");
     assert_eq!(offset(&app, &path).await, "0");
-    // The clock was set back by a day since the lease was renewed.
-    set(now_ms + 86_400_000).await;
+    // This lease was renewed before the clock was set back by a day.
+    set_lease_end(now_ms + 86_400_000).await;
     append(&app, &path, 0, &[]).await.expect(204);
-    // The lease has ended.
-    set(now_ms - 1).await;
+    // This lease has ended.
+    set_lease_end(now_ms - 1).await;
     append(&app, &path, 0, &[0; 10]).await.expect(204);
     append(&app, &path, 10, &[0; 10]).await.expect(204);
     assert_eq!(offset(&app, &path).await, "20");

@@ -1,4 +1,4 @@
-//! Complete uploads that cannot be decoded yet.
+//! Tests of complete uploads that cannot be decoded yet.
 
 use std::sync::{Arc, Mutex, mpsc};
 
@@ -21,7 +21,7 @@ pub(super) async fn busy_task(app: &TestApp) -> mpsc::Sender<()> {
     let (release, released) = mpsc::channel::<()>();
     let released = Mutex::new(released);
     let id = start(app, &owner, move |_| {
-        // An error means that the test has ended.
+        // Receiving fails if the test has ended.
         let _ = released.lock().expect("not poisoned").recv();
         Ok(Value::Null)
     })
@@ -49,7 +49,7 @@ async fn an_upload_whose_task_cannot_start_keeps_its_bytes() {
     }
     tus(&app, Method::DELETE, &deleted).send().await.expect(204);
     append(&app, &kept, bytes.len(), b"").await.problem(429, "too_many_requests");
-    release.send(()).expect("waits");
+    release.send(()).expect("the task waits");
     assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
     let answer = append(&app, &kept, bytes.len(), b"").await;
     answer.expect(204);
@@ -73,7 +73,7 @@ async fn an_upload_without_a_task_can_be_retried_or_deleted() {
     assert_eq!(task(&app, answer.header("songfoundry-task-id")).await["state"], "succeeded");
 }
 
-/// Completes an upload without starting its task.
+/// Completes an upload without starting the task that decodes it.
 async fn complete_without_a_task(app: &TestApp, path: &str, bytes: &[u8]) {
     let id = path.rsplit('/').next().expect("an id");
     let file = app.state.config.storage.dir.join(format!("blobs/audio-uploads/{id}.part"));
@@ -86,7 +86,7 @@ async fn complete_without_a_task(app: &TestApp, path: &str, bytes: &[u8]) {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn the_service_starts_although_uploads_cannot_be_decoded() {
+async fn the_service_starts_even_if_uploads_cannot_be_decoded() {
     let app = TestApp::with(&[("SF_TASKS_UNFINISHED_PER_USER", "1")]).await;
     let bytes = sine_wav(440.0, 48_000, 0.1);
     let release = busy_task(&app).await;
@@ -96,12 +96,12 @@ async fn the_service_starts_although_uploads_cannot_be_decoded() {
         complete_without_a_task(&app, &path, &bytes).await;
         paths.push(path);
     }
-    // Expired long ago.
+    // The uploads expired long ago.
     sqlx::query("UPDATE audio_uploads SET expires_secs = 1").execute(&app.state.db).await.expect("updates");
     resume(&app.state).await.expect("starts");
     let listed = get(&app, UPLOADS).await.expect(200);
     assert_eq!(listed["items"].as_array().map(Vec::len), Some(2), "{listed}");
-    release.send(()).expect("waits");
+    release.send(()).expect("the task waits");
     assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
     for path in &paths {
         assert_eq!(status(&app, path).await, (json!("receiving"), json!(bytes.len())));
@@ -130,7 +130,7 @@ async fn disabling_an_account_keeps_the_upload_being_decoded() {
     let call = |token: &str, method: Method, path: &str| {
         app.remote(method, path).token(token).header("tus-resumable", "1.0.0")
     };
-    // 4 GB when decoded.
+    // The file is 4 GB long when decoded.
     let bytes = silent_flac(15_000);
     let length = bytes.len().to_string();
     let begun = call(&token, Method::POST, UPLOADS).header("upload-length", &length).send().await;
@@ -144,12 +144,16 @@ async fn disabling_an_account_keeps_the_upload_being_decoded() {
     let me = call(&token, Method::GET, "/api/v1/auth/me").send().await.expect(200);
     let account = format!("/api/v1/admin/users/{}", me["id"].as_str().expect("an id"));
     let admin = app.admin_token().await;
-    let switch = async |is_off: bool| {
-        call(&admin, Method::PATCH, &account).json(&json!({ "disabled": is_off })).send().await.expect(200)
+    let set_disabled = async |is_disabled: bool| {
+        call(&admin, Method::PATCH, &account)
+            .json(&json!({ "disabled": is_disabled }))
+            .send()
+            .await
+            .expect(200)
     };
-    switch(true).await;
+    set_disabled(true).await;
     assert!(app.state.tasks.drained(std::time::Duration::from_secs(60)).await);
-    switch(false).await;
+    set_disabled(false).await;
     let token = app.token_of("ada").await;
     let upload = call(&token, Method::GET, &path).send().await.expect(200);
     assert_eq!((&upload["state"], upload["offset_bytes"].to_string()), (&json!("receiving"), length));
@@ -160,7 +164,7 @@ async fn disabling_an_account_keeps_the_upload_being_decoded() {
 #[tokio::test(flavor = "multi_thread")]
 async fn an_upload_whose_decoding_takes_too_long_keeps_its_bytes() {
     let app = TestApp::with(&[("SF_AUDIO_DECODE_MAX_SECS", "1")]).await;
-    // 4 GB when decoded.
+    // The file is 4 GB long when decoded.
     let bytes = silent_flac(15_000);
     let path = begin(&app, "a.flac", bytes.len()).await;
     let answer = append(&app, &path, 0, &bytes).await;
@@ -172,19 +176,19 @@ async fn an_upload_whose_decoding_takes_too_long_keeps_its_bytes() {
         (status(&app, &path).await, count_stored_parts(&app)),
         ((json!("receiving"), json!(bytes.len())), 1)
     );
-    // In a form, the other files are stored.
+    // In a form, the files that can be decoded are stored.
     let sound = sine_wav(440.0, 48_000, 0.1);
     let answer = upload(&app, &[("a.flac", &bytes), ("b.wav", &sound)]).await.expect(201);
     assert_eq!(answer["refused"][0]["problem"]["code"], "decode_timeout", "{answer}");
     assert_eq!(answer["files"][0]["name"], "b.wav");
 }
 
-/// Waits for the only decoder of the service and pauses it until it gets SIGCONT.
+/// Waits for the only decoder of the service, and pauses it until it gets SIGCONT.
 async fn paused_decoder(app: &TestApp) -> Pid {
     loop {
         if let Some(decoder) = app.state.helpers.list().first() {
             let id = Pid::from_raw(i32::try_from(decoder.pid).expect("a number"));
-            kill(id, Signal::SIGSTOP).expect("it runs");
+            kill(id, Signal::SIGSTOP).expect("the decoder runs");
             return id;
         }
         tokio::task::yield_now().await;
@@ -192,7 +196,7 @@ async fn paused_decoder(app: &TestApp) -> Pid {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_locked_database_delays_an_upload_without_losing_bytes() {
+async fn an_upload_waits_for_a_locked_database_and_keeps_its_bytes() {
     let app = TestApp::with(&[("SF_DATABASE_WAIT_MS", "1000"), ("SF_TASK_RETRY_SECS", "1")]).await;
     let bytes = silent_flac(300);
     let path = begin(&app, "a.flac", bytes.len()).await;
@@ -200,7 +204,7 @@ async fn a_locked_database_delays_an_upload_without_losing_bytes() {
     answer.expect(204);
     let decoder = paused_decoder(&app).await;
     let lock = app.lock_database().await;
-    kill(decoder, Signal::SIGCONT).expect("it waits");
+    kill(decoder, Signal::SIGCONT).expect("the decoder is paused");
     let task_path = format!("/api/v1/tasks/{}", answer.header("songfoundry-task-id"));
     while get(&app, &task_path).await.expect(200)["message"] != "Waiting for the database" {
         tokio::task::yield_now().await;
@@ -227,12 +231,12 @@ async fn a_locked_database_fails_all_files_of_a_form() {
 #[tokio::test(flavor = "multi_thread")]
 async fn slow_files_of_one_user_do_not_delay_other_users() {
     if processors() == 1 {
-        // With one processor, only one file is decoded at a time.
+        // With one processor, only one file of a user is decoded at a time.
         return;
     }
     let app = Arc::new(TestApp::start().await);
     let [ada, bob] = [app.token_of_new_user("ada").await, app.token_of_new_user("bob").await];
-    // 4 GB when decoded.
+    // The file is 4 GB long when decoded.
     let slow = silent_flac(15_000);
     let sending: Vec<_> = (0..processors())
         .map(|_| {
@@ -243,14 +247,14 @@ async fn slow_files_of_one_user_do_not_delay_other_users() {
         })
         .collect();
     let decoders = || app.state.helpers.list().len();
-    let of_ada = processors() as usize - 1;
-    while decoders() < of_ada {
+    let permits_per_user = processors() as usize - 1;
+    while decoders() < permits_per_user {
         tokio::task::yield_now().await;
     }
     let quick = sine_wav(440.0, 48_000, 0.1);
     let call = with_form(app.remote(Method::POST, UPLOAD).token(&bob), &[("b.wav", &quick)]);
     call.send().await.expect(201);
-    assert!(sending.iter().all(|one| !one.is_finished()), "the quick file waited for a slow one");
-    assert_eq!(decoders(), of_ada);
+    assert!(sending.iter().all(|one| !one.is_finished()), "the quick file waited for a slow file");
+    assert_eq!(decoders(), permits_per_user);
     sending.iter().for_each(tokio::task::JoinHandle::abort);
 }

@@ -1,4 +1,4 @@
-//! Uploads: storage, refusals and quotas.
+//! Tests of uploads: storage, refusals and quotas.
 
 use std::time::Duration;
 
@@ -79,7 +79,7 @@ async fn identical_content_is_stored_once_for_all_users() {
     assert_eq!((&theirs["sha256"], &theirs["already_there"]), (&first["sha256"], &json!(false)));
     assert_ne!(theirs["id"], first["id"]);
     assert_eq!(stored_names(&app).len(), 3);
-    // The content stays while any user has a file of it.
+    // The content stays while any user has a file with it.
     for (call, expected) in [
         (app.local(Method::DELETE, &format!("{LIST}/{}", first["id"].as_str().unwrap())), 3),
         (app.remote(Method::DELETE, &format!("{LIST}/{}", theirs["id"].as_str().unwrap())).token(&token), 0),
@@ -128,7 +128,7 @@ async fn errors_name_the_exceeded_limit() {
     let app = TestApp::with(&[("SF_UPLOAD_MAX_BYTES", "100000")]).await;
     let detail = upload(&app, &[("a.wav", &wave)]).await.problem(413, "too_large");
     assert!(detail.contains("100000 bytes"), "{detail}");
-    // Also without a Content-Length.
+    // The limit also applies without a Content-Length.
     let pieces: Vec<_> = form(&[("a.wav", &wave)])
         .chunks(1_000)
         .map(|piece| Ok::<_, std::io::Error>(piece.to_vec()))
@@ -148,22 +148,22 @@ async fn errors_name_the_exceeded_limit() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_quota_counts_bytes_on_disk() {
     let app = TestApp::with(&[("SF_AUDIO_QUOTA_BYTES", "500000")]).await;
-    // 192 KB, and the same decoded.
+    // The file has 192 KB, and its decoded copy has the same size.
     let first = uploaded(&app, "a.wav", &sine_wav(440.0, 48_000, 1.0)).await;
     assert!(first["stored_bytes"].as_u64().unwrap() > 384_000);
-    // The file would fit, but not with its decoded copy.
+    // The file would fit into the quota, but its decoded copy would not.
     let second = sine_wav(550.0, 48_000, 0.5);
     let detail = upload(&app, &[("b.wav", &second)]).await.problem(507, "quota_exceeded");
     assert!(detail.contains("500000 bytes") && detail.contains("request needs at least"), "{detail}");
-    // The file alone does not fit.
+    // This file alone exceeds the quota.
     upload(&app, &[("c.wav", &sine_wav(660.0, 48_000, 2.0))]).await.problem(507, "quota_exceeded");
     assert_eq!(stored_names(&app).len(), 3);
-    // Other users have separate quotas, and deleting frees quota.
+    // Other users have separate quotas. Deleting a file frees quota.
     let token = app.token_of_new_user("other").await;
     with_form(app.remote(Method::POST, UPLOAD).token(&token), &[("b.wav", &second)]).send().await.expect(201);
     app.local(Method::DELETE, &format!("{LIST}/{}", first["id"].as_str().unwrap())).send().await.expect(204);
     uploaded(&app, "b.wav", &second).await;
-    // Known content counts toward the quota too.
+    // Uploading a file again needs no further quota.
     uploaded(&app, "again.wav", &second).await;
 }
 
@@ -200,7 +200,7 @@ async fn an_interrupted_upload_stores_nothing() {
     call.raw(&kind, Body::from_stream(broken)).send().await.problem(400, "bad_form");
     let call = app.local(Method::POST, UPLOAD);
     call.raw(&kind, whole[..100_000].to_vec()).send().await.problem(400, "bad_form");
-    // The writing thread removes the file, and may still be running.
+    // The thread that writes the file removes it, and may still be running.
     let is_removed = async {
         while !stored_names(&app).is_empty() {
             tokio::time::sleep(Duration::from_millis(10)).await;

@@ -1,4 +1,4 @@
-//! Files of forms that wait for their task.
+//! Tests of files in forms that wait for their task.
 
 use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
@@ -18,8 +18,8 @@ use crate::tasks::Tasks;
 use crate::test_app::TestApp;
 use crate::{clock, db, orphans};
 
-/// Sends a form of two files while another task occupies the only worker, and returns the path of
-/// its task.
+/// Sends a form of two files while another task occupies the only worker. Returns the path of the
+/// form's task.
 async fn waiting_form(app: &TestApp) -> String {
     let path = format!("{UPLOAD}?async=true");
     let [one, other] = [sine_wav(440.0, 48_000, 0.1), sine_wav(550.0, 48_000, 0.1)];
@@ -36,7 +36,7 @@ async fn cancelling_a_queued_upload_removes_its_files() {
     let task = waiting_form(&app).await;
     let cancelled = app.local(Method::DELETE, &task).send().await.expect(200);
     assert_eq!((&cancelled["state"], stored_names(&app)), (&json!("cancelled"), Vec::new()));
-    release.send(()).expect("waits");
+    release.send(()).expect("the task waits");
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     assert_eq!(get(&app, &task).await.expect(200)["state"], "cancelled");
 }
@@ -57,9 +57,9 @@ async fn an_upload_whose_attempts_were_all_interrupted_leaves_no_files() {
     assert_eq!(get(&app, &task).await.expect(200)["error"]["code"], "interrupted");
 }
 
-/// With SQLite, the next start of the service continues the tasks of the last one.
+/// With SQLite, the next start of the service continues the tasks of the previous run.
 #[tokio::test(flavor = "multi_thread")]
-async fn a_start_continues_queued_uploads() {
+async fn starting_the_service_continues_queued_uploads() {
     let app = TestApp::with(&[("SF_TASK_WORKERS", "1")]).await;
     if db::kind(&app.state.db) == Kind::Postgres {
         return;
@@ -72,7 +72,7 @@ async fn a_start_continues_queued_uploads() {
         .expect("opens as at a start");
     assert_eq!(get(&app, &task).await.expect(200)["state"], "queued");
     assert_eq!(stored_names(&app).len(), 2);
-    release.send(()).expect("waits");
+    release.send(()).expect("the task waits");
     assert!(app.state.tasks.drained(Duration::from_secs(60)).await);
     let done = get(&app, &task).await.expect(200);
     assert_eq!(done["state"], "succeeded", "{done}");
@@ -95,23 +95,23 @@ async fn waiting_files_without_a_task_are_quarantined() {
     );
 }
 
-/// Stands for long files, which take minutes to decode.
+/// The work in this test stands for the decoding of long files, which takes minutes.
 #[tokio::test(flavor = "multi_thread")]
-async fn long_files_of_as_many_users_as_processors_do_not_delay_others() {
+async fn one_long_file_per_processor_does_not_delay_other_users() {
     let app = TestApp::start().await;
     let mut running = Vec::new();
     for number in 0..processors() {
         let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
         let work = move |_: &_| {
             begun.send(()).expect("the test waits");
-            // Ends when the test drops the other end.
+            // Receiving fails, and the work ends, when the test drops the sender.
             let _ = ending.recv();
             Ok(())
         };
         let permits = Arc::clone(&app.state.audio.decoding);
         let user_id = format!("user {number}");
         tokio::spawn(async move { permits.run_for(&user_id, 1, work).await });
-        has_begun.await.expect("runs");
+        has_begun.await.expect("the work runs");
         running.push(end);
     }
     uploaded(&app, "short.wav", &sine_wav(440.0, 48_000, 0.1)).await;

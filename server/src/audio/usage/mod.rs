@@ -1,4 +1,4 @@
-//! Storage that users occupy with audio.
+//! Storage that the audio of users occupies.
 
 mod store;
 
@@ -12,13 +12,13 @@ use crate::error::ApiResult;
 /// Storage that a user occupies with audio.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct AudioUsage {
-    /// Audio files.
+    /// Number of audio files.
     pub files: u64,
-    /// Bytes on disk of the files, of everything derived from them, and of unfinished uploads.
+    /// Bytes on disk of the files, of all data derived from them, and of unfinished uploads.
     pub bytes: u64,
 }
 
-/// The usage of every user, by id. Content that several users have counts for each of them.
+/// Returns the usage of every user by id. Content that several users have counts for each of them.
 ///
 /// # Errors
 /// If the query fails.

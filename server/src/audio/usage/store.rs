@@ -6,12 +6,12 @@ use sqlx::any::AnyRow;
 use super::AudioUsage;
 use crate::db::Db;
 
-fn count(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
+fn u64_column(row: &AnyRow, column: &str) -> Result<u64, sqlx::Error> {
     row.try_get::<i64, _>(column).map(|value| u64::try_from(value).unwrap_or_default())
 }
 
-/// Bytes on disk of a user's audio: each content once, with everything derived from it, and
-/// unfinished uploads.
+/// Returns the bytes on disk of a user's audio: each content once, with all data derived from it,
+/// and unfinished uploads.
 pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Error> {
     let row = sqlx::query(
         "SELECT CAST(COALESCE(SUM(c.size_bytes + c.samples_bytes + c.peaks_bytes + \
@@ -23,10 +23,10 @@ pub(crate) async fn used_bytes(db: &Db, owner_id: &str) -> Result<u64, sqlx::Err
     .bind(owner_id)
     .fetch_one(db)
     .await?;
-    count(&row, "used")
+    u64_column(&row, "used")
 }
 
-/// Usage by complete files, by user id.
+/// Returns the usage by complete files, by user id.
 pub(super) async fn stored_by_owner(db: &Db) -> Result<Vec<(String, AudioUsage)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT f.owner_id, CAST(COUNT(*) AS BIGINT) AS files, \
@@ -38,13 +38,13 @@ pub(super) async fn stored_by_owner(db: &Db) -> Result<Vec<(String, AudioUsage)>
     .await?;
     rows.iter()
         .map(|row| {
-            let usage = AudioUsage { files: count(row, "files")?, bytes: count(row, "used")? };
+            let usage = AudioUsage { files: u64_column(row, "files")?, bytes: u64_column(row, "used")? };
             Ok((row.try_get("owner_id")?, usage))
         })
         .collect()
 }
 
-/// Bytes of unfinished uploads, by user id.
+/// Returns the bytes of unfinished uploads, by user id.
 pub(super) async fn receiving_by_owner(db: &Db) -> Result<Vec<(String, u64)>, sqlx::Error> {
     let rows = sqlx::query(
         "SELECT owner_id, CAST(SUM(offset_bytes) AS BIGINT) AS used FROM audio_uploads \
@@ -52,5 +52,5 @@ pub(super) async fn receiving_by_owner(db: &Db) -> Result<Vec<(String, u64)>, sq
     )
     .fetch_all(db)
     .await?;
-    rows.iter().map(|row| Ok((row.try_get("owner_id")?, count(row, "used")?))).collect()
+    rows.iter().map(|row| Ok((row.try_get("owner_id")?, u64_column(row, "used")?))).collect()
 }

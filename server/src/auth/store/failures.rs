@@ -5,32 +5,32 @@ use sqlx::any::AnyRow;
 
 use crate::db::Db;
 
-/// How often something failed, and when it last did.
+/// The number of failures, and the time of the last one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::auth) struct Failures {
     /// Number of failures, or of accounts that failed.
     pub count: i64,
-    /// Time of the last failure, in seconds since 1970; 0 without one.
+    /// Time of the last failure, in seconds since 1970; 0 if there was none.
     pub last_secs: i64,
 }
 
 impl Failures {
-    /// The columns `count` and `last` of a row.
+    /// Reads the columns `count` and `last` of a row.
     fn from_row(row: &AnyRow) -> Result<Self, sqlx::Error> {
         Ok(Self { count: row.try_get("count")?, last_secs: row.try_get("last")? })
     }
 }
 
-/// The counts of one account.
+/// Failed log-ins of one account.
 #[derive(Debug, Default)]
 pub(in crate::auth) struct Counted {
     /// Failures of the account from the network.
     pub account_at_network: Failures,
-    /// Failures of the account from networks that it never logged in from.
+    /// Failures of the account from all networks that it never logged in from.
     pub account: Failures,
 }
 
-/// Whether an account has logged in from a network; never if `user_id` is empty.
+/// Whether an account has logged in from a network. Returns false if `user_id` is empty.
 pub(in crate::auth) async fn is_known(db: &Db, user_id: &str, network: &str) -> Result<bool, sqlx::Error> {
     let known: Option<String> =
         sqlx::query_scalar("SELECT network FROM login_networks WHERE user_id = $1 AND network = $2")
@@ -41,8 +41,9 @@ pub(in crate::auth) async fn is_known(db: &Db, user_id: &str, network: &str) -> 
     Ok(known.is_some())
 }
 
-/// Failures of an account, and of it from a network, since `since_secs`. `user_id` is empty where
-/// no account has the name; the queries are the same then, so that the answer takes as long.
+/// Returns the failures of an account since `since_secs`, and those from one network. `user_id` is
+/// empty if no account has the name. The queries are the same in this case, so that the answer
+/// takes the same time.
 pub(in crate::auth) async fn counted(
     db: &Db,
     network: &str,
@@ -78,8 +79,8 @@ pub(in crate::auth) async fn counted(
     })
 }
 
-/// Number of accounts that failed from a network since `since_secs` and never logged in from there,
-/// at most `max`.
+/// Returns the number of accounts that failed from a network since `since_secs` and never logged in
+/// from it, at most `max`.
 pub(in crate::auth) async fn failed_accounts(
     db: &Db,
     network: &str,
@@ -99,7 +100,8 @@ pub(in crate::auth) async fn failed_accounts(
     .await
 }
 
-/// Moves failures from after `now_secs` to `now_secs`, because the clock was set back since.
+/// Sets the time of failures after `now_secs` to `now_secs`: they are in the future because the
+/// clock was set back.
 pub(in crate::auth) async fn clamp_to_clock(db: &Db, now_secs: i64) -> Result<(), sqlx::Error> {
     let later: i64 =
         sqlx::query_scalar("SELECT CAST(COUNT(*) AS BIGINT) FROM login_failures WHERE last_failed_secs > $1")
@@ -115,8 +117,8 @@ pub(in crate::auth) async fn clamp_to_clock(db: &Db, now_secs: i64) -> Result<()
     Ok(())
 }
 
-/// Counts a failure at `now_secs`, and deletes failures before `since_secs`. `username` is the
-/// account's name, if an account has it.
+/// Counts a failure at `now_secs`, and deletes failures before `since_secs`. `username` is `None`
+/// if no account has the name.
 pub(in crate::auth) async fn count(
     db: &Db,
     network: &str,
@@ -180,16 +182,16 @@ pub(in crate::auth) async fn remember_login(
     transaction.commit().await
 }
 
-/// A counter of failures, for the lists below.
+/// The failures of an account, a network or both, for the functions below.
 #[derive(Debug)]
 pub(in crate::auth) struct Counter {
-    /// The network; `None`: all of them.
+    /// The network, or `None` for all networks.
     pub network: Option<String>,
-    /// SHA-256 of the name; `None`: all accounts.
+    /// SHA-256 of the account's name, or `None` for all accounts.
     pub account_sha256: Option<String>,
-    /// The account's name, if an account has it.
+    /// The account's name; `None` if no account has it.
     pub username: Option<String>,
-    /// Its failures.
+    /// The failures of this account and network.
     pub failures: Failures,
 }
 
@@ -204,8 +206,8 @@ impl Counter {
     }
 }
 
-/// Accounts with at least `min_count` failures from one network since `since_secs`; the last
-/// `limit` that failed.
+/// Returns accounts with at least `min_count` failures from one network since `since_secs`. The
+/// most recent failures come first, at most `limit`.
 pub(in crate::auth) async fn accounts_at_networks(
     db: &Db,
     min_count: i64,
@@ -219,8 +221,8 @@ pub(in crate::auth) async fn accounts_at_networks(
     counters(db, sql, min_count, since_secs, limit).await
 }
 
-/// Networks from which at least `min_count` accounts failed since `since_secs` that never logged in
-/// from there; the last `limit` of them.
+/// Returns networks from which at least `min_count` accounts failed since `since_secs` that never
+/// logged in from there. The most recent failures come first, at most `limit`.
 pub(in crate::auth) async fn networks(
     db: &Db,
     min_count: i64,
@@ -235,8 +237,8 @@ pub(in crate::auth) async fn networks(
     counters(db, sql, min_count, since_secs, limit).await
 }
 
-/// Accounts with at least `min_count` failures since `since_secs` from networks that they never
-/// logged in from; the last `limit` of them.
+/// Returns accounts with at least `min_count` failures since `since_secs` from networks that they
+/// never logged in from. The most recent failures come first, at most `limit`.
 pub(in crate::auth) async fn accounts(
     db: &Db,
     min_count: i64,
@@ -264,8 +266,8 @@ pub(super) async fn counters(
     rows.iter().map(Counter::from_row).collect()
 }
 
-/// Deletes the failures of an account, from a network, or of an account from a network; an empty
-/// text stands for all. Returns the number of deleted entries.
+/// Deletes the failures of an account, from a network, or of an account from a network. An empty
+/// text stands for all accounts or all networks. Returns the number of deleted entries.
 pub(in crate::auth) async fn lift(db: &Db, network: &str, account_sha256: &str) -> Result<u64, sqlx::Error> {
     let done = sqlx::query(
         "DELETE FROM login_failures WHERE ($1 = '' OR network = $1) AND ($2 = '' OR account_sha256 = $2)",

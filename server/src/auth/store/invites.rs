@@ -17,15 +17,15 @@ pub struct InviteRow {
     pub role: Role,
     /// Note of the administrator.
     pub note: String,
-    /// Name of the administrator who created it.
+    /// Name of the administrator who created the invitation.
     pub created_by: String,
-    /// When it was created, RFC 3339.
+    /// When the invitation was created, RFC 3339.
     pub created_at: String,
-    /// When it expires, RFC 3339.
+    /// When the invitation expires, RFC 3339.
     pub expires_at: String,
-    /// When it was used, RFC 3339.
+    /// When the invitation was used, RFC 3339.
     pub used_at: Option<String>,
-    /// Name of the account that was created with it.
+    /// Name of the account that was created with the invitation.
     pub used_by: Option<String>,
 }
 
@@ -71,7 +71,7 @@ pub(in crate::auth) async fn insert(db: &Db, invite: &NewInvite<'_>) -> Result<I
     InviteRow::from_row(&row)
 }
 
-/// Invitations, the newest first.
+/// Returns invitations, the newest first.
 pub(in crate::auth) async fn page(
     db: &Db,
     after: Option<&Position>,
@@ -89,7 +89,7 @@ pub(in crate::auth) async fn page(
     rows.iter().map(InviteRow::from_row).collect()
 }
 
-/// Deletes an invitation; false if there is none.
+/// Deletes an invitation. Returns false if there is none.
 pub(in crate::auth) async fn delete(db: &Db, id: &str) -> Result<bool, sqlx::Error> {
     let done = sqlx::query("DELETE FROM invites WHERE id = $1").bind(id).execute(db).await?;
     Ok(done.rows_affected() > 0)
@@ -107,14 +107,14 @@ pub(in crate::auth) async fn is_open(db: &Db, code_sha256: &str) -> Result<bool,
     Ok(found.is_some())
 }
 
-/// The outcome of a registration by invitation.
+/// The result of a registration by invitation.
 #[derive(Debug)]
 pub(in crate::auth) enum Registered {
     /// The new account.
     Done(UserRow),
     /// The invitation is unknown, used or expired.
     NotInvited,
-    /// The name is taken; the invitation stays valid.
+    /// The name is taken. The invitation stays valid.
     NameTaken,
 }
 

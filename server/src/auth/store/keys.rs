@@ -36,7 +36,7 @@ pub(in crate::auth) struct NewKey<'k> {
     pub(in crate::auth) hint: &'k str,
 }
 
-/// Stores a key of a user; `None` if the user already has `max`.
+/// Stores a key of a user. Returns `None` if the user already has `max` keys.
 pub(in crate::auth) async fn insert(
     db: &Db,
     owner_id: &str,
@@ -44,7 +44,8 @@ pub(in crate::auth) async fn insert(
     max: i64,
 ) -> Result<Option<KeyRow>, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // Serializes requests of one user, so that the count cannot exceed the limit.
+    // This update changes nothing. It locks the user's row, so that concurrent requests cannot
+    // exceed the limit.
     sqlx::query("UPDATE users SET disabled = disabled WHERE id = $1")
         .bind(owner_id)
         .execute(&mut *transaction)
@@ -72,7 +73,7 @@ pub(in crate::auth) async fn insert(
     KeyRow::from_row(&row).map(Some)
 }
 
-/// The keys of a user, the newest first.
+/// Returns the keys of a user, the newest first.
 pub(in crate::auth) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<KeyRow>, sqlx::Error> {
     let rows = sqlx::query("SELECT * FROM api_keys WHERE owner_id = $1 ORDER BY created_at DESC, id")
         .bind(owner_id)
@@ -81,7 +82,7 @@ pub(in crate::auth) async fn of_user(db: &Db, owner_id: &str) -> Result<Vec<KeyR
     rows.iter().map(KeyRow::from_row).collect()
 }
 
-/// Deletes a key of a user and returns its name; `None` if there is none.
+/// Deletes a key of a user and returns its name, or `None` if there is none.
 pub(in crate::auth) async fn delete(
     db: &Db,
     owner_id: &str,
@@ -120,7 +121,7 @@ pub(in crate::auth) async fn find(db: &Db, sha256: &str) -> Result<Option<OwnedK
     .transpose()
 }
 
-/// Stores that a key was just used.
+/// Sets the time when a key was last used to the current time.
 pub(in crate::auth) async fn touch(db: &Db, key_id: &str) -> Result<(), sqlx::Error> {
     sqlx::query("UPDATE api_keys SET last_used_at = $1 WHERE id = $2")
         .bind(clock::now_text())

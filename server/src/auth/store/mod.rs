@@ -1,5 +1,5 @@
-//! The tables of this slice: accounts, failed log-ins, registrations, API keys, invitations, ended
-//! sessions.
+//! The tables of this slice: accounts, failed log-ins, registrations, API keys, invitations and
+//! ended sessions.
 
 pub(super) mod failures;
 pub(super) mod invites;

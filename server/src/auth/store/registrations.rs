@@ -5,8 +5,8 @@ use sqlx::Row as _;
 use super::failures::{Counter, Failures, counters};
 use crate::db::Db;
 
-/// The attempts from a network since `since_secs`. Moves attempts from after `now_secs` to
-/// `now_secs`, because the clock was set back since.
+/// Returns the attempts from a network since `since_secs`. Sets the time of attempts after
+/// `now_secs` to `now_secs`: they are in the future because the clock was set back.
 pub(in crate::auth) async fn attempts(
     db: &Db,
     network: &str,
@@ -30,8 +30,8 @@ pub(in crate::auth) async fn attempts(
     })
 }
 
-/// Counts an attempt at `now_secs`, and returns the new count. Deletes networks without an attempt
-/// since `since_secs`.
+/// Counts an attempt at `now_secs`, and returns the new count. Deletes the networks whose last
+/// attempt was before `since_secs`.
 pub(in crate::auth) async fn count(
     db: &Db,
     network: &str,
@@ -56,7 +56,8 @@ pub(in crate::auth) async fn count(
     Ok(count)
 }
 
-/// Networks with at least `min_count` attempts since `since_secs`; the last `limit` of them.
+/// Returns networks with at least `min_count` attempts since `since_secs`. The most recent attempts
+/// come first, at most `limit`.
 pub(in crate::auth) async fn networks(
     db: &Db,
     min_count: i64,

@@ -1,9 +1,9 @@
-//! Log-ins that were ended individually.
+//! Log-ins (sessions) that were ended by a log-out.
 
 use crate::db::Db;
 
-/// Ends a session whose last token expires by `expires_secs`, and deletes sessions that have
-/// expired by `now_secs`.
+/// Ends a session whose last token expires at `expires_secs`. Deletes sessions whose tokens have
+/// all expired at `now_secs`.
 pub(in crate::auth) async fn end(
     db: &Db,
     session_id: &str,

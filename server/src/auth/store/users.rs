@@ -13,14 +13,14 @@ use crate::paging::{Position, contains_pattern};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
-    /// Everything.
+    /// May do everything, including administration.
     Admin,
-    /// Everything that is the user's own.
+    /// May use the service and the user's own data.
     User,
 }
 
 impl Role {
-    /// As stored.
+    /// Returns the name that the database stores.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         match self {
@@ -41,19 +41,19 @@ pub struct UserRow {
     pub id: String,
     /// Name to log in with.
     pub username: String,
-    /// Role.
+    /// Role of the user.
     pub role: Role,
-    /// PHC string; `None` where no password was ever set.
+    /// Hash of the password as a PHC string; `None` if no password was ever set.
     pub password_hash: Option<String>,
-    /// Whether nothing else is allowed until the password is changed.
+    /// Whether the user must change the password before any other operation.
     pub must_change_password: bool,
     /// Whether the account is disabled.
     pub disabled: bool,
-    /// Version that a token must carry.
+    /// Version that a valid token must contain.
     pub token_version: i64,
     /// When the account was created, RFC 3339.
     pub created_at: String,
-    /// When somebody last logged in with the password, RFC 3339.
+    /// When somebody last logged in with the password, RFC 3339; `None` if never.
     pub last_login_at: Option<String>,
 }
 
@@ -74,20 +74,20 @@ impl UserRow {
     }
 }
 
-/// The user with this id.
+/// Returns the user with this id.
 pub(in crate::auth) async fn by_id(db: &Db, id: &str) -> Result<Option<UserRow>, sqlx::Error> {
     let row = sqlx::query("SELECT * FROM users WHERE id = $1").bind(id).fetch_optional(db).await?;
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
-/// The user with this name.
+/// Returns the user with this name.
 pub(in crate::auth) async fn by_username(db: &Db, username: &str) -> Result<Option<UserRow>, sqlx::Error> {
     let row =
         sqlx::query("SELECT * FROM users WHERE username = $1").bind(username).fetch_optional(db).await?;
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
-/// The administrator as which local callers act: the oldest enabled one.
+/// Returns the administrator as whom local callers act: the oldest enabled one.
 pub(in crate::auth) async fn first_admin(db: &Db) -> Result<Option<UserRow>, sqlx::Error> {
     let row = sqlx::query(
         "SELECT * FROM users WHERE role = 'admin' AND disabled = 0 ORDER BY created_at, id LIMIT 1",
@@ -107,7 +107,7 @@ pub(in crate::auth) async fn has_admin_password(db: &Db) -> Result<bool, sqlx::E
     Ok(found.is_some())
 }
 
-/// Gives an account without a password its first one, which must be changed.
+/// Sets the first password of an account that has none. The password must be changed.
 pub(in crate::auth) async fn set_first_password(
     db: &Db,
     id: &str,
@@ -121,7 +121,7 @@ pub(in crate::auth) async fn set_first_password(
     Ok(())
 }
 
-/// Adds a user; `None` if the name is taken.
+/// Adds a user. Returns `None` if the name is taken.
 pub(in crate::auth) async fn insert(
     db: impl sqlx::AnyExecutor<'_>,
     username: &str,
@@ -144,7 +144,8 @@ pub(in crate::auth) async fn insert(
     row.as_ref().map(UserRow::from_row).transpose()
 }
 
-/// Sets a password, which ends all tokens; `None` if another request changed it meanwhile.
+/// Sets a password, which ends all tokens. Returns `None` if another request has changed the
+/// password or ended the tokens since `user` was read.
 pub(in crate::auth) async fn set_password(
     db: &Db,
     user: &UserRow,
@@ -181,7 +182,7 @@ pub(in crate::auth) async fn touch_login(db: &Db, id: &str) -> Result<(), sqlx::
     Ok(())
 }
 
-/// Accounts whose name contains `search`, the newest first.
+/// Returns accounts whose name contains `search`, the newest first.
 pub(in crate::auth) async fn page(
     db: &Db,
     search: &str,
@@ -202,24 +203,24 @@ pub(in crate::auth) async fn page(
     rows.iter().map(UserRow::from_row).collect()
 }
 
-/// Ids and names of all accounts.
+/// Returns ids and names of all accounts, sorted by name.
 pub(in crate::auth) async fn names(db: &Db) -> Result<Vec<(String, String)>, sqlx::Error> {
     let rows = sqlx::query("SELECT id, username FROM users ORDER BY username").fetch_all(db).await?;
     rows.iter().map(|row| Ok((row.try_get("id")?, row.try_get("username")?))).collect()
 }
 
-/// The outcome of a change of an account.
+/// The result of a change of an account.
 #[derive(Debug)]
 pub(in crate::auth) enum Changed {
     /// The account before and after.
     Done(Box<(UserRow, UserRow)>),
     /// There is no such account.
     Missing,
-    /// It is the last enabled administrator.
+    /// The account is the last enabled administrator, so it was not changed.
     LastAdmin,
 }
 
-/// Changes the role of an account, or enables or disables it; disabling ends its tokens.
+/// Changes the role of an account, or enables or disables it. Disabling ends its tokens.
 pub(in crate::auth) async fn change(
     db: &Db,
     id: &str,
@@ -227,7 +228,8 @@ pub(in crate::auth) async fn change(
     disabled: Option<bool>,
 ) -> Result<Changed, sqlx::Error> {
     let mut transaction = db.begin().await?;
-    // Serializes changes, so that two administrators cannot disable each other at once.
+    // This update changes nothing. It locks the rows, so that two administrators cannot disable
+    // each other at the same time.
     sqlx::query("UPDATE users SET disabled = disabled WHERE role = 'admin'")
         .execute(&mut *transaction)
         .await?;
@@ -260,8 +262,8 @@ pub(in crate::auth) async fn change(
     Ok(Changed::Done(Box::new((before, UserRow::from_row(&row)?))))
 }
 
-/// Sets a password that must be changed, and ends all tokens and API keys; `None` if there is no
-/// such account.
+/// Sets a password that must be changed, and ends all tokens and API keys. Returns `None` if there
+/// is no such account.
 pub(in crate::auth) async fn reset_password(
     db: &Db,
     id: &str,

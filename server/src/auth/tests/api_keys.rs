@@ -1,4 +1,4 @@
-//! API keys: creation, use, deletion and restrictions.
+//! Tests of API keys: creation, use, deletion and restrictions.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -37,7 +37,7 @@ async fn a_key_is_shown_once_and_acts_as_its_owner() {
     assert_eq!(listed["most"], 20);
     assert!(!listed.to_string().contains(&key), "{listed}");
 
-    // The database does not hold the key.
+    // The database does not contain the key.
     let rows = sqlx::query("SELECT * FROM api_keys").fetch_all(&app.state.db).await.expect("reads");
     for column in 0..rows[0].len() {
         let stored: Option<String> = rows[0].try_get(column).expect("text");
@@ -52,7 +52,7 @@ async fn a_deleted_key_is_invalid() {
     let made = make(&app, &token, "one").await.expect(201);
     let (id, key) = (made["id"].as_str().unwrap(), made["key"].as_str().unwrap());
     let path = format!("{KEYS}/{id}");
-    // Another user's key does not exist.
+    // For another user, the key does not exist.
     let other = app.token_of_new_user("bob").await;
     app.remote(Method::DELETE, &path).token(&other).send().await.problem(404, "not_found");
     assert_eq!(list(&app, &other).await["items"], json!([]));
@@ -64,7 +64,7 @@ async fn a_deleted_key_is_invalid() {
     assert_eq!(answer.header("www-authenticate"), "Bearer");
     app.remote(Method::DELETE, &path).token(&token).send().await.problem(404, "not_found");
     me(&app, "sfk_").await.problem(401, "api_key_invalid");
-    // A wrong key is refused from a local caller too.
+    // A wrong key is refused even from a local caller.
     let call = app.local(Method::GET, "/api/v1/auth/me").token("sfk_nonsense");
     call.send().await.problem(401, "api_key_invalid");
 }
@@ -108,7 +108,7 @@ async fn names_and_number_of_keys_are_limited() {
         let detail = answer.problem(409, "too_many_api_keys");
         assert!(detail.contains("at most 2"), "{detail}");
     }
-    // Keys of other users do not count.
+    // Keys of other users do not count toward the limit.
     let other = app.token_of_new_user("bob").await;
     make(&app, &other, "x").await.expect(201);
 }

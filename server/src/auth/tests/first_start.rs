@@ -1,4 +1,4 @@
-//! The administrator's first password, once a deployment needs one.
+//! Tests of the administrator's first password, which is set when a deployment needs one.
 
 use axum::http::Method;
 use serde_json::json;
@@ -7,7 +7,7 @@ use super::{STRONG, add_user, log_in, me, token};
 use crate::auth::store::{Role, users};
 use crate::test_app::TestApp;
 
-/// Restarts on the database of `app` with these settings, and returns the printed password.
+/// Restarts the service with these settings on the database of `app`. Returns the printed password.
 async fn restarted(app: &TestApp, settings: &[(&str, &str)]) -> (TestApp, Option<String>) {
     let next = app.beside_with(settings).await;
     let printed = next.printed_password.clone();
@@ -18,7 +18,7 @@ const CONTAINER: [(&str, &str); 2] =
     [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
 
 #[tokio::test]
-async fn storage_of_a_desktop_gets_a_password_without_local_trust() {
+async fn a_desktops_administrator_gets_a_password_when_local_trust_ends() {
     for settings in [&[("SF_TRUST_LOCAL", "off")][..], &CONTAINER] {
         let desktop = TestApp::start().await;
         assert_eq!(desktop.printed_password, None);
@@ -27,7 +27,7 @@ async fn storage_of_a_desktop_gets_a_password_without_local_trust() {
         let answer = log_in(&strict, "admin", &password).await;
         assert_eq!(answer.expect(200)["user"]["must_change_password"], true);
         me(&strict, &token(&answer)).await.expect(200);
-        // It is printed once.
+        // The password is printed only once.
         let (_, again) = restarted(&desktop, settings).await;
         assert_eq!(again, None);
     }

@@ -1,4 +1,4 @@
-//! Local trust behind proxies and in each kind of deployment.
+//! Tests of local trust behind proxies and in each kind of deployment.
 
 use axum::http::{Method, Version};
 
@@ -10,8 +10,8 @@ const ME: &str = "/api/v1/auth/me";
 const CONTAINER: [(&str, &str); 2] =
     [("SF_ENVIRONMENT", "container"), ("SF_JWT_SECRET", "0123456789abcdef0123456789abcdef")];
 
-/// Checks that a loopback caller without a token is not trusted.
-async fn refused(app: &TestApp, about: &str) -> String {
+/// Checks that a loopback caller without a token is refused, with `about` in the error.
+async fn expect_refused(app: &TestApp, about: &str) -> String {
     app.local(Method::GET, ME).send().await.problem(401, "token_missing");
     let detail = app.local(Method::POST, LOCAL).send().await.problem(403, "not_local");
     assert!(detail.contains(about), "{detail}");
@@ -21,7 +21,7 @@ async fn refused(app: &TestApp, about: &str) -> String {
 #[tokio::test]
 async fn a_container_trusts_local_callers_only_by_a_setting() {
     let app = TestApp::container().await;
-    refused(&app, "SF_TRUST_LOCAL").await;
+    expect_refused(&app, "SF_TRUST_LOCAL").await;
     let trusting = TestApp::with(&[CONTAINER[0], CONTAINER[1], ("SF_TRUST_LOCAL", "on")]).await;
     trusting.local(Method::GET, ME).send().await.expect(200);
 }
@@ -30,8 +30,8 @@ async fn a_container_trusts_local_callers_only_by_a_setting() {
 async fn a_trusted_proxy_is_never_local() {
     for proxies in ["127.0.0.1", "10.0.0.1, ::ffff:127.0.0.1", "::1", "127.0.0.9"] {
         let app = TestApp::with(&[("SF_TRUSTED_PROXIES", proxies), ("SF_TRUST_LOCAL", "on")]).await;
-        refused(&app, "SF_TRUSTED_PROXIES").await;
-        // A proxy on this machine may connect from any of its addresses.
+        expect_refused(&app, "SF_TRUSTED_PROXIES").await;
+        // A proxy on this machine may connect from any of this machine's addresses.
         for peer in ["::ffff:127.0.0.1", "127.0.0.2", "::1"] {
             app.from(peer, Method::GET, ME).send().await.problem(401, "token_missing");
         }
@@ -44,7 +44,7 @@ async fn a_trusted_proxy_is_never_local() {
 async fn a_configured_proxy_disables_local_trust_by_default() {
     for proxies in ["127.0.0.1", "192.0.2.7"] {
         let app = TestApp::with(&[("SF_TRUSTED_PROXIES", proxies)]).await;
-        refused(&app, "SF_TRUST_LOCAL").await;
+        expect_refused(&app, "SF_TRUST_LOCAL").await;
     }
 }
 
@@ -63,7 +63,7 @@ async fn http_1_0_is_never_local() {
     }
 }
 
-/// Headers that proxies and content delivery networks add to what they pass on.
+/// Headers that proxies and content delivery networks add to forwarded requests.
 const PROXY_HEADERS: [&str; 52] = [
     "Forwarded",
     "X-Forwarded",
@@ -126,10 +126,10 @@ async fn a_proxy_header_disables_local_trust() {
         for value in ["", "127.0.0.1"] {
             let call = app.local(Method::GET, ME).header(name, value);
             let answer = call.send().await;
-            assert_eq!(answer.status, 401, "{name}: {value:?} is local");
+            assert_eq!(answer.status, 401, "{name}: {value:?} is trusted as local");
         }
     }
-    // Headers that browsers and scripts send without a proxy.
+    // Browsers and scripts send these headers without a proxy.
     for name in ["User-Agent", "Accept", "Referer", "DNT", "Upgrade-Insecure-Requests", "X-Requested-With"] {
         app.local(Method::GET, ME).header(name, "x").send().await.expect(200);
     }

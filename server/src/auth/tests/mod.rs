@@ -1,4 +1,4 @@
-//! Accounts through the real router: every status that the routes document.
+//! Tests of accounts through the real router, with every status that the routes document.
 
 mod api_keys;
 mod first_start;
@@ -73,14 +73,14 @@ async fn remote_and_forwarded_callers_are_not_local() {
         let call = app.local(Method::POST, "/api/v1/auth/local").header(name, value);
         let detail = call.send().await.problem(403, "not_local");
         assert!(detail.contains("Only a program on this machine"), "{name}: {detail}");
-        // The same request without a token is refused.
+        // The same request is also refused without a token.
         let call = app.local(Method::GET, "/api/v1/projects").header(name, value);
         let answer = call.send().await;
         answer.problem(401, "token_missing");
         assert_eq!(answer.header("www-authenticate"), "Bearer");
     }
-    let own = app.local(Method::POST, "/api/v1/auth/local").header("origin", "http://127.0.0.1:8600");
-    own.header("sec-fetch-site", "same-origin").send().await.expect(200);
+    let same_origin = app.local(Method::POST, "/api/v1/auth/local").header("origin", "http://127.0.0.1:8600");
+    same_origin.header("sec-fetch-site", "same-origin").send().await.expect(200);
 }
 
 #[tokio::test]
@@ -119,7 +119,7 @@ async fn a_wrong_password_and_an_unknown_name_get_the_same_answer() {
     let unknown = log_in(&app, "bob", "not it").await;
     wrong.problem(401, "bad_credentials");
     assert_eq!(wrong.bytes, unknown.bytes);
-    // The administrator of a desktop has no password; an empty one does not log in either.
+    // The administrator of a desktop has no password, so an empty password does not log in either.
     log_in(&app, "admin", "").await.problem(401, "bad_credentials");
     log_in(&app, "ada", &"x".repeat(5000)).await.problem(401, "bad_credentials");
 }

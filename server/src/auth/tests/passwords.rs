@@ -1,4 +1,4 @@
-//! Passwords: changes, forced changes and strength.
+//! Tests of changing passwords, forced changes and password strength.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -41,7 +41,7 @@ async fn the_first_password_of_a_container_must_be_changed() {
     let body = answer.expect(200);
     assert_eq!(body["user"]["must_change_password"], true);
     let first = token(&answer);
-    // Only the routes of the account are allowed.
+    // Only the operations of the account are allowed.
     for (method, path) in [
         (Method::GET, "/api/v1/projects"),
         (Method::POST, "/api/v1/projects"),
@@ -65,7 +65,7 @@ async fn the_first_password_of_a_container_must_be_changed() {
 async fn the_password_is_printed_on_the_first_start_only() {
     let app = TestApp::container().await;
     let mut printed = false;
-    ensure_admin(&app.state, |_, _, _| printed = true).await.expect("nothing to do");
+    ensure_admin(&app.state, |_, _, _| printed = true).await.expect("the administrator exists");
     assert!(!printed);
     assert!(TestApp::start().await.printed_password.is_none());
 }
@@ -73,15 +73,15 @@ async fn the_password_is_printed_on_the_first_start_only() {
 #[tokio::test]
 async fn password_strength_needs_no_log_in() {
     let app = TestApp::container().await;
-    let ask = |password: &str| {
+    let score = |password: &str| {
         let body = json!({ "password": password });
         app.remote(Method::POST, "/api/v1/auth/password-strength").json(&body).send()
     };
-    let weak = ask("password1").await.expect(200);
+    let weak = score("password1").await.expect(200);
     assert_eq!(weak["accepted"], false);
     assert!(weak["score"].as_u64().is_some_and(|score| score < 3));
     assert!(weak["suggestions"].is_array());
-    assert_eq!(ask(STRONG).await.expect(200)["accepted"], true);
+    assert_eq!(score(STRONG).await.expect(200)["accepted"], true);
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -89,14 +89,14 @@ async fn strength_checks_do_not_delay_log_ins() {
     let app = TestApp::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
     add_user(&app.state, "ada", STRONG).await;
     let body = json!({ "password": "aB3$x9".repeat(20) });
-    let asking = || async {
+    let check_endlessly = || async {
         loop {
             app.local(Method::POST, "/api/v1/auth/password-strength").json(&body).send().await;
             // A refusal is immediate, so this yields to the other futures.
             tokio::task::yield_now().await;
         }
     };
-    let strength_checks = futures_util::future::join_all((0..6).map(|_| asking()));
+    let strength_checks = futures_util::future::join_all((0..6).map(|_| check_endlessly()));
     let logging_in = async {
         for _ in 0..3 {
             log_in(&app, "ada", STRONG).await.expect(200);
@@ -109,7 +109,7 @@ async fn strength_checks_do_not_delay_log_ins() {
 }
 
 #[tokio::test]
-async fn the_new_password_must_differ() {
+async fn a_new_password_must_differ_from_the_current_one() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     let token = token(&log_in(&app, "ada", STRONG).await);
@@ -128,7 +128,7 @@ async fn the_administrator_of_a_desktop_can_set_a_first_password() {
     let answer = app.local(Method::POST, "/api/v1/auth/password").json(&body).send().await;
     assert_eq!(answer.expect(200)["user"]["has_password"], true);
     log_in(&app, "admin", STRONG).await.expect(200);
-    // A second change needs the current password, also locally.
+    // A second change needs the current password, even from a local caller.
     let body = json!({ "new_password": "vermilion-otter-413-quay" });
     let answer = app.local(Method::POST, "/api/v1/auth/password").json(&body).send().await;
     answer.problem(403, "wrong_password");

@@ -1,4 +1,4 @@
-//! Registration: open, by invitation, or closed.
+//! Tests of registration: open, by invitation, or closed.
 
 use axum::http::Method;
 use futures_util::future::join_all;
@@ -30,14 +30,14 @@ async fn registration_is_closed_by_default() {
     let detail = register(&app, "ada", STRONG, None).await.problem(403, "registration_closed");
     assert!(detail.contains("SF_REGISTRATION"), "{detail}");
     register(&app, "ada", STRONG, Some("sfi_any")).await.problem(403, "registration_closed");
-    // Refuses an invitation that nobody could use.
+    // An invitation that nobody could use is refused.
     app.local(Method::POST, INVITES).json(&json!({})).send().await.problem(409, "registration_closed");
     let answer = app.remote(Method::GET, "/api/v1/system/capabilities").send().await;
     assert_eq!(answer.expect(200)["registration"], "closed");
 }
 
 #[tokio::test]
-async fn open_registration_creates_ordinary_users() {
+async fn open_registration_creates_accounts_with_the_role_user() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
     let answer = register(&app, " Ada ", STRONG, None).await;
     let user = &answer.expect(201)["user"];
@@ -65,7 +65,7 @@ async fn an_invitation_creates_one_account_with_its_role() {
     register(&app, "ada", STRONG, None).await.problem(403, "invite_required");
     register(&app, "ada", STRONG, Some(" ")).await.problem(403, "invite_required");
     let code = invite(&app, json!({ "role": "admin", "note": "for Ada" })).await;
-    // Failed attempts leave it valid.
+    // Failed attempts leave the invitation valid.
     register(&app, "admin", STRONG, Some(&code)).await.problem(409, "username_taken");
     register(&app, "ada", "password", Some(&code)).await.problem(400, "weak_password");
     let answer = register(&app, "ada", STRONG, Some(&format!(" {code} "))).await;
@@ -82,8 +82,8 @@ async fn concurrent_registrations_use_an_invitation_once() {
     let app = by_invitation().await;
     let code = invite(&app, json!({})).await;
     let names = ["ada", "bob", "cyd", "dee"];
-    let tries = names.map(|name| register(&app, name, STRONG, Some(&code)));
-    let answers = join_all(tries).await;
+    let registering = names.map(|name| register(&app, name, STRONG, Some(&code)));
+    let answers = join_all(registering).await;
     let made = answers.iter().filter(|answer| answer.status == 201).count();
     assert_eq!(made, 1);
     for answer in answers.iter().filter(|answer| answer.status != 201) {
@@ -92,7 +92,7 @@ async fn concurrent_registrations_use_an_invitation_once() {
 }
 
 #[tokio::test]
-async fn a_class_registers_by_invitation_from_one_address() {
+async fn many_users_register_by_invitation_from_one_address() {
     let app = by_invitation().await;
     for number in 0..13 {
         let code = invite(&app, json!({})).await;
@@ -130,15 +130,15 @@ async fn an_expired_or_deleted_invitation_is_invalid() {
 }
 
 #[tokio::test]
-async fn a_class_registers_without_invitations_from_one_address() {
+async fn many_users_register_without_invitations_from_one_address() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
     for number in 0..30 {
         register(&app, &format!("pupil{number}"), STRONG, None).await.expect(201);
     }
 }
 
-/// Registers forty accounts from as many addresses at once.
-async fn register_a_crowd(app: &TestApp) {
+/// Registers forty accounts at the same time, each from its own address.
+async fn register_forty_accounts(app: &TestApp) {
     let register = async |number: usize| {
         let body = json!({ "username": format!("new{number}"), "password": STRONG });
         app.from(&format!("198.51.100.{number}"), Method::POST, REGISTER)
@@ -156,7 +156,7 @@ async fn registrations_do_not_delay_log_ins() {
     add_user(&app.state, "ada", STRONG).await;
     tokio::select! {
         biased;
-        () = register_a_crowd(&app) => panic!("the registrations came first"),
+        () = register_forty_accounts(&app) => panic!("the log-in waited for the registrations"),
         answer = log_in(&app, "ada", STRONG) => drop(answer.expect(200)),
     }
 }
@@ -167,12 +167,12 @@ async fn registrations_by_invitation_do_not_wait_for_others() {
     let code = invite(&app, json!({})).await;
     tokio::select! {
         biased;
-        () = register_a_crowd(&app) => panic!("the others came first"),
+        () = register_forty_accounts(&app) => panic!("the invited registration waited for the others"),
         answer = register(&app, "ada", STRONG, Some(&code)) => drop(answer.expect(201)),
     }
 }
 
-/// Parallel requests, as by the streams of HTTP/2.
+/// The requests of one connection are parallel, like the streams of HTTP/2.
 #[tokio::test]
 async fn registrations_by_one_connection_do_not_delay_other_connections() {
     let app = TestApp::with(&[("SF_REGISTRATION", "open")]).await;
@@ -187,7 +187,7 @@ async fn registrations_by_one_connection_do_not_delay_other_connections() {
     let ada = account("ada");
     tokio::select! {
         biased;
-        _ = &mut by_one_connection => panic!("the requests of one connection came first"),
+        _ = &mut by_one_connection => panic!("the registration waited for those of another connection"),
         answer = app.from("198.51.100.8", Method::POST, REGISTER).json(&ada).send() => drop(answer.expect(201)),
     }
 }
@@ -241,7 +241,7 @@ async fn mass_registration_is_slowed_down() {
     }
     assert_eq!(statuses[..10], [400; 10]);
     assert!(statuses.contains(&429), "{statuses:?}");
-    // Other addresses do not wait.
+    // Registrations from other addresses do not wait.
     let body = json!({ "username": "ada", "password": STRONG });
     let call = app.from("203.0.113.5", Method::POST, REGISTER).json(&body);
     assert_token_is_valid(&app, &call.send().await).await;

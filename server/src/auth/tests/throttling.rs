@@ -1,4 +1,4 @@
-//! Throttling of password guesses.
+//! Tests that password guessing is throttled.
 
 use std::time::{Duration, Instant};
 
@@ -25,7 +25,7 @@ async fn repeated_failures_are_slowed_down_and_refused() {
         assert!(detail.contains("password is wrong") && detail.contains("try again in"), "{detail}");
         assert!(refused.header("retry-after").parse::<u64>().is_ok_and(|secs| secs >= 1));
     }
-    // The right password is accepted, and another account at the address is not delayed.
+    // The correct password is accepted, and another account at the same address is not delayed.
     add_user(&app.state, "bob", STRONG).await;
     log_in(&app, "bob", STRONG).await.expect(200);
     log_in(&app, "ada", STRONG).await.expect(200);
@@ -38,8 +38,8 @@ async fn parallel_guesses_are_all_counted() {
     add_user(&app.state, "ada", STRONG).await;
     let started = Instant::now();
     let answers = join_all((0..12).map(|_| log_in(&app, "ada", "wrong"))).await;
-    let at_once = answers.iter().filter(|answer| answer.status == 401).count();
-    assert_eq!(at_once, 5, "guesses that were not slowed down");
+    let not_slowed = answers.iter().filter(|answer| answer.status == 401).count();
+    assert_eq!(not_slowed, 5, "the number of guesses that were not slowed down");
     assert!(started.elapsed() >= 7 * MIN_CHECK_TIME, "{:?}", started.elapsed());
 }
 
@@ -65,7 +65,7 @@ async fn guessing_from_elsewhere_does_not_lock_the_owner_out() {
 async fn frequent_log_ins_are_not_throttled() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
-    // More log-ins than failures are allowed from one address within an hour.
+    // From one address, more log-ins than failures are allowed within an hour.
     for _ in 0..55 {
         log_in(&app, "ada", STRONG).await.expect(200);
     }
@@ -83,8 +83,8 @@ async fn guesses_for_many_accounts_from_one_address_are_slowed() {
     assert!(started.elapsed() >= 2 * MIN_CHECK_TIME, "{:?}", started.elapsed());
 }
 
-/// Logs in a class of twelve for the first time, while a guesser at its address tries the names
-/// that `name_of` returns.
+/// Logs in a class of twelve for the first time, while a guesser at the same address tries the
+/// names that `name_of` returns.
 async fn log_in_beside_a_guesser(name_of: impl Fn(usize) -> String) {
     let app = TestApp::with(&[
         ("SF_LOGIN_FAILED_ACCOUNTS_PER_ADDRESS", "3"),
@@ -93,7 +93,7 @@ async fn log_in_beside_a_guesser(name_of: impl Fn(usize) -> String) {
     .await;
     add_pupils(&app, 12).await;
     let guess = async |number: usize| log_in_from(&app, SCHOOL, &name_of(number), "wrong").await.status;
-    // Guesses until all applicable rules are in effect.
+    // The guesser goes on until all applicable rules are in effect.
     for number in 0..100 {
         assert!([401, 429].contains(&guess(number).await.as_u16()));
     }
@@ -108,7 +108,7 @@ async fn log_in_beside_a_guesser(name_of: impl Fn(usize) -> String) {
         () = guessing => unreachable!("the guesser never ends"),
         answers = class => answers.iter().for_each(|answer| drop(answer.expect(200))),
     }
-    // A known account can log in too.
+    // An account that is known at the address can log in too.
     log_in_from(&app, SCHOOL, "pupil3", STRONG).await.expect(200);
 }
 
@@ -122,8 +122,8 @@ async fn a_class_logs_in_for_the_first_time_beside_a_guesser_with_its_names() {
     log_in_beside_a_guesser(|number| format!("pupil{}", number % 12)).await;
 }
 
-/// Sends many parallel guesses by one connection, as by the streams of HTTP/2, while the owner of
-/// the account logs in by another one.
+/// Sends many parallel guesses over one connection, like the streams of HTTP/2. Meanwhile the owner
+/// of the account logs in over another connection.
 async fn log_in_beside_guesses_by_one_connection(
     app: &TestApp,
     log_in_by: impl AsyncFn(u16, &'static str, &'static str) -> Answer,
@@ -134,13 +134,16 @@ async fn log_in_beside_guesses_by_one_connection(
     let mut guesses = std::pin::pin!(guesses);
     tokio::select! {
         biased;
-        _ = &mut guesses => panic!("all guesses came first"),
+        _ = &mut guesses => panic!("the log-in waited for all guesses"),
         answer = log_in_by(10, "ada", STRONG) => drop(answer.expect(200)),
     }
     guesses.await;
-    // The log-in deleted the failures before it.
-    let later = failures(app).await;
-    assert!(later >= GUESSES as i64 - 10, "{later} of {GUESSES} guesses came after the log-in");
+    // The log-in deleted the failures that were counted before it.
+    let remaining = failures(app).await;
+    assert!(
+        remaining >= GUESSES as i64 - 10,
+        "{remaining} of {GUESSES} guesses were checked after the log-in"
+    );
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -154,7 +157,7 @@ async fn a_connection_has_one_queued_log_in() {
     log_in_beside_guesses_by_one_connection(&app, log_in_by).await;
 }
 
-/// Proxies forward each stream of a client's connection by a separate connection.
+/// A proxy may forward each stream of a client's connection over a separate connection.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_connection_behind_a_proxy_has_one_queued_log_in() {
     let app = TestApp::with(&[("SF_TRUSTED_PROXIES", "192.0.2.1")]).await;
@@ -223,7 +226,7 @@ async fn fail_with_unknown_names(app: &TestApp, address: &str, count: usize) {
 const SCHOOL: &str = "198.51.100.20";
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_school_logs_in_at_once() {
+async fn all_pupils_of_a_school_can_log_in_at_the_same_time() {
     let app = TestApp::start().await;
     add_pupils(&app, 40).await;
     let names: Vec<String> = (0..120).map(|number| format!("pupil{}", number % 40)).collect();
@@ -251,7 +254,7 @@ async fn failures_of_unknown_accounts_do_not_delay_known_ones() {
     add_pupils(&app, 3).await;
     let known = token(&log_in_from(&app, SCHOOL, "pupil0", STRONG).await);
     fail_with_unknown_names(&app, SCHOOL, 3).await;
-    // An unknown account waits in the queue; a known one does not.
+    // An account that is unknown at the address waits in the queue; a known one does not.
     let permits = app.state.throttle.fill_unknown_queue(SCHOOL).await;
     let mut unknown = Box::pin(log_in_from(&app, SCHOOL, "pupil1", STRONG));
     tokio::select! {
@@ -259,7 +262,7 @@ async fn failures_of_unknown_accounts_do_not_delay_known_ones() {
         answer = &mut unknown => panic!("an unknown account overtook the queue: {}", answer.status),
         answer = log_in_from(&app, SCHOOL, "pupil0", STRONG) => drop(answer.expect(200)),
     }
-    // A session stays valid, and can change the password.
+    // A session stays valid, and its user can change the password.
     let body = json!({ "current_password": STRONG, "new_password": "vermilion-otter-413-quay" });
     let call = app.from(SCHOOL, Method::POST, "/api/v1/auth/password").token(&known).json(&body);
     call.send().await.expect(200);
@@ -276,7 +279,7 @@ async fn flooding_an_address_does_not_block_an_account_elsewhere() {
     let mut flood = Box::pin(join_all((0..20).map(|_| log_in_from(&app, "198.51.100.9", "ada", "wrong"))));
     tokio::select! {
         biased;
-        _ = &mut flood => panic!("nobody waited"),
+        _ = &mut flood => panic!("the guesses did not wait"),
         answer = log_in_from(&app, SCHOOL, "ada", STRONG) => drop(answer.expect(200)),
     }
     drop(permits);
@@ -318,8 +321,8 @@ async fn distributed_guessing_is_slowed_but_the_owner_is_not() {
         let guess = log_in_from(&app, &format!("198.51.100.{number}"), "ada", "wrong").await;
         refusals += usize::from(guess.status == 429);
     }
-    assert_eq!(refusals, 20, "of 30 guesses were refused");
-    // The right password is accepted, also from an unknown address.
+    assert_eq!(refusals, 20, "the number of refused guesses of 30");
+    // The correct password is accepted even from an unknown address.
     log_in_from(&app, "192.0.2.200", "ada", STRONG).await.expect(200);
     log_in_from(&app, home, "ada", STRONG).await.expect(200);
     let me = app.from("192.0.2.200", Method::GET, "/api/v1/auth/me").token(&session).send().await;
@@ -342,8 +345,8 @@ async fn parallel_guesses_from_many_addresses_are_all_counted() {
         let guesses = addresses.iter().map(|address| log_in_from(&app, address, name, "wrong"));
         let started = Instant::now();
         let answers = join_all(guesses).await;
-        let at_once = answers.iter().filter(|answer| answer.status == 401).count();
-        assert_eq!(at_once, 10, "guesses of `{name}` that were not slowed down");
+        let not_slowed = answers.iter().filter(|answer| answer.status == 401).count();
+        assert_eq!(not_slowed, 10, "the number of guesses for `{name}` that were not slowed down");
         assert!(started.elapsed() >= 30 * MIN_CHECK_TIME, "{:?}", started.elapsed());
     }
     log_in_from(&app, home, "ada", STRONG).await.expect(200);
@@ -362,10 +365,10 @@ async fn failures_of_known_accounts_do_not_delay_unknown_ones() {
     }
     log_in_from(&app, SCHOOL, "pupil2", STRONG).await.expect(200);
     assert_eq!(throttled(&app).await, [] as [Value; 0]);
-    // Nor do they prolong throttling by failures of unknown accounts.
+    // Such failures do not prolong throttling by failures of unknown accounts either.
     fail_with_unknown_names(&app, SCHOOL, 3).await;
-    let passed = "UPDATE login_failures SET last_failed_secs = last_failed_secs - 3000";
-    sqlx::query(passed).execute(&app.state.db).await.expect("moves");
+    let age_failures = "UPDATE login_failures SET last_failed_secs = last_failed_secs - 3000";
+    sqlx::query(age_failures).execute(&app.state.db).await.expect("updates");
     log_in_from(&app, SCHOOL, "pupil0", "mistyped").await.problem(401, "bad_credentials");
     log_in_from(&app, SCHOOL, "pupil3", STRONG).await.expect(200);
 }
@@ -376,22 +379,22 @@ async fn failures(app: &TestApp) -> i64 {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_guess_counts_even_if_the_caller_hangs_up() {
+async fn a_guess_counts_even_if_the_client_disconnects() {
     let app = TestApp::start().await;
     add_user(&app.state, "ada", STRONG).await;
     // The client disconnects at different times, some of them between the check and the answer.
-    for hangs_up_after_ms in (1..).flat_map(|ms| [ms; 3]) {
+    for disconnects_after_ms in (1..).flat_map(|ms| [ms; 3]) {
         let before = failures(&app).await;
         let guess = log_in(&app, "ada", "wrong");
-        if tokio::time::timeout(Duration::from_millis(hangs_up_after_ms), guess).await.is_ok() {
+        if tokio::time::timeout(Duration::from_millis(disconnects_after_ms), guess).await.is_ok() {
             continue;
         }
-        // This log-in is checked after the running check.
+        // This log-in is checked only after the running check.
         log_in(&app, "nobody", "wrong").await;
         if failures(&app).await > before + 1 {
             return;
         }
-        assert!(hangs_up_after_ms < 2_000, "no guess of a disconnected client was counted");
+        assert!(disconnects_after_ms < 2_000, "no guess of a disconnected client was counted");
     }
 }
 
@@ -402,14 +405,14 @@ async fn failures_expire_after_the_clock_was_set_back() {
     for _ in 0..5 {
         log_in(&app, "ada", "wrong").await.problem(401, "bad_credentials");
     }
-    // Moves the failures to tomorrow, as if the clock had been set back by a day.
+    // The failures are tomorrow, as if the clock had been set back by a day since.
     let tomorrow = clock::now_unix_secs() + 86_400;
-    let moved = "UPDATE login_failures SET last_failed_secs = $1";
-    sqlx::query(moved).bind(tomorrow).execute(&app.state.db).await.expect("moves");
+    let move_failures = "UPDATE login_failures SET last_failed_secs = $1";
+    sqlx::query(move_failures).bind(tomorrow).execute(&app.state.db).await.expect("updates");
     log_in(&app, "ada", "wrong").await.problem(429, "too_many_requests");
-    // They expire after an hour.
-    let passed = "UPDATE login_failures SET last_failed_secs = last_failed_secs - 3601";
-    sqlx::query(passed).execute(&app.state.db).await.expect("moves");
+    // The failures expire after an hour.
+    let age_failures = "UPDATE login_failures SET last_failed_secs = last_failed_secs - 3601";
+    sqlx::query(age_failures).execute(&app.state.db).await.expect("updates");
     log_in(&app, "ada", "wrong").await.problem(401, "bad_credentials");
 }
 
@@ -434,8 +437,8 @@ async fn an_administrator_can_list_and_lift_throttling() {
     }
     let listed = throttled(&app).await;
     assert_eq!(listed.len(), 2, "{listed:?}");
-    let of = |kind: &str| listed.iter().find(|entry| entry["kind"] == kind).expect("an entry");
-    let (address, account) = (of("address"), of("account"));
+    let entry_of = |kind: &str| listed.iter().find(|entry| entry["kind"] == kind).expect("an entry");
+    let (address, account) = (entry_of("address"), entry_of("account"));
     assert_eq!((&address["address"], &address["username"]), (&json!(SCHOOL), &Value::Null));
     assert_eq!((&account["address"], &account["username"]), (&Value::Null, &json!("pupil1")));
     assert_eq!((&address["failures"], &account["failures"]), (&json!(3), &json!(3)));
@@ -477,9 +480,9 @@ async fn one_account_at_one_address_is_listed_and_lifted() {
         (&listed[0]["kind"], &listed[0]["username"], &listed[0]["address"], &listed[0]["failures"]),
         (&json!("account_at_address"), &json!("ada"), &json!("192.0.2.77"), &json!(5))
     );
-    let other = app.local(Method::DELETE, &format!("{THROTTLED}?username=ada&address=192.0.2.78"));
-    assert_eq!(other.send().await.expect(200)["lifted"], 0);
-    let this = app.local(Method::DELETE, &format!("{THROTTLED}?username=ada&address=192.0.2.77"));
-    assert_eq!(this.send().await.expect(200)["lifted"], 1);
+    let at_other_address = app.local(Method::DELETE, &format!("{THROTTLED}?username=ada&address=192.0.2.78"));
+    assert_eq!(at_other_address.send().await.expect(200)["lifted"], 0);
+    let at_this_address = app.local(Method::DELETE, &format!("{THROTTLED}?username=ada&address=192.0.2.77"));
+    assert_eq!(at_this_address.send().await.expect(200)["lifted"], 1);
     log_in(&app, "ada", STRONG).await.expect(200);
 }

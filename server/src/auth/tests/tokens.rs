@@ -1,4 +1,4 @@
-//! Tokens: validity, renewal and log-out.
+//! Tests of tokens: validity, renewal and log-out.
 
 use axum::http::Method;
 use base64::Engine as _;
@@ -9,7 +9,7 @@ use super::{STRONG, add_user, log_in, me, token};
 use crate::clock;
 use crate::test_app::TestApp;
 
-/// A token with any header and claims, signed by `sign`.
+/// Returns a token with this header and these claims, signed by `sign`.
 fn forged(header: &Value, claims: &Value, sign: impl FnOnce(&str) -> String) -> String {
     let part = |value: &Value| BASE64_URL_SAFE_NO_PAD.encode(value.to_string());
     let message = format!("{}.{}", part(header), part(claims));
@@ -19,7 +19,7 @@ fn forged(header: &Value, claims: &Value, sign: impl FnOnce(&str) -> String) -> 
 
 fn hs256(key: &[u8], message: &str) -> String {
     use hmac::Mac as _;
-    let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(key).expect("any key will do");
+    let mut mac = hmac::Hmac::<sha2::Sha256>::new_from_slice(key).expect("HMAC accepts keys of any length");
     mac.update(message.as_bytes());
     BASE64_URL_SAFE_NO_PAD.encode(mac.finalize().into_bytes())
 }
@@ -55,7 +55,7 @@ async fn only_genuine_current_tokens_are_accepted() {
     ];
     for case in &cases {
         me(&app, case).await.problem(401, "token_invalid");
-        // A bad token is refused even from local callers, who need none.
+        // An invalid token is refused even from local callers, who need none.
         let local = app.local(Method::GET, "/api/v1/auth/me").token(case).send().await;
         local.problem(401, "token_invalid");
     }
@@ -107,14 +107,14 @@ async fn a_log_out_ends_only_its_log_in() {
     };
     log_out(&first, "everywhere=perhaps").await.problem(400, "bad_query");
     log_out(&renewed, "everywhere=false").await.expect(204);
-    // The token that it was renewed from belongs to the same log-in.
+    // `first` is the token that `renewed` was renewed from, so both belong to the same log-in.
     for ended in [&first, &renewed] {
         me(&app, ended).await.problem(401, "token_ended");
     }
     log_out(&first, "everywhere=false").await.problem(401, "token_ended");
     me(&app, &second).await.expect(200);
     app.remote(Method::POST, "/api/v1/auth/logout").send().await.problem(401, "token_missing");
-    // A local caller has no token to end, and stays the administrator.
+    // A local caller has no token to end, and still acts as the administrator.
     app.local(Method::POST, "/api/v1/auth/logout?everywhere=false").send().await.expect(204);
     app.local(Method::GET, "/api/v1/auth/me").send().await.expect(200);
 }

@@ -1,25 +1,25 @@
 //! Slows down and refuses password guessing and mass registration.
 //!
-//! Only checked passwords that are wrong count as failures. Three rules apply together:
+//! Only wrong passwords that were checked count as failures. Three rules apply together:
 //!
 //! | counter | effect above the limit | exempt |
 //! |---|---|---|
-//! | failures of one account from one address | checks its passwords from there one at a time, two per second | nobody |
-//! | accounts that failed from one address | checks passwords from there twelve at a time, 24 per second | accounts that logged in from there, sessions |
-//! | failures of one account from all addresses | checks its passwords one at a time, two per second | addresses that it logged in from, sessions |
+//! | failures of one account from one address | its passwords from there are checked one at a time, two per second | nobody |
+//! | accounts that failed from one address | passwords from there are checked twelve at a time, 24 per second | accounts that logged in from there, and sessions |
+//! | failures of one account from all addresses | its passwords are checked one at a time, two per second | addresses from which it logged in, and sessions |
 //!
-//! A slowed wrong password gets 429; a slowed right one is accepted. So a guesser delays others
-//! only by the queued attempts, even with the names of a class at the address of its school. An
-//! attempt that waits too long gets 503. So about ninety connections that guess with one name can
-//! block log-ins to that account from new addresses.
+//! A slowed attempt with a wrong password gets 429; with the correct password it is accepted. So a
+//! guesser delays others only by the queued attempts, even with the names of a class at the address
+//! of its school. An attempt that waits too long gets 503. About ninety connections that guess with
+//! one name can therefore block log-ins to that account from new addresses.
 //!
-//! An address is an IPv4 address or an IPv6 /64. An account is *known* at an address that it logged
-//! in from. The counters are in the database, so restarts and other nodes see them. A process
-//! checks attempts on one account from one known address one at a time, and likewise those from all
-//! unknown addresses ([`unknown_queue`]). So parallel attempts cannot pass before the first is
-//! counted. A connection has one queued attempt, and known accounts do not wait for unknown ones.
-//! An attempt whose client disconnects leaves the queue unchecked. Registrations count by address
-//! alone ([`registration`]).
+//! An address is an IPv4 address or an IPv6 /64. An account is *known* at an address from which it
+//! has logged in. The counters are in the database, so they survive restarts and are shared by all
+//! nodes. A process checks attempts on one account from one known address one at a time, and
+//! likewise the attempts on one account from all unknown addresses ([`unknown_queue`]). So parallel
+//! attempts cannot pass before the first is counted. Each connection has at most one queued
+//! attempt, and known accounts do not wait for unknown ones. If a client disconnects, its queued
+//! attempt is dropped unchecked. Registrations are counted per address only ([`registration`]).
 
 mod overview;
 mod registration;
@@ -42,52 +42,52 @@ use crate::db::{Db, note};
 use crate::error::ApiError;
 use crate::turns::{Turn, Turns};
 
-/// Maximum wait of an attempt. A class of 500 that logs in at once waits less, and proxies usually
-/// wait for a minute.
+/// Longest wait of an attempt. It is enough for a class of 500 that logs in at the same time, and
+/// shorter than the minute that proxies usually wait.
 const WAIT_MAX: Duration = Duration::from_secs(45);
 
 /// `Retry-After` of an attempt that waited too long, in seconds.
 const RETRY_AFTER_SECS: u64 = 10;
 
-/// Maximum parallel checks per address for accounts that are known there, so that one address
-/// cannot fill the queue of password hashes.
+/// Maximum number of parallel checks per address for accounts that are known there. With this
+/// limit, one address cannot fill the queue of password hashes.
 const KNOWN_CHECKS_PER_ADDRESS: usize = 4;
 
-/// The same for accounts that are unknown there. The attempts of all connections that an address
-/// may have (512) are checked within 22 s.
+/// Maximum number of parallel checks per address for accounts that are unknown there. With it, the
+/// attempts of all connections that an address may have (512) are checked within 22 s.
 const UNKNOWN_CHECKS_PER_ADDRESS: usize = 12;
 
 /// Minimum time of a slowed check. It limits guessing to fewer than 180,000 passwords a day for an
-/// account, while accepted passwords take 100,000,000 guesses or more. A class of 30 logs in within
-/// four seconds. Shorter in tests.
+/// account, while accepted passwords need 100,000,000 guesses or more. A class of 30 can log in
+/// within four seconds. It is shorter in tests.
 pub(super) const MIN_CHECK_TIME: Duration = Duration::from_millis(if cfg!(test) { 8 } else { 500 });
 
-/// How long an account is known at an address after its last log-in from there: half a year, in
-/// seconds.
+/// How long an account is known at an address after its last log-in from there, in seconds: half a
+/// year.
 const KNOWN_FOR_SECS: i64 = 180 * 86_400;
 
 /// Counts failed log-ins and delays attempts.
 #[derive(Debug)]
 pub struct Throttle {
     rules: Rules,
-    /// Per account and address, for accounts that are known at the address.
+    /// Turns per account and address, for accounts that are known at the address.
     known_accounts: Turns,
-    /// Per address, for accounts that are known there.
+    /// Turns per address, for accounts that are known there.
     known_addresses: Turns,
     unknown_queue: UnknownQueue,
     connections: Turns,
-    /// For registrations; those with a valid invitation have a separate queue.
+    /// Turns for registrations. Those with a valid invitation have a separate queue.
     registrations: Turns,
 }
 
-/// The rules, with the limits of the settings.
+/// The limits of the rules, from the settings.
 #[derive(Debug, Clone, Copy)]
 struct Rules {
-    /// Failures of an account from an address until it is slowed there.
+    /// Number of failed log-ins of an account from an address until the account is slowed there.
     failures_at_address: i64,
-    /// Failed accounts from an address until it is slowed.
+    /// Number of failed accounts from an address until the address is slowed.
     failed_accounts_per_address: i64,
-    /// Failures of an account from all addresses until it is slowed.
+    /// Number of failed log-ins of an account from all addresses until the account is slowed.
     failures_per_account: i64,
     /// Registrations from an address.
     registrations: Rule,
@@ -116,13 +116,13 @@ pub(super) struct Subject<'s> {
     pub username: &'s str,
     /// The account, if one has this name.
     pub row: Option<&'s UserRow>,
-    /// The client that sent it.
+    /// The client that sent the attempt.
     pub client: &'s Client,
     /// Whether the request has a token of the account.
     pub has_session: bool,
 }
 
-/// An attempt that may be checked now. Its outcome must be counted.
+/// An attempt that may be checked now. Its result must be counted.
 #[derive(Debug)]
 pub(super) struct Attempt {
     network: String,
@@ -131,13 +131,14 @@ pub(super) struct Attempt {
     user_id: Option<String>,
     /// Whether the account is known at the address.
     pub is_known: bool,
-    /// The failed log-ins that slowed this attempt; a wrong password then gets 429.
+    /// Describes the failed log-ins that slowed this attempt, if it was slowed. Then a wrong
+    /// password gets 429.
     slowed_by: Option<&'static str>,
     _connection: Turn,
     _check: Check,
 }
 
-/// The permits of an attempt whose password is checked.
+/// The turns and permits that an attempt keeps while its password is checked.
 #[derive(Debug)]
 enum Check {
     Known { _account: Turn, _address: Turn },
@@ -161,7 +162,7 @@ impl Throttle {
     /// Waits until this attempt may be checked.
     ///
     /// # Errors
-    /// 503 `busy` where earlier attempts take too long.
+    /// 503 `busy` if earlier attempts take too long.
     pub(super) async fn begin(&self, db: &Db, subject: &Subject<'_>) -> Result<Attempt, ApiError> {
         let network = network_of(subject.client.address);
         let account_sha256 = account_sha256(subject.username);
@@ -171,23 +172,25 @@ impl Throttle {
         let since_secs = now_secs - FORGET_SECS;
         let counted = async || failures::counted(db, &network, &account_sha256, user_id, since_secs).await;
         let deadline = Instant::now() + WAIT_MAX;
-        let within = || deadline.saturating_duration_since(Instant::now());
+        let remaining_time = || deadline.saturating_duration_since(Instant::now());
 
         let connection = self.connection_turn(subject.client).await?;
         let is_known = subject.has_session || failures::is_known(db, user_id, &network).await?;
         let mut slowed_by = None;
         let check = if is_known {
             let key = format!("{network} {account_sha256}");
-            let account = self.known_accounts.wait(key, within()).await.ok_or_else(busy)?;
+            let account = self.known_accounts.wait(key, remaining_time()).await.ok_or_else(busy)?;
             if counted().await?.account_at_network.count >= self.rules.failures_at_address {
                 slowed_by = Some("of this account from your address");
                 tokio::time::sleep(MIN_CHECK_TIME).await;
             }
-            let address = self.known_addresses.wait(network.clone(), within()).await.ok_or_else(busy)?;
+            let address =
+                self.known_addresses.wait(network.clone(), remaining_time()).await.ok_or_else(busy)?;
             Check::Known { _account: account, _address: address }
         } else {
             let (account, address) = (account_sha256.clone(), network.clone());
-            let permit = self.unknown_queue.wait(account, address, within()).await.ok_or_else(busy)?;
+            let permit =
+                self.unknown_queue.wait(account, address, remaining_time()).await.ok_or_else(busy)?;
             let counted = counted().await?;
             let limit = self.rules.failed_accounts_per_address;
             slowed_by = if counted.account_at_network.count >= self.rules.failures_at_address {
@@ -216,15 +219,15 @@ impl Throttle {
         })
     }
 
-    /// Waits for the turn of a connection: its HTTP/2 streams are served one at a time.
+    /// Waits for the turn of a connection. The requests of one connection are served one at a time.
     ///
     /// # Errors
-    /// 503 `busy` where earlier attempts take too long.
+    /// 503 `busy` if earlier attempts take too long.
     pub(super) async fn connection_turn(&self, client: &Client) -> Result<Turn, ApiError> {
         self.connections.wait(client.connection.clone(), WAIT_MAX).await.ok_or_else(busy)
     }
 
-    /// Takes all permits for unknown accounts at an address.
+    /// Takes all permits for unknown accounts at an address, for tests.
     #[cfg(test)]
     pub(super) async fn fill_unknown_queue(&self, address: &str) -> Vec<UnknownPermit> {
         let mut permits = Vec::new();
@@ -240,13 +243,14 @@ impl Attempt {
     /// Counts a wrong password. Returns the refusal if the attempt was slowed.
     ///
     /// # Errors
-    /// Internal only.
+    /// If the failure cannot be stored.
     pub(super) async fn failed(self, db: &Db) -> Result<Option<ApiError>, ApiError> {
         let now_secs = clock::now_unix_secs();
         let (network, account, name) = (&self.network, &self.account_sha256, self.username.as_deref());
         let counted = failures::count(db, network, account, name, now_secs, now_secs - FORGET_SECS).await;
         if counted.is_err() {
-            // A full disk, for example, must not speed up guessing.
+            // If the failure cannot be counted, for example on a full disk, guessing must not
+            // become faster.
             tokio::time::sleep(MIN_CHECK_TIME).await;
         }
         counted?;
@@ -260,7 +264,8 @@ impl Attempt {
         }))
     }
 
-    /// Deletes the account's failures from this address, and makes it known there.
+    /// Deletes the account's failures from this address, and makes the account known at the
+    /// address.
     pub(super) async fn succeeded(self, db: &Db) {
         note("the end of failed log-ins", failures::forget(db, &self.network, &self.account_sha256)).await;
         if let Some(user_id) = self.user_id {
@@ -277,7 +282,7 @@ async fn make_known(db: &Db, user_id: &str, network: &str) {
     note("the address of a log-in", remembering).await;
 }
 
-/// The error for an attempt that waited too long.
+/// Returns the error for an attempt that waited too long.
 fn busy() -> ApiError {
     ApiError::Busy {
         detail: format!(
@@ -288,8 +293,8 @@ fn busy() -> ApiError {
     }
 }
 
-/// Key of an account in the database: a hash, because the name may be a password typed into the
-/// wrong field.
+/// Returns the key of an account in the database. It is a hash, because the name may be a password
+/// that was typed into the wrong field.
 fn account_sha256(username: &str) -> String {
     format!("{:x}", Sha256::digest(username))
 }

@@ -14,21 +14,21 @@ use crate::clock;
 use crate::db::Db;
 use crate::error::{ApiError, ApiResult};
 
-/// Maximum entries of each kind: those that failed last.
+/// Maximum number of entries of each kind. The most recent failures are kept.
 const ENTRIES_MAX: i64 = 1000;
 
 /// The kind of a throttled entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ThrottledKind {
-    /// One account from one address.
+    /// The failures of one account from one address.
     AccountAtAddress,
-    /// All accounts that have not logged in from this address before: twelve of their attempts are
-    /// checked at a time.
+    /// Failures from this address of accounts that never logged in from it. Twelve attempts of such
+    /// accounts are checked at a time.
     Address,
-    /// One account from every address that it has not logged in from before.
+    /// The failures of one account from all addresses that it never logged in from.
     Account,
-    /// Registrations from this address without an invitation.
+    /// The registrations from this address without an invitation.
     Registrations,
 }
 
@@ -37,15 +37,15 @@ pub enum ThrottledKind {
 pub struct Throttled {
     /// Id of the entry.
     pub id: String,
-    /// The kind of a throttled entry.
+    /// What is throttled.
     pub kind: ThrottledKind,
     /// Name of the account; null if the entry is about an address or an unknown name.
     pub username: Option<String>,
     /// IPv4 address, or IPv6 network such as `2001:db8:1:2::/64`; null if the entry is about an
     /// account.
     pub address: Option<String>,
-    /// Failed log-ins within an hour; for an address the failed accounts, for registrations all
-    /// attempts, also successful ones.
+    /// Failed log-ins within an hour. For an address, the number of failed accounts; for
+    /// registrations, the number of all attempts, including successful ones.
     pub failures: i64,
     /// When the last log-in failed or the last registration arrived, RFC 3339.
     pub last_failed_at: String,
@@ -69,7 +69,7 @@ impl Throttled {
 }
 
 impl Throttle {
-    /// Lists the throttled accounts and addresses, the latest first.
+    /// Lists the throttled accounts and addresses, the latest failures first.
     ///
     /// # Errors
     /// If the query fails.
@@ -100,7 +100,7 @@ impl Throttle {
     }
 }
 
-/// Selects failures to delete.
+/// Selects the failures that are deleted to end throttling.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Lift {
     /// Name of an account.
@@ -114,7 +114,7 @@ impl Lift {
     /// an IPv6 network that ends in `/64`.
     ///
     /// # Errors
-    /// 400 `bad_query` without either, or for an invalid address.
+    /// 400 `bad_query` if both are missing, or the address is invalid.
     pub fn new(username: Option<&str>, address: Option<&str>) -> ApiResult<Self> {
         let non_empty =
             |text: Option<&str>| text.map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned);
@@ -127,7 +127,7 @@ impl Lift {
         Ok(Self { username, network })
     }
 
-    /// Deletes these failures, and for an address alone also the registrations from there. Returns
+    /// Deletes the selected failures. For an address alone, also deletes its registrations. Returns
     /// the number of deleted entries.
     ///
     /// # Errors
@@ -142,13 +142,13 @@ impl Lift {
         Ok(failures + u64::from(registered))
     }
 
-    /// The account or the address, for the audit log.
+    /// Returns the account or the address, for the audit log.
     #[must_use]
     pub fn target(&self) -> &str {
         self.username.as_deref().or(self.network.as_deref()).unwrap_or_default()
     }
 
-    /// The address, where the target is an account.
+    /// Returns the address if the target is an account, for the audit log.
     #[must_use]
     pub fn detail(&self) -> String {
         match (&self.username, &self.network) {
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_accepted_as_listed_or_in_full() {
+    fn an_address_is_accepted_in_full_or_as_a_listed_network() {
         for (text, expected) in [
             ("192.0.2.7", "192.0.2.7"),
             ("::ffff:192.0.2.7", "192.0.2.7"),

@@ -1,5 +1,5 @@
-//! Slows down mass registration. Registrations without a valid invitation count by address, also
-//! when they succeed.
+//! Slows down mass registration. Registrations without a valid invitation are counted per address,
+//! even if they succeed.
 
 use std::net::IpAddr;
 
@@ -18,10 +18,11 @@ impl Throttle {
         super::make_known(db, user_id, &network_of(address)).await;
     }
 
-    /// Waits for the turn of a registration: one at a time, so that log-ins are not delayed.
+    /// Waits for the turn of a registration. They run one at a time, so that log-ins are not
+    /// delayed.
     ///
     /// # Errors
-    /// 503 `busy` where earlier ones take too long.
+    /// 503 `busy` if earlier registrations take too long.
     pub(in crate::auth) async fn registration_turn(&self, is_invited: bool) -> Result<Turn, ApiError> {
         self.registrations.wait(is_invited.to_string(), WAIT_MAX).await.ok_or_else(busy)
     }
@@ -37,7 +38,7 @@ impl Throttle {
         let before = registrations::attempts(db, &network, now_secs, since_secs).await?;
         rule.check(before, now_secs)?;
         let count = registrations::count(db, &network, now_secs, since_secs).await?;
-        // Others were admitted meanwhile if the count rose by more than one.
+        // If the count rose by more than one, other requests were admitted in the meantime.
         if count > rule.free && count > before.count + 1 {
             rule.refuse_for(rule.wait_secs(count).unsigned_abs())?;
         }

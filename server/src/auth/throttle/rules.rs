@@ -3,10 +3,11 @@
 use crate::auth::store::failures::Failures;
 use crate::error::ApiError;
 
-/// Time without a failure after which the counter restarts, in seconds.
+/// Time without a failure after which the count of failures starts again, in seconds.
 pub(super) const FORGET_SECS: i64 = 3600;
 
-/// Wait times after failures: none for the first ones, then doubling with each.
+/// Wait times after failures. The first failures have no wait; then the wait doubles with each
+/// failure.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rule {
     /// Number of failures without a wait.
@@ -15,12 +16,12 @@ pub(super) struct Rule {
     pub first_wait_secs: i64,
     /// Longest wait, in seconds.
     pub longest_wait_secs: i64,
-    /// Subject of a refusal, as the start of a sentence.
+    /// Start of the refusal's sentence, such as "Too many registrations from your address".
     pub about: &'static str,
 }
 
 impl Rule {
-    /// Wait after the `count`-th failure, in seconds.
+    /// Returns the wait after the `count`-th failure, in seconds.
     pub(super) fn wait_secs(&self, count: i64) -> i64 {
         match u32::try_from(count - self.free) {
             Ok(over) => self.first_wait_secs.saturating_mul(1 << over.min(30)).min(self.longest_wait_secs),
@@ -28,7 +29,7 @@ impl Rule {
         }
     }
 
-    /// The part of the wait that remains at `now_secs`, in seconds; 0 when it is over.
+    /// Returns the remaining wait at `now_secs`, in seconds; 0 if the wait is over.
     pub(super) fn remaining_secs(&self, failures: Failures, now_secs: i64) -> u64 {
         let elapsed = (now_secs - failures.last_secs).max(0);
         u64::try_from(self.wait_secs(failures.count) - elapsed).unwrap_or(0)

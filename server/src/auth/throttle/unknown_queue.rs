@@ -1,9 +1,9 @@
-//! The queue of log-in attempts of accounts that are unknown at the address.
+//! The queue of log-in attempts of accounts that are unknown at the client's address.
 //!
-//! Attempts on one account are checked one at a time, from all addresses together. Each address has
-//! a limited number of parallel checks. Among the attempts that may start, the oldest goes first.
-//! So a flood from one address does not block accounts elsewhere, and guesses for one account do
-//! not block their address.
+//! Attempts on one account are checked one at a time, over all addresses together. Each address has
+//! a limited number of check slots. Among the attempts that may start, the oldest starts first. So
+//! a flood from one address does not block accounts at other addresses, and guesses for one account
+//! do not block other accounts at the same address.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -18,12 +18,12 @@ pub(super) struct UnknownQueue(Arc<Mutex<Queue>>);
 #[derive(Debug)]
 struct Queue {
     checks_per_address: usize,
-    /// By number, in order of arrival.
+    /// The attempts by their numbers, which ascend in order of arrival.
     attempts: BTreeMap<u64, Attempt>,
     next_number: u64,
     /// Numbers of the attempts on each account.
     by_account: HashMap<String, BTreeSet<u64>>,
-    /// Accounts with a running check.
+    /// Accounts of which an attempt is being checked.
     checked_accounts: HashSet<String>,
     /// Number of used check slots of each address.
     used_slots: HashMap<String, usize>,
@@ -40,12 +40,13 @@ struct Attempt {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
     Waiting,
-    /// Has a check slot of its address, and is next for its account.
+    /// The attempt has a check slot of its address, and is the next one for its account.
     Next,
     Checking,
 }
 
-/// A queued attempt, and then the permit to check it. Dropping it removes the attempt.
+/// An entry of the queue, and later the permit to check the attempt. Dropping it removes the
+/// attempt.
 #[derive(Debug)]
 pub(in crate::auth) struct UnknownPermit {
     queue: UnknownQueue,
@@ -65,15 +66,15 @@ impl UnknownQueue {
         })))
     }
 
-    /// Waits for a permit; `None` if there is none within `within`.
+    /// Waits for a permit. Returns `None` if there is none after `wait_max`.
     pub(super) async fn wait(
         &self,
         account: String,
         address: String,
-        within: Duration,
+        wait_max: Duration,
     ) -> Option<UnknownPermit> {
         let (permit, started) = self.join(account, address);
-        tokio::time::timeout(within, started).await.ok()?.ok()?;
+        tokio::time::timeout(wait_max, started).await.ok()?.ok()?;
         Some(permit)
     }
 
@@ -129,17 +130,17 @@ impl Queue {
         numbers.into_iter().for_each(|number| self.advance(number));
     }
 
-    /// Advances an attempt as far as the limits allow.
+    /// Advances an attempt through its stages as far as the limits allow.
     fn advance(&mut self, number: u64) {
         let Some(attempt) = self.attempts.get(&number) else { return };
-        let (before, is_account_free) = (attempt.stage, !self.checked_accounts.contains(&attempt.account));
-        let advances = match before {
+        let (stage, is_account_free) = (attempt.stage, !self.checked_accounts.contains(&attempt.account));
+        let advances = match stage {
             Stage::Waiting => self.may_take_slot(number, attempt, is_account_free),
             Stage::Next => is_account_free,
             Stage::Checking => false,
         };
         let Some(attempt) = self.attempts.get_mut(&number).filter(|_| advances) else { return };
-        if before == Stage::Waiting {
+        if stage == Stage::Waiting {
             *self.used_slots.entry(attempt.address.clone()).or_default() += 1;
         }
         if !is_account_free {
@@ -149,14 +150,14 @@ impl Queue {
         attempt.stage = Stage::Checking;
         self.checked_accounts.insert(attempt.account.clone());
         if let Some(start) = attempt.start.take() {
-            // Fails if the client disconnected; its request then drops the permit.
+            // Sending fails if the client has disconnected. Then the request drops the permit.
             start.send(()).ok();
         }
     }
 
-    /// Whether a waiting attempt may take a slot. Its address must have a free slot, and it must be
-    /// the first that waits for its account. It may overtake an earlier attempt that waits for its
-    /// address while the account is free.
+    /// Whether a waiting attempt may take a check slot. Its address must have a free slot, and it
+    /// must be the first attempt that waits for its account. If the account is free, it may also
+    /// overtake an earlier attempt that still waits for a slot of its own address.
     fn may_take_slot(&self, number: u64, attempt: &Attempt, is_account_free: bool) -> bool {
         let used = self.used_slots.get(&attempt.address).copied().unwrap_or_default();
         let mut earlier =
@@ -193,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_a_limited_number_of_checks() {
+    fn an_address_has_a_limited_number_of_parallel_checks() {
         let queue = UnknownQueue::new(2);
         let mut waiters = ["ada", "bob", "cyd", "dan"].map(|account| join(&queue, account, "a"));
         assert_eq!(waiters.each_mut().map(has_started), [true, true, false, false]);
@@ -223,7 +224,7 @@ mod tests {
         assert!(has_started(&mut join(&queue, "bob", "a")));
     }
 
-    /// The address stays full, and guesses for the account keep arriving elsewhere.
+    /// Other names keep the address full, and guesses for the account keep arriving from elsewhere.
     #[test]
     fn an_attempt_that_waits_for_address_and_account_starts_eventually() {
         let queue = UnknownQueue::new(2);
@@ -237,7 +238,7 @@ mod tests {
                 return;
             }
             drop(if round % 2 == 0 { flood.remove(0) } else { guesses.remove(0) });
-            assert!(round < 20, "later attempts overtake it");
+            assert!(round < 20, "later attempts keep overtaking this one");
         }
     }
 
@@ -256,7 +257,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn waiting_ends_at_the_deadline() {
+    async fn an_attempt_stops_waiting_at_its_deadline() {
         let queue = UnknownQueue::new(1);
         let wait = |secs| queue.wait("ada".to_owned(), "a".to_owned(), Duration::from_secs(secs));
         let first = wait(60).await.expect("a permit");

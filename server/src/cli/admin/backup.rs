@@ -1,4 +1,4 @@
-//! Backup, restore and check.
+//! The commands `backup`, `restore` and `check`.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -8,47 +8,47 @@ use crate::backup::check::{CheckOptions, check as check_storage};
 use crate::backup::{make, restore as restore_backup};
 use crate::config::Config;
 
-/// Save everything that is stored into a folder, while the service runs or not.
+/// Save all stored data into a folder. The service may be running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   songfoundry admin backup /backup/$(date +%F)
 
-With PostgreSQL, pg_dump must be there, in the server's version or later.")]
+With PostgreSQL, pg_dump must be installed, in the server's version or later.")]
 pub(super) struct Backup {
-    /// Folder to make; if it exists, it must be empty.
+    /// Folder to create. If it exists, it must be empty.
     folder: PathBuf,
-    /// Save the files only. The last backup of the database must be older than this one.
+    /// Save only the files. The last backup of the database must be older than this backup.
     #[arg(long)]
     without_database: bool,
 }
 
-/// Put a backup back. The service must not be running.
+/// Restore a backup. The service must not be running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Example:
   songfoundry admin restore /backup/2026-11-22 && songfoundry admin check
 
-With PostgreSQL, pg_restore must be there, and the database be empty.")]
+With PostgreSQL, pg_restore must be installed, and the database must be empty.")]
 pub(super) struct Restore {
-    /// Folder that `songfoundry admin backup` made.
+    /// Folder that `songfoundry admin backup` created.
     folder: PathBuf,
     /// Move existing files to another folder, instead of refusing.
     #[arg(long)]
     replace: bool,
 }
 
-/// Check that every file that the database needs exists and is undamaged. Fails if not.
+/// Check that every file that the database needs exists and is undamaged. Fails if one is not.
 #[derive(Debug, clap::Args)]
 pub(super) struct Check {
     /// Compare sizes only, without reading the files.
     #[arg(long)]
     quick: bool,
-    /// Recreate damaged or missing decoded copies and peaks, and compute unknown hashes. Quarantine
-    /// stored files that nothing has needed for a while. A damaged original is replaced when its
-    /// user sends the file again. The service must not be running.
+    /// Make damaged or missing decoded copies and peaks again, and compute missing hashes.
+    /// Quarantine stored files that the database has not needed for a while. A damaged original is
+    /// replaced when its user uploads the file again. The service must not be running.
     #[arg(long)]
     repair: bool,
-    /// Seconds for which nothing in the database has needed a file before it is quarantined;
-    /// default: SF_ORPHAN_AGE_SECS. 0 quarantines all of them now.
+    /// How long the database must not have needed a file before the file is quarantined, in
+    /// seconds; default: SF_ORPHAN_AGE_SECS. 0 quarantines all such files now.
     #[arg(long, requires = "repair", value_name = "SECONDS")]
     age_secs: Option<u64>,
     /// Print one JSON object.
@@ -60,7 +60,7 @@ pub(super) async fn backup(args: &Backup, config: &Config) -> anyhow::Result<()>
     let saved = make(config, &args.folder, !args.without_database).await?;
     print_line(&format!("Saved {} files, {} bytes, in {}.", saved.files, saved.bytes, args.folder.display()));
     if !saved.has_database {
-        print_line("The database is not among them.");
+        print_line("The database was not saved.");
     }
     Ok(())
 }
@@ -102,7 +102,7 @@ pub(super) async fn check(args: &Check, config: &Config) -> anyhow::Result<()> {
         }
         if moved < count {
             print_line(
-                "The service and --repair quarantine files that nothing needed for SF_ORPHAN_AGE_SECS; --repair --age-secs 0 \
+                "The service and --repair quarantine files that the database did not need for SF_ORPHAN_AGE_SECS; --repair --age-secs 0 \
                  quarantines all of them now.",
             );
         }

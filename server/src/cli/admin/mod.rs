@@ -1,4 +1,4 @@
-//! `songfoundry admin`: accounts and backups from the command line.
+//! The command `songfoundry admin`, for accounts and backups.
 
 mod backup;
 mod owner;
@@ -21,13 +21,13 @@ use crate::storage::Sharing;
 /// Manage accounts, backups and the storage on this machine.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
-  songfoundry admin create-user ada              Prints a password, to be changed at the first log-in
+  songfoundry admin create-user ada              Prints a password, which must be changed at the first log-in
   songfoundry admin create-user ada --role admin
-  songfoundry admin reset-password ada           For a forgotten password, also an administrator's
+  songfoundry admin reset-password ada           For a forgotten password, even an administrator's
   songfoundry admin list-users
   songfoundry admin list-throttled               Accounts and addresses that are throttled
   songfoundry admin lift-throttling --username ada
-  songfoundry admin backup /backup/today         Everything, in a folder; the service may be running
+  songfoundry admin backup /backup/today         All data, in a folder; the service may be running
   songfoundry admin restore /backup/today        Into an empty storage; the service must not be running
   songfoundry admin check                        Finds missing and damaged files
   songfoundry admin quarantine list              Quarantined files; `quarantine restore` restores them
@@ -42,7 +42,7 @@ pub(super) struct Args {
 enum Command {
     /// Create an account.
     CreateUser(users::CreateUser),
-    /// Give an account a new password; its log-ins and API keys end.
+    /// Set a new password for an account. Its log-ins and API keys end.
     ResetPassword(users::ResetPassword),
     /// List all accounts.
     ListUsers(users::ListUsers),
@@ -50,7 +50,7 @@ enum Command {
     ListThrottled(throttled::ListThrottled),
     /// End the throttling of an account or an address.
     LiftThrottling(throttled::LiftThrottling),
-    /// Save everything that is stored into a folder.
+    /// Save all stored data into a folder.
     Backup(backup::Backup),
     /// Restore a backup.
     Restore(backup::Restore),
@@ -67,13 +67,13 @@ pub(super) fn run(args: &Args, settings: &Settings) -> anyhow::Result<()> {
         .build()
         .context("cannot start the async thread")?;
     let outcome = runtime.block_on(execute(&args.command, &config));
-    // A failed command may have created files.
+    // Even a failed command may have created files.
     let ownership = if args.command.only_lists() { Ok(()) } else { owner::restore(&config) };
     outcome.and(ownership)
 }
 
 impl Command {
-    /// Whether the command makes no file in the storage folder.
+    /// Whether the command creates no file in the storage folder.
     fn only_lists(&self) -> bool {
         matches!(self, Self::ListUsers(_) | Self::ListThrottled(_))
     }
@@ -85,7 +85,7 @@ async fn execute(command: &Command, config: &Config) -> anyhow::Result<()> {
         Command::Restore(args) => backup::restore(args, config).await,
         Command::Check(args) => backup::check(args, config).await,
         Command::Quarantine(args) => quarantine::run(args, config).await,
-        // This may make the first account before the service's first start.
+        // This command may create the first account before the first start of the service.
         Command::CreateUser(args) => {
             make_private_dir(&config.storage.dir)?;
             let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
@@ -110,7 +110,7 @@ async fn execute(command: &Command, config: &Config) -> anyhow::Result<()> {
     }
 }
 
-/// Opens the existing database; does not make a new one.
+/// Opens the existing database. Does not create a new one.
 async fn open_existing(config: &Config) -> anyhow::Result<Db> {
     db::open_existing(&config.storage.database, config.storage.database_limits).await
 }

@@ -1,4 +1,4 @@
-//! Gives files that root made to the account that the service runs as.
+//! Gives files that root created to the account that runs the service.
 
 use std::path::Path;
 
@@ -6,24 +6,24 @@ use anyhow::Context as _;
 
 use crate::config::Config;
 
-/// Gives root's files in the storage folder, and the database, to the owner of the folder. Only
-/// root can do this.
+/// Changes the owner of root's files in the storage folder, and of the database, to the owner of
+/// the folder. Only root can do this.
 ///
 /// # Errors
-/// A file's owner cannot be changed.
+/// If the owner of a file cannot be changed.
 #[cfg(unix)]
 pub(super) fn restore(config: &Config) -> anyhow::Result<()> {
     use std::os::unix::fs::MetadataExt as _;
     let dir = &config.storage.dir;
-    let facts = match std::fs::metadata(dir) {
-        // A refused command made no files.
+    let metadata = match std::fs::metadata(dir) {
+        // If the folder is missing, the command was refused before it created files.
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(()),
-        facts => facts.with_context(|| format!("cannot read {}", dir.display()))?,
+        metadata => metadata.with_context(|| format!("cannot read {}", dir.display()))?,
     };
-    if facts.uid() == 0 {
+    if metadata.uid() == 0 {
         return Ok(());
     }
-    let owner = Owner { user: facts.uid(), group: facts.gid() };
+    let owner = Owner { user: metadata.uid(), group: metadata.gid() };
     owner.give_below(dir)?;
     if let Some(database) = config.storage.database.file() {
         for suffix in ["", "-wal", "-shm", "-reserve"] {
@@ -52,14 +52,14 @@ struct Owner {
 impl Owner {
     fn give(&self, path: &Path) -> anyhow::Result<()> {
         use std::os::unix::fs::{MetadataExt as _, lchown};
-        let Ok(facts) = std::fs::symlink_metadata(path) else { return Ok(()) };
-        // This command only made files of root.
-        let changed = match facts.uid() {
+        let Ok(metadata) = std::fs::symlink_metadata(path) else { return Ok(()) };
+        // Only root's files can come from this command, because this command runs as root.
+        let changed = match metadata.uid() {
             0 => lchown(path, Some(self.user), Some(self.group)),
             _ => Ok(()),
         };
         match changed {
-            // Root made it earlier, and this process is not root.
+            // The file is from an earlier command of root, and this process is not root.
             Err(error) if error.kind() == std::io::ErrorKind::PermissionDenied => {}
             changed => changed.with_context(|| {
                 format!("cannot give {} to the owner of the storage folder", path.display())

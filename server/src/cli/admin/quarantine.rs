@@ -1,4 +1,4 @@
-//! The quarantine from the command line.
+//! The command `songfoundry admin quarantine`.
 
 use std::io;
 
@@ -10,15 +10,15 @@ use crate::inventory::key_of;
 use crate::state::open_blobs;
 use crate::storage::{Blobs, Quarantined, Reason, Sharing};
 
-/// List and restore quarantined files, which nothing needed or which users deleted. The service may
-/// be running.
+/// List and restore quarantined files: files that the database did not need, and files that users
+/// deleted. The service may be running.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry admin quarantine list
   songfoundry admin quarantine restore audio/0f3a...9c.original
   songfoundry admin quarantine restore --all
 
-Files that the database needs are restored automatically. Restored files that nothing needs are quarantined again after SF_ORPHAN_AGE_SECS.")]
+Files that the database needs are restored automatically. Restored files that it does not need are quarantined again after SF_ORPHAN_AGE_SECS.")]
 pub(super) struct Args {
     #[command(subcommand)]
     command: Command,
@@ -28,13 +28,13 @@ pub(super) struct Args {
 enum Command {
     /// List the files, the oldest first.
     List {
-        /// Print JSON, one object a line.
+        /// Print JSON, one object per line.
         #[arg(long)]
         json: bool,
     },
-    /// Move files back to where they were.
+    /// Move files from the quarantine back to their folders.
     Restore {
-        /// Files as the list names them.
+        /// Files, named as in the list.
         #[arg(required_unless_present = "all")]
         names: Vec<String>,
         /// Restore all files.
@@ -45,7 +45,7 @@ enum Command {
 
 pub(super) async fn run(args: &Args, config: &Config) -> anyhow::Result<()> {
     let blobs = open_blobs(&config.storage, Sharing::Shared).await?;
-    // With object storage, this machine has a local quarantine for parts of uploads.
+    // With object storage, this machine also has a local quarantine for parts of uploads.
     let local = blobs.is_remote().then(|| blobs.local());
     let stores: Vec<Blobs> = std::iter::once(blobs).chain(local).collect();
     let listing = stores.clone();
@@ -74,7 +74,7 @@ fn list(found: &[Quarantined], json: bool) -> anyhow::Result<()> {
             true => serde_json::to_string(file)?,
             false => {
                 let reason = match file.reason {
-                    Reason::Unneeded => "nothing needed it",
+                    Reason::Unneeded => "not needed by the database",
                     Reason::Deleted => "deleted",
                 };
                 format!("{}  {}  {} bytes  {reason}", file.since, file.name, file.size_bytes)

@@ -1,4 +1,4 @@
-//! Accounts and addresses that are throttled after failed log-ins.
+//! Commands for accounts and addresses that are throttled.
 
 use super::print_line;
 use crate::audit::{self, Action, Who};
@@ -6,15 +6,15 @@ use crate::auth::{Lift, Throttle, Throttled, ThrottledKind};
 use crate::config::LoginLimits;
 use crate::db::Db;
 
-/// List accounts and addresses that have to wait after failed log-ins or many registrations.
+/// List accounts and addresses that are throttled after failed log-ins or many registrations.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListThrottled {
-    /// Print JSON, one object a line.
+    /// Print JSON, one object per line.
     #[arg(long)]
     json: bool,
 }
 
-/// End the waits of an account or an address after failed log-ins or many registrations.
+/// End the throttling of an account or an address.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "Examples:
   songfoundry admin lift-throttling --username ada
@@ -31,7 +31,7 @@ pub(super) struct LiftThrottling {
 
 impl LiftThrottling {
     /// # Errors
-    /// The address is invalid.
+    /// If the address is invalid.
     pub(super) fn lift(&self) -> anyhow::Result<Lift> {
         Ok(Lift::new(self.username.as_deref(), self.address.as_deref())?)
     }
@@ -73,6 +73,9 @@ pub(super) async fn lift(lift: &Lift, db: &Db) -> anyhow::Result<()> {
         return Ok(());
     }
     audit::record(db, &Who::command_line(), Action::ThrottlingLifted, lift.target(), &lift.detail()).await;
-    print_line(&format!("Deleted the failed log-ins of `{}`; log-ins are no longer delayed.", lift.target()));
+    print_line(&format!(
+        "Deleted the failed log-ins of `{}`; its log-ins are no longer delayed.",
+        lift.target()
+    ));
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Accounts.
+//! Commands for accounts.
 
 use std::io::BufRead as _;
 
@@ -13,13 +13,13 @@ use crate::auth::{Role, UserRow};
 use crate::db::Db;
 use crate::paging::Position;
 
-/// Accounts per query.
+/// Number of accounts that a query returns at a time.
 const PAGE_SIZE: u32 = 200;
 
 /// Role of an account.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum RoleArg {
-    /// Access to the user's data only.
+    /// Access only to the user's own data.
     User,
     /// Access to everything.
     Admin,
@@ -34,7 +34,7 @@ impl From<RoleArg> for Role {
     }
 }
 
-/// Make an account. Its password must be changed at the first log-in.
+/// Create an account. Its password must be changed at the first log-in.
 #[derive(Debug, clap::Args)]
 pub(super) struct CreateUser {
     /// Name to log in with: 2 to 64 letters from a to z, digits and . _ - + @
@@ -47,7 +47,7 @@ pub(super) struct CreateUser {
     password_stdin: bool,
 }
 
-/// Give an account a new password; its log-ins and API keys end.
+/// Set a new password for an account. Its log-ins and API keys end.
 #[derive(Debug, clap::Args)]
 pub(super) struct ResetPassword {
     /// Name of the account.
@@ -60,7 +60,7 @@ pub(super) struct ResetPassword {
 /// List all accounts.
 #[derive(Debug, clap::Args)]
 pub(super) struct ListUsers {
-    /// Print JSON, one object a line.
+    /// Print JSON, one object per line.
     #[arg(long)]
     json: bool,
 }
@@ -97,7 +97,7 @@ fn print_password(account: &Provided) {
     match &account.generated_password {
         Some(password) => {
             print_line(&format!("Password: {password}"));
-            print_line("It must be changed at the first log-in, and is not shown again.");
+            print_line("The password must be changed at the first log-in, and is not shown again.");
         }
         None => print_line("The password must be changed at the first log-in."),
     }
@@ -150,7 +150,7 @@ fn format_columns(name: &str, role: &str, state: &str, last: &str) -> String {
     format!("{name:<32} {role:<6} {state:<21} {last}")
 }
 
-/// Reads the password from the first line of standard input if `from_stdin`.
+/// Reads the password from the first line of standard input, if `from_stdin` is set.
 fn read_password(from_stdin: bool) -> anyhow::Result<Option<String>> {
     if !from_stdin {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! Calls every operation as every kind of caller, and compares the outcome with the description.
+//! Calls every operation as every kind of caller, and compares the answers with the description.
 
 use std::collections::HashMap;
 
@@ -21,7 +21,7 @@ enum Caller {
     OwnersKey,
     /// Another user.
     Stranger,
-    /// A user who must change the password first.
+    /// A user who must change the password before any other operation.
     Unsettled,
     /// An administrator on another machine.
     Admin,
@@ -31,7 +31,7 @@ enum Caller {
     Local,
 }
 
-/// Owners come last, since they delete the resources.
+/// The owners come last, because they delete the resources.
 const CALLERS: [Caller; 8] = [
     Caller::Nobody,
     Caller::Stranger,
@@ -43,12 +43,12 @@ const CALLERS: [Caller; 8] = [
     Caller::Owner,
 ];
 
-/// An operation as it is described.
+/// An operation as the API's description declares it.
 struct Operation {
     method: Method,
     path: String,
     who: String,
-    /// Kind of its body, if it takes one.
+    /// Media type of the request body, if the operation has a body.
     body: Option<String>,
     statuses: Vec<u16>,
 }
@@ -59,7 +59,7 @@ impl Operation {
         Self {
             method: method.to_uppercase().parse().expect("a method"),
             path: path.to_owned(),
-            who: described[WHO].as_str().expect("who may").to_owned(),
+            who: described[WHO].as_str().expect("the permitted callers").to_owned(),
             body: bodies.and_then(|kinds| kinds.keys().next().cloned()),
             statuses: described["responses"]
                 .as_object()
@@ -70,7 +70,8 @@ impl Operation {
         }
     }
 
-    /// The status and code for `caller`, by the description; `None` if it is admitted.
+    /// Returns the status and code that `caller` gets according to the description, or `None` if
+    /// the caller is admitted.
     fn refusal(&self, caller: Caller) -> Option<(u16, &'static str)> {
         use Caller::{Admin, AdminsKey, Local, Nobody, Owner, OwnersKey, Stranger, Unsettled};
         let says = |words: &str| self.who.contains(words);
@@ -85,7 +86,7 @@ impl Operation {
         }
     }
 
-    /// Whether it ends the caller's log-in, so that it must be the last.
+    /// Whether the operation ends the caller's log-in, so that it must be called last.
     fn ends_the_log_in(&self) -> bool {
         self.path.ends_with("/auth/logout")
     }
@@ -119,7 +120,8 @@ impl Resources {
         ]))
     }
 
-    /// The path with an id for each parameter, and whether it names one of these resources.
+    /// Returns the path with an id for each parameter, and whether the path is that of one of these
+    /// resources.
     pub(super) fn path(&self, template: &str) -> (String, bool) {
         let Some((before, remainder)) = template.split_once('{') else {
             return (template.to_owned(), false);
@@ -145,14 +147,14 @@ fn call<'a>(
         _ => remote().token(&tokens[format!("{caller:?}").as_str()]),
     };
     match operation.body.as_deref() {
-        // An invalid body: access is checked first.
+        // The body is invalid, which does not matter, because access is checked first.
         Some("multipart/form-data") => call.raw("multipart/form-data; boundary=b", "--b--\r\n"),
         Some(kind) => call.raw(kind, "{}"),
         None => call,
     }
 }
 
-fn check(operation: &Operation, caller: Caller, answer: &Answer, named: bool) {
+fn check(operation: &Operation, caller: Caller, answer: &Answer, is_resource: bool) {
     let status = answer.status.as_u16();
     let body = String::from_utf8_lossy(&answer.bytes);
     let about = format!("{} {} by {caller:?}: {status} {body}", operation.method, operation.path);
@@ -164,18 +166,18 @@ fn check(operation: &Operation, caller: Caller, answer: &Answer, named: bool) {
         assert!(operation.method == Method::HEAD || code == expected_code, "{about}");
         return;
     }
-    // A log-in with a wrong name or password has a separate code.
+    // A wrong name or password at a log-in has a separate code.
     assert!(status != 401 || code == "wrong_credentials", "{about}");
-    let of_authorisation = ["admin_only", "api_key_not_allowed", "must_change_password", "not_local"];
-    assert!(!of_authorisation.iter().any(|refused| code == *refused), "{about}");
-    // Resources of another account never give a success.
-    if named && !matches!(caller, Caller::Owner | Caller::OwnersKey) {
+    let authorisation_codes = ["admin_only", "api_key_not_allowed", "must_change_password", "not_local"];
+    assert!(!authorisation_codes.iter().any(|refused| code == *refused), "{about}");
+    // Nobody else can use the resources of an account.
+    if is_resource && !matches!(caller, Caller::Owner | Caller::OwnersKey) {
         assert!((400..500).contains(&status), "{about}");
     }
 }
 
 #[tokio::test]
-async fn every_operation_admits_the_described_callers() {
+async fn every_operation_admits_exactly_the_described_callers() {
     let app = TestApp::start().await;
     let owner = app.token_of_new_user("ada").await;
     let admin = app.admin_token().await;
@@ -203,9 +205,9 @@ async fn every_operation_admits_the_described_callers() {
     all.sort_by_key(|operation| (operation.ends_the_log_in(), operation.method == Method::DELETE));
     for caller in CALLERS {
         for operation in &all {
-            let (path, named) = resources.path(&operation.path);
+            let (path, is_resource) = resources.path(&operation.path);
             let answer = call(&app, &tokens, caller, operation, &path).send().await;
-            check(operation, caller, &answer, named);
+            check(operation, caller, &answer, is_resource);
         }
     }
 }
@@ -216,12 +218,12 @@ async fn only_the_owner_can_read_a_resource() {
     let (owner, stranger) = (app.token_of_new_user("ada").await, app.token_of_new_user("grace").await);
     let resources = Resources::of(&app, &owner).await;
     let document = document_of(&app).await;
-    let mut found = 0;
+    let mut read_count = 0;
     for (path, method, _) in
         operations(&document).filter(|(_, method, _)| *method == "get" || *method == "delete")
     {
-        let (path, named) = resources.path(path);
-        if !named || path.ends_with("/events") {
+        let (path, is_resource) = resources.path(path);
+        if !is_resource || path.ends_with("/events") {
             continue;
         }
         let method: Method = method.to_uppercase().parse().expect("a method");
@@ -230,8 +232,8 @@ async fn only_the_owner_can_read_a_resource() {
         assert_eq!(send(&stranger).await.status.as_u16(), 404, "{method} {path}");
         if method == Method::GET {
             assert_eq!(send(&owner).await.status.as_u16(), 200, "{method} {path}");
-            found += 1;
+            read_count += 1;
         }
     }
-    assert!(found >= 8, "{found}");
+    assert!(read_count >= 8, "{read_count}");
 }

@@ -1,4 +1,4 @@
-//! Limits on bodies that are read before the caller is known.
+//! Tests of the limits on bodies that arrive before the caller is known.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -11,13 +11,13 @@ use super::{document_of, operations};
 use crate::docs::document::WHO;
 use crate::test_app::{Call, TestApp};
 
-/// Maximum size of a body of public operations, in bytes.
+/// Maximum body size of operations that everybody may call, in bytes.
 const OPEN_BODY_MAX_BYTES: usize = 16 * 1024;
 
 const CHUNK: &[u8] = &[b' '; 1024];
 const CHUNKS: usize = 2048;
 
-/// A call with a body of 2 MiB, and the number of its bytes that were read.
+/// Returns a call with a body of 2 MiB, and a counter of the bytes that were read from it.
 fn with_counted_body(call: Call<'_>) -> (Call<'_>, Arc<AtomicUsize>) {
     let read_bytes = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&read_bytes);
@@ -34,12 +34,12 @@ fn path_of(template: &str) -> String {
 }
 
 #[tokio::test]
-async fn bodies_of_callers_without_a_log_in_are_not_read() {
+async fn bodies_from_callers_without_a_log_in_are_not_read() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
     let mut checked = 0;
     for (path, method, operation) in operations(&document) {
-        let who = operation[WHO].as_str().expect("who may");
+        let who = operation[WHO].as_str().expect("the permitted callers");
         if !operation["requestBody"].is_object() || who == "everybody" {
             continue;
         }
@@ -62,7 +62,7 @@ async fn bodies_of_public_operations_are_small() {
     let document = document_of(&app).await;
     let mut checked = 0;
     for (path, method, operation) in operations(&document) {
-        let who = operation[WHO].as_str().expect("who may");
+        let who = operation[WHO].as_str().expect("the permitted callers");
         if who != "everybody" && who != "local callers" {
             continue;
         }

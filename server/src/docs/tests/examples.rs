@@ -1,4 +1,4 @@
-//! Every operation has a valid example, which can be sent.
+//! Tests that every operation has a valid example, and that the service accepts its request.
 
 use axum::http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
@@ -8,16 +8,16 @@ use super::authorisation::Resources;
 use super::{document_of, operations};
 use crate::test_app::TestApp;
 
-/// The media type with examples.
+/// Media type of the bodies that have examples.
 const JSON: &str = "application/json";
 
 /// Whether an operation has only error answers.
-fn is_absent(operation: &Value) -> bool {
+fn has_only_errors(operation: &Value) -> bool {
     let answers = operation["responses"].as_object().expect("answers");
     answers.keys().all(|status| status.as_str() >= "400")
 }
 
-/// The fault of `example`, if it does not follow the schema in the document.
+/// Returns why `example` does not follow the schema in the document, or `None` if it does.
 fn fault(document: &Value, schema: &Value, example: &Value) -> Option<String> {
     let root = json!({ "allOf": [schema], "components": { "schemas": document["components"]["schemas"] } });
     let validator = jsonschema::draft202012::new(&root).expect("a schema");
@@ -29,7 +29,7 @@ fn fault(document: &Value, schema: &Value, example: &Value) -> Option<String> {
     (!faults.is_empty()).then(|| faults.join("; "))
 }
 
-/// The JSON of a request or an answer: its schema and its example.
+/// Returns the schema and the example of a JSON request or answer.
 fn json_of(message: &Value) -> Option<(&Value, &Value)> {
     let content = message["content"].get(JSON)?;
     Some((&content["schema"], content.get("example").unwrap_or(&Value::Null)))
@@ -46,7 +46,9 @@ async fn every_operation_has_a_valid_example() {
             faults.extend(fault(&document, schema, example).map(|fault| format!("{about}: {fault}")));
         }
     };
-    for (path, method, operation) in operations(&document).filter(|(.., operation)| !is_absent(operation)) {
+    for (path, method, operation) in
+        operations(&document).filter(|(.., operation)| !has_only_errors(operation))
+    {
         let name = format!("{method} {path}");
         for parameter in operation["parameters"].as_array().into_iter().flatten() {
             let example = parameter.get("example");
@@ -70,17 +72,18 @@ async fn every_operation_has_a_valid_example() {
 async fn every_example_can_be_sent() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
-    // The user in the example of a log-in.
+    // This is the user in the example of a log-in.
     app.token_of_new_user("ada").await;
     let resources = Resources::of(&app, &app.admin_token().await).await;
     let mut faults = Vec::new();
-    let mut all: Vec<_> = operations(&document).filter(|(.., operation)| !is_absent(operation)).collect();
-    // Operations that delete or log out come last.
+    let mut all: Vec<_> =
+        operations(&document).filter(|(.., operation)| !has_only_errors(operation)).collect();
+    // Operations that delete resources or log out come last.
     all.sort_by_key(|(path, method, _)| {
         (path.ends_with("/logout"), path.ends_with("/password"), *method == "delete")
     });
     for (path, method, operation) in all {
-        // A stream of events has no end while its task runs.
+        // A stream of events does not end while its task runs.
         if path.ends_with("/events") {
             continue;
         }
@@ -113,14 +116,14 @@ async fn every_example_can_be_sent() {
         if let Some((_, example)) = json_of(&operation["requestBody"]) {
             call = call.json(example);
         } else if operation["requestBody"].is_object() {
-            // Files have no example.
+            // Request bodies that are files have no example.
             continue;
         }
         let answer = call.send().await;
         let status = answer.status.as_u16();
         let body = String::from_utf8_lossy(&answer.bytes[..answer.bytes.len().min(300)]).into_owned();
         let described = operation["responses"].get(status.to_string());
-        // Ids of examples may not exist here, but the requests must be well-formed.
+        // The ids in examples may not exist here, but the requests must be well-formed.
         if described.is_none() || matches!(status, 400 | 401 | 413 | 415 | 428 | 500) {
             faults.push(format!("{method} {address}: {status} {body}"));
         } else if status < 300

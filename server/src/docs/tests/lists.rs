@@ -1,4 +1,4 @@
-//! Lists in pages, and unchanged answers.
+//! Tests that lists come in pages, and that unchanged answers are not sent again.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ async fn get(app: &TestApp, path: &str) -> Answer {
     app.local(Method::GET, path).send().await
 }
 
-/// The entries of `field` in all pages of `path`, two on each.
+/// Returns the entries of `field` in all pages of `path`, read in pages of two.
 async fn paged(app: &TestApp, path: &str, field: &str) -> Vec<Value> {
     let mut found = Vec::new();
     let mut address = format!("{path}?limit=2");
@@ -23,7 +23,7 @@ async fn paged(app: &TestApp, path: &str, field: &str) -> Vec<Value> {
     }
     let mut list = get(app, path).await.expect(200);
     for entry in found.iter_mut().chain(list[field].as_array_mut().expect("entries")) {
-        // Other programs change the free space.
+        // Other programs change the free space, so it is not compared.
         if let Some(entry) = entry.as_object_mut() {
             entry.shift_remove("free_bytes");
         }
@@ -73,7 +73,7 @@ async fn every_list_comes_in_pages() {
 }
 
 #[tokio::test]
-async fn unchanged_answers_are_304() {
+async fn unchanged_answers_get_304() {
     let app = TestApp::start().await;
     let mut song = json!({ "schema_version": 1, "project_id": "song", "name": "One", "tracks": [] });
     app.local(Method::POST, "/api/v1/projects").json(&song).send().await.expect(201);

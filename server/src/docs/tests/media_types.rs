@@ -1,4 +1,4 @@
-//! Media types of uploads, and names of formats in any case.
+//! Tests of the media types of uploads, and of names of formats in any case.
 
 use axum::http::Method;
 use serde_json::json;
@@ -8,7 +8,7 @@ use crate::audio::tests::{UPLOAD, with_form};
 use crate::test_app::TestApp;
 
 #[tokio::test]
-async fn an_upload_of_another_kind_is_415() {
+async fn an_upload_with_another_media_type_gets_415() {
     let app = TestApp::start().await;
     let with_kind = async |path: &str, kind: &str| {
         let answer = app.local(Method::POST, path).raw(kind, "what it is").send().await;
@@ -21,7 +21,7 @@ async fn an_upload_of_another_kind_is_415() {
         }
         let answer = app.local(Method::POST, path).send().await;
         assert!(answer.problem(415, "unsupported_media_type").contains("no Content-Type"), "{path}");
-        // A form without a boundary.
+        // This form has no boundary.
         app.local(Method::POST, path).raw("Multipart/Form-Data", "b").send().await.problem(400, "bad_form");
     }
     for path in ["/api/v1/audio/reference", "/api/v1/multitrack/midi/import", "/api/v1/projects/import"] {
@@ -37,8 +37,8 @@ async fn an_upload_of_another_kind_is_415() {
     };
     part("audio/wav").send().await.problem(415, "unsupported_media_type");
     let offset_octets = "Application/Offset+Octet-Stream; x=1";
-    let packed = part(offset_octets).header("content-encoding", "gzip").send().await;
-    assert!(packed.problem(415, "unsupported_media_type").contains("`gzip`"));
+    let compressed = part(offset_octets).header("content-encoding", "gzip").send().await;
+    assert!(compressed.problem(415, "unsupported_media_type").contains("`gzip`"));
     assert_eq!(part(offset_octets).send().await.status, 204);
 }
 
@@ -52,8 +52,8 @@ async fn saving_a_file_requires_a_binary_body() {
         let detail = save().raw(kind, "a body").send().await.problem(415, "unsupported_media_type");
         assert!(detail.contains("`application/octet-stream`"), "{kind}: {detail}");
     }
-    let packed = save().raw("application/octet-stream", "a body").header("content-encoding", "gzip");
-    packed.send().await.problem(415, "unsupported_media_type");
+    let compressed = save().raw("application/octet-stream", "a body").header("content-encoding", "gzip");
+    compressed.send().await.problem(415, "unsupported_media_type");
     assert!(!documents.exists());
     for kind in ["Application/Octet-Stream", ""] {
         save().raw(kind, "a body").send().await.expect(201);
@@ -67,7 +67,7 @@ async fn saving_a_file_requires_a_binary_body() {
 }
 
 #[tokio::test]
-async fn uploads_with_a_content_coding_are_415() {
+async fn uploads_with_a_content_encoding_get_415() {
     let app = TestApp::start().await;
     for (path, kind) in [
         (UPLOAD, "multipart/form-data; boundary=b"),

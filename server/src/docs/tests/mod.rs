@@ -1,4 +1,4 @@
-//! The description is complete, and the service matches it.
+//! Tests that the API's description is complete, and that the service matches it.
 
 mod authorisation;
 mod bodies;
@@ -50,7 +50,7 @@ async fn answers_require_nullable_fields() {
     };
     assert!(required("Task").contains(&"result".into()), "{:?}", required("Task"));
     assert!(required("Page_Task").contains(&"next_cursor".into()));
-    // Requests may omit fields with a default, and a problem has `errors` only if there are some.
+    // Requests may leave out fields with a default. A problem has `errors` only if there are any.
     assert_eq!(required("RenderRequest"), Vec::<Value>::new());
     assert!(!required("Problem").contains(&"errors".into()));
 }
@@ -66,7 +66,7 @@ async fn the_description_is_complete() {
     assert!(found.contains("#/components/schemas/Project"), "{found:?}");
     for reference in &found {
         let target = reference.strip_prefix('#').expect("a reference into the document");
-        assert!(document.pointer(target).is_some(), "{reference} leads nowhere");
+        assert!(document.pointer(target).is_some(), "{reference} does not exist in the document");
     }
     let mut names = BTreeSet::new();
     for (path, method, operation) in operations(&document) {
@@ -88,7 +88,7 @@ async fn the_description_is_complete() {
 }
 
 #[tokio::test]
-async fn the_table_has_every_operation() {
+async fn the_table_of_operations_lists_every_operation() {
     let app = TestApp::start().await;
     let document = document_of(&app).await;
     let page = app.remote(Method::GET, "/api/operations").send().await;
@@ -97,7 +97,7 @@ async fn the_table_has_every_operation() {
     for (path, method, operation) in operations(&document) {
         let row = format!("<tr><td>{}</td><td><code>{path}</code></td>", method.to_uppercase());
         let row = page.split_once(&row).unwrap_or_else(|| panic!("{method} {path} is missing")).1;
-        let who = operation["x-who"].as_str().expect("who may");
+        let who = operation["x-who"].as_str().expect("the permitted callers");
         let end = row.find("</tr>").expect("an end");
         assert!(row[..end].contains(&format!("<td>{who}</td>")), "{method} {path}: {}", &row[..end]);
     }
@@ -105,7 +105,7 @@ async fn the_table_has_every_operation() {
 }
 
 #[tokio::test]
-async fn the_description_can_be_browsed() {
+async fn the_description_has_a_page_to_browse_it() {
     let app = TestApp::start().await;
     let page = app.remote(Method::GET, "/api/docs/").send().await;
     assert_eq!(page.status, 200);

@@ -1,4 +1,4 @@
-//! Operations without a log-in: the list in `docs/api.md` equals what the service allows.
+//! Tests that `docs/api.md` lists exactly the requests that need no log-in.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::test_app::TestApp;
 const API: &str = include_str!("../../../../docs/api.md");
 const HEADING: &str = "## Without a log-in\n";
 
-/// Requests beside the described operations.
+/// Requests that the API's description does not contain.
 const UNDESCRIBED: [&str; 8] = [
     "GET /",
     "GET /healthz",
@@ -22,13 +22,14 @@ const UNDESCRIBED: [&str; 8] = [
     "GET /assets/index.js",
 ];
 
-/// Code spans in the first column of the list's table, such as `GET /healthz`.
-fn listed() -> BTreeSet<String> {
+/// Returns the code spans in the first column of the table in `docs/api.md`, such as `GET
+/// /healthz`.
+fn listed_requests() -> BTreeSet<String> {
     let section = API.split(HEADING).nth(1).expect("the section of the list");
     let section = section.split("\n## ").next().expect("a section");
     let rows = section.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next());
-    let named = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2));
-    named.filter(|text| text.contains(" /")).map(str::to_owned).collect()
+    let code_spans = rows.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+    code_spans.filter(|text| text.contains(" /")).map(str::to_owned).collect()
 }
 
 #[tokio::test]
@@ -59,11 +60,11 @@ async fn the_documentation_lists_all_public_requests() {
             open.insert(request.replace("/assets/index.js", "/assets/…"));
         }
     }
-    assert_eq!(listed(), open, "docs/api.md and the router differ");
+    assert_eq!(listed_requests(), open, "the table in docs/api.md differs from what the router allows");
 }
 
 #[tokio::test]
-async fn the_description_can_be_kept_for_users() {
+async fn the_description_can_be_restricted_to_users() {
     let app = TestApp::with(&[("SF_API_DOCS", "users")]).await;
     let token = app.token_of_new_user("ada").await;
     for path in [

@@ -1,4 +1,4 @@
-//! Query parameters: unknown ones are refused everywhere.
+//! Tests that unknown query parameters are refused by every operation.
 
 use axum::http::Method;
 
@@ -6,7 +6,7 @@ use super::{document_of, operations};
 use crate::test_app::TestApp;
 
 #[tokio::test]
-async fn only_users_see_the_names_of_parameters() {
+async fn only_users_are_told_the_names_of_parameters() {
     let app = TestApp::start().await;
     for path in ["/api/v1/admin/users?x=1", "/api/v1/projects?x=1"] {
         app.remote(Method::GET, path).send().await.problem(401, "token_missing");
@@ -45,7 +45,7 @@ async fn an_unknown_query_parameter_is_refused_by_name() {
 }
 
 #[tokio::test]
-async fn known_parameters_and_undescribed_paths_pass() {
+async fn known_parameters_are_accepted_and_undescribed_paths_not_checked() {
     let app = TestApp::start().await;
     for address in ["/api/v1/projects?limit=2", "/api/v1/openapi.json?v=1", "/healthz?v=1"] {
         app.local(Method::GET, address).send().await.expect(200);

@@ -1,4 +1,4 @@
-//! The queue of renders.
+//! Tests of the queue of renders.
 
 use std::sync::Arc;
 use std::sync::mpsc;
@@ -12,7 +12,7 @@ use crate::test_studio::Studio;
 #[tokio::test]
 async fn renders_beyond_the_queue_limit_get_503_with_retry_after() {
     let studio = Studio::with(&[("SF_WORK_WAITING_MAX", "1")]).await;
-    // This work holds all permits until `end` is dropped.
+    // This work keeps all permits until `end` is dropped.
     let ((begun, has_begun), (end, ending)) = (oneshot::channel(), mpsc::channel::<()>());
     let permits = Arc::clone(&studio.app.state.exports.renders);
     let large = tokio::spawn(async move {
@@ -23,7 +23,7 @@ async fn renders_beyond_the_queue_limit_get_503_with_retry_after() {
         };
         permits.run_weighted(u64::MAX, work).await
     });
-    has_begun.await.expect("runs");
+    has_begun.await.expect("the work runs");
     let note = json!({"tick": 0, "length_ticks": 480, "pitch": 60, "velocity": 0.8});
     let request = json!({"notes": [note], "tail_secs": 0.5});
     let [first, second] = [(); 2].map(|()| Box::pin(studio.post("/plugins/soundfont-render", &request)));
@@ -35,5 +35,5 @@ async fn renders_beyond_the_queue_limit_get_503_with_retry_after() {
     assert_eq!(refused.header("retry-after"), "5");
     drop(end);
     assert_eq!(waiting.await.status, 200);
-    large.await.expect("ends").expect("ran");
+    large.await.expect("the task ends").expect("the work succeeds");
 }

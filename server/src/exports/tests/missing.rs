@@ -1,4 +1,4 @@
-//! Reports about missing SoundFonts and presets.
+//! Tests of the reports about missing SoundFonts and presets.
 
 use std::time::Duration;
 
@@ -6,7 +6,8 @@ use serde_json::{Value, json};
 
 use crate::test_studio::{Studio, song};
 
-/// A song with a missing SoundFont, and a preset that only bank 0 can replace.
+/// Returns a song with a missing SoundFont, and with a missing preset that only a preset of bank 0
+/// can replace.
 fn song_with_missing_sounds() -> Value {
     let mut song = song(5, 3, json!([]));
     song["tracks"][0]["synth_engine"]["soundfont_id"] = "grand".into();
@@ -87,10 +88,10 @@ async fn a_missing_preset_chosen_by_bank_select_is_reported() {
         (json!([select(0, 5), program]), json!([{ "bank": 5, "program": 3 }])),
         (json!([select(32, 6), program]), json!([{ "bank": 6, "program": 3 }])),
         (json!([select(0, 121), select(32, 7), program]), json!([{ "bank": 7, "program": 3 }])),
-        // The default bank has this drum kit.
+        // The default SoundFont has this drum kit.
         (json!([select(0, 120), { "type": "program", "tick": 0, "program": 0 }]), json!([])),
         (json!([select(0, 0), program]), json!([])),
-        // Without a program change nothing is selected.
+        // Without a program change, bank select has no effect.
         (json!([select(0, 5)]), json!([])),
     ] {
         let request = json!({ "project": song(0, 4, controls.clone()), "tail_secs": 0 });

@@ -1,4 +1,4 @@
-//! Exports through the real router, with a real bank.
+//! Tests of exports through the real router, with a real SoundFont.
 
 mod busy;
 mod missing;

@@ -15,7 +15,7 @@ async fn file(studio: &Studio, answer: &Value) -> Answer {
     studio.app.local(Method::GET, path).send().await
 }
 
-/// The audio bytes of a WAV file, in its last chunk.
+/// Returns the audio bytes of a WAV file, whose last chunk contains them.
 fn audio(wav: &[u8]) -> &[u8] {
     let offset = wav.windows(4).position(|id| id == b"data").expect("a data chunk");
     let size = u32::from_le_bytes(wav[offset + 4..offset + 8].try_into().unwrap()) as usize;
@@ -88,7 +88,7 @@ async fn velocity_to_cutoff_as_specified_makes_soft_notes_duller() {
         assert_eq!(answer["receipt"]["settings"]["velocity_to_cutoff"], setting);
         let samples = float_samples(&file(&studio, &answer).await.bytes);
         let left: Vec<f32> = samples.into_iter().step_by(2).collect();
-        // The second difference is a high-pass filter: +12 dB per octave.
+        // The second difference is a high-pass filter that rises by 12 dB per octave.
         treble.push(
             left.windows(3).map(|window| (window[0] - 2.0 * window[1] + window[2]).powi(2)).sum::<f32>(),
         );
@@ -142,7 +142,7 @@ async fn a_task_renders_the_same_file() {
 async fn a_render_can_be_cancelled() {
     let studio = Studio::start().await;
     let mut project = song(0, 48, json!([]));
-    // An hour of music, so that the render is still running when the test cancels it.
+    // The song lasts an hour, so that the render is still running when the test cancels it.
     let item = &mut project["tracks"][0]["items"][0];
     item["length_ticks"] = 6_912_000.into();
     item["notes"] = (0..7_000)
@@ -244,14 +244,14 @@ async fn items_can_select_every_bank() {
     };
     let drums = song(128, 0, json!([]));
     let piano = song(0, 0, json!([]));
-    let (of_drums, of_piano) = (hash(&drums).await, hash(&piano).await);
-    assert_ne!(of_drums, of_piano);
+    let (drums_hash, piano_hash) = (hash(&drums).await, hash(&piano).await);
+    assert_ne!(drums_hash, piano_hash);
     let mut from_piano = piano;
     from_piano["tracks"][0]["items"][0]["soundfont_bank"] = 128.into();
-    assert_eq!(hash(&from_piano).await, of_drums);
+    assert_eq!(hash(&from_piano).await, drums_hash);
     let mut from_drums = drums;
     from_drums["tracks"][0]["items"][0]["soundfont_bank"] = 0.into();
-    assert_eq!(hash(&from_drums).await, of_piano);
+    assert_eq!(hash(&from_drums).await, piano_hash);
 }
 
 #[tokio::test]
@@ -281,7 +281,7 @@ async fn invalid_options_are_refused_by_name() {
     let mut long = song(0, 0, json!([]));
     long["tracks"][0]["items"][0]["length_ticks"] = 1_000_000_000.into();
     check(json!({"project": long}), 422, "too_long").await;
-    // Unknown options may be present if they are off.
+    // Unknown options are accepted if they are switched off.
     let request =
         json!({"project": project, "noise_shaping": false, "normalize": null, "metadata": {"artist": ""}});
     studio.post(PATH, &request).await.expect(200);
@@ -297,7 +297,11 @@ async fn only_the_newest_50_renders_are_kept() {
     }
     assert_eq!(file(&studio, &first).await.status, 404);
     let folder = studio.app.state.config.storage.dir.join("blobs/renders");
-    assert_eq!(std::fs::read_dir(folder).unwrap().count(), 100, "each has an audio file and a description");
+    assert_eq!(
+        std::fs::read_dir(folder).unwrap().count(),
+        100,
+        "each render has an audio file and a description"
+    );
 }
 
 #[tokio::test]
@@ -305,7 +309,7 @@ async fn old_renders_above_the_quota_are_deleted_but_not_the_newest() {
     let app = TestApp::with(&[("SF_RENDERS_QUOTA_BYTES", "1000000")]).await;
     let item = json!({"type": "midi", "id": "m", "start_tick": 0, "length_ticks": 5_760, "notes": []});
     let track = json!({"id": "t", "name": "T", "kind": "instrument", "items": [item]});
-    // Three seconds: 576 044 bytes.
+    // Each render lasts three seconds and has 576 044 bytes.
     let project = json!({"schema_version": 1, "project_id": "p", "tracks": [track]});
     let body = json!({ "project": project, "tail_secs": 0.0 });
     let mut urls = Vec::new();
@@ -317,7 +321,8 @@ async fn old_renders_above_the_quota_are_deleted_but_not_the_newest() {
     assert_eq!(app.local(Method::GET, &urls[1]).send().await.status, 200);
 }
 
-/// A valid project with the largest number of effects, all delays: they need two gigabytes.
+/// Returns a valid project with the largest number of effects. All are delays, which need two
+/// gigabytes of memory.
 fn many_delays() -> Value {
     let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
     let bus = |number: usize| {
@@ -329,7 +334,7 @@ fn many_delays() -> Value {
 }
 
 #[tokio::test]
-async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name() {
+async fn a_song_that_needs_more_memory_than_the_limit_is_refused_with_the_reason() {
     let app = TestApp::start().await;
     let body = json!({ "project": many_delays() });
     let detail = app
@@ -352,13 +357,13 @@ async fn a_song_that_takes_hours_is_refused_while_others_render() {
     let project =
         json!({ "schema_version": 1, "project_id": "long", "tracks": (0..6).map(track).collect::<Vec<_>>() });
     let body = json!({ "project": project });
-    // Several long renders at once.
+    // Several long renders run at the same time.
     let long = (0..4).map(|_| app.local(Method::POST, "/api/v1/plugins/render").json(&body).send());
     let token = app.token_of_new_user("bob").await;
     let short = json!({ "project": { "tracks": [{ "id": "b", "kind": "bus" }] }, "tail_secs": 0 });
-    let of_bob = app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&short).send();
-    let (long, of_bob) = tokio::join!(futures_util::future::join_all(long), of_bob);
-    of_bob.expect(200);
+    let render_of_bob = app.remote(Method::POST, "/api/v1/plugins/render").token(&token).json(&short).send();
+    let (long, render_of_bob) = tokio::join!(futures_util::future::join_all(long), render_of_bob);
+    render_of_bob.expect(200);
     for answer in long {
         let detail = answer.problem(422, "too_much_work");
         assert!(detail.contains("a render may take 1 (SF_RENDER_MAX_SECS)"), "{detail}");
@@ -366,8 +371,8 @@ async fn a_song_that_takes_hours_is_refused_while_others_render() {
 }
 
 #[tokio::test]
-async fn eight_large_renders_take_turns() {
-    // Each needs about 45 MB, so only one of them fits.
+async fn large_renders_wait_until_there_is_memory_for_them() {
+    // Each render needs about 45 MB, so the memory is enough for only one at a time.
     let app = TestApp::with(&[("SF_RENDER_MEMORY_BYTES", "67108864")]).await;
     let effect = |number: usize| json!({ "id": format!("e{number}"), "type": "builtin", "name": "delay" });
     let bus = json!({ "id": "b", "kind": "bus", "effects": (0..20).map(effect).collect::<Vec<Value>>() });

@@ -26,15 +26,15 @@ async fn notes_become_sound() {
     let samples = float_samples(&answer.bytes);
     assert!(peak(&samples) > 0.01 && peak(&samples) < 1.0, "{}", peak(&samples));
     let secs = samples.len() as f64 / 2.0 / 48_000.0;
-    assert!((0.5..5.6).contains(&secs), "half a second and its tail: {secs}");
+    assert!((0.5..5.6).contains(&secs), "expected half a second and its tail: {secs}");
 
     let answer =
         render(&studio, json!({"notes": [note(0.0, 960.0)], "soundfont_id": "gone", "program": 4})).await;
     assert_eq!(answer.header("x-soundfont-fallback"), "true");
-    assert!(float_samples(&answer.bytes) == samples, "the default bank is the same one");
+    assert!(float_samples(&answer.bytes) == samples, "the default SoundFont plays, which is the same");
 
     let other = render(&studio, json!({"notes": [note(0.0, 960.0)], "program": 5})).await;
-    assert!(float_samples(&other.bytes) != samples, "another program sounds different");
+    assert!(float_samples(&other.bytes) != samples, "another program must sound different");
     let nothing = float_samples(&render(&studio, json!({"notes": []})).await.bytes);
     assert!(nothing.len() < 2 * 48_000 && peak(&nothing) == 0.0, "{} samples", nothing.len());
 }
@@ -72,7 +72,7 @@ async fn a_rendered_track_equals_the_track_in_the_mix() {
     let studio = Studio::start().await;
     let controls = json!([{"tick": 100, "type": "cc", "controller": 11, "value": 80}]);
     let mut project = song(0, 48, controls.clone());
-    // Without reverb and chorus, which the mixer adds to all tracks together.
+    // Reverb and chorus are silenced, because the mixer adds them to all tracks together.
     project["settings"] = json!({"reverb": {"level_db": -144}, "chorus": {"level_db": -144}});
     let notes = project["tracks"][0]["items"][0]["notes"].clone();
     let body = json!({"notes": notes, "controls": controls, "program": 48, "tail_secs": 0});
@@ -81,8 +81,15 @@ async fn a_rendered_track_equals_the_track_in_the_mix() {
     let answer = studio.post("/plugins/render", &request).await.expect(200);
     let file = studio.get(answer["audio_url"].as_str().unwrap().strip_prefix("/api/v1").unwrap()).await;
     let mix = float_samples(&file.bytes);
-    assert!(peak(&track) > 0.001 && peak(&track) < 0.5, "below the limiter: {}", peak(&track));
-    assert!(track == mix[..track.len()], "fader at 0 dB, pan in the centre: the same samples");
+    assert!(
+        peak(&track) > 0.001 && peak(&track) < 0.5,
+        "expected a peak below the limiter: {}",
+        peak(&track)
+    );
+    assert!(
+        track == mix[..track.len()],
+        "with the fader at 0 dB and the pan in the centre, the samples are the same"
+    );
 }
 
 #[tokio::test]
@@ -101,12 +108,12 @@ async fn sends_are_rendered_on_request() {
         assert_eq!((reader.spec().channels, reader.spec().sample_format), (4, hound::SampleFormat::Float));
         assert_eq!(&bytes[40..44], &[0; 4], "the channel mask is 0");
         let samples: Vec<f32> = reader.samples().map(Result::unwrap).collect();
-        let (frames, []) = samples.as_chunks::<4>() else { panic!("whole frames") };
+        let (frames, []) = samples.as_chunks::<4>() else { panic!("the last frame is incomplete") };
         let main: Vec<f32> = frames.iter().flat_map(|frame| [frame[0], frame[1]]).collect();
         assert!(main == stereo);
         [2, 3].map(|channel| peak(&frames.iter().map(|frame| frame[channel]).collect::<Vec<_>>()))
     };
-    // Presets have sends of their own, and the controllers add to them.
+    // Presets have their own sends, and the controllers add to them.
     let (preset, reverb, chorus) =
         (channels(sent(0, 0)).await, channels(sent(127, 0)).await, channels(sent(0, 127)).await);
     assert!(reverb[0] > preset[0] + 0.01 && reverb[1] == preset[1], "{preset:?}, {reverb:?}");

@@ -1,4 +1,5 @@
-//! Mixes, stems and frozen tracks through the real router, compared sample by sample.
+//! Tests of mixes, stems and frozen tracks through the real router. Their samples are compared one
+//! by one.
 
 use std::io::{Cursor, Read as _};
 use std::time::Duration;
@@ -15,10 +16,10 @@ const MIXDOWN: &str = "/multitrack/mixdown";
 const STEMS: &str = "/multitrack/stems";
 const FREEZE: &str = "/multitrack/freeze";
 
-/// Largest difference between two renders of the same sound: -120 dBFS.
+/// Largest allowed difference between two renders of the same sound: -120 dBFS.
 const NULL_PEAK: f32 = 1e-6;
 
-/// Starts a task and waits for its end.
+/// Starts a task, waits for its end and returns it.
 async fn finished(studio: &Studio, path: &str, body: &Value) -> Value {
     let started = studio.post(path, body).await.expect(202);
     assert!(studio.app.state.tasks.drained(Duration::from_secs(120)).await);
@@ -37,18 +38,22 @@ async fn failure(studio: &Studio, path: &str, body: &Value) -> Value {
     task["error"].clone()
 }
 
-/// The mix as exported by the page.
+/// Renders the mix as the page exports it.
 async fn mix(studio: &Studio, project: &Value) -> Vec<f32> {
     let request = json!({ "project": project, "bit_depth": "float32" });
     let answer = studio.post("/plugins/render", &request).await.expect(200);
     assert_eq!(answer["receipt"]["left_out"], json!([]));
     let file = studio.app.local(Method::GET, answer["audio_url"].as_str().expect("an address")).send().await;
     let samples = float_samples(&file.bytes);
-    assert!((0.05..0.7).contains(&peak(&samples)), "{}: audible, and below the limiter", peak(&samples));
+    assert!(
+        (0.05..0.7).contains(&peak(&samples)),
+        "the peak {} is not audible, or not below the limiter",
+        peak(&samples)
+    );
     samples
 }
 
-/// The largest difference of two signals, up to the end of the shorter one.
+/// Returns the largest difference of two signals, up to the end of the shorter one.
 fn difference(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).fold(0.0, |largest, (a, b)| (a - b).abs().max(largest))
 }
@@ -67,7 +72,7 @@ fn effect(id: &str, name: &str, params: Value) -> Value {
     json!({ "id": id, "type": "builtin", "name": name, "params": params })
 }
 
-/// A song with instruments, a recording, a bus with a reverb and a group; with effects and
+/// Returns a song with instruments, a recording, a bus with a reverb, a group, effects and
 /// automation.
 async fn song(studio: &Studio) -> Value {
     let sound = sine_wav(330.0, 48_000, 0.8);
@@ -108,7 +113,7 @@ async fn file(studio: &Studio, file: &Value) -> Vec<f32> {
     float_samples(&studio.get(&path).await.bytes)
 }
 
-/// Stems of an archive by their names.
+/// Returns the names and samples of the stems in an archive.
 fn unpacked(bytes: &[u8]) -> Vec<(String, Vec<f32>)> {
     let mut zip = zip::ZipArchive::new(Cursor::new(bytes)).expect("an archive");
     (0..zip.len())
@@ -182,7 +187,7 @@ async fn a_frozen_track_sounds_like_the_original() {
     ] {
         let request = json!({ "project": project, "track_id": id, "stage": stage, "tail_secs": 6 });
         let frozen = result(&studio, FREEZE, &request).await;
-        assert_eq!(frozen["project"], Value::Null, "a result holds no whole project");
+        assert_eq!(frozen["project"], Value::Null, "a result does not contain the whole project");
         let mut changed = project.clone();
         let tracks = changed["tracks"].as_array_mut().expect("tracks");
         *tracks.iter_mut().find(|track| track["id"] == id).expect("the track") = frozen["track"].clone();
@@ -190,13 +195,14 @@ async fn a_frozen_track_sounds_like_the_original() {
         assert_eq!((&now["kind"], &now["output"]), (&json!("audio"), &track(&project, id)["output"]));
         assert_eq!(now["items"][0]["server_file_id"], frozen["file"]["id"]);
         assert_eq!(now["effects"], Value::Null);
-        // Later tracks are frozen in the project with the earlier frozen ones.
+        // The next tracks are frozen in the project that already has the earlier frozen tracks.
         project = changed;
         let after = mix(&studio, &project).await;
         let residual = difference(&after, &before);
         assert!(residual < NULL_PEAK, "{id}: {residual}");
     }
-    // The frozen audio contains the fader, so a send before the fader is impossible.
+    // The frozen audio would contain the gain of the fader, so a track with a send before its
+    // fader cannot be frozen after the fader.
     let mut sending = project.clone();
     sending["tracks"][0]["sends"] = json!([{ "to": "room", "level_db": -6, "pre_fader": true }]);
     let id = sending["tracks"][0]["id"].clone();
@@ -240,24 +246,24 @@ async fn silent_stems_and_frozen_tracks_give_a_warning() {
         .as_array_mut()
         .expect("tracks")
         .push(json!({ "id": "gone", "kind": "audio", "items": [item] }));
-    let silent = |result: &Value| {
+    let silence_warnings = |result: &Value| {
         let warnings = result["warnings"].as_array().expect("warnings");
         warnings.iter().filter(|text| text.as_str().is_some_and(|text| text.contains("silent"))).count()
     };
-    // A file with only dither is silent.
+    // A file that contains only dither counts as silent.
     let request = |more: Value| {
         let mut request = json!({ "project": project, "bit_depth": "pcm16", "tail_secs": 0 });
         request.as_object_mut().expect("fields").extend(more.as_object().expect("fields").clone());
         request
     };
-    for (path, of_track, expected) in [
+    for (path, options, expected) in [
         (STEMS, json!({ "tracks": ["gone"] }), 1),
         (STEMS, json!({ "tracks": ["gone", "voice"] }), 0),
         (FREEZE, json!({ "track_id": "gone" }), 1),
         (FREEZE, json!({ "track_id": "voice" }), 0),
     ] {
-        let result = result(&studio, path, &request(of_track.clone())).await;
-        assert_eq!(silent(&result), expected, "{path} {of_track}: {}", result["warnings"]);
+        let result = result(&studio, path, &request(options.clone())).await;
+        assert_eq!(silence_warnings(&result), expected, "{path} {options}: {}", result["warnings"]);
     }
 }
 
@@ -351,7 +357,7 @@ async fn stems_do_not_use_the_disk_reserve() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
-async fn a_song_that_needs_more_memory_than_renders_may_have_is_refused_by_name() {
+async fn a_song_that_needs_more_memory_than_the_limit_is_refused_with_the_reason() {
     let studio = Studio::with(&[("SF_RENDER_MEMORY_BYTES", "67108864")]).await;
     let delays: Vec<Value> = (0..50).map(|n| effect(&format!("d{n}"), "delay", json!({}))).collect();
     let track = json!({ "id": "t", "kind": "instrument", "synth_engine": engine(0, 0), "items": notes(&[60]),

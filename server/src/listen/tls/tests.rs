@@ -1,4 +1,4 @@
-//! Valid certificates, and the errors of invalid ones.
+//! Tests of valid certificates, and of the errors of invalid ones.
 
 use rcgen::{CertificateParams, KeyPair, date_time_ymd};
 
@@ -15,7 +15,7 @@ impl Folder {
         TlsFiles { certificate: self.0.path().join("cert.pem"), key: self.0.path().join("key.pem") }
     }
 
-    /// Writes a certificate that is valid until the end of a year, and its key.
+    /// Writes a certificate that is valid until the end of `until_year`, and its key.
     fn write(&self, until_year: i32) {
         let mut params = CertificateParams::new(vec!["studio.example".to_owned()]).expect("a name");
         params.not_before = date_time_ymd(2020, 1, 1);
@@ -40,7 +40,7 @@ fn errors_name_the_unusable_file() {
     let folder = Folder::new();
     folder.check_refused(&["cert.pem (SF_TLS_CERT)", "No such file"]);
     folder.write(2090);
-    Certificate::open(&folder.files()).expect("a fitting pair");
+    Certificate::open(&folder.files()).expect("a matching pair");
 
     let key = fs::read(folder.files().key).expect("reads");
     fs::remove_file(folder.files().key).expect("removes");
@@ -62,19 +62,19 @@ fn errors_name_the_unusable_file() {
 }
 
 #[test]
-fn validity_follows_from_the_dates() {
+fn the_dates_determine_the_validity() {
     let folder = Folder::new();
     folder.write(2021);
-    // The service uses an expired certificate and only warns.
+    // An expired certificate is used, and the service only warns.
     let certified = Certificate::open(&folder.files()).expect("opens").current();
-    let at = |secs| validity(&certified, UnixTime::since_unix_epoch(Duration::from_secs(secs)));
-    assert_eq!(at(1_500_000_000), Validity::NotYet);
-    assert_eq!(at(1_600_000_000), Validity::Valid);
-    assert_eq!(at(1_700_000_000), Validity::Expired);
+    let validity_at = |secs| validity(&certified, UnixTime::since_unix_epoch(Duration::from_secs(secs)));
+    assert_eq!(validity_at(1_500_000_000), Validity::NotYet);
+    assert_eq!(validity_at(1_600_000_000), Validity::Valid);
+    assert_eq!(validity_at(1_700_000_000), Validity::Expired);
 }
 
 #[test]
-fn a_reload_replaces_the_certificate_only_by_a_matching_pair() {
+fn a_reload_replaces_the_certificate_only_if_its_key_matches() {
     let folder = Folder::new();
     folder.write(2090);
     let certificate = Certificate::open(&folder.files()).expect("opens");
@@ -86,6 +86,6 @@ fn a_reload_replaces_the_certificate_only_by_a_matching_pair() {
     certificate.reload().expect_err("the key does not match");
     assert_eq!(certificate.current().cert, first);
     fs::write(folder.files().key, new_key).expect("writes");
-    certificate.reload().expect("fits");
+    certificate.reload().expect("the key matches");
     assert_ne!(certificate.current().cert, first);
 }

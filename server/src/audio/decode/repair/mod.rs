@@ -1,9 +1,9 @@
 //! Scans a file for damage that its reader would skip silently.
 //!
-//! After damage, readers resume at the next intact frame or page: the audio after it comes too
-//! early, without an error. They also read past the end of one stream into the next. So the file is
-//! scanned first: [`flac`], [`mp3`] and [`ogg`] find gaps and the start of a second stream, [`wav`]
-//! repairs headers.
+//! After damage, readers resume at the next intact frame or page without an error, so the audio
+//! after the damage comes too early. They also read past the end of one stream into the next.
+//! Therefore the file is scanned first: [`flac`], [`mp3`] and [`ogg`] find gaps and the start of a
+//! second stream, and [`wav`] repairs headers.
 
 mod flac;
 mod mp3;
@@ -24,31 +24,32 @@ use window::Window;
 /// How to read a file.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Repair {
-    /// Pieces to read instead of the file; if empty, the complete file.
+    /// Pieces to read instead of the whole file. If empty, the whole file is read.
     pub(super) pieces: Vec<Piece>,
-    /// Where audio is missing.
+    /// How gaps in the audio are found.
     pub(super) gaps: Gaps,
-    /// Whether another stream follows, which is not read.
+    /// Whether a second stream follows. It is not read.
     pub(super) is_chained: bool,
-    /// Whether the header holds a wrong length.
+    /// Whether the length in the header is wrong.
     pub(super) has_stale_size: bool,
 }
 
 /// How gaps in the audio are found.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) enum Gaps {
-    /// They are not found.
+    /// Gaps cannot be found.
     #[default]
     Unknown,
-    /// Packets have timestamps.
+    /// Gaps show in the timestamps of packets.
     ByTimestamp,
-    /// The packets with these numbers replace lost ones.
+    /// The packets with these numbers were inserted in place of lost ones.
     Packets(VecDeque<Range<u64>>),
-    /// Pages are lost after these positions, in frames; `end` is the position of the last page.
+    /// Pages are missing after each of the positions `holes`, in frames. `end` is the position of
+    /// the last page, in frames.
     Pages { holes: VecDeque<i64>, end: i64 },
 }
 
-/// Scans a complete file.
+/// Scans a complete file for damage.
 pub(super) fn scan_file(path: &Path) -> io::Result<Repair> {
     let mut file = Window::new(File::open(path)?)?;
     let start = after_tags(&mut file)?;
@@ -60,23 +61,23 @@ pub(super) fn scan_file(path: &Path) -> io::Result<Repair> {
     }
 }
 
-/// Scans only the header.
+/// Scans only the header of a file.
 pub(super) fn scan_header(path: &Path) -> io::Result<Repair> {
     wav::scan(&mut Window::new(File::open(path)?)?)
 }
 
-/// Where the audio begins after ID3v2 tags (ID3v2.4.0, section 3.1).
+/// Returns where the audio begins after ID3v2 tags, in bytes (ID3v2.4.0, section 3.1).
 fn after_tags(file: &mut Window<File>) -> io::Result<u64> {
-    let mut at = 0;
-    while let Some(size_bytes) = tag_bytes(file, at)? {
-        at += size_bytes;
+    let mut offset = 0;
+    while let Some(size_bytes) = tag_bytes(file, offset)? {
+        offset += size_bytes;
     }
-    Ok(at)
+    Ok(offset)
 }
 
-/// Size of the ID3v2 tag at `at`, if there is one.
-fn tag_bytes(file: &mut Window<File>, at: u64) -> io::Result<Option<u64>> {
-    let Some([b'I', b'D', b'3', _, _, flags, size @ ..]) = file.array::<10>(at)? else { return Ok(None) };
+/// Returns the size in bytes of the ID3v2 tag at `offset`, if there is one.
+fn tag_bytes(file: &mut Window<File>, offset: u64) -> io::Result<Option<u64>> {
+    let Some([b'I', b'D', b'3', _, _, flags, size @ ..]) = file.array::<10>(offset)? else { return Ok(None) };
     let size = size.iter().fold(0_u64, |size, byte| size << 7 | u64::from(byte & 0x7F));
     let footer = if flags & 0x10 != 0 { 10 } else { 0 };
     Ok(Some(10 + size + footer))

@@ -1,5 +1,5 @@
-//! MP3: a chain of frames, each as long as its header says. Where the chain is broken, silent
-//! frames replace the lost ones.
+//! Scans MP3 files. A file is a chain of frames, and each header determines the length of its
+//! frame. Where the chain is broken, silent frames are inserted in place of the lost ones.
 
 use std::fs::File;
 use std::io;
@@ -9,22 +9,22 @@ use super::window::Window;
 use super::{Gaps, Repair};
 use crate::audio::decode::input::Piece;
 
-/// Consecutive frame headers that confirm a frame.
+/// Number of consecutive frame headers that confirm a frame.
 const CONFIRMING_HEADERS: usize = 3;
 
 /// Tags that may follow the last frame: ID3v1, APEv2, ID3v2, Lyrics3.
 const TAGS: [&[u8; 3]; 4] = [b"TAG", b"APE", b"ID3", b"LYR"];
 
-/// A gap in the chain.
+/// A gap in the chain, from byte `start` to byte `end`.
 struct Gap {
     start: u64,
     end: u64,
-    /// Number of the first packet after it.
+    /// Number of packets before the gap. It is also the number of the first packet after the gap.
     packets_before: u64,
     lost_frames: u64,
 }
 
-/// Metadata in the first frame, in place of audio.
+/// Metadata that encoders put into the first frame in place of audio.
 #[derive(Debug, Clone, Copy, Default)]
 struct Info {
     frames: Option<u64>,
@@ -37,8 +37,8 @@ pub(super) fn scan(file: &mut Window<File>, start: u64) -> io::Result<Repair> {
     let mut chain = Chain { first, packets: 0, gaps: Vec::new(), end: start, is_chained: false };
     chain.follow(file, start, info.is_some())?;
     let audio_bytes = chain.end - start;
-    // The count also includes frames that a truncated file lacks at its end, so it is ignored
-    // there.
+    // The declared frame count includes frames that are missing at the end of a truncated file. So
+    // it is used only for complete files.
     let complete = info.filter(|info| info.size_bytes.is_some_and(|size_bytes| size_bytes <= audio_bytes));
     chain.count_lost(audio_bytes, complete.and_then(|info| info.frames));
     Ok(chain.repair())
@@ -53,71 +53,73 @@ struct Chain {
 }
 
 impl Chain {
-    /// Follows the chain to the end of the file or of the stream.
+    /// Follows the chain to the end of the file or of the first stream.
     fn follow(&mut self, file: &mut Window<File>, start: u64, has_info: bool) -> io::Result<()> {
-        let mut at = start;
-        while let Some(frame) = frame(file, at)?.filter(|frame| frame.is_like(&self.first)) {
-            if at > start && info(file, at, &frame)?.is_some() {
+        let mut offset = start;
+        while let Some(frame) = frame(file, offset)?.filter(|frame| frame.is_like(&self.first)) {
+            if offset > start && info(file, offset, &frame)?.is_some() {
                 self.is_chained = true;
                 return Ok(());
             }
-            let mut next = at + frame.size_bytes;
+            let mut next = offset + frame.size_bytes;
             if next > file.size_bytes() {
                 // The frame is truncated, so it is not read.
                 return Ok(());
             }
-            let is_packet = at > start || !has_info;
+            let is_packet = offset > start || !has_info;
             self.packets += u64::from(is_packet);
             self.end = next;
             if !continues(file, next, &self.first)? {
-                let Some(found) = self.resume(file, at + 1)? else { return Ok(()) };
+                let Some(found) = self.resume(file, offset + 1)? else { return Ok(()) };
                 if is_tag(file, next)? && info(file, found, &self.first)?.is_some() {
                     self.is_chained = true;
                     return Ok(());
                 }
-                // Either the next header is damaged, or the size in this one.
-                let from = if found < next { at } else { next };
-                self.packets -= u64::from(is_packet && from == at);
+                // Either the next header is damaged, or the size in this frame's header.
+                let from = if found < next { offset } else { next };
+                self.packets -= u64::from(is_packet && from == offset);
                 let packets_before = self.packets;
                 self.gaps.push(Gap { start: from, end: found, packets_before, lost_frames: 0 });
                 next = found;
             }
-            at = next;
-            self.end = at;
+            offset = next;
+            self.end = offset;
         }
         Ok(())
     }
 
-    /// Finds where the chain resumes.
-    fn resume(&self, file: &mut Window<File>, mut at: u64) -> io::Result<Option<u64>> {
-        while at < file.size_bytes() {
-            if confirmed_frame(file, at, Some(&self.first))?.is_some() {
-                return Ok(Some(at));
+    /// Returns the position in bytes where the chain resumes, or `None` if no confirmed frame
+    /// follows.
+    fn resume(&self, file: &mut Window<File>, mut offset: u64) -> io::Result<Option<u64>> {
+        while offset < file.size_bytes() {
+            if confirmed_frame(file, offset, Some(&self.first))?.is_some() {
+                return Ok(Some(offset));
             }
-            at += 1;
+            offset += 1;
         }
         Ok(None)
     }
 
-    /// Estimates the lost frames of each gap, from the frame count of the file or the mean frame
-    /// size.
+    /// Estimates the lost frames of each gap. Uses the file's declared frame count if there is one,
+    /// and otherwise the mean frame size.
     fn count_lost(&mut self, audio_bytes: u64, declared_frames: Option<u64>) {
         let gap_bytes: u64 = self.gaps.iter().map(|gap| gap.end - gap.start).sum();
         if gap_bytes == 0 {
             return;
         }
         let mean_bytes = (audio_bytes.saturating_sub(gap_bytes) / self.packets.max(1)).max(1);
-        let by_size = (gap_bytes + mean_bytes / 2) / mean_bytes;
+        let estimated_lost = (gap_bytes + mean_bytes / 2) / mean_bytes;
         // A lost frame has at least a header.
         let max = gap_bytes / HEADER_BYTES as u64;
-        let lost = declared_frames.map_or(by_size, |declared| declared.saturating_sub(self.packets)).min(max);
+        let lost =
+            declared_frames.map_or(estimated_lost, |declared| declared.saturating_sub(self.packets)).min(max);
         let (mut bytes, mut assigned) = (0, 0);
         for gap in &mut self.gaps {
             bytes += gap.end - gap.start;
-            let up_to_here =
+            let total_up_to_gap =
                 (lost as u128 * u128::from(bytes) + u128::from(gap_bytes / 2)) / u128::from(gap_bytes);
-            gap.lost_frames = up_to_here as u64 - assigned;
-            assigned = up_to_here as u64;
+            gap.lost_frames = total_up_to_gap as u64 - assigned;
+            assigned = total_up_to_gap as u64;
         }
     }
 
@@ -140,16 +142,17 @@ impl Chain {
     }
 }
 
-fn frame(file: &mut Window<File>, at: u64) -> io::Result<Option<Frame>> {
-    Ok(file.array(at)?.and_then(Frame::parse))
+fn frame(file: &mut Window<File>, offset: u64) -> io::Result<Option<Frame>> {
+    Ok(file.array(offset)?.and_then(Frame::parse))
 }
 
-/// The frame at `at` if others of the same stream (as `like`) follow it.
-fn confirmed_frame(file: &mut Window<File>, at: u64, like: Option<&Frame>) -> io::Result<Option<Frame>> {
-    let Some(first) = frame(file, at)?.filter(|frame| like.is_none_or(|like| frame.is_like(like))) else {
+/// Returns the frame at `offset` if frames of the same stream follow it. If `like` is set, the
+/// frame must also be of the stream of `like`.
+fn confirmed_frame(file: &mut Window<File>, offset: u64, like: Option<&Frame>) -> io::Result<Option<Frame>> {
+    let Some(first) = frame(file, offset)?.filter(|frame| like.is_none_or(|like| frame.is_like(like))) else {
         return Ok(None);
     };
-    let mut next = at + first.size_bytes;
+    let mut next = offset + first.size_bytes;
     for _ in 1..CONFIRMING_HEADERS {
         match frame(file, next)? {
             Some(frame) if frame.is_like(&first) => next += frame.size_bytes,
@@ -159,24 +162,24 @@ fn confirmed_frame(file: &mut Window<File>, at: u64, like: Option<&Frame>) -> io
     Ok(Some(first))
 }
 
-/// Whether a frame follows at `at`, or the file ends there.
-fn continues(file: &mut Window<File>, at: u64, like: &Frame) -> io::Result<bool> {
-    let has_frame = frame(file, at)?.is_some_and(|frame| frame.is_like(like));
-    Ok(has_frame || at + HEADER_BYTES as u64 > file.size_bytes())
+/// Whether a frame of the stream of `like` begins at `offset`, or the file ends there.
+fn continues(file: &mut Window<File>, offset: u64, like: &Frame) -> io::Result<bool> {
+    let has_frame = frame(file, offset)?.is_some_and(|frame| frame.is_like(like));
+    Ok(has_frame || offset + HEADER_BYTES as u64 > file.size_bytes())
 }
 
-fn is_tag(file: &mut Window<File>, at: u64) -> io::Result<bool> {
-    let mark = file.array::<3>(at)?;
-    Ok(mark.is_some_and(|mark| TAGS.contains(&&mark)))
+fn is_tag(file: &mut Window<File>, offset: u64) -> io::Result<bool> {
+    let marker = file.array::<3>(offset)?;
+    Ok(marker.is_some_and(|marker| TAGS.contains(&&marker)))
 }
 
-/// Reads the metadata that encoders put into the first frame: Xing's (`Xing`, `Info`) after empty
-/// side information, or Fraunhofer's (`VBRI`) 32 bytes after the header.
-fn info(file: &mut Window<File>, at: u64, frame: &Frame) -> io::Result<Option<Info>> {
-    let mark = HEADER_BYTES + frame.side_bytes();
-    let bytes = file.bytes(at, mark + 16)?;
-    let Some((before, xing)) = bytes.split_at_checked(mark) else { return Ok(None) };
-    // A checksum may follow the header.
+/// Reads the metadata that encoders put into the first frame. Xing's metadata (`Xing` or `Info`)
+/// follows empty side information; Fraunhofer's (`VBRI`) begins 32 bytes after the header.
+fn info(file: &mut Window<File>, offset: u64, frame: &Frame) -> io::Result<Option<Info>> {
+    let marker_offset = HEADER_BYTES + frame.side_bytes();
+    let bytes = file.bytes(offset, marker_offset + 16)?;
+    let Some((before, xing)) = bytes.split_at_checked(marker_offset) else { return Ok(None) };
+    // The first two bytes after the header may be a checksum, so they are not compared.
     let is_empty = before[HEADER_BYTES + 2..].iter().all(|byte| *byte == 0);
     if !is_empty {
         return Ok(None);
@@ -191,6 +194,6 @@ fn info(file: &mut Window<File>, at: u64, frame: &Frame) -> io::Result<Option<In
         let size_bytes = field(if flags & 1 != 0 { 12 } else { 8 }).filter(|_| flags & 2 != 0);
         return Ok(Some(Info { frames, size_bytes }));
     }
-    let fraunhofer = file.bytes(at + HEADER_BYTES as u64 + 32, 4)? == b"VBRI";
+    let fraunhofer = file.bytes(offset + HEADER_BYTES as u64 + 32, 4)? == b"VBRI";
     Ok(fraunhofer.then(Info::default))
 }

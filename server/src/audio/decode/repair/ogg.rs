@@ -1,4 +1,5 @@
-//! Ogg (RFC 3533): drops pages with a wrong checksum; the sequence numbers around them show where.
+//! Scans Ogg files (RFC 3533). Pages with a wrong checksum are dropped. Gaps in the sequence
+//! numbers of the remaining pages show where audio is missing.
 
 use std::fs::File;
 use std::io;
@@ -7,13 +8,13 @@ use super::window::Window;
 use super::{Gaps, Repair};
 use crate::audio::decode::input::Piece;
 
-/// Bytes of a page before its table of segments (RFC 3533, section 6).
+/// Number of bytes of a page before its segment table (RFC 3533, section 6).
 const HEAD_BYTES: usize = 27;
 
 /// Position of a page on which no packet ends.
 const NO_POSITION: i64 = -1;
 
-/// Bytes to search at a time for the next page.
+/// Number of bytes that are searched at a time for the next page.
 const CHUNK_BYTES: usize = 16 * 1024;
 
 const CAPTURE: &[u8; 4] = b"OggS";
@@ -31,21 +32,21 @@ pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {
     let table = checksum_table();
     let (mut holes, mut end) = (Vec::new(), 0);
     let mut last_page: Option<(u32, u32)> = None;
-    let (mut pieces, mut from, mut at) = (Vec::new(), 0, 0);
-    while at < file.size_bytes() {
-        let Some(page) = page(file, at, &table)? else {
-            if at > from {
-                pieces.push(Piece::File { start: from, length: at - from });
+    let (mut pieces, mut from, mut offset_bytes) = (Vec::new(), 0, 0);
+    while offset_bytes < file.size_bytes() {
+        let Some(page) = page(file, offset_bytes, &table)? else {
+            if offset_bytes > from {
+                pieces.push(Piece::File { start: from, length: offset_bytes - from });
             }
-            at = next_capture(file, at + 1)?;
-            from = at;
+            offset_bytes = next_capture(file, offset_bytes + 1)?;
+            from = offset_bytes;
             continue;
         };
-        at += page.size_bytes;
+        offset_bytes += page.size_bytes;
         match last_page {
-            // A second stream begins, which is not read.
+            // A second stream begins. It is not read.
             Some(_) if page.starts_stream => break,
-            // A page of another, interleaved stream.
+            // This page belongs to another, interleaved stream.
             Some((serial, _)) if page.serial != serial => continue,
             Some((_, number)) if page.number != number.wrapping_add(1) => holes.push(end),
             _ => {}
@@ -61,23 +62,23 @@ pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {
     Ok(Repair { pieces, gaps: Gaps::Pages { holes: holes.into(), end }, ..Repair::default() })
 }
 
-/// The page at `at`, if it is complete and correct.
-fn page(file: &mut Window<File>, at: u64, table: &[u32; 256]) -> io::Result<Option<Page>> {
-    let Some(head) = file.array::<HEAD_BYTES>(at)? else { return Ok(None) };
+/// Returns the page at `offset_bytes`, if it is complete and its checksum is correct.
+fn page(file: &mut Window<File>, offset_bytes: u64, table: &[u32; 256]) -> io::Result<Option<Page>> {
+    let Some(head) = file.array::<HEAD_BYTES>(offset_bytes)? else { return Ok(None) };
     if !head.starts_with(CAPTURE) || head[4] != 0 {
         return Ok(None);
     }
     let segments = usize::from(head[26]);
-    let lengths = file.bytes(at + HEAD_BYTES as u64, segments)?;
+    let lengths = file.bytes(offset_bytes + HEAD_BYTES as u64, segments)?;
     let body: usize = lengths.iter().map(|length| usize::from(*length)).sum();
     let size = HEAD_BYTES + segments + body;
-    let bytes = file.bytes(at, size)?;
+    let bytes = file.bytes(offset_bytes, size)?;
     if bytes.len() < size {
         return Ok(None);
     }
     let field =
         |from: usize| u32::from_le_bytes([head[from], head[from + 1], head[from + 2], head[from + 3]]);
-    // The checksum field counts as zeros.
+    // The checksum is computed with its own field set to zero.
     let sum = checksum(0, &bytes[..22], table);
     let sum = checksum(checksum(sum, &[0; 4], table), &bytes[26..], table);
     let position = i64::from(field(10)) << 32 | i64::from(field(6));
@@ -91,19 +92,20 @@ fn page(file: &mut Window<File>, at: u64, table: &[u32; 256]) -> io::Result<Opti
     Ok((sum == field(22)).then_some(page))
 }
 
-/// Where the next page may begin.
-fn next_capture(file: &mut Window<File>, mut at: u64) -> io::Result<u64> {
-    while at < file.size_bytes() {
-        let bytes = file.bytes(at, CHUNK_BYTES)?;
+/// Returns the offset of the next capture pattern from `offset_bytes` on, or the end of the file.
+fn next_capture(file: &mut Window<File>, mut offset_bytes: u64) -> io::Result<u64> {
+    while offset_bytes < file.size_bytes() {
+        let bytes = file.bytes(offset_bytes, CHUNK_BYTES)?;
         if let Some(offset) = bytes.windows(CAPTURE.len()).position(|bytes| bytes == CAPTURE) {
-            return Ok(at + offset as u64);
+            return Ok(offset_bytes + offset as u64);
         }
-        at += (CHUNK_BYTES - (CAPTURE.len() - 1)) as u64;
+        offset_bytes += (CHUNK_BYTES - (CAPTURE.len() - 1)) as u64;
     }
-    Ok(at)
+    Ok(offset_bytes)
 }
 
-/// The polynomial 0x04c11db7 without reflection, from zero (RFC 3533, section 6, field 7).
+/// Computes the CRC with the polynomial 0x04c11db7, not reflected, from zero (RFC 3533, section 6,
+/// field 7).
 fn checksum(sum: u32, bytes: &[u8], table: &[u32; 256]) -> u32 {
     bytes.iter().fold(sum, |sum, byte| sum << 8 ^ table[usize::from((sum >> 24) as u8 ^ byte)])
 }

@@ -1,5 +1,5 @@
-//! WAV: files above 4 GiB (EBU Tech 3306: RF64, ITU-R BS.2088: BW64), and headers that were never
-//! completed.
+//! Repairs the headers of WAV files that are larger than 4 GiB (RF64 of EBU Tech 3306, BW64 of
+//! ITU-R BS.2088), and headers that were never completed.
 
 use std::fs::File;
 use std::io;
@@ -8,20 +8,21 @@ use super::Repair;
 use super::window::Window;
 use crate::audio::decode::input::Piece;
 
-/// A 32-bit size that stands for the 64-bit size in `ds64`, or for an unknown one.
+/// A 32-bit size with this value means that the size is unknown, or is stored as 64 bits in the
+/// chunk `ds64`.
 const SIZE_IN_DS64: u32 = u32::MAX;
 
-/// Longest header that is repaired, in bytes.
+/// Maximum length of a header that is repaired, in bytes.
 const HEADER_MAX_BYTES: u64 = 64 * 1024;
 
-/// Maximum number of chunks before the samples.
+/// Maximum number of chunks before the chunk with the samples.
 const CHUNKS_MAX: usize = 1_000;
 
 pub(super) fn scan(file: &mut Window<File>) -> io::Result<Repair> {
     Ok(repaired_header(file)?.unwrap_or_default())
 }
 
-/// The repair of a header that needs one.
+/// Returns the repair of a header, or `None` if the header needs none.
 fn repaired_header(file: &mut Window<File>) -> io::Result<Option<Repair>> {
     let Some([a, b, c, d, size @ .., w, x, y, z]) = file.array::<12>(0)? else { return Ok(None) };
     let is_wide = [*b"RF64", *b"BW64"].contains(&[a, b, c, d]);
@@ -30,14 +31,14 @@ fn repaired_header(file: &mut Window<File>) -> io::Result<Option<Repair>> {
     }
     let Some(data) = data_chunk(file)? else { return Ok(None) };
     let left_bytes = file.size_bytes() - data.start;
-    // A header written before the samples holds only its own size, or zero.
+    // A header that was written before the samples contains only its own size, or zero.
     let is_unfinished = left_bytes > 0 && u64::from(u32::from_le_bytes(size)) + 8 <= data.start;
     let declared_bytes = match data.size {
         SIZE_IN_DS64 if is_wide => data.wide_size.unwrap_or(0),
         size => u64::from(size),
     };
-    // If the size of the samples exceeds both the file and its RIFF size, the complete file is
-    // read.
+    // If the declared size of the samples exceeds both the file and its RIFF size, all bytes to the
+    // end of the file are read.
     let file_bytes = u64::from(u32::from_le_bytes(size)) + 8;
     let is_too_large =
         !is_wide && left_bytes > 0 && declared_bytes > left_bytes && data.start + declared_bytes > file_bytes;
@@ -60,30 +61,30 @@ fn repaired_header(file: &mut Window<File>) -> io::Result<Option<Repair>> {
 }
 
 struct Data {
-    /// Where the samples begin.
+    /// Where the samples begin in the file, in bytes.
     start: u64,
     size: u32,
-    /// Its size by a chunk `ds64` before it.
+    /// Size of the samples in bytes that an earlier chunk `ds64` contains.
     wide_size: Option<u64>,
 }
 
-/// The chunk with the samples, if it comes early enough.
+/// Finds the chunk with the samples, if it begins within [`HEADER_MAX_BYTES`].
 fn data_chunk(file: &mut Window<File>) -> io::Result<Option<Data>> {
-    let (mut at, mut wide_size) = (12, None);
+    let (mut offset_bytes, mut wide_size) = (12, None);
     for _ in 0..CHUNKS_MAX {
-        let Some([kind @ .., a, b, c, d]) = file.array::<8>(at)? else { return Ok(None) };
+        let Some([kind @ .., a, b, c, d]) = file.array::<8>(offset_bytes)? else { return Ok(None) };
         let size = u32::from_le_bytes([a, b, c, d]);
-        let start = at + 8;
+        let start = offset_bytes + 8;
         if start > HEADER_MAX_BYTES {
             return Ok(None);
         }
         match &kind {
             b"data" => return Ok(Some(Data { start, size, wide_size })),
-            // The size of the samples follows that of the file.
+            // In `ds64`, the size of the samples comes after the size of the file.
             b"ds64" => wide_size = file.array::<8>(start + 8)?.map(u64::from_le_bytes),
             _ => {}
         }
-        at = start + u64::from(size) + u64::from(size % 2);
+        offset_bytes = start + u64::from(size) + u64::from(size % 2);
     }
     Ok(None)
 }

@@ -2,14 +2,14 @@
 
 use std::io::{self, Read, Seek, SeekFrom};
 
-/// Size of the buffer.
+/// Size of the buffer, in bytes.
 const BUFFER_BYTES: u64 = 256 * 1024;
 
-/// Bytes before the requested position that are buffered too, because scanners look ahead and
-/// return.
+/// Number of bytes before the requested position that are buffered too, because scanners read ahead
+/// and then come back.
 const LOOK_BEHIND_BYTES: u64 = 32 * 1024;
 
-/// A file with a part of it in memory.
+/// A file of which a part is buffered in memory.
 pub(super) struct Window<R> {
     file: R,
     size_bytes: u64,
@@ -27,22 +27,22 @@ impl<R: Read + Seek> Window<R> {
         self.size_bytes
     }
 
-    /// Reads `length` bytes from `at`, or fewer at the end of the file; at most 64 KiB.
-    pub(super) fn bytes(&mut self, at: u64, length: usize) -> io::Result<&[u8]> {
-        let end = at.saturating_add(length as u64).min(self.size_bytes);
-        let at = at.min(end);
-        if at < self.start || end > self.start + self.buffer.len() as u64 {
-            self.start = at.saturating_sub(LOOK_BEHIND_BYTES);
+    /// Reads `length` bytes from `offset`, at most 64 KiB. Returns fewer at the end of the file.
+    pub(super) fn bytes(&mut self, offset: u64, length: usize) -> io::Result<&[u8]> {
+        let end = offset.saturating_add(length as u64).min(self.size_bytes);
+        let offset = offset.min(end);
+        if offset < self.start || end > self.start + self.buffer.len() as u64 {
+            self.start = offset.saturating_sub(LOOK_BEHIND_BYTES);
             self.file.seek(SeekFrom::Start(self.start))?;
             self.buffer.clear();
             self.file.by_ref().take(BUFFER_BYTES).read_to_end(&mut self.buffer)?;
         }
         let index = |byte: u64| ((byte - self.start) as usize).min(self.buffer.len());
-        Ok(&self.buffer[index(at)..index(end)])
+        Ok(&self.buffer[index(offset)..index(end)])
     }
 
-    /// Reads `N` bytes; `None` if the file ends before.
-    pub(super) fn array<const N: usize>(&mut self, at: u64) -> io::Result<Option<[u8; N]>> {
-        Ok(self.bytes(at, N)?.try_into().ok())
+    /// Reads `N` bytes from `offset`. Returns `None` if the file ends earlier.
+    pub(super) fn array<const N: usize>(&mut self, offset: u64) -> io::Result<Option<[u8; N]>> {
+        Ok(self.bytes(offset, N)?.try_into().ok())
     }
 }
