@@ -1,10 +1,11 @@
-/** Reading the float WAV files that the service sends. */
+/** Reads the WAV files of 32-bit float samples that the service sends. */
 
-/** Channels of 32-bit float samples. */
+/** The samples of each channel, and their sample rate. */
 export type FloatAudio = { channels: Float32Array<ArrayBuffer>[]; sampleRateHz: number };
 
-/** Maximum number of channels of a file. */
+/** Maximum number of channels of a file that the page reads. */
 const CHANNELS_MAX = 8;
+/** Format tags of WAVE files, from Microsoft's mmreg.h. */
 const FORMAT_FLOAT = 3;
 const FORMAT_EXTENSIBLE = 0xfffe;
 
@@ -21,7 +22,7 @@ function tagAt(view: DataView, offset: number): string {
 export type FloatWavLayout = {
   channels: number;
   sampleRateHz: number;
-  /** Bytes before the first sample. */
+  /** Number of bytes before the first sample. */
   startBytes: number;
   frames: number;
 };
@@ -29,7 +30,7 @@ export type FloatWavLayout = {
 /**
  * Reads the layout of a WAV file of 32-bit float samples from its first bytes.
  *
- * @throws {Error} that names the format of the bytes.
+ * @throws {Error} if the bytes have another format, which the message names.
  */
 export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
   const view = new DataView(bytes);
@@ -50,20 +51,21 @@ export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
       channels = view.getUint16(start + 2, true);
       sampleRateHz = view.getUint32(start + 4, true);
       if (format !== FORMAT_FLOAT || bits !== 32 || channels < 1 || channels > CHANNELS_MAX) {
-        throw new Error(`The audio has ${channels} channels of ${bits} bits, format ${format}; expected 32-bit float.`);
+        throw new Error(`The audio has ${channels} channels of ${bits} bits, format ${format}; the page reads up to ${CHANNELS_MAX} channels of 32-bit float.`);
       }
     } else if (tag === 'data' && channels > 0) {
       return { channels, sampleRateHz, startBytes: start, frames: Math.floor(size / (4 * channels)) };
     }
     offset = start + size + (size % 2);
   }
-  throw new Error('The audio ends before its samples.');
+  throw new Error('The WAV file ends before its first sample.');
 }
 
 /**
- * Reads the channels of a WAV file of 32-bit float samples; of a truncated file, those that it has.
+ * Reads the channels of a WAV file of 32-bit float samples. If the file is truncated, reads the
+ * frames that it has.
  *
- * @throws {Error} that names the format of the bytes.
+ * @throws {Error} if the bytes have another format, which the message names.
  */
 export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   const { channels, sampleRateHz, startBytes, frames } = readFloatWavLayout(bytes);
@@ -71,7 +73,7 @@ export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   return { channels: splitChannels(new DataView(bytes), startBytes, availableFrames, channels), sampleRateHz };
 }
 
-/** Separates interleaved 32-bit float samples, as in a WAV file, into channels. */
+/** Separates interleaved 32-bit float samples in the byte order of WAV files into channels. */
 export function readFloatSamples(bytes: ArrayBuffer, channels: number): Float32Array<ArrayBuffer>[] {
   return splitChannels(new DataView(bytes), 0, Math.floor(bytes.byteLength / (4 * channels)), channels);
 }

@@ -136,7 +136,7 @@ function withoutSource(effect: Effect, id: string): Effect {
 
 /**
  * Returns whether each track is audible, by its id. Muted tracks are not audible. While any track
- * is soloed, other tracks are audible only if they feed a soloed track or a soloed track feeds them.
+ * is soloed, a track is audible only if it feeds a soloed track or a soloed track feeds it.
  */
 export function audibleTracks(project: Project): Map<string, boolean> {
   const soloed = project.tracks.filter((track) => track.solo);
