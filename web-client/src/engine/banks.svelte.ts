@@ -73,7 +73,7 @@ export class Banks {
     void this.#loadQueue(this.#engine);
   }
 
-  /** Marks all banks as outdated, after SoundFonts changed. The next {@link assign} loads new ones. */
+  /** Marks all banks as outdated, so the next {@link assign} loads new banks for all tracks. */
   forget(): void {
     for (const bank of this.#banks.values()) bank.outdated = true;
   }

@@ -1,8 +1,9 @@
 /** Decides whether and when a failed request is repeated. */
 import { ApiError } from '../../api/client';
 
-/** Delay before the second attempt, in seconds. It doubles for each further attempt up to the limit. */
+/** Delay before the second attempt, in seconds. It doubles before each further attempt. */
 const FIRST_DELAY_SECS = 1;
+/** Maximum of this delay, in seconds. */
 const LONGEST_DELAY_SECS = 30;
 
 /**
@@ -14,8 +15,8 @@ export function isTemporary(error: unknown): error is ApiError {
 }
 
 /**
- * Returns the seconds to wait after `failures` failed attempts in a row. The service's `Retry-After`
- * can make the delay longer.
+ * Returns the seconds to wait after `failures` failed attempts in a row. The `Retry-After` of the
+ * service can make the delay longer.
  */
 export function retryDelaySecs(failures: number, error: ApiError): number {
   return Math.max(Math.min(FIRST_DELAY_SECS * 2 ** (failures - 1), LONGEST_DELAY_SECS), error.retryAfterSecs);

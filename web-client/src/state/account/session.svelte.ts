@@ -107,7 +107,7 @@ export class Session {
         this.#enter(user);
         return;
       } catch (error) {
-        // After 401 `onUnauthorised` has removed the token. Other errors say nothing about the token.
+        // After 401 `onUnauthorised` has removed the token. Other errors do not concern the token.
         if (!(error instanceof ApiError) || error.status !== 401) throw error;
       }
     }

@@ -33,7 +33,7 @@ export class AutomationCommands {
     this.#effectCatalog = effectCatalog;
   }
 
-  /** Returns the index of the selected point in a lane; null if no point of the lane is selected. */
+  /** Returns the index of the selected point if it is in the lane; null if it is not. */
   selectedIn(owner: string, target: string): number | null {
     const selected = this.#selected;
     if (selected?.owner !== owner || selected.target !== target) return null;

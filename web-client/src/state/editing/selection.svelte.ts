@@ -20,7 +20,7 @@ export class Selection {
   readonly track: Track | null = $derived.by(
     () => this.#project().tracks.find((track) => track.id === this.trackId) ?? null,
   );
-  /** Id of the selected track, or `MASTER_ID`; null if neither a track nor the master is selected. */
+  /** Id of the selected track, or `MASTER_ID` for the master; null if neither is selected. */
   readonly owner: string | null = $derived(this.isMaster ? MASTER_ID : (this.track?.id ?? null));
   /** Name and colour of the selected track or the master. */
   readonly channel: { name: string; color: string } | null = $derived(
@@ -65,7 +65,7 @@ export class Selection {
     this.focus = 'tracks';
   }
 
-  /** Selects the first track with notes of a newly opened song, and its clip with the most notes. */
+  /** Selects the first track with notes of a newly opened song, and the clip with most notes. */
   startWith(project: Project): void {
     this.notes = new Set();
     this.isMaster = false;

@@ -24,7 +24,7 @@ export class AutomatedValues {
     });
   }
 
-  /** Returns the value of a target of a track or the master; null if the target is not automated. */
+  /** Returns the value of a target of a track or the master; null if it is not automated. */
   of(owner: string, target: string): number | null {
     const { project } = this.#song;
     const points = lanesOf(project, owner).find((lane) => lane.target === target)?.points ?? [];

@@ -6,7 +6,7 @@ import type { Preferences } from '../view/preferences.svelte';
 export class SoundSource {
   readonly #session: Session;
   readonly #preferences: Preferences;
-  /** The renderer in use. It is the browser if the service cannot render, whatever the preference. */
+  /** The renderer in use. A service that cannot render is not used, whatever the preference. */
   readonly current: InstrumentSound = $derived.by(() => {
     const { capabilities } = this.#session;
     if (capabilities && !capabilities.soundfont_render) return 'client';

@@ -9,7 +9,7 @@ import { saveBlob } from '../download';
 /** A finished export, and the song at the time when the export started. */
 export type Exported = { project: Project; result: RenderResult; title: string };
 
-/** State of an export. `progress` is 0..1; `taskId` is null until the service has started the task. */
+/** State of an export. `progress` is 0..1; `taskId` is null until the service starts the task. */
 export type ExportState =
   | { kind: 'idle' }
   | { kind: 'running'; taskId: string | null; progress: number; message: string; cancelling: boolean }

@@ -47,7 +47,7 @@ export class Preferences {
     this.#remember();
   }
 
-  /** Grid step, in ticks, of commands that need a step even while snapping is off: a sixteenth then. */
+  /** Grid step in ticks of commands that always need one. If snapping is off, it is a sixteenth. */
   get stepTicks(): number {
     return this.#stored.snapTicks || TICKS_PER_QUARTER / 4;
   }
