@@ -1,6 +1,6 @@
 /**
- * Addresses of the engine's files. Each contains the build of the page, so that the browser's cache
- * does not return a file of another build.
+ * Addresses of the engine's files. Each address contains the build of the page. Otherwise the
+ * browser's cache could return a file of another build.
  */
 
 const build = document.querySelector<HTMLMetaElement>('meta[name="songfoundry-build"]')?.content ?? '';

@@ -85,7 +85,7 @@ export class TrackCommands {
     if (change.removedControls === 0 && laterChanges === 0) return;
     const result =
       change.removedControls > 0
-        ? `The program change at the start of ${track.name} was removed, so that ${preset.name} plays.`
+        ? `The program change at the start of ${track.name} was removed, because it would replace ${preset.name}.`
         : `${track.name} plays ${preset.name}.`;
     const remaining =
       laterChanges > 0
