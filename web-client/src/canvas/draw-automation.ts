@@ -55,24 +55,24 @@ export function drawAutomation(context: CanvasRenderingContext2D, scene: Automat
 /** Returns the corners of the line that draws the curve from the left to the right of the view. */
 function cornersOf(scene: AutomationScene, widthPx: number, heightPx: number): [x: number, y: number][] {
   const { view, points, scale } = scene;
-  const first = points[0];
-  const last = points.at(-1);
-  if (!first || !last) return [];
+  const firstPoint = points[0];
+  const lastPoint = points.at(-1);
+  if (!firstPoint || !lastPoint) return [];
   const y = (value: number): number => yOfValue(scale, value, heightPx);
   const corners: [number, number][] = [];
-  if (view.x(first.tick) > 0) corners.push([0, y(first.value)]);
+  if (view.x(firstPoint.tick) > 0) corners.push([0, y(firstPoint.value)]);
   points.forEach((point, index) => {
-    const next = points[index + 1];
+    const nextPoint = points[index + 1];
     const left = view.x(point.tick);
-    const right = next ? view.x(next.tick) : widthPx;
+    const right = nextPoint ? view.x(nextPoint.tick) : widthPx;
     if (right < 0 || left > widthPx) return;
     corners.push([left, y(point.value)]);
-    if (!next) return;
+    if (!nextPoint) return;
     if (scale.stepped || point.curve === 'step') corners.push([right, y(point.value)]);
-    else corners.push(...cornersBetween(scene, point, next, [Math.max(0, left), Math.min(widthPx, right)], heightPx));
-    corners.push([right, y(next.value)]);
+    else corners.push(...cornersBetween(scene, point, nextPoint, [Math.max(0, left), Math.min(widthPx, right)], heightPx));
+    corners.push([right, y(nextPoint.value)]);
   });
-  corners.push([Math.max(widthPx, view.x(last.tick)), y(last.value)]);
+  corners.push([Math.max(widthPx, view.x(lastPoint.tick)), y(lastPoint.value)]);
   return corners;
 }
 

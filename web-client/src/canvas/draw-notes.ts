@@ -103,14 +103,14 @@ function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthP
 
 /** Darkens the time before and after the item. */
 function shadeOutside(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
-  const start = scene.view.x(scene.item.start_tick);
-  const end = scene.view.x(scene.item.start_tick + scene.item.length_ticks);
+  const startX = scene.view.x(scene.item.start_tick);
+  const endX = scene.view.x(scene.item.start_tick + scene.item.length_ticks);
   context.fillStyle = withAlpha(palette().ground, 0.6);
-  if (start > 0) context.fillRect(0, 0, Math.min(widthPx, start), heightPx);
-  if (end < widthPx) context.fillRect(Math.max(0, end), 0, widthPx, heightPx);
+  if (startX > 0) context.fillRect(0, 0, Math.min(widthPx, startX), heightPx);
+  if (endX < widthPx) context.fillRect(Math.max(0, endX), 0, widthPx, heightPx);
   context.fillStyle = withAlpha(scene.track.color, 0.7);
-  context.fillRect(Math.round(start), 0, 1, heightPx);
-  context.fillRect(Math.round(end), 0, 1, heightPx);
+  context.fillRect(Math.round(startX), 0, 1, heightPx);
+  context.fillRect(Math.round(endX), 0, 1, heightPx);
 }
 
 /** Draws the keyboard at the left of the piano roll; `pressedKeys` are highlighted. */

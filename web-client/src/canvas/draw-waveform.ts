@@ -56,16 +56,16 @@ export function drawWaveform(context: CanvasRenderingContext2D, scene: WaveformS
   const right = Math.min(box.widthPx, box.left + box.width, secs.length - 1);
   context.fillStyle = color;
   for (let x = Math.max(0, Math.ceil(box.left)); x < right; x++) {
-    const from = ((secs[x] ?? 0) - startSecs) * source.sampleRateHz;
-    const to = ((secs[x + 1] ?? 0) - startSecs) * source.sampleRateHz;
-    if (to <= 0 || from >= lengthFrames) continue;
-    const frame = item.loop ? Math.max(0, from) % availableFrames : Math.max(0, from);
-    const range = frame >= availableFrames ? null : rangeOf(waveform, offsetFrames + frame, offsetFrames + frame + to - from);
+    const fromFrame = ((secs[x] ?? 0) - startSecs) * source.sampleRateHz;
+    const toFrame = ((secs[x + 1] ?? 0) - startSecs) * source.sampleRateHz;
+    if (toFrame <= 0 || fromFrame >= lengthFrames) continue;
+    const frame = item.loop ? Math.max(0, fromFrame) % availableFrames : Math.max(0, fromFrame);
+    const range = frame >= availableFrames ? null : rangeOf(waveform, offsetFrames + frame, offsetFrames + frame + toFrame - fromFrame);
     if (!range) continue;
-    const scale = (gain * fadeGain(item, (from + to) / 2, lengthFrames) * box.height) / 2;
-    const high = Math.min(box.height / 2, Math.max(0, range[1]) * scale);
-    const low = Math.max(-box.height / 2, Math.min(0, range[0]) * scale);
-    context.fillRect(x, middle - high, 1, Math.max(1, high - low));
+    const scale = (gain * fadeGain(item, (fromFrame + toFrame) / 2, lengthFrames) * box.height) / 2;
+    const highPx = Math.min(box.height / 2, Math.max(0, range[1]) * scale);
+    const lowPx = Math.max(-box.height / 2, Math.min(0, range[0]) * scale);
+    context.fillRect(x, middle - highPx, 1, Math.max(1, highPx - lowPx));
   }
 }
 

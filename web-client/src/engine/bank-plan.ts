@@ -42,8 +42,8 @@ export function planBanks(
     const soundfontTracks = tracks.filter((track) => track.soundfontId === soundfontId);
     const soundfontBankIds = new Map<string, string>();
     for (const track of soundfontTracks) {
-      const current = banksById.get(previousBankIds.get(track.trackId) ?? '');
-      const bank = covers(current, track) ? current : banks.find((candidate) => covers(candidate, track));
+      const currentBank = banksById.get(previousBankIds.get(track.trackId) ?? '');
+      const bank = covers(currentBank, track) ? currentBank : banks.find((candidate) => covers(candidate, track));
       if (bank) soundfontBankIds.set(track.trackId, bank.id);
     }
     let uncoveredTracks = soundfontTracks.filter((track) => !soundfontBankIds.has(track.trackId));

@@ -48,8 +48,8 @@ export class Banks {
   assign(engine: EngineClient, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
     if (engine !== this.#engine) this.#startOver(engine);
     const newId = (soundfontId: string): string => `${soundfontId} ${++this.#bankCount}`;
-    const current = [...this.#banks.values()].filter((bank) => !bank.outdated);
-    const plan = planBanks(tracks, current, this.#bankIds, newId);
+    const currentBanks = [...this.#banks.values()].filter((bank) => !bank.outdated);
+    const plan = planBanks(tracks, currentBanks, this.#bankIds, newId);
     this.#bankIds = plan.bankIds;
     this.#dropUnused(engine, plan.newBanks.length);
     for (const newBank of plan.newBanks) {
@@ -134,8 +134,8 @@ export class Banks {
   async #loadQueue(engine: EngineClient): Promise<void> {
     if (this.#isLoading) return;
     this.#isLoading = true;
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
-      const { bank, done } = next;
+    for (let entry = this.#queue.shift(); entry; entry = this.#queue.shift()) {
+      const { bank, done } = entry;
       const target = this.#engine ?? engine;
       try {
         if (!target.ended) await this.#load(target, bank);

@@ -96,11 +96,11 @@ export class ClipAudio {
 
   /** Resolves when every file of the project is loaded or has failed to load. */
   async settled(): Promise<void> {
-    let last: Promise<void>;
+    let lastLoading: Promise<void>;
     do {
-      last = this.#loading;
-      await last;
-    } while (last !== this.#loading);
+      lastLoading = this.#loading;
+      await lastLoading;
+    } while (lastLoading !== this.#loading);
   }
 
   #startOver(engine: EngineClient): void {
@@ -157,9 +157,9 @@ export class ClipAudio {
   }
 
   async *#chunks(id: string, startBytes: number, bytes: number, rateHz: number): AsyncGenerator<Uint8Array> {
-    for (let from = 0; from < bytes; from += CHUNK_BYTES) {
-      const to = Math.min(bytes, from + CHUNK_BYTES);
-      yield new Uint8Array(await audioSamples(this.#api, id, rateHz, [startBytes + from, startBytes + to]));
+    for (let fromByte = 0; fromByte < bytes; fromByte += CHUNK_BYTES) {
+      const toByte = Math.min(bytes, fromByte + CHUNK_BYTES);
+      yield new Uint8Array(await audioSamples(this.#api, id, rateHz, [startBytes + fromByte, startBytes + toByte]));
     }
   }
 
@@ -173,10 +173,10 @@ export class ClipAudio {
     this.#fetchingClips.add(clipKey);
     try {
       const frameBytes = 4 * layout.channels;
-      const from = layout.startBytes + block.sourceFrame * frameBytes;
-      const to = from + Math.min(BLOCK_FRAMES, block.frames) * frameBytes;
+      const fromByte = layout.startBytes + block.sourceFrame * frameBytes;
+      const toByte = fromByte + Math.min(BLOCK_FRAMES, block.frames) * frameBytes;
       const [left, right = left] = readFloatSamples(
-        await audioSamples(this.#api, file.id, engine.context.sampleRate, [from, to]),
+        await audioSamples(this.#api, file.id, engine.context.sampleRate, [fromByte, toByte]),
         layout.channels,
       );
       // The engine may have put another file in the slot during the request.

@@ -89,7 +89,7 @@ export class Player {
   #startTick = 0;
   /** The target that the engine should play. Each change of the song replaces the target. */
   #target: Target = { project: null, audition: null, version: 0 };
-  /** The target that the engine has received last, the same object; null for a new engine. */
+  /** The last target that the engine received; null for a new engine. Compared by identity. */
   #appliedTarget: PlayableTarget | null = null;
   /** The run of {@link #applyTargets} that is in progress, or null. */
   #updating: Promise<void> | null = null;
@@ -234,9 +234,9 @@ export class Player {
    * calls this method runs again when the engine changes.
    */
   watchLoudness(): () => void {
-    const end = this.engine?.onMeters((meters) => (this.loudness = meters));
+    const stopMeasuring = this.engine?.onMeters((meters) => (this.loudness = meters));
     return () => {
-      end?.();
+      stopMeasuring?.();
       this.loudness = null;
     };
   }
@@ -323,11 +323,11 @@ export class Player {
    * browser cannot run the engine.
    */
   async #engineAt(sampleRateHz: number): Promise<EngineClient | null> {
-    const old = this.engine;
-    if (old?.context.sampleRate === sampleRateHz) return old;
+    const previousEngine = this.engine;
+    if (previousEngine?.context.sampleRate === sampleRateHz) return previousEngine;
     if (this.#state.kind === 'unavailable') return null;
     this.#leaveEngine({ kind: 'starting' });
-    await old?.close();
+    await previousEngine?.close();
     try {
       const engine = await EngineClient.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
       engine.onStatus((status) => this.#receiveStatus(engine, status));

@@ -11,10 +11,10 @@ export class PresetNeeds {
   /** Returns the presets of all SoundFont tracks. Asks the engine only about changed tracks. */
   of(engine: EngineClient, project: Project): TrackNeeds[] {
     const soundfontTracks = project.tracks.filter((track) => track.kind === 'instrument' && track.synth_engine?.type === 'soundfont');
-    const changed = soundfontTracks.filter((track) => this.#presetsOf(track) === undefined);
-    if (changed.length > 0) {
-      const presets = engine.presetsUsed({ ...project, tracks: changed.map(soundsOnly) });
-      changed.forEach((track, index) => {
+    const changedTracks = soundfontTracks.filter((track) => this.#presetsOf(track) === undefined);
+    if (changedTracks.length > 0) {
+      const presets = engine.presetsUsed({ ...project, tracks: changedTracks.map(soundsOnly) });
+      changedTracks.forEach((track, index) => {
         this.#cache.set(track.items, { instrument: instrumentKey(track), presets: presets[index] ?? [] });
       });
     }

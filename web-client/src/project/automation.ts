@@ -102,9 +102,9 @@ export function timeBetween(tempoMap: readonly TempoPoint[], from: number, to: n
 /** Returns the value of a curve at a tick; null for a curve without points. */
 export function valueAtTick(points: readonly AutomationPoint[], tempoMap: readonly TempoPoint[], tick: number): number | null {
   const nextIndex = points.findIndex((point) => point.tick > tick);
-  const start = points[nextIndex === -1 ? points.length - 1 : nextIndex - 1];
-  const end = nextIndex === -1 ? undefined : points[nextIndex];
-  if (!start) return end?.value ?? null;
-  if (!end) return start.value;
-  return start.value + (end.value - start.value) * progressAt(start.curve, timeBetween(tempoMap, start.tick, end.tick)(tick));
+  const startPoint = points[nextIndex === -1 ? points.length - 1 : nextIndex - 1];
+  const endPoint = nextIndex === -1 ? undefined : points[nextIndex];
+  if (!startPoint) return endPoint?.value ?? null;
+  if (!endPoint) return startPoint.value;
+  return startPoint.value + (endPoint.value - startPoint.value) * progressAt(startPoint.curve, timeBetween(tempoMap, startPoint.tick, endPoint.tick)(tick));
 }

@@ -59,11 +59,11 @@ function automates(lane: AutomationLane, effectId: string): boolean {
 /** Moves an effect within its chain; `index` is its index after the move. */
 export function moveEffect(project: Project, owner: string, id: string, index: number): Project {
   const effects = effectsOf(project, owner);
-  const from = effects.findIndex((effect) => effect.id === id);
-  const effect = effects[from];
-  const to = Math.min(effects.length - 1, Math.max(0, index));
-  if (!effect || to === from) return project;
-  return withEffects(project, owner, effects.toSpliced(from, 1).toSpliced(to, 0, effect));
+  const fromIndex = effects.findIndex((effect) => effect.id === id);
+  const effect = effects[fromIndex];
+  const toIndex = Math.min(effects.length - 1, Math.max(0, index));
+  if (!effect || toIndex === fromIndex) return project;
+  return withEffects(project, owner, effects.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, effect));
 }
 
 /** Inserts a copy of an effect after it and returns the id of the copy. */
@@ -73,11 +73,11 @@ export function duplicateEffect(
   id: string,
 ): { project: Project; effectId: string } | null {
   const effects = effectsOf(project, owner);
-  const from = effects.findIndex((effect) => effect.id === id);
-  const effect = effects[from];
+  const fromIndex = effects.findIndex((effect) => effect.id === id);
+  const effect = effects[fromIndex];
   if (!effect) return null;
   const copy: Effect = { ...effect, id: newId('effect') };
-  return { project: withEffects(project, owner, effects.toSpliced(from + 1, 0, copy)), effectId: copy.id };
+  return { project: withEffects(project, owner, effects.toSpliced(fromIndex + 1, 0, copy)), effectId: copy.id };
 }
 
 export function setEffectParameter(

@@ -83,12 +83,12 @@ export function removeItem(project: Project, id: string): Project {
 export function moveItem(project: Project, id: string, startTick: number, trackId: string): Project {
   const found = findItem(project, id);
   if (!found) return project;
-  const start = Math.max(0, Math.round(startTick));
-  if (found.item.start_tick === start && found.track.id === trackId) return project;
+  const newStartTick = Math.max(0, Math.round(startTick));
+  if (found.item.start_tick === newStartTick && found.track.id === trackId) return project;
   if (!project.tracks.some((track) => track.id === trackId)) return project;
-  const moved: Item = { ...found.item, start_tick: start };
-  if (found.track.id === trackId) return updateItem(project, id, () => moved);
-  return updateTrack(removeItem(project, id), trackId, (track) => ({ ...track, items: [...track.items, moved] }));
+  const movedItem: Item = { ...found.item, start_tick: newStartTick };
+  if (found.track.id === trackId) return updateItem(project, id, () => movedItem);
+  return updateTrack(removeItem(project, id), trackId, (track) => ({ ...track, items: [...track.items, movedItem] }));
 }
 
 /** Sets the length of an item to at least one tick. Audio items stay as they are. */

@@ -91,13 +91,13 @@ export function quantiseNotes(
 export function duplicateNotes(notes: readonly Note[], selection: NoteSelection, stepTicks: number): NotesEdit {
   const selected = notes.filter((_, index) => selection.has(index));
   if (selected.length === 0) return { notes: [...notes], selection: new Set(selection) };
-  const start = Math.min(...selected.map((note) => note.tick));
-  const end = Math.max(...selected.map((note) => note.tick + note.length_ticks));
-  const step = Math.max(1, stepTicks);
-  const offset = Math.max(step, Math.ceil((end - start) / step) * step);
+  const startTick = Math.min(...selected.map((note) => note.tick));
+  const endTick = Math.max(...selected.map((note) => note.tick + note.length_ticks));
+  const gridTicks = Math.max(1, stepTicks);
+  const offsetTicks = Math.max(gridTicks, Math.ceil((endTick - startTick) / gridTicks) * gridTicks);
   return addNotes(
     notes,
-    selected.map((note) => ({ ...note, tick: note.tick + offset })),
+    selected.map((note) => ({ ...note, tick: note.tick + offsetTicks })),
   );
 }
 

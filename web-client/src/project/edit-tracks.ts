@@ -56,11 +56,11 @@ export function duplicateTrack(project: Project, id: string): { project: Project
 
 /** Moves a track down by a number of tracks; a negative number moves it up. */
 export function moveTrack(project: Project, id: string, by: number): Project {
-  const from = project.tracks.findIndex((track) => track.id === id);
-  const track = project.tracks[from];
-  const to = Math.min(project.tracks.length - 1, Math.max(0, from + by));
-  if (!track || to === from) return project;
-  return { ...project, tracks: project.tracks.toSpliced(from, 1).toSpliced(to, 0, track) };
+  const fromIndex = project.tracks.findIndex((track) => track.id === id);
+  const track = project.tracks[fromIndex];
+  const toIndex = Math.min(project.tracks.length - 1, Math.max(0, fromIndex + by));
+  if (!track || toIndex === fromIndex) return project;
+  return { ...project, tracks: project.tracks.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, track) };
 }
 
 /** Sets the tempo that is in force at `tick`, 1 to 999 quarter notes a minute. */

@@ -26,10 +26,10 @@ export function sectionsOf(kind: EffectKind): ParameterSection[] {
       sections.push({ id: parameter.id, toggle: parameter, parameters: [] });
       continue;
     }
-    const last = sections.at(-1);
-    const belongsToLast = last && (prefix === null ? last.toggle === null : parameter.id.startsWith(prefix));
+    const lastSection = sections.at(-1);
+    const belongsToLast = lastSection && (prefix === null ? lastSection.toggle === null : parameter.id.startsWith(prefix));
     if (belongsToLast) {
-      last.parameters.push(parameter);
+      lastSection.parameters.push(parameter);
       continue;
     }
     prefix = null;
@@ -103,8 +103,8 @@ export function stepOf(parameter: EffectParameter, value: number): number {
   if (unit === 'degrees') return 1;
   if (unit === 'octaves') return 0.1;
   // A power of ten near a fiftieth of the value, or a hundredth of the range.
-  const size = scale === 'logarithmic' ? Math.max(Math.abs(value), min) / 50 : (max - min) / 100;
-  return 10 ** Math.floor(Math.log10(size));
+  const roughStep = scale === 'logarithmic' ? Math.max(Math.abs(value), min) / 50 : (max - min) / 100;
+  return 10 ** Math.floor(Math.log10(roughStep));
 }
 
 function roundTo(value: number, step: number): number {

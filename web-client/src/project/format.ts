@@ -42,7 +42,7 @@ export function formatDb(db: number): string {
   return rounded < 0 ? `${MINUS}${(-rounded).toFixed(1)}` : `+${rounded.toFixed(1)}`;
 }
 
-/** Formats a measured level without its unit and without a plus sign: `−14.2`, `−∞` for silence. */
+/** Formats a measured level without unit and plus sign: `−14.2`, or `−∞` for silence. */
 export function formatLevel(level: number): string {
   return formatDb(level).replace('+', '');
 }

@@ -96,7 +96,7 @@ export function gridLines(
   const lines: GridLine[] = [];
   const segments = segmentsOf(signatures);
   segments.forEach((segment, index) => {
-    const end = Math.min(toTick, segments[index + 1]?.tick ?? toTick);
+    const endTick = Math.min(toTick, segments[index + 1]?.tick ?? toTick);
     let barStride = 1;
     while (barStride * segment.ticksPerBar < minTicks) barStride *= 2;
     const showsBeats = segment.ticksPerBeat >= minTicks;
@@ -105,8 +105,8 @@ export function gridLines(
     const firstBar = Math.max(0, Math.floor((fromTick - segment.tick) / segment.ticksPerBar));
     for (let bar = firstBar - (firstBar % barStride); ; bar += barStride) {
       const barTick = segment.tick + bar * segment.ticksPerBar;
-      if (barTick >= end) break;
-      const barEnd = Math.min(end, barTick + segment.ticksPerBar);
+      if (barTick >= endTick) break;
+      const barEnd = Math.min(endTick, barTick + segment.ticksPerBar);
       for (let tick = barTick; tick < barEnd; tick += spacingTicks) {
         if (tick < fromTick) continue;
         const ticksIntoBar = tick - barTick;

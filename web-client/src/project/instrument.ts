@@ -21,12 +21,12 @@ export function selectsSound(control: Control): boolean {
 
 /** Returns the tick of the track's first note, or Infinity for a track without notes. */
 function firstNoteTick(track: Track): number {
-  let first = Infinity;
+  let firstTick = Infinity;
   for (const item of track.items) {
     if (item.type !== 'midi') continue;
-    for (const note of item.notes) first = Math.min(first, item.start_tick + note.tick);
+    for (const note of item.notes) firstTick = Math.min(firstTick, item.start_tick + note.tick);
   }
-  return first;
+  return firstTick;
 }
 
 function withoutSound(item: MidiItem, controls: Control[]): MidiItem {
@@ -43,11 +43,11 @@ export function setInstrument(project: Project, trackId: string, engine: SoundFo
   let removedControls = 0;
   let laterProgramChanges = 0;
   const changed = updateTrack(project, trackId, (track) => {
-    const first = firstNoteTick(track);
+    const firstTick = firstNoteTick(track);
     const items = track.items.map((item): Item => {
       if (item.type !== 'midi') return item;
       const controls = item.controls.filter((control) => {
-        if (!selectsSound(control) || item.start_tick + control.tick > first) return true;
+        if (!selectsSound(control) || item.start_tick + control.tick > firstTick) return true;
         removedControls += 1;
         return false;
       });

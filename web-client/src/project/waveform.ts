@@ -33,12 +33,12 @@ export function readWaveform(bytes: ArrayBuffer): Waveform {
  */
 export function rangeOf(waveform: Waveform, fromFrame: number, toFrame: number): [least: number, greatest: number] | null {
   const { framesPerPixel, pixels, channels, values } = waveform;
-  const first = Math.max(0, Math.floor(fromFrame / framesPerPixel));
-  const last = Math.min(pixels - 1, Math.max(first, Math.ceil(toFrame / framesPerPixel) - 1));
-  if (first >= pixels) return null;
+  const firstPixel = Math.max(0, Math.floor(fromFrame / framesPerPixel));
+  const lastPixel = Math.min(pixels - 1, Math.max(firstPixel, Math.ceil(toFrame / framesPerPixel) - 1));
+  if (firstPixel >= pixels) return null;
   let least = 127;
   let greatest = -128;
-  for (let index = first * channels * 2; index < (last + 1) * channels * 2; index += 2) {
+  for (let index = firstPixel * channels * 2; index < (lastPixel + 1) * channels * 2; index += 2) {
     least = Math.min(least, values[index] ?? 0);
     greatest = Math.max(greatest, values[index + 1] ?? 0);
   }

@@ -146,19 +146,19 @@ export class LaneGestures {
     if (this.#lane().target.stepped) return null;
     const tick = this.#view.tick(x);
     const index = points.findLastIndex((point) => point.tick <= tick);
-    const next = points[index + 1];
-    return index >= 0 && next && next.value !== points[index]?.value ? index : null;
+    const nextPoint = points[index + 1];
+    return index >= 0 && nextPoint && nextPoint.value !== points[index]?.value ? index : null;
   }
 
   /** Returns the points of the lane with the segment bent so that it meets the pointer. */
   #bent(drag: Drag, pointer: LanePointer): AutomationPoint[] {
     const { target } = this.#lane();
-    const start = drag.base[drag.index];
-    const end = drag.base[drag.index + 1];
-    if (!start || !end) return [...drag.base];
-    const time = timeBetween(this.#song.project.tempo_map, start.tick, end.tick)(this.#view.tick(drag.start.x));
+    const startPoint = drag.base[drag.index];
+    const endPoint = drag.base[drag.index + 1];
+    if (!startPoint || !endPoint) return [...drag.base];
+    const time = timeBetween(this.#song.project.tempo_map, startPoint.tick, endPoint.tick)(this.#view.tick(drag.start.x));
     const value = valueAtY(target, pointer.y, pointer.heightPx);
-    return setCurve(drag.base, drag.index, curvatureThrough(time, (value - start.value) / (end.value - start.value)));
+    return setCurve(drag.base, drag.index, curvatureThrough(time, (value - startPoint.value) / (endPoint.value - startPoint.value)));
   }
 
   #tickAt(pointer: LanePointer): number {

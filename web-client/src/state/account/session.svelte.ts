@@ -45,8 +45,8 @@ export class Session {
 
   /** Identifies the user. Repeats this while the service is busy or does not answer. */
   async start(): Promise<void> {
-    const start = ++this.#starts;
-    const isSuperseded = (): boolean => start !== this.#starts;
+    const startNumber = ++this.#starts;
+    const isSuperseded = (): boolean => startNumber !== this.#starts;
     this.state = { kind: 'starting' };
     for (let failures = 1; ; failures += 1) {
       try {
