@@ -39,7 +39,7 @@ export const tempRevision = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects
 export const deleteTemp = ({ call }: Api) => bodyOf(call.DELETE('/api/v1/projects/temp'));
 /** The body of an autosave request. */
 export type TempSave = { client_id: string; project: Project };
-/** Writes the autosave. `text` is the JSON text of `save`; callers have it to know its size. */
+/** Writes the autosave. `text` is the JSON text of `save`, which callers make to check its size. */
 export const writeTemp = ({ call }: Api, save: TempSave, text: string, keepalive = false) =>
   bodyOf(call.PUT('/api/v1/projects/temp', { body: save, bodySerializer: () => text, keepalive }));
 

@@ -78,7 +78,7 @@ export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, 
   }
 }
 
-/** Draws the notes of other clips, except drums, which are not pitches. */
+/** Draws the notes of other clips, except those of drum kits, whose keys are not pitches. */
 function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
   const { view, keys, project, track, item } = scene;
   let remainingNotes = GHOST_NOTES_MAX;

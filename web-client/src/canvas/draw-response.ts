@@ -3,7 +3,7 @@ import { FONT_NUMBERS, palette } from './palette';
 /** Frequencies at the left and at the right edge of the drawing, in hertz. */
 const LOW_HZ = 20;
 const HIGH_HZ = 20_000;
-/** Gain at the upper edge, in decibels. The gain at the lower edge is the same below 0. */
+/** Gain at the upper edge of the drawing, in decibels. At the lower edge it is the negative. */
 const TOP_DB = 24;
 /** Frequencies that have a label. */
 const NAMED_HZ: readonly (readonly [hertz: number, name: string])[] = [

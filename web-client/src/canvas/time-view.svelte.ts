@@ -52,8 +52,8 @@ export class TimeView {
   }
 
   /**
-   * Handles a turn of the mouse wheel at `x`. With Ctrl or Command it zooms, with Shift or on a
-   * sideways turn it scrolls. Returns false for any other turn.
+   * Handles a turn of the mouse wheel at `x`. Zooms if Ctrl or Command is pressed. Scrolls if Shift
+   * is pressed or the turn is sideways. Returns false for any other turn.
    */
   wheel(event: WheelEvent, x: number): boolean {
     if (event.ctrlKey || event.metaKey) {

@@ -102,7 +102,8 @@ export function stepOf(parameter: EffectParameter, value: number): number {
   if (unit === 'share') return 0.01;
   if (unit === 'degrees') return 1;
   if (unit === 'octaves') return 0.1;
-  // A power of ten near a fiftieth of the value, or a hundredth of the range.
+  // The step is a power of ten. It is at most a fiftieth of the value on a logarithmic scale, and
+  // at most a hundredth of the range on a linear scale.
   const roughStep = scale === 'logarithmic' ? Math.max(Math.abs(value), min) / 50 : (max - min) / 100;
   return 10 ** Math.floor(Math.log10(roughStep));
 }

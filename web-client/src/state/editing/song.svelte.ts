@@ -7,7 +7,7 @@ import { Selection } from './selection.svelte';
 export class Song {
   #history = $state.raw<History<Project>>(startHistory(emptyProject()));
   #saved = $state.raw<Project | null>(null);
-  /** Revision of the song that the service has and this song is based on; null if it has none. */
+  /** The service's revision that was opened or saved last; null for a song that was never saved. */
   revision = $state<number | null>(null);
   /** Number of songs that were opened so far. It changes when another song is opened. */
   generation = $state(0);
