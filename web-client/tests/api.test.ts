@@ -66,7 +66,7 @@ describe('an answer', () => {
 
   it('of a proxy is thrown as an error with the HTTP status', async () => {
     answer = () => new Response('<h1>Bad gateway</h1>', { status: 502, statusText: 'Bad Gateway' });
-    await expect(me(api())).rejects.toMatchObject({ status: 502, code: 'http_502', message: 'the service answered 502 Bad Gateway' });
+    await expect(me(api())).rejects.toMatchObject({ status: 502, code: 'http_502', message: 'the service answered with the error 502 Bad Gateway; try again later' });
   });
 
   it('with status 401 ends the session only if the request carried a token', async () => {

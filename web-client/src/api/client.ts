@@ -49,7 +49,7 @@ export function failureOf(status: number, statusText: string, body: string): Fai
   const fallback: Failure = {
     status,
     code: `http_${status}`,
-    detail: `the service answered ${status} ${statusText}`.trim(),
+    detail: `the service answered with the error ${`${status} ${statusText}`.trim()}; try again later`,
   };
   try {
     const { code, detail, title, errors } = JSON.parse(body) as Partial<Problem>;
