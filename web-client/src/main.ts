@@ -9,7 +9,7 @@ const { player } = workspace.playback;
 
 declare global {
   interface Window {
-    /** The engine, for tests and the browser's console; the page itself does not use it. */
+    /** The engine, for tests and for the browser's console. The page does not use this property. */
     songfoundry: { readonly engine: typeof player.engine };
   }
 }

@@ -1,6 +1,4 @@
-/**
- * Effects that run while the workstation is open: they keep engine, autosave and files up to date.
- */
+/** Svelte effects that update the engine, the autosave and the audio files while a song is open. */
 import { untrack } from 'svelte';
 
 import { listenToKeys } from './keyboard/listen-to-keys';
@@ -9,10 +7,13 @@ import { isAudioFile, isMidiFile } from './state/pick-file';
 
 const DEFAULT_AUTOSAVE_SECS = 30;
 const DEFAULT_POLL_SECS = 3;
-/** Pause in editing after which a large song is autosaved, in milliseconds. */
+/** Time after the last edit until a large song is autosaved, in milliseconds. */
 const SETTLE_MS = 4000;
 
-/** Starts the effects. A component calls it while it is created; they end with the component. */
+/**
+ * Starts the effects. A component must call this function while the component is created; the
+ * effects end when the component is destroyed.
+ */
 export function startWorkspaceEffects(workspace: Workspace): void {
   syncSong(workspace);
   $effect(() => listenToKeys(workspace));
@@ -20,7 +21,7 @@ export function startWorkspaceEffects(workspace: Workspace): void {
   $effect(() => listenToWindow(workspace));
 }
 
-/** Gives every edit to the engine, loads the files that it plays, and rewinds another song. */
+/** Sends every edit to the engine, loads new audio files, and rewinds if another song is opened. */
 function syncSong({ editing: { song }, playback: { player }, library: { audioFiles } }: Workspace): void {
   $effect(() => {
     const { project } = song;
@@ -39,9 +40,9 @@ function syncSong({ editing: { song }, playback: { player }, library: { audioFil
   });
 }
 
-/** Autosaves at intervals, and watches for autosaves of other windows. */
+/** Autosaves at intervals, and checks for autosaves of other windows. */
 function autosave({ account, editing: { song }, songs: { saving } }: Workspace): void {
-  // The page cannot send a large song while it closes; so a pause in editing autosaves it.
+  // A large song is autosaved soon, because the page cannot send it while the page is closed.
   $effect(() => {
     void song.project;
     const timer = setTimeout(() => void saving.autosaveIfLarge(), SETTLE_MS);
@@ -60,7 +61,10 @@ function autosave({ account, editing: { song }, songs: { saving } }: Workspace):
   });
 }
 
-/** Listens to gestures, dropped files and the end of the page; returns a function that stops it. */
+/**
+ * Listens to clicks and keys, to dropped files and to the closing of the page, until the returned
+ * function is called.
+ */
 function listenToWindow(workspace: Workspace): () => void {
   const { player } = workspace.playback;
   const { saving } = workspace.songs;
@@ -100,6 +104,6 @@ async function addFiles({ editing, songs, notices }: Workspace, files: File[]): 
   for (const file of files) {
     if (isMidiFile(file)) await songs.midiFiles.open(file);
     else if (isAudioFile(file)) await editing.audioClipCommands.addFilesAtPlayhead([file]);
-    else notices.show('error', `${file.name} is neither a MIDI nor an audio file (WAV, AIFF, FLAC, MP3, Ogg Vorbis, AAC).`);
+    else notices.show('error', `${file.name} is neither a MIDI file nor an audio file (WAV, AIFF, FLAC, MP3, Ogg Vorbis, AAC).`);
   }
 }

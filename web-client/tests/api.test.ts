@@ -4,14 +4,15 @@ import { Api, bodyOf, reasonOf } from '../src/api/client';
 import { importMidi, loadProject, saveProject, writeTemp } from '../src/api/endpoints';
 import { emptyProject } from '../src/project/normalise';
 
-/** The requests of the page, and the answer to them. */
-let sent: Request[];
+/** The requests that the client sent. */
+let sentRequests: Request[];
+/** Returns the service's answer to a request. */
 let answer: (request: Request) => Response | Promise<Response>;
 
 beforeEach(() => {
-  sent = [];
+  sentRequests = [];
   vi.stubGlobal('fetch', async (request: Request) => {
-    sent.push(request.clone());
+    sentRequests.push(request.clone());
     return answer(request);
   });
 });
@@ -29,7 +30,7 @@ describe('a request', () => {
     answer = () => json({ project_id: 'a/b', revision: 8, updated_at: '' });
     const project = { ...emptyProject(), project_id: 'a/b' };
     expect((await saveProject(client, project, 7)).revision).toBe(8);
-    const [request] = sent;
+    const [request] = sentRequests;
     expect([request?.method, request?.url]).toEqual(['PUT', 'http://songs.test/api/v1/projects/a%2Fb']);
     expect(request?.headers.get('authorization')).toBe('Bearer abc');
     expect(request?.headers.get('if-match')).toBe('"7"');
@@ -40,14 +41,14 @@ describe('a request', () => {
     const client = api();
     answer = () => json({});
     await writeTemp(client, { client_id: 'w', project: emptyProject() }, '{"as": "it is"}', true);
-    expect(sent[0]?.headers.get('content-type')).toBe('application/json');
-    expect(await sent[0]?.text()).toBe('{"as": "it is"}');
+    expect(sentRequests[0]?.headers.get('content-type')).toBe('application/json');
+    expect(await sentRequests[0]?.text()).toBe('{"as": "it is"}');
     await importMidi(client, new Blob([new Uint8Array([77, 84, 0, 255])]), 'song', null);
-    expect([sent[1]?.url, sent[1]?.headers.get('content-type')]).toEqual([
+    expect([sentRequests[1]?.url, sentRequests[1]?.headers.get('content-type')]).toEqual([
       'http://songs.test/api/v1/multitrack/midi/import?name=song',
       'audio/midi',
     ]);
-    expect([...new Uint8Array((await sent[1]?.arrayBuffer()) ?? new ArrayBuffer(0))]).toEqual([77, 84, 0, 255]);
+    expect([...new Uint8Array((await sentRequests[1]?.arrayBuffer()) ?? new ArrayBuffer(0))]).toEqual([77, 84, 0, 255]);
   });
 });
 
@@ -57,37 +58,37 @@ describe('an answer', () => {
     expect(await loadProject(api(), 'p')).toEqual({ document: { project_id: 'p' }, revision: 12 });
   });
 
-  it('that is a problem is thrown with all its fields', async () => {
+  it('that describes a problem is thrown as an error with all fields of the problem', async () => {
     const errors = [{ pointer: '/tracks/0', detail: 'no track' }];
     answer = () => json({ type: '/problems/x', title: 'Bad', status: 400, detail: 'Not valid.', code: 'x', errors }, 400);
     await expect(me(api())).rejects.toMatchObject({ name: 'ApiError', status: 400, code: 'x', message: 'Not valid.', errors });
   });
 
-  it('of a proxy is a failure, too', async () => {
+  it('of a proxy is thrown as an error with the HTTP status', async () => {
     answer = () => new Response('<h1>Bad gateway</h1>', { status: 502, statusText: 'Bad Gateway' });
-    await expect(me(api())).rejects.toMatchObject({ status: 502, code: 'http_502', message: 'the service answered 502 Bad Gateway' });
+    await expect(me(api())).rejects.toMatchObject({ status: 502, code: 'http_502', message: 'the service answered with the error 502 Bad Gateway; try again later' });
   });
 
-  it('of 401 ends a session that had a token, and only that', async () => {
+  it('with status 401 ends the session only if the request carried a token', async () => {
     const client = api();
-    const ended = vi.fn();
-    client.onUnauthorised = ended;
+    const onUnauthorised = vi.fn();
+    client.onUnauthorised = onUnauthorised;
     answer = () => json({ detail: 'Log in first.', code: 'token_missing' }, 401);
     await expect(me(client)).rejects.toMatchObject({ status: 401 });
-    expect(ended).not.toHaveBeenCalled();
+    expect(onUnauthorised).not.toHaveBeenCalled();
     client.token = 'old';
     await expect(me(client)).rejects.toMatchObject({ status: 401 });
-    expect(ended).toHaveBeenCalledOnce();
+    expect(onUnauthorised).toHaveBeenCalledOnce();
   });
 
-  it('that does not arrive is a failure with a message', async () => {
+  it('that does not arrive is reported as an unreachable service', async () => {
     answer = () => Promise.reject(new TypeError('fetch failed'));
     const error: unknown = await me(api()).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ status: 0, code: 'unreachable' });
     expect(reasonOf(error)).toBe('the service does not answer; check that it still runs and try again.');
   });
 
-  it('to a cancelled request is not a failure of the service', async () => {
+  it('to a cancelled request is reported as an AbortError, not as an unreachable service', async () => {
     const abort = new AbortController();
     answer = (request) => {
       abort.abort();

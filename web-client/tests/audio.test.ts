@@ -9,7 +9,7 @@ import { secsAtTick } from '../src/project/tempo';
 import { rangeOf, readWaveform } from '../src/project/waveform';
 import type { TimeView } from '../src/canvas/time-view.svelte';
 
-/** 44.1 kHz, ten seconds, at 120 bpm: 1920 ticks and 44,100 frames a second. */
+/** A song at 120 bpm (1920 ticks a second) with a file of ten seconds at 44.1 kHz. */
 const TIME: SongTime = { tempoMap: [{ tick: 0, bpm: 120 }], sourceOf: (id) => (id === 'file' ? { sampleRateHz: 44_100, frames: 441_000 } : null) };
 
 function song(change: Partial<AudioItem> = {}): Project {
@@ -20,11 +20,11 @@ function song(change: Partial<AudioItem> = {}): Project {
 const clip = (project: Project, index = 0): AudioItem => project.tracks[0]?.items[index] as AudioItem;
 
 describe('audio items', () => {
-  it('have lengths in frames of their source', () => {
+  it('have lengths in frames of their file', () => {
     expect(itemEndTick(TIME, clip(song()))).toBe(1920 * 11);
     expect(itemEndTick(TIME, clip(song({ length_frames: 22_050 })))).toBe(1920 * 1.5);
     const { length_frames: _whole, ...remaining } = clip(song({ offset_frames: 44_100 }));
-    expect(itemEndTick(TIME, remaining), 'to the end of the source').toBe(1920 * 10);
+    expect(itemEndTick(TIME, remaining), 'an item without a length ends with its file').toBe(1920 * 10);
     expect(songEndTick(TIME, song())).toBe(1920 * 11);
     const slower: SongTime = { ...TIME, tempoMap: [{ tick: 0, bpm: 120 }, { tick: 1920 * 2, bpm: 60 }] };
     expect(itemEndTick(slower, clip(song()))).toBe(1920 * 2 + 960 * 9);
@@ -36,11 +36,11 @@ describe('audio items', () => {
     const back = clip(trimStart(song(later), TIME, later, 1920 * 2));
     expect([back.offset_frames, back.length_frames]).toEqual([44_100, 396_900]);
     const project = song();
-    expect(trimStart(project, TIME, clip(project), 0), 'the source begins here').toBe(project);
-    expect(trimStart(project, TIME, clip(project), 1920 * 11), 'the clip would be empty').toBe(project);
+    expect(trimStart(project, TIME, clip(project), 0), 'there is no audio before the start of the file').toBe(project);
+    expect(trimStart(project, TIME, clip(project), 1920 * 11), 'a clip cannot become empty').toBe(project);
   });
 
-  it('end with their source unless they are looped', () => {
+  it('cannot be longer than their file unless they are looped', () => {
     expect(clip(trimEnd(song(), TIME, clip(song()), 1920 * 4)).length_frames).toBe(132_300);
     expect(clip(trimEnd(song(), TIME, clip(song()), 1920 * 40)).length_frames).toBe(441_000);
     const looped = song({ loop: true });
@@ -54,7 +54,7 @@ describe('audio items', () => {
     expect(clip(short).fades).toEqual({ in_frames: 50_000, out_frames: 0 });
   });
 
-  it('are cut into two without a gap', () => {
+  it('are split into two parts without a gap', () => {
     const faded = song({ fades: { in_frames: 1000, out_frames: 2000 }, gain_db: -3 });
     const result = splitAudio(faded, TIME, 'clip', 1920 * 2 + 7);
     const [first, second] = [clip(result?.project ?? song()), clip(result?.project ?? song(), 1)];
@@ -66,8 +66,8 @@ describe('audio items', () => {
       { in_frames: 0, out_frames: 2000 },
     ]);
     expect(second.gain_db).toBe(-3);
-    expect(splitAudio(faded, TIME, 'clip', 1920), 'at its start').toBeNull();
-    expect(splitAudio(song({ loop: true }), TIME, 'clip', 1920 * 2)).toBeNull();
+    expect(splitAudio(faded, TIME, 'clip', 1920), 'a clip is not split at its start').toBeNull();
+    expect(splitAudio(song({ loop: true }), TIME, 'clip', 1920 * 2), 'a loop is not split').toBeNull();
   });
 });
 
@@ -80,7 +80,7 @@ describe('waveforms', () => {
     return bytes;
   }
 
-  it('are read from audiowaveform’s layout', () => {
+  it('are read from the binary format of audiowaveform', () => {
     const waveform = readWaveform(peaks([-127, 127, -64, 0, 0, 32]));
     expect(waveform).toMatchObject({ framesPerPixel: 256, pixels: 3, channels: 1 });
     expect(rangeOf(waveform, 0, 256)).toEqual([-1, 1]);
@@ -88,9 +88,9 @@ describe('waveforms', () => {
     expect(rangeOf(waveform, 256, 768)).toEqual([-64 / 127, 32 / 127]);
     expect(rangeOf(waveform, 768, 800)).toBeNull();
     expect(rangeOf(readWaveform(peaks([-10, 10, -20, 30], 2)), 0, 1)).toEqual([-20 / 127, 30 / 127]);
-    const other = peaks([0, 0]);
-    new DataView(other).setInt32(0, 1, true);
-    expect(() => readWaveform(other)).toThrow(RangeError);
+    const version1 = peaks([0, 0]);
+    new DataView(version1).setInt32(0, 1, true);
+    expect(() => readWaveform(version1)).toThrow(RangeError);
   });
 
   it('have linear fades', () => {

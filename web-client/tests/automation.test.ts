@@ -58,7 +58,7 @@ describe('an automation curve', () => {
     [1000, 10],
     [1999, 10],
     [2000, 20],
-    // At half of the time, the progress of a curve is (1 - c) / 2.
+    // In the middle of a segment of curvature c, the progress is (1 - c) / 2.
     [2500, 15],
     [3000, 0],
     [9000, 0],
@@ -91,12 +91,12 @@ describe('an automation curve', () => {
   });
 
   it('can be bent through a point', () => {
-    for (const [time, share] of [
+    for (const [time, progress] of [
       [0.5, 0.2],
       [0.2, 0.7],
       [0.8, 0.4],
     ] as const) {
-      expect(progressAt(curvatureThrough(time, share), time)).toBeCloseTo(share, 2);
+      expect(progressAt(curvatureThrough(time, progress), time)).toBeCloseTo(progress, 2);
     }
     expect(curvatureThrough(0.5, -4)).toBe(0.98);
     expect(curvatureThrough(0.5, 4)).toBe(-0.98);
@@ -104,7 +104,7 @@ describe('an automation curve', () => {
 });
 
 describe('points', () => {
-  it('are ordered by tick, at most one at each', () => {
+  it('are sorted by tick, with at most one point at each tick', () => {
     const added = insertPoint(POINTS, { tick: 1500, value: 1 });
     expect([added.index, added.points.map((point) => point.tick)]).toEqual([2, [0, 1000, 1500, 2000, 3000]]);
     const replaced = insertPoint(POINTS, { tick: 1000, value: 1 });
@@ -119,7 +119,7 @@ describe('points', () => {
 });
 
 describe('lanes', () => {
-  it('are added once, changed and removed, also on the master', () => {
+  it('are added once for each target, changed and removed, on tracks and on the master', () => {
     for (const owner of ['a', MASTER_ID]) {
       const added = addLane(song(), owner, 'volume_db', -3);
       expect(addLane(added, owner, 'volume_db', 0)).toBe(added);
@@ -135,11 +135,11 @@ describe('lanes', () => {
   });
 });
 
-describe('targets', () => {
-  const names = (owner: string): string[] => targetsOf(song(), owner, () => KIND).map((target) => `${target.group}: ${target.name} = ${target.format(target.current)}`);
+describe('automation targets', () => {
+  const descriptionsOf = (owner: string): string[] => targetsOf(song(), owner, () => KIND).map((target) => `${target.group}: ${target.name} = ${target.format(target.current)}`);
 
   it('are the channel, its sends and its effects', () => {
-    expect(names('a')).toEqual([
+    expect(descriptionsOf('a')).toEqual([
       'Channel: Volume = −3.0 dB',
       'Channel: Pan = C',
       'Sends: Room = −9.0 dB',
@@ -148,7 +148,7 @@ describe('targets', () => {
       'Filter 2: Frequency = 500 Hz',
       'Filter 2: Mode = Low',
     ]);
-    expect(names(MASTER_ID)).toEqual(['Master: Volume = 0.0 dB', 'Filter: Frequency = 500 Hz', 'Filter: Mode = Low']);
+    expect(descriptionsOf(MASTER_ID)).toEqual(['Master: Volume = 0.0 dB', 'Filter: Frequency = 500 Hz', 'Filter: Mode = Low']);
     expect(targetsOf(song(), 'a', () => null).map((target) => target.target)).toEqual(['volume_db', 'pan', 'send/r']);
   });
 

@@ -1,4 +1,4 @@
-/** Loading and streaming audio files into a stand-in for the engine. */
+/** Tests that load and stream audio files into a fake engine. */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { describe, expect, it, vi } from 'vitest';
 
@@ -12,14 +12,14 @@ vi.mock('../src/api/endpoints', () => ({ audioFile: () => Promise.resolve({ samp
 type Listener = Parameters<EngineClient['onWantedAudio']>[0];
 
 const MIB = 1024 * 1024;
-/** More bytes than a file that is loaded whole may have. */
-const LONG = 80 * MIB;
+/** Size of a file that is too large to be loaded whole. */
+const LONG_FILE_BYTES = 80 * MIB;
 
-/** The header of a mono WAV file with a number of bytes of samples. */
-function head(dataBytes: number): ArrayBuffer {
+/** Returns the header of a mono WAV file whose samples have `dataBytes` bytes. */
+function wavHeader(dataBytes: number): ArrayBuffer {
   const bytes = new ArrayBuffer(44);
   const view = new DataView(bytes);
-  const tag = (at: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(at + i, letter.charCodeAt(0)));
+  const tag = (offset: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(offset + i, letter.charCodeAt(0)));
   ['RIFF', 'WAVE', 'fmt ', 'data'].forEach((text, i) => tag([0, 8, 12, 36][i] ?? 0, text));
   view.setUint32(16, 16, true);
   view.setUint16(20, 3, true);
@@ -36,7 +36,7 @@ function project(fileId: string): Project {
 }
 
 describe('audio of clips', () => {
-  it.each([['one', 1], ['another', 0]])('fills a block of file one while its slot holds %s', async (held, times) => {
+  it.each([['one', 1], ['another', 0]])('fills a block of file "one" only if its slot still has this file: %s', async (fileInSlot, fillCount) => {
     let requestBlocks: Listener = () => undefined;
     const fillAudio = vi.fn();
     const audioIn = vi.fn(() => 'one');
@@ -49,21 +49,21 @@ describe('audio of clips', () => {
       fillAudio,
     } as unknown as EngineClient;
     const audio = new ClipAudio({} as Api, () => undefined, (id, error) => expect.fail(`${id}: ${String(error)}`));
-    vi.mocked(audioSamples).mockResolvedValueOnce(head(LONG));
+    vi.mocked(audioSamples).mockResolvedValueOnce(wavHeader(LONG_FILE_BYTES));
     audio.assign(engine, project('one'));
     await audio.settled();
-    let bring: (bytes: ArrayBuffer) => void = () => undefined;
-    vi.mocked(audioSamples).mockReturnValueOnce(new Promise((resolve) => (bring = resolve)));
+    let answer: (bytes: ArrayBuffer) => void = () => undefined;
+    vi.mocked(audioSamples).mockReturnValueOnce(new Promise((resolve) => (answer = resolve)));
     requestBlocks([{ trackId: 'voice', clip: 0, slot: 0, sourceFrame: 100, frames: 2, aheadFrames: 0 }]);
-    audioIn.mockReturnValue(held);
-    bring(new Float32Array([0.5, 0.25]).buffer);
+    audioIn.mockReturnValue(fileInSlot);
+    answer(new Float32Array([0.5, 0.25]).buffer);
     await new Promise((resolve) => setTimeout(resolve));
-    expect(fillAudio).toHaveBeenCalledTimes(times);
+    expect(fillAudio).toHaveBeenCalledTimes(fillCount);
   });
 
   /**
-   * An engine with a list of the files that it received: whole ones with the bytes of their
-   * samples, streamed ones with their frames.
+   * Makes a fake engine that records the files that it receives: for a whole file the number of
+   * bytes of its samples, for a streamed file its number of frames. `sizes` are in bytes.
    */
   function recordingEngine(sizes: Record<string, number>): { engine: EngineClient; received: [string, string, number][]; audio: ClipAudio } {
     const received: [string, string, number][] = [];
@@ -71,9 +71,9 @@ describe('audio of clips', () => {
       context: { sampleRate: 48_000 },
       ended: false,
       streamAudio: (id: string, frames: number) => Promise.resolve(received.push([id, 'streamed', frames])),
-      async loadAudio(this: EngineClient, id: string, _layout: object, _rate: number, pieces: AsyncIterable<Uint8Array>) {
+      async loadAudio(this: EngineClient, id: string, _layout: object, _rate: number, chunks: AsyncIterable<Uint8Array>) {
         let bytes = 0;
-        for await (const piece of pieces) bytes += piece.length;
+        for await (const chunk of chunks) bytes += chunk.length;
         if (this.ended) throw new Error('it was closed');
         received.push([id, 'whole', bytes]);
       },
@@ -84,7 +84,7 @@ describe('audio of clips', () => {
       const size = sizes[id];
       if (size === undefined || !range) return Promise.reject(new Error(`there is no ${id}`));
       const [from, to] = range;
-      return Promise.resolve(from === 0 ? head(size) : new ArrayBuffer(Math.min(to, 44 + size) - from));
+      return Promise.resolve(from === 0 ? wavHeader(size) : new ArrayBuffer(Math.min(to, 44 + size) - from));
     });
     return { engine, received, audio: new ClipAudio({} as Api, () => undefined, (id) => received.push([id, 'failed', 0])) };
   }
@@ -96,11 +96,11 @@ describe('audio of clips', () => {
   }
 
   it('loads short files whole, and streams long ones', async () => {
-    const { engine, received, audio } = recordingEngine({ short: 5 * MIB + 4, long: LONG, none: 0 });
+    const { engine, received, audio } = recordingEngine({ short: 5 * MIB + 4, long: LONG_FILE_BYTES, none: 0 });
     audio.assign(engine, song(['short', 'long', 'none', 'gone']));
     await audio.settled();
-    const all = [['short', 'whole', 5 * MIB + 4], ['long', 'streamed', LONG / 4], ['none', 'whole', 0], ['gone', 'failed', 0]];
-    expect(received).toEqual(all);
+    const expected = [['short', 'whole', 5 * MIB + 4], ['long', 'streamed', LONG_FILE_BYTES / 4], ['none', 'whole', 0], ['gone', 'failed', 0]];
+    expect(received).toEqual(expected);
     audio.assign(engine, song(['short', 'long']));
     await audio.settled();
     expect(received.slice(4)).toEqual([['none', 'dropped', 0], ['gone', 'dropped', 0]]);
@@ -112,11 +112,11 @@ describe('audio of clips', () => {
     audio.assign(engine, song(names));
     await audio.settled();
     expect(received.map(([, how]) => how)).toEqual([...names.slice(1).map(() => 'whole'), 'streamed']);
-    // A streamed file that becomes a response is loaded whole; a whole one is not loaded again.
+    // A streamed file that becomes an impulse response is loaded whole; a whole file stays.
     audio.assign(engine, song(names, ['take 10', 'take 3']));
     await audio.settled();
     expect(received.slice(11)).toEqual([['take 10', 'whole', 50 * MIB]]);
-    // Dropped files release memory.
+    // The memory of dropped files is free for the streamed files.
     audio.assign(engine, song(names.slice(5), []));
     await audio.settled();
     expect(received.slice(12).every(([, how]) => how === 'dropped')).toBe(true);
@@ -129,7 +129,7 @@ describe('audio of clips', () => {
     await audio.settled();
     expect(received.at(-1)).toEqual(['take 8', 'streamed', 15 * MIB]);
     const serve = vi.mocked(audioSamples).getMockImplementation();
-    if (!serve) throw new Error('nothing is served');
+    if (!serve) throw new Error('recordingEngine must mock audioSamples first');
     vi.mocked(audioSamples).mockImplementation((...args) => {
       const [, , , [from] = [0]] = args;
       return from > 30 * MIB ? Promise.reject(new Error('the connection was lost')) : serve(...args);
@@ -149,23 +149,23 @@ describe('audio of clips', () => {
     expect(received).toHaveLength(12);
   });
 
-  it('gives a new engine everything after one ended, without an error', async () => {
+  it('loads all files into a new engine after the first engine has failed, without an error', async () => {
     const { engine, received, audio } = recordingEngine({ one: MIB, two: MIB });
     audio.assign(engine, song(['one', 'two']));
     Object.assign(engine, { ended: true });
     await audio.settled();
     expect(received).toEqual([]);
-    const next = { ...engine, ended: false } as EngineClient;
-    audio.assign(next, song(['one', 'two']));
+    const newEngine = { ...engine, ended: false } as EngineClient;
+    audio.assign(newEngine, song(['one', 'two']));
     await audio.settled();
     expect(received).toEqual([['one', 'whole', MIB], ['two', 'whole', MIB]]);
   });
 
-  it('streams a too long impulse response once', async () => {
-    const { engine, received, audio } = recordingEngine({ hour: LONG });
+  it('streams an impulse response that is too long to be loaded whole, and only once', async () => {
+    const { engine, received, audio } = recordingEngine({ hour: LONG_FILE_BYTES });
     audio.assign(engine, song(['hour']));
     audio.assign(engine, song(['hour'], ['hour']));
     await audio.settled();
-    expect(received).toEqual([['hour', 'streamed', LONG / 4]]);
+    expect(received).toEqual([['hour', 'streamed', LONG_FILE_BYTES / 4]]);
   });
 });

@@ -45,24 +45,24 @@ describe('values on knobs', () => {
     [GAIN, -12, 0.5],
     [GAIN, 36, 1],
     [MIX, 0.25, 0.25],
-  ])('%# have the position of their scale', (scale, value, position) => {
-    expect(positionOfValue(scale, value)).toBeCloseTo(position, 9);
-    expect(Math.abs(valueAtPosition(scale, position) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005);
+  ])('%# have positions on the scale of their parameter', (tested, value, position) => {
+    expect(positionOfValue(tested, value)).toBeCloseTo(position, 9);
+    expect(Math.abs(valueAtPosition(tested, position) - value)).toBeLessThanOrEqual(Math.abs(value) * 0.005);
   });
 
   it('reach both ends of the range', () => {
-    for (const scale of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME]) {
-      expect([valueAtPosition(scale, 0), valueAtPosition(scale, 1)]).toEqual([scale.min, scale.max]);
+    for (const tested of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME]) {
+      expect([valueAtPosition(tested, 0), valueAtPosition(tested, 1)]).toEqual([tested.min, tested.max]);
     }
   });
 
-  it('have arcs from zero for values of both signs', () => {
+  it('have arcs that start at zero if the range has both signs', () => {
     expect(originOf(BALANCE)).toBe(0.5);
     expect(originOf(GAIN)).toBe(0);
     expect(originOf(THRESHOLD)).toBe(0);
   });
 
-  it('are read from all stored types', () => {
+  it('are read from stored names, switches and numbers', () => {
     expect(storedValue(MODE, 'Band')).toBe(1);
     expect(storedValue(MODE, 'Nothing')).toBe(0);
     expect(storedValue(MODE, 7)).toBe(2);
@@ -76,7 +76,7 @@ describe('parameters of a kind', () => {
   const named = (id: string, name: string, change: Partial<EffectParameter> = {}): EffectParameter => parameter({ id, name, ...change });
   const toggle = (id: string, name: string): EffectParameter => named(id, name, { scale: 'switch' });
 
-  it('are grouped behind their switches', () => {
+  it('are grouped in sections with the switch of their band', () => {
     const sections = sectionsOf({
       ...KIND,
       parameters: [
@@ -103,11 +103,11 @@ describe('parameters of a kind', () => {
     ['Bell 1 Q', 'bell 1 Q'],
     ['LFO rate', 'LFO rate'],
     ['Q', 'Q'],
-  ])('named %s are %s in a sentence', (name, text) => {
+  ])('are written within a sentence: %s as %s', (name, text) => {
     expect(inSentence({ name })).toBe(text);
   });
 
-  it('are one section without switches', () => {
+  it('without switches are in one section', () => {
     expect(sectionsOf({ ...KIND, parameters: [GAIN, MIX] })).toHaveLength(1);
   });
 });
@@ -136,8 +136,8 @@ describe('values as text', () => {
     [parameter({ unit: 'octaves', min: -6, max: 6 }), -1.5, '−1.5 oct'],
     [MODE, 2, 'High'],
     [BALANCE, -0.3, 'L30'],
-  ])('%# are written with their unit: %s', (of, value, text) => {
-    expect(formatValue(of, value)).toBe(text);
+  ])('%# are written with their unit: %s', (tested, value, text) => {
+    expect(formatValue(tested, value)).toBe(text);
   });
 
   it.each([
@@ -158,18 +158,18 @@ describe('values as text', () => {
     [MODE, 'high', 2],
     [BALANCE, 'R50', 0.5],
     [FREQUENCY, 'loud', null],
-  ])('%# are read: %s', (of, text, value) => {
-    const read = parseValue(of, text as string);
-    if (value === null || !Number.isFinite(value)) expect(read).toBe(value);
-    else expect(read).toBeCloseTo(value as number, 9);
+  ])('%# are read: %s', (tested, text, value) => {
+    const parsed = parseValue(tested, text as string);
+    if (value === null || !Number.isFinite(value)) expect(parsed).toBe(value);
+    else expect(parsed).toBeCloseTo(value as number, 9);
   });
 
-  it('are parsed as they are formatted', () => {
-    for (const of of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME, BALANCE]) {
+  it('have about the same value when the formatted text is parsed', () => {
+    for (const tested of [FREQUENCY, GAIN, THRESHOLD, MIX, SYNC, TIME, BALANCE]) {
       for (const position of [0.1, 0.37, 0.5, 0.93]) {
-        const value = valueAtPosition(of, position);
-        const read = parseValue(of, formatValue(of, value)) ?? NaN;
-        expect(Math.abs(read - value), formatValue(of, value)).toBeLessThanOrEqual(Math.max(Math.abs(value) * 0.02, 0.06));
+        const value = valueAtPosition(tested, position);
+        const parsed = parseValue(tested, formatValue(tested, value)) ?? NaN;
+        expect(Math.abs(parsed - value), formatValue(tested, value)).toBeLessThanOrEqual(Math.max(Math.abs(value) * 0.02, 0.06));
       }
     }
   });
@@ -199,7 +199,7 @@ function song(): Project {
 const ids = (project: Project, owner = 'a'): string[] => effectsOf(project, owner).map((effect) => effect.id);
 const lanes = (project: Project): string[] => (project.tracks[0]?.automation ?? []).map((lane) => lane.target);
 
-describe('chains', () => {
+describe('effect chains', () => {
   it('insert effects at their end or at an index', () => {
     const { project, effectId } = addEffect(song(), 'a', KIND);
     expect(ids(project)).toEqual(['one', 'two', effectId]);
@@ -213,11 +213,11 @@ describe('chains', () => {
     const project = removeEffect(song(), 'a', 'two');
     expect(ids(project)).toEqual(['one']);
     expect(lanes(project)).toEqual(['volume_db']);
-    const untouched = song();
-    expect(removeEffect(untouched, 'a', 'none')).toBe(untouched);
+    const unchanged = song();
+    expect(removeEffect(unchanged, 'a', 'none')).toBe(unchanged);
   });
 
-  it('are reordered within their ends', () => {
+  it('move an effect, at most to either end', () => {
     expect(ids(moveEffect(song(), 'a', 'two', 0))).toEqual(['two', 'one']);
     expect(ids(moveEffect(song(), 'a', 'one', 9))).toEqual(['two', 'one']);
     const project = song();
@@ -236,18 +236,18 @@ describe('chains', () => {
       later: 'kept',
     });
     expect(effectsOf(resetEffect(project, 'a', 'two'), 'a')[1]?.params).toEqual({});
-    const listening = setSideChain(project, 'a', 'two', 'b');
-    expect(effectsOf(listening, 'a')[1]).toHaveProperty('side_chain', 'b');
-    expect(effectsOf(setSideChain(listening, 'a', 'two', null), 'a')[1]).not.toHaveProperty('side_chain');
+    const withSideChain = setSideChain(project, 'a', 'two', 'b');
+    expect(effectsOf(withSideChain, 'a')[1]).toHaveProperty('side_chain', 'b');
+    expect(effectsOf(setSideChain(withSideChain, 'a', 'two', null), 'a')[1]).not.toHaveProperty('side_chain');
   });
 
-  it('have audio files as impulse responses', () => {
+  it('set and remove an audio file as the impulse response', () => {
     const withFile = setImpulse(song(), 'a', 'two', 'file');
     expect(effectsOf(withFile, 'a')[1]).toMatchObject({ impulse: 'file', params: { gain_db: -6, response: 0 } });
     expect(effectsOf(setImpulse(withFile, 'a', 'two', null), 'a')[1]).not.toHaveProperty('impulse');
   });
 
-  it('are copied with a track, and automation follows the copies', () => {
+  it('are copied with a track, and the copied automation names the copied effects', () => {
     const copy = duplicateTrack(song(), 'a');
     const [original, copied] = copy?.project.tracks ?? [];
     expect(original?.effects).toEqual(song().tracks[0]?.effects);
@@ -261,7 +261,7 @@ describe('chains', () => {
     expect(ids(copy?.project ?? song())).toEqual(['one', copy?.effectId, 'two']);
   });
 
-  it('find the index of a dropped panel', () => {
+  it('give a dropped panel the index that its position has among the other panels', () => {
     const spans = [
       { left: 0, right: 100 },
       { left: 110, right: 210 },

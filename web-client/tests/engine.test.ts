@@ -37,7 +37,7 @@ describe('the playhead', () => {
     expect(playhead.frameAt(1010, 0.02)).toBeCloseTo(47520);
   });
 
-  it('does not move while stopped, or without reports', () => {
+  it('does not move while stopped, nor for more than 200 ms without reports', () => {
     const playhead = new Playhead();
     playhead.report(48000, false, 48000, 1000);
     expect(playhead.frameAt(5000, 0.02)).toBe(48000);
@@ -56,10 +56,10 @@ describe('the computer keyboard', () => {
 function wav(format: number, bits: number, channels: number, samples: number[]): ArrayBuffer {
   const bytes = new ArrayBuffer(60 + samples.length * 4);
   const view = new DataView(bytes);
-  const tag = (at: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(at + i, letter.charCodeAt(0)));
+  const tag = (offset: number, text: string): void => [...text].forEach((letter, i) => view.setUint8(offset + i, letter.charCodeAt(0)));
   tag(0, 'RIFF');
   tag(8, 'WAVE');
-  // A chunk of odd length comes first: readers must skip its padding.
+  // The first chunk has an odd length, so a reader must skip the padding byte after it.
   tag(12, 'note');
   view.setUint32(16, 3, true);
   tag(24, 'fmt ');
@@ -86,7 +86,7 @@ describe('rendered audio', () => {
     expect(read(4)).toEqual([[0.5], [-0.5], [0.25], [-0.25]]);
   });
 
-  it('is refused in any other format', () => {
+  it('is refused if it is not a WAV file of 32-bit float samples', () => {
     expect(() => readFloatWav(new ArrayBuffer(4))).toThrow(/not a WAV/);
     expect(() => readFloatWav(wav(1, 16, 2, [0]))).toThrow(/16 bits/);
     expect(() => readFloatWav(wav(3, 32, 0, [0]))).toThrow(/0 channels/);
@@ -143,14 +143,14 @@ describe('a render request', () => {
     expect(request(song)).toMatchObject({ notes: [{ tick: 1090, length_ticks: 10, pitch: 60 }], controls: [] });
   });
 
-  it('is not made for clips with a bank or program', () => {
+  it('is not made for tracks without notes or with clips that select a program', () => {
     expect(request(project({ soundfont_program: 4 }))).toBeNull();
     expect(request(project({ notes: [] }))).toBeNull();
   });
 });
 
 describe('audio from the service', () => {
-  it('is held only for the tracks that fit into memory', () => {
+  it('is requested only for as many tracks as fit into the memory limit', () => {
     const tenMinutes = 600 * 48000;
     expect(tracksThatFit(tenMinutes)).toBe(2);
     expect(tracksThatFit(tenMinutes) * tenMinutes * 16).toBeLessThanOrEqual(AUDIO_MAX_BYTES);

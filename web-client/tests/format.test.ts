@@ -4,7 +4,7 @@ import * as format from '../src/project/format';
 import { secsAtTick, tickAtSecs } from '../src/project/tempo';
 import { dbAtPosition, positionOfDb } from '../src/ui/fader-scale';
 
-describe('numbers for people', () => {
+describe('formatted numbers', () => {
   it.each([
     [0, '00:00.000'],
     [38.2149, '00:38.214'],
@@ -36,7 +36,7 @@ describe('numbers for people', () => {
     expect(format.formatLevel(level)).toBe(text);
   });
 
-  it('are parsed as they are formatted', () => {
+  it('have the same value when the formatted text is parsed', () => {
     expect(format.parseNumber(format.formatDb(-12.3))).toBe(-12.3);
     expect(format.parseNumber(format.formatDb(-144))).toBe(-Infinity);
     expect(format.parsePan(format.formatPan(-0.3))).toBe(-0.3);
@@ -46,14 +46,14 @@ describe('numbers for people', () => {
     expect(format.parseBarPosition(format.formatBarPosition({ bar: 17, beat: 3, tick: 40 }))).toEqual({ bar: 17, beat: 3, tick: 40 });
   });
 
-  it('are null for other texts', () => {
+  it('are null if the text cannot be parsed', () => {
     expect(format.parseNumber('loud')).toBeNull();
     expect(format.parsePan('middle')).toBeNull();
     expect(format.parseTime('a:b')).toBeNull();
     expect(format.parseBarPosition('0.1')).toBeNull();
   });
 
-  it('names keys, sizes, ages and hashes', () => {
+  it('can be keys, sizes, past times and hashes', () => {
     expect([0, 60, 61, 127].map(format.keyName)).toEqual(['C-1', 'C4', 'C♯4', 'G9']);
     expect([999, 1500, 148_398_306].map(format.formatBytes)).toEqual(['999 B', '1.5 kB', '148 MB']);
     expect(format.formatAgo(0, 1000)).toBe('just now');

@@ -24,7 +24,7 @@ describe('history', () => {
     expect(undo(history).present).toBe('a');
   });
 
-  it('joins only edits of one gesture', () => {
+  it('makes one step of the edits of one gesture only', () => {
     let history = startHistory(0);
     for (const value of [1, 2, 3]) history = pushEdit(history, 'drag', value, 'first');
     history = pushEdit(endGesture(history), 'drag', 4, 'first');

@@ -44,7 +44,7 @@ const BEFORE = song();
 const live = (after: Project) => liveChanges(BEFORE, after, () => KIND);
 
 describe('edits that the engine applies at once', () => {
-  it('are those of parameters, bypasses and sends', () => {
+  it('are changes of parameters, bypasses and send levels', () => {
     let after = setEffectParameter(BEFORE, 'a', 'two', 'mono', true);
     after = setEffectParameter(after, MASTER_ID, 'three', 'balance', -0.5);
     after = setEffectBypass(after, 'a', 'one', true);
@@ -73,8 +73,8 @@ describe('edits that the engine applies at once', () => {
   });
 });
 
-describe('files of a song', () => {
-  it('are those of its clips and of its effects', () => {
+describe('the files of a song', () => {
+  it('are the files of its clips and the impulse responses of its effects', () => {
     expect(filesOf(BEFORE)).toEqual({ clips: new Set(['file']), impulses: new Set(['room']) });
   });
 });

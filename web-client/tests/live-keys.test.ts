@@ -1,10 +1,10 @@
-/** Live keys whose sound is still being loaded. */
+/** Tests of live keys that are pressed while their sound is being loaded. */
 import { expect, it, vi } from 'vitest';
 
 import { LiveKeys } from '../src/engine/live-keys.svelte';
 import type { Player } from '../src/engine/player.svelte';
 
-/** Keys of a track whose sound is ready once `loaded` is called, and the notes that they play. */
+/** Makes keys of a track whose sound is loaded when `loaded` is called, and records their notes. */
 function keysOfATrack(): { keys: LiveKeys; notes: string[]; loaded: () => void } {
   const notes: string[] = [];
   let resolve: () => void = () => undefined;
@@ -17,7 +17,7 @@ function keysOfATrack(): { keys: LiveKeys; notes: string[]; loaded: () => void }
   return { keys: new LiveKeys(player as unknown as Player, () => ({ trackId: 'piano' })), notes, loaded: resolve };
 }
 
-it('starts the note of a held key when its sound is loaded', async () => {
+it('starts the note of a pressed key when its sound is loaded', async () => {
   const { keys, notes, loaded } = keysOfATrack();
   keys.press(60);
   expect(keys.down.has(60)).toBe(true);
@@ -28,7 +28,7 @@ it('starts the note of a held key when its sound is loaded', async () => {
   expect(notes).toEqual(['on piano 60', 'off piano 60']);
 });
 
-it('starts no note for a key that was released before its sound was loaded, and one for a key pressed twice', async () => {
+it('starts no note for a key that is released before its sound is loaded, and one note for a key that is pressed twice', async () => {
   const { keys, notes, loaded } = keysOfATrack();
   keys.press(60);
   keys.release(60);

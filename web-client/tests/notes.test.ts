@@ -7,12 +7,12 @@ const note = (tick: number, pitch = 60, length_ticks = 240, velocity = 0.5): Not
 const NOTES = [note(100, 60), note(500, 64), note(1000, 126)];
 
 describe('moving notes', () => {
-  it('moves only those selected', () => {
+  it('moves only the selected notes', () => {
     const { notes } = moveNotes(NOTES, new Set([1]), 20, -4);
     expect(notes).toEqual([NOTES[0], note(520, 60), NOTES[2]]);
   });
 
-  it('stops the group at the start and at the highest key', () => {
+  it('stops all selected notes when one reaches the start of the item or the highest key', () => {
     const { notes } = moveNotes(NOTES, new Set([0, 2]), -400, 12);
     expect(notes.map((moved) => [moved.tick, moved.pitch])).toEqual([
       [0, 61],
@@ -29,25 +29,25 @@ describe('moving notes', () => {
 });
 
 describe('changing notes', () => {
-  it('adds and selects', () => {
+  it('selects added notes', () => {
     expect(addNotes(NOTES, [note(0), note(1)]).selection).toEqual(new Set([3, 4]));
   });
 
-  it('removes and selects nothing', () => {
+  it('removes the selected notes, after which no note is selected', () => {
     expect(removeNotes(NOTES, new Set([0, 2]))).toEqual({ notes: [NOTES[1]], selection: new Set() });
   });
 
-  it('shortens to the minimum, but does not lengthen shorter notes', () => {
+  it('shortens notes to the minimum, but does not lengthen notes that are shorter', () => {
     const { notes } = resizeNotes([note(0, 60, 480), note(0, 62, 30)], new Set([0, 1]), -1000, 60);
     expect(notes.map((changed) => changed.length_ticks)).toEqual([60, 30]);
   });
 
-  it('keeps velocities above silence', () => {
+  it('keeps velocities between 1/127 and 1', () => {
     expect(setVelocity(NOTES, new Set([0]), 0).notes[0]?.velocity).toBeCloseTo(1 / 127);
     expect(setVelocity(NOTES, new Set([0]), 2).notes[0]?.velocity).toBe(1);
   });
 
-  it('duplicates after the group, on the grid', () => {
+  it('places duplicates after the selected notes, moved by whole grid steps', () => {
     const { notes, selection } = duplicateNotes([note(0), note(250)], new Set([0, 1]), 240);
     expect(notes.slice(2).map((copy) => copy.tick)).toEqual([720, 970]);
     expect(selection).toEqual(new Set([2, 3]));
@@ -55,11 +55,11 @@ describe('changing notes', () => {
 });
 
 describe('quantising', () => {
-  it('moves all when none is selected', () => {
+  it('moves all notes if no note is selected', () => {
     expect(quantiseNotes([note(130), note(250)], new Set(), 0, 240, 1).notes.map((moved) => moved.tick)).toEqual([240, 240]);
   });
 
-  it('moves notes by its strength', () => {
+  it('moves notes by the fraction `strength` of the distance to the grid', () => {
     expect(quantiseNotes([note(140)], new Set(), 0, 240, 0.5).notes[0]?.tick).toBe(190);
   });
 

@@ -1,4 +1,4 @@
-/** The player over a stand-in for the engine. */
+/** Tests of the player with a fake engine. */
 import type { EngineClient as Engine } from '@songfoundry/web-worklet';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 
@@ -21,7 +21,7 @@ const PROJECT = emptyProject();
 
 type FakeEngine = Engine & { calls: string[]; fail: (detail: string) => void };
 
-/** An engine that plays once `resume` resolves. */
+/** Makes an engine that records its calls. Its `play` waits for `resume`. */
 function fakeEngine(resume: Promise<void> = Promise.resolve()): FakeEngine {
   const calls: string[] = [];
   let fail: (detail: string) => void = () => undefined;
@@ -79,7 +79,7 @@ describe('the player', () => {
     expect(engine.calls).toEqual(['session', 'seek 0', 'seek 0', 'play', 'stop']);
   });
 
-  it('does not play after a stop while it waits', async () => {
+  it('does not play if it is stopped while it waits', async () => {
     const engine = fakeEngine();
     create.mockResolvedValue(engine);
     const player = newPlayer();
@@ -91,7 +91,7 @@ describe('the player', () => {
     expect(engine.calls).not.toContain('play');
   });
 
-  it('stops the engine after a stop while the browser resumes the audio output', async () => {
+  it('stops the engine if it is stopped while the browser resumes the audio output', async () => {
     let resume: () => void = () => undefined;
     const engine = fakeEngine(new Promise((resolve) => (resume = resolve)));
     create.mockResolvedValue(engine);
@@ -106,7 +106,7 @@ describe('the player', () => {
     expect(engine.calls.slice(-2)).toEqual(['play', 'stop']);
   });
 
-  it('is off after the engine stopped by itself, and the next Play starts another', async () => {
+  it('is off after the engine has failed, and the next Play starts another engine', async () => {
     const [first, second] = [fakeEngine(), fakeEngine()];
     create.mockResolvedValueOnce(first).mockResolvedValueOnce(second);
     const failures: string[] = [];
@@ -120,7 +120,7 @@ describe('the player', () => {
     expect([player.engine, player.transport]).toEqual([second, 'playing']);
   });
 
-  it('stays unavailable without an engine, also when SoundFonts change', async () => {
+  it('stays unavailable if the browser cannot run the engine, even when SoundFonts change', async () => {
     create.mockImplementation(() => Promise.reject(new Error('it was refused')));
     const player = newPlayer();
     await player.sync(PROJECT);
@@ -131,7 +131,7 @@ describe('the player', () => {
     expect(create).toHaveBeenCalledTimes(1);
   });
 
-  it('gives the engine a new session only for edits that need one', async () => {
+  it('makes a new session only for edits that need one', async () => {
     const engine = fakeEngine();
     create.mockResolvedValue(engine);
     const player = newPlayer();

@@ -36,9 +36,9 @@ function song(controls: Control[] = []): Project {
     ],
   });
 }
-const midi = (project: Project, id: string): MidiItem => findItem(project, id)?.item as MidiItem;
+const midiItem = (project: Project, id: string): MidiItem => findItem(project, id)?.item as MidiItem;
 
-describe('reading projects', () => {
+describe('normalising a project', () => {
   it('fills omitted fields and keeps unknown ones', () => {
     const project = normaliseProject({ project_id: 'x', tracks: [{ id: 't', kind: 'audio', later: 1 }], future: { a: 1 } });
     expect(project).toMatchObject({
@@ -50,26 +50,26 @@ describe('reading projects', () => {
     });
   });
 
-  it('refuses other documents', () => {
+  it('refuses documents without a list of tracks', () => {
     expect(() => normaliseProject([])).toThrow(TypeError);
     expect(() => normaliseProject({ tracks: 3 })).toThrow(/no list of tracks/);
   });
 });
 
 describe('items', () => {
-  it('grow to the bar in which their last note ends', () => {
+  it('grow to the end of the bar in which their last note ends', () => {
     const notes = [{ tick: 4000, length_ticks: 100, pitch: 60, velocity: 1 }];
-    expect(midi(setItemNotes(song(), 'one', notes), 'one').length_ticks).toBe(2 * 3840 - 960);
-    expect(midi(setItemNotes(song(), 'one', []), 'one').length_ticks).toBe(3840);
+    expect(midiItem(setItemNotes(song(), 'one', notes), 'one').length_ticks).toBe(2 * 3840 - 960);
+    expect(midiItem(setItemNotes(song(), 'one', []), 'one').length_ticks).toBe(3840);
   });
 
   it('move within and between tracks', () => {
     const moved = moveItem(song(), 'one', 1920, 'b');
     expect(moved.tracks.map((track) => track.items.length)).toEqual([0, 1]);
-    expect(midi(moved, 'one').start_tick).toBe(1920);
+    expect(midiItem(moved, 'one').start_tick).toBe(1920);
   });
 
-  it('stay if the target is not a track, or their present position', () => {
+  it('stay if the target is no track, or is the track and the start that they have', () => {
     const project = song();
     expect(moveItem(project, 'one', 0, 'nowhere')).toBe(project);
     expect(moveItem(project, 'one', 960, 'a')).toBe(project);
@@ -77,12 +77,12 @@ describe('items', () => {
 
   it('are copied to their end under new ids', () => {
     const copy = duplicateItem(song(), 'one', 4800);
-    expect(copy && midi(copy.project, copy.itemId).start_tick).toBe(4800);
+    expect(copy && midiItem(copy.project, copy.itemId).start_tick).toBe(4800);
     expect(copy?.itemId).not.toBe('one');
   });
 
   it('have at least one tick', () => {
-    expect(midi(resizeItem(song(), 'one', -5), 'one').length_ticks).toBe(1);
+    expect(midiItem(resizeItem(song(), 'one', -5), 'one').length_ticks).toBe(1);
   });
 
   it('determine the end of the song', () => {
@@ -98,23 +98,23 @@ describe('tracks', () => {
     expect(new Set(ids).size).toBe(2);
   });
 
-  it('stay within the list', () => {
+  it('move within the list of tracks', () => {
     expect(moveTrack(song(), 'b', -5).tracks.map((track) => track.id)).toEqual(['b', 'a']);
     const project = song();
     expect(moveTrack(project, 'a', -1)).toBe(project);
   });
 
-  it('leave the audition track audible while soloed', () => {
+  it('leave the audition track audible while one of them is soloed', () => {
     const sound = { type: 'soundfont' as const, bank: 0, program: 1 };
-    const tried = (project: Project) => projectForEngine(project, null, sound).tracks.at(-1);
-    expect(tried(song())).toMatchObject({ id: AUDITION_TRACK_ID, solo: false });
+    const auditionTrackOf = (project: Project) => projectForEngine(project, null, sound).tracks.at(-1);
+    expect(auditionTrackOf(song())).toMatchObject({ id: AUDITION_TRACK_ID, solo: false });
     const soloed = updateTrack(song(), 'a', (track) => ({ ...track, solo: true }));
-    expect(tried(soloed)).toMatchObject({ id: AUDITION_TRACK_ID, solo: true });
+    expect(auditionTrackOf(soloed)).toMatchObject({ id: AUDITION_TRACK_ID, solo: true });
   });
 });
 
-describe('tempo and signature', () => {
-  it('changes the point in force', () => {
+describe('the tempo and the time signature', () => {
+  it('are changed at the point that is in force', () => {
     const project = { ...song(), tempo_map: [{ tick: 0, bpm: 100 }, { tick: 960, bpm: 140 }] };
     expect(setTempoAt(project, 959, 90.004).tempo_map.map((point) => point.bpm)).toEqual([90, 140]);
     expect(setTempoAt(project, 960, 5000).tempo_map.map((point) => point.bpm)).toEqual([100, 999]);
@@ -127,7 +127,7 @@ describe('tempo and signature', () => {
     ['0/4', null],
     ['256/4', null],
     ['four', null],
-  ])('reads %j', (text, expected) => {
+  ])('are read from text: %j', (text, expected) => {
     expect(parseSignature(text)).toEqual(expected);
   });
 });
@@ -144,17 +144,17 @@ describe('choosing an instrument', () => {
 
   it('removes program and bank controls up to the first note only', () => {
     const change = setInstrument(song(controls), 'a', engine);
-    expect(midi(change.project, 'one').controls).toEqual([controls[2], controls[4]]);
+    expect(midiItem(change.project, 'one').controls).toEqual([controls[2], controls[4]]);
     expect(change).toMatchObject({ removedControls: 3, laterProgramChanges: 1 });
     expect(change.project.tracks[0]?.synth_engine).toEqual(engine);
   });
 
   it('removes bank and program of items', () => {
     const original = song();
-    const item = midi(original, 'one');
+    const item = midiItem(original, 'one');
     item.soundfont_bank = 1;
     item.soundfont_program = 2;
-    const changed = midi(setInstrument(original, 'a', engine).project, 'one');
+    const changed = midiItem(setInstrument(original, 'a', engine).project, 'one');
     expect('soundfont_bank' in changed || 'soundfont_program' in changed).toBe(false);
   });
 
@@ -184,32 +184,32 @@ describe('importing', () => {
 
 describe('the project for the engine', () => {
   it('names the default SoundFont for tracks without one', () => {
-    const given = projectForEngine(song(), 'gm', null);
-    expect(given.tracks[0]?.synth_engine).toMatchObject({ soundfont_id: 'gm' });
-    expect(given.tracks).toHaveLength(2);
+    const converted = projectForEngine(song(), 'gm', null);
+    expect(converted.tracks[0]?.synth_engine).toMatchObject({ soundfont_id: 'gm' });
+    expect(converted.tracks).toHaveLength(2);
   });
 
-  it('has an audition track only during an audition', () => {
-    const given = projectForEngine(song(), 'gm', { type: 'soundfont', bank: 0, program: 9 });
-    expect(given.tracks.at(-1)).toMatchObject({ id: AUDITION_TRACK_ID, items: [] });
+  it('has an audition track only while a sound is auditioned', () => {
+    const converted = projectForEngine(song(), 'gm', { type: 'soundfont', bank: 0, program: 9 });
+    expect(converted.tracks.at(-1)).toMatchObject({ id: AUDITION_TRACK_ID, items: [] });
   });
 
-  it('shares items after a fader moved, and not after a note did', () => {
+  it('needs a new session after edits of notes and of the tempo, but not after edits of faders', () => {
     const project = song();
     const louder = updateTrack(project, 'a', (track) => ({ ...track, volume_db: 3, mute: true }));
     const changesTo = (after: Project) => liveChanges(project, after, () => null);
-    expect(changesTo(louder), 'faders are sent separately').toEqual([]);
+    expect(changesTo(louder), 'faders and mutes are not live changes').toEqual([]);
     expect(changesTo(setItemNotes(project, 'one', []))).toBeNull();
     expect(changesTo(setTempoAt(project, 0, 121))).toBeNull();
   });
 });
 
 describe('items', () => {
-  it('belong on tracks of their kind', () => {
-    const [midi] = song().tracks[0]?.items ?? [];
+  it('can only be on tracks of their kind', () => {
+    const [notes] = song().tracks[0]?.items ?? [];
     const audio: Item = { type: 'audio', id: 'take', start_tick: 0, source: {} };
-    if (!midi) throw new Error('the song has no item');
-    expect([canHold('instrument', midi), canHold('audio', midi), canHold('bus', midi)]).toEqual([true, false, false]);
+    if (!notes) throw new Error('the song has no item');
+    expect([canHold('instrument', notes), canHold('audio', notes), canHold('bus', notes)]).toEqual([true, false, false]);
     expect([canHold('instrument', audio), canHold('audio', audio), canHold('group', audio)]).toEqual([false, true, false]);
   });
 });

@@ -7,10 +7,11 @@ const TOKEN = 'songfoundry.token';
 
 type Answer = Response | Error;
 
-/** The service's answers by path; the last answer of a list repeats. */
+/** The service's answers by path, in order. The last answer of a list is repeated. */
 let answers: Record<string, Answer[]>;
-/** The requested paths. */
+/** The paths of all requests, in order. */
 let requestedPaths: string[];
+/** The entries of the browser's local storage. */
 let stored: Map<string, string>;
 
 const json = (body: unknown, status = 200, headers: Record<string, string> = {}): Response =>
@@ -34,7 +35,7 @@ beforeEach(() => {
     setItem: (key: string, value: string) => stored.set(key, value),
     removeItem: (key: string) => stored.delete(key),
   });
-  // Node.js has no page address for relative URLs.
+  // Node.js has no page address that completes relative URLs.
   vi.stubGlobal(
     'Request',
     class extends Request {
@@ -46,10 +47,10 @@ beforeEach(() => {
   vi.stubGlobal('fetch', async (request: Request) => {
     const path = new URL(request.url).pathname.replace('/api/v1/', '');
     requestedPaths.push(path);
-    const left = answers[path] ?? [];
-    const answer = left.length > 1 ? left.shift() : left[0];
+    const remaining = answers[path] ?? [];
+    const answer = remaining.length > 1 ? remaining.shift() : remaining[0];
     if (answer instanceof Response) return answer.clone();
-    throw answer ?? new Error(`nobody answers ${path}`);
+    throw answer ?? new Error(`the test has no answer for ${path}`);
   });
 });
 afterEach(() => {
@@ -60,16 +61,16 @@ afterEach(() => {
 const requestCount = (path: string): number => requestedPaths.filter((requested) => requested === path).length;
 const passSecs = (secs: number): Promise<unknown> => vi.advanceTimersByTimeAsync(secs * 1000);
 
-/** Starts a session, and runs all timers that are due. */
-async function started(): Promise<Session> {
+/** Starts a session and lets its first requests end. */
+async function startSession(): Promise<Session> {
   const session = new Session();
   void session.start();
   await passSecs(0);
   return session;
 }
 
-/** The session's state, which must be `waiting`. */
-function waiting({ state }: Session): { problem: string; waitSecs: number } {
+/** Returns the state of a session, which must be `waiting`. */
+function waitingStateOf({ state }: Session): { problem: string; waitSecs: number } {
   if (state.kind !== 'waiting') throw new Error(`the session is ${state.kind}, not waiting`);
   return state;
 }
@@ -78,14 +79,14 @@ describe('a page that starts while the service is busy', () => {
   for (const [name, failure] of [
     ['429', problem(429, { 'Retry-After': '7' })],
     ['503', problem(503)],
-    ['502 of a proxy', new Response('<h1>Bad gateway</h1>', { status: 502 })],
-    ['no network', unanswered()],
+    ['502 from a proxy', new Response('<h1>Bad gateway</h1>', { status: 502 })],
+    ['no answer', unanswered()],
   ] as const) {
     it(`keeps its token and retries after ${name}`, async () => {
       answers['auth/me'] = [failure, json({ ...USER, local: false })];
-      const session = await started();
+      const session = await startSession();
       expect(stored.get(TOKEN)).toBe('"kept"');
-      const { problem: reason, waitSecs } = waiting(session);
+      const { problem: reason, waitSecs } = waitingStateOf(session);
       expect(reason).not.toBe('');
       expect(waitSecs).toBe(name === '429' ? 7 : 1);
       await passSecs(waitSecs - 0.5);
@@ -98,10 +99,10 @@ describe('a page that starts while the service is busy', () => {
 
   it('doubles its delay up to half a minute', async () => {
     answers['auth/me'] = [unanswered()];
-    const session = await started();
+    const session = await startSession();
     const waits: number[] = [];
     for (let attempt = 0; attempt < 8; attempt += 1) {
-      const { waitSecs } = waiting(session);
+      const { waitSecs } = waitingStateOf(session);
       waits.push(waitSecs);
       await passSecs(waitSecs);
     }
@@ -109,9 +110,9 @@ describe('a page that starts while the service is busy', () => {
     expect(stored.get(TOKEN)).toBe('"kept"');
   });
 
-  it('retries at once on request, and only once', async () => {
+  it('retries at once when it is started again, and ends the earlier retries', async () => {
     answers['auth/me'] = [unanswered(), unanswered(), json({ ...USER, local: false })];
-    const session = await started();
+    const session = await startSession();
     await passSecs(1);
     expect([session.state.kind, requestCount('auth/me')]).toEqual(['waiting', 2]);
     void session.start();
@@ -121,11 +122,11 @@ describe('a page that starts while the service is busy', () => {
     expect(requestCount('auth/me')).toBe(3);
   });
 
-  it('also retries the requests before and after that of the token', async () => {
+  it('also retries the requests for the capabilities and for a local log-in', async () => {
     stored.clear();
     answers['system/capabilities'] = [problem(503), json({})];
     answers['auth/local'] = [problem(429), problem(403)];
-    const session = await started();
+    const session = await startSession();
     expect(session.state.kind).toBe('waiting');
     await passSecs(1);
     expect(session.state.kind).toBe('waiting');
@@ -137,13 +138,13 @@ describe('a page that starts while the service is busy', () => {
 describe('a page that starts', () => {
   it('forgets only a token that the service refuses', async () => {
     answers['auth/me'] = [problem(401)];
-    const session = await started();
+    const session = await startSession();
     expect([session.state.kind, session.api.token, stored.has(TOKEN)]).toEqual(['login', null, false]);
   });
 
   it('shows an error that a retry would not resolve', async () => {
     answers['auth/me'] = [problem(400)];
-    const session = await started();
+    const session = await startSession();
     expect(session.state).toEqual({ kind: 'unreachable', problem: 'It is 400.' });
     expect(stored.get(TOKEN)).toBe('"kept"');
   });

@@ -7,7 +7,7 @@ import type { Workspace } from '../src/state/contexts';
 vi.mock('../src/rooms/editor/tabs', () => ({ EDITOR_TABS: [] }));
 
 describe('the shortcuts of editor tabs', () => {
-  it('show their tab; tabs without a shortcut have none', () => {
+  it('show their tab, and exist only for tabs that define one', () => {
     const matches = (event: KeyboardEvent): boolean => event.key === '3';
     const tabs = [
       { id: 'roll', title: 'Piano roll' },

@@ -37,7 +37,7 @@ describe('sound settings', () => {
     expect(soundSettings(emptyProject())).toEqual(SOUND_DEFAULTS);
   });
 
-  it('change one by one, and unknown fields stay', () => {
+  it('can be changed one by one, and unknown fields stay', () => {
     const before = { ...emptyProject(), settings: { seed: 5, reverb: { room: 0.1, later: 1 } } };
     const narrow = changeSound(before, { reverb: { width: 0 } });
     const after = changeSound(narrow, { polyphony: 16, velocity_to_cutoff: 'specification' });
@@ -46,7 +46,7 @@ describe('sound settings', () => {
     expect(changeSound(before, { chorus: { rate_hz: 2 } }).settings?.chorus).toEqual({ rate_hz: 2 });
   });
 
-  it('of the shared effects are not part of the voices', () => {
+  it('of the shared reverb and chorus are not part of the settings of voices', () => {
     const project = changeSound(emptyProject(), { polyphony: 16, reverb: { room: 1 }, chorus: { rate_hz: 2 } });
     expect(voiceSettings(project)).toEqual({ polyphony: 16 });
     expect(voiceSettings(emptyProject())).toEqual({});

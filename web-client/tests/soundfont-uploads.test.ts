@@ -20,7 +20,7 @@ const entry: SoundFontEntry = {
   presets: [{ bank: 0, program: 9, name: 'Bell' }],
 };
 
-function arrival(uploaded: Partial<SoundFontUpload['uploaded']>): string {
+function noticeOf(uploaded: Partial<SoundFontUpload['uploaded']>): string {
   const file = { format: 'sf2', size_bytes: 4000, content_hash: 'a', already_there: false, replaced: false } as const;
   return uploadNotice({ ...entry, uploaded: { ...file, skipped: { count: 0, reasons: [] }, ...uploaded } });
 }
@@ -28,22 +28,22 @@ function arrival(uploaded: Partial<SoundFontUpload['uploaded']>): string {
 afterEach(() => vi.unstubAllGlobals());
 
 describe('an uploaded SoundFont', () => {
-  it('is reported with its result', () => {
-    expect(arrival({})).toBe('Bells was added: 1 sound.');
-    expect(arrival({ already_there: true })).toBe('You already have Bells.');
-    expect(arrival({ replaced: true })).toBe('Bells replaces your earlier file of the same name: 1 sound.');
-    expect(arrival({ skipped: { count: 2, reasons: ['', ''] } })).toContain('without 2 bad regions');
-    expect(arrival({ format: 'sf3' })).toContain('Your SF2 file of the same name is used instead.');
+  it('is reported in a notice that names the result', () => {
+    expect(noticeOf({})).toBe('Bells was added: 1 sound.');
+    expect(noticeOf({ already_there: true })).toBe('You already have Bells.');
+    expect(noticeOf({ replaced: true })).toBe('Bells replaces your earlier file of the same name: 1 sound.');
+    expect(noticeOf({ skipped: { count: 2, reasons: ['', ''] } })).toContain('without 2 damaged regions');
+    expect(noticeOf({ format: 'sf3' })).toContain('Your SF2 file of the same name is used instead.');
   });
 
-  it('names its replacement before it is deleted', () => {
+  it('has a notice that names its replacement before it is deleted', () => {
     expect(replacementNotice(entry)).toContain('the default SoundFont');
     const others = [{ source: 'upload', format: 'sf3', reason: '' } as const, { source: 'system', format: 'sf2', reason: '' } as const];
     expect(replacementNotice({ ...entry, others })).toContain('the system’s SoundFont of the same name');
     expect(replacementNotice({ ...entry, others: others.slice(0, 1) })).toContain('the default SoundFont');
   });
 
-  it('comes before the default and all others', async () => {
+  it('comes before the default and all other SoundFonts in the catalogue', async () => {
     const others = [
       { ...entry, soundfont_id: 'a', source: 'system' },
       { ...entry, soundfont_id: 'gm', source: 'system', default: true },

@@ -5,11 +5,11 @@ import { EventSplitter } from '../src/api/task-events';
 import { contentHash, versionPage, versionStyle } from '../build/versioned-references';
 
 describe('server-sent events', () => {
-  it('are complete however the stream is split', () => {
+  it('are read in full wherever the stream is split', () => {
     const splitter = new EventSplitter();
     const text = ': hello\n\nevent: task\ndata: {"a":\r\ndata: 1}\r\n\r\ndata: {"b":2}\n\ndata: half';
-    const seen = [...text].flatMap((letter) => splitter.push(letter));
-    expect(seen).toEqual(['{"a":\n1}', '{"b":2}']);
+    const events = [...text].flatMap((letter) => splitter.push(letter));
+    expect(events).toEqual(['{"a":\n1}', '{"b":2}']);
   });
 });
 
@@ -19,13 +19,13 @@ describe('revisions', () => {
     ['W/"3"', 3],
     ['"abc"', null],
     [null, null],
-  ])('of %j', (etag, revision) => {
+  ])('are read from the ETag %j', (etag, revision) => {
     expect(revisionOfEtag(etag)).toBe(revision);
   });
 });
 
 describe('versioned references', () => {
-  it('carry a hash, and the page names its build', () => {
+  it('carry the build, which the page names in a meta tag', () => {
     const html = '<head><script src="/assets/index.js"></script><link href="/assets/a.css"><a href="https://x.test/">';
     const page = versionPage(html, 'beef');
     expect(page).toContain('src="/assets/index.js?v=beef"');
@@ -34,14 +34,14 @@ describe('versioned references', () => {
     expect(page).toContain('<meta name="songfoundry-build" content="beef" />');
   });
 
-  it('mark fonts by their content, and skip foreign addresses', () => {
+  it('carry the hash of each font, and leave other addresses unchanged', () => {
     const css = 'a{src:url(/assets/inter.woff2) b}c{background:url("data:x")}';
     expect(versionStyle(css, (name) => (name === 'inter.woff2' ? '12' : null))).toBe(
       'a{src:url(/assets/inter.woff2?v=12) b}c{background:url("data:x")}',
     );
   });
 
-  it('hash the content', () => {
+  it('have a hash that depends only on the content', () => {
     expect(contentHash(['a', 'b'])).toBe(contentHash(['ab']));
     expect(contentHash(['a'])).not.toBe(contentHash(['b']));
   });

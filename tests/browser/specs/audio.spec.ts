@@ -192,7 +192,7 @@ test('files of other formats are refused in one sentence, and add nothing', asyn
   const refusal = (text: string): Promise<void> =>
     expect(page.getByRole('alert').filter({ hasText: text })).toBeVisible();
   await dropFiles(page, { 'empty.wav': Buffer.alloc(0) }, 100, 20);
-  await refusal('empty.wav cannot be used: it is empty.');
+  await refusal('empty.wav cannot be used: the file is empty.');
   await dropFiles(page, { 'letter.wav': Buffer.from('Dear Sir or Madam, '.repeat(20)) }, 100, 20);
   await refusal('letter.wav cannot be used: it is not a supported kind of audio file.');
   await dropFiles(page, { 'cut.wav': toneWav(RATE_HZ, 100).subarray(0, 30) }, 100, 20);

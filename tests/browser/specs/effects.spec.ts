@@ -289,7 +289,7 @@ test('a convolution has an audio file, which makes no clip', async ({ page, serv
   await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');
   await pick('Walk.wav', toneWav(8_000, 31 * 8_000));
   await expect(page.getByRole('alert').filter({ hasText: 'Walk' })).toContainText(
-    'Walk.wav cannot be used: it lasts 31 s; a response may last at most 30 s',
+    'Walk.wav cannot be used: the file lasts 31 s; an impulse response may last at most 30 s',
   );
   await expect(files.getByRole('option', { name: 'Walk.wav (31 s, too long)' })).toBeDisabled();
   await expect(files.getByRole('option', { selected: true })).toHaveText('Cave.wav');

@@ -1,4 +1,4 @@
-/** The operations of the service on the caller's account, one function each. */
+/** Calls the service's operations on the caller's own account, one function per operation. */
 import { bodyOf, type Api } from './client';
 import type { ApiKeyList } from './types';
 
@@ -11,21 +11,21 @@ export const me = ({ call }: Api) => bodyOf(call.GET('/api/v1/auth/me'));
 export const refresh = ({ call }: Api) => bodyOf(call.POST('/api/v1/auth/refresh'));
 export const logout = ({ call }: Api, everywhere: boolean) =>
   bodyOf(call.POST('/api/v1/auth/logout', { params: { query: { everywhere } } }));
-/** `currentPassword` is null for an account without a password. */
+/** Changes the password. `currentPassword` is null for an account that has none yet. */
 export const changePassword = ({ call }: Api, currentPassword: string | null, newPassword: string) =>
   bodyOf(call.POST('/api/v1/auth/password', { body: { current_password: currentPassword, new_password: newPassword } }));
 export const passwordStrength = ({ call }: Api, password: string, signal: AbortSignal) =>
   bodyOf(call.POST('/api/v1/auth/password-strength', { body: { password }, signal }));
 
-/** All API keys of the caller, from all pages of the list. */
+/** Returns all API keys of the caller. It reads every page of the service's list. */
 export async function listApiKeys({ call }: Api): Promise<ApiKeyList> {
   const page = (query: { limit: number; cursor?: string }) => bodyOf(call.GET('/api/v1/auth/api-keys', { params: { query } }));
-  let list = await page({ limit: 200 });
-  while (list.next_cursor !== null) {
-    const next = await page({ limit: 200, cursor: list.next_cursor });
-    list = { ...next, items: [...list.items, ...next.items] };
+  let apiKeys = await page({ limit: 200 });
+  while (apiKeys.next_cursor !== null) {
+    const nextPage = await page({ limit: 200, cursor: apiKeys.next_cursor });
+    apiKeys = { ...nextPage, items: [...apiKeys.items, ...nextPage.items] };
   }
-  return list;
+  return apiKeys;
 }
 export const createApiKey = ({ call }: Api, name: string) => bodyOf(call.POST('/api/v1/auth/api-keys', { body: { name } }));
 export const deleteApiKey = ({ call }: Api, id: string) =>

@@ -1,10 +1,10 @@
-/** The operations of the service for administrators, one function each. */
+/** Calls the service's operations for administrators, one function per operation. */
 import { bodyOf, type Api } from './client';
 import type { AccountChange, AuditAction, Role, Throttled } from './types';
 
 type Paging = { cursor?: string | undefined };
 
-/** Query parameters without undefined and empty ones. */
+/** Returns the query parameters whose values are neither undefined nor empty. */
 function withoutEmpty<T extends Record<string, string | undefined>>(query: T): { [K in keyof T]?: NonNullable<T[K]> } {
   return Object.fromEntries(Object.entries(query).filter(([, value]) => value)) as { [K in keyof T]?: NonNullable<T[K]> };
 }

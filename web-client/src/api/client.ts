@@ -1,21 +1,21 @@
 /**
- * Requests to the service: typed by its OpenAPI document, with authorisation, and failures as one
- * kind of error.
+ * Sends requests to the service. Their types come from the service's OpenAPI document, each request
+ * carries the session's token, and every failed request throws an {@link ApiError}.
  */
 import createClient, { type Client, type Middleware } from 'openapi-fetch';
 
 import type { paths } from './generated/schema';
 import type { Problem } from './types';
 
-/** A failure: a problem that the service describes, or a substitute for one. */
+/** A failed request: the problem that the service describes, or one that the page makes up. */
 export type Failure = Pick<Problem, 'status' | 'code' | 'detail' | 'errors'> & { retryAfterSecs?: number };
 
-/** An answer that is not a success, or no answer at all (`status` 0). */
+/** The error of a request with an unsuccessful answer, or without any answer (`status` 0). */
 export class ApiError extends Error {
   readonly status: number;
   readonly code: string;
   readonly errors: NonNullable<Problem['errors']>;
-  /** Seconds of `Retry-After`: the delay that the service asks for; 0 without one. */
+  /** Seconds to wait before a retry, from the header `Retry-After`; 0 without that header. */
   readonly retryAfterSecs: number;
 
   constructor(failure: Failure) {
@@ -28,50 +28,53 @@ export class ApiError extends Error {
   }
 }
 
-/** The reason of any failure, as the end of a sentence. */
+/** Returns the message of an error with a full stop, for the end of a sentence. */
 export function reasonOf(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }
 
-/** The failure of a request without an answer. */
+/** The failure of a request that got no answer. */
 export const UNREACHABLE: Failure = {
   status: 0,
   code: 'unreachable',
   detail: 'the service does not answer; check that it still runs and try again.',
 };
 
-/** The failure of an answer; its body may come from a proxy instead of the service. */
+/**
+ * Returns the failure that an unsuccessful answer describes. A proxy may have sent the answer, so
+ * the body need not be a problem document.
+ */
 export function failureOf(status: number, statusText: string, body: string): Failure {
-  const plain: Failure = {
+  const fallback: Failure = {
     status,
     code: `http_${status}`,
-    detail: `the service answered ${status} ${statusText}`.trim(),
+    detail: `the service answered with the error ${`${status} ${statusText}`.trim()}; try again later`,
   };
   try {
     const { code, detail, title, errors } = JSON.parse(body) as Partial<Problem>;
-    return { ...plain, code: code ?? plain.code, detail: detail ?? title ?? plain.detail, ...(errors ? { errors } : {}) };
+    return { ...fallback, code: code ?? fallback.code, detail: detail ?? title ?? fallback.detail, ...(errors ? { errors } : {}) };
   } catch {
-    return plain;
+    return fallback;
   }
 }
 
-/** The seconds of a `Retry-After`; 0 without one and for dates. */
-function secsOf(retryAfter: string | null): number {
+/** Reads the seconds in a `Retry-After` header; 0 if there is no header or if it has a date. */
+function retryAfterSecsOf(retryAfter: string | null): number {
   return /^\d+$/.test(retryAfter ?? '') ? Number(retryAfter) : 0;
 }
 
 export class Api {
   /** Bearer token of the session, or null before a log-in. */
   token: string | null = null;
-  /** Called when the service refuses the token in the middle of a session. */
+  /** Called when the service answers 401 although the request carried a token. */
   onUnauthorised: () => void = () => undefined;
   /** The operations of the service. Failures are thrown as {@link ApiError}. */
   readonly call: Client<paths>;
 
-  /** `origin` is the service's; the page comes from there. */
+  /** `origin` is the address of the service. The default is the address of the page. */
   constructor(origin = '') {
-    // `fetch` is looked up at each call, so that tests can replace it.
+    // Each request looks up the global `fetch` again, because tests replace it.
     this.call = createClient<paths>({ baseUrl: origin, fetch: (request) => fetch(request) });
     this.call.use(this.#middleware());
   }
@@ -85,9 +88,9 @@ export class Api {
         if (response.ok) return;
         const failure = failureOf(response.status, response.statusText, await response.text());
         if (response.status === 401 && this.token !== null) this.onUnauthorised();
-        throw new ApiError({ ...failure, retryAfterSecs: secsOf(response.headers.get('Retry-After')) });
+        throw new ApiError({ ...failure, retryAfterSecs: retryAfterSecsOf(response.headers.get('Retry-After')) });
       },
-      // A cancelled request keeps its AbortError.
+      // A request that the page cancelled fails with its own AbortError.
       onError: ({ request }) => (request.signal.aborted ? undefined : new ApiError(UNREACHABLE)),
     };
   }
@@ -95,22 +98,23 @@ export class Api {
 
 type Answered<T> = { data?: T; response: Response };
 
-/** The body of a successful answer. */
+/** Returns the body of a successful answer. */
 export async function bodyOf<T>(answered: Promise<Answered<T>>): Promise<T> {
   return (await answered).data as T;
 }
 
 /**
- * The answer itself, for its headers or a streamed body; the request must use {@link UNREAD_BODY}.
+ * Returns the answer itself, for callers that need its headers or stream its body. The request must
+ * use {@link UNREAD_BODY}.
  */
 export async function answerOf(answered: Promise<Answered<unknown>>): Promise<Response> {
   return (await answered).response;
 }
 
-/** Leaves the body of an answer unread, for {@link answerOf}. */
+/** Request options that leave the body of the answer unread, for {@link answerOf}. */
 export const UNREAD_BODY = { parseAs: 'stream' } as const;
 
-/** The revision in an `ETag`, null without one. */
+/** Reads the revision in an `ETag` header; null without one. */
 export function revisionOfEtag(etag: string | null): number | null {
   const match = /^(?:W\/)?"(\d+)"$/.exec(etag ?? '');
   return match ? Number(match[1]) : null;

@@ -1,11 +1,11 @@
-/** The operations of the service that the page uses, one function each. */
+/** Calls the service's operations on songs, sounds, audio and tasks, one function per operation. */
 import type { Project, SampleRateHz } from '../project/model';
 import { answerOf, UNREAD_BODY, bodyOf, revisionOfEtag, type Api } from './client';
 import type { BitDepth, ProjectEntry, SoundFontRenderRequest } from './types';
 
 export const capabilities = ({ call }: Api) => bodyOf(call.GET('/api/v1/system/capabilities'));
 
-/** All saved projects, from all pages of the list. */
+/** Returns all saved projects. It reads every page of the service's list. */
 export async function listProjects({ call }: Api): Promise<ProjectEntry[]> {
   const entries: ProjectEntry[] = [];
   let cursor: string | null = null;
@@ -18,7 +18,7 @@ export async function listProjects({ call }: Api): Promise<ProjectEntry[]> {
   return entries;
 }
 
-/** A stored project. Its document may have an older version, so callers check it. */
+/** Loads a saved project. The document may have an older schema version, so callers check it. */
 export async function loadProject({ call }: Api, id: string): Promise<{ document: unknown; revision: number | null }> {
   const { data, response } = await call.GET('/api/v1/projects/{id}', { params: { path: { id } } });
   return { document: data, revision: revisionOfEtag(response.headers.get('etag')) };
@@ -37,9 +37,9 @@ export const deleteProject = ({ call }: Api, id: string) =>
 export const readTemp = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp'));
 export const tempRevision = ({ call }: Api) => bodyOf(call.GET('/api/v1/projects/temp/revision'));
 export const deleteTemp = ({ call }: Api) => bodyOf(call.DELETE('/api/v1/projects/temp'));
-/** The content of an autosave. */
+/** The body of an autosave request. */
 export type TempSave = { client_id: string; project: Project };
-/** Writes the autosave; `text` is the JSON text of `save`, which callers need for its size. */
+/** Writes the autosave. `text` is the JSON text of `save`, which callers make to check its size. */
 export const writeTemp = ({ call }: Api, save: TempSave, text: string, keepalive = false) =>
   bodyOf(call.PUT('/api/v1/projects/temp', { body: save, bodySerializer: () => text, keepalive }));
 
@@ -47,7 +47,7 @@ export const soundFontCatalog = ({ call }: Api) => bodyOf(call.GET('/api/v1/plug
 export const deleteSoundFont = ({ call }: Api, id: string) =>
   bodyOf(call.DELETE('/api/v1/plugins/soundfonts/{sf_id}', { params: { path: { sf_id: id } } }));
 export const listEffects = ({ call }: Api) => bodyOf(call.GET('/api/v1/plugins/effects'));
-/** A SoundFont reduced to some presets, `bank:program` each, as an SF2 file. */
+/** Downloads some presets of a SoundFont as an SF2 file. A preset is written `bank:program`. */
 export const downloadSoundFont = ({ call }: Api, id: string, presets: readonly string[]) =>
   answerOf(
     call.GET('/api/v1/plugins/soundfonts/download/{sf_id}', {
@@ -57,9 +57,9 @@ export const downloadSoundFont = ({ call }: Api, id: string, presets: readonly s
   );
 
 export const audioFile = ({ call }: Api, id: string) => bodyOf(call.GET('/api/v1/audio/{id}', { params: { path: { id } } }));
-/** The newest of the caller's audio files. */
+/** Returns the newest 100 audio files of the caller. */
 export const listAudio = ({ call }: Api) => bodyOf(call.GET('/api/v1/audio', { params: { query: { limit: 100 } } }));
-/** Peaks of a file in audiowaveform's binary layout, 8 bits. */
+/** Downloads the 8-bit peaks of an audio file in the binary format of BBC audiowaveform. */
 export const audioPeaks = ({ call }: Api, id: string, framesPerPixel: number) =>
   bodyOf(
     call.GET('/api/v1/audio/{id}/peaks', {
@@ -68,7 +68,10 @@ export const audioPeaks = ({ call }: Api, id: string, framesPerPixel: number) =>
     }),
   );
 
-/** A file as a 32-bit float WAV at a sample rate; `range` is in bytes, `to` exclusive. */
+/**
+ * Downloads an audio file as a 32-bit float WAV at a sample rate. `range` selects the bytes from
+ * `from` up to, but not including, `to`.
+ */
 export const audioSamples = ({ call }: Api, id: string, sampleRateHz: number, range?: [from: number, to: number]) =>
   bodyOf(
     call.GET('/api/v1/audio/{id}/file', {
@@ -82,7 +85,7 @@ export const renderSoundFont = ({ call }: Api, request: SoundFontRenderRequest, 
   answerOf(call.POST('/api/v1/plugins/soundfont-render', { body: request, signal, ...UNREAD_BODY }));
 
 export type ExportOptions = { bitDepth: BitDepth; sampleRateHz: SampleRateHz; title: string };
-/** Starts an export, and returns the id of its task. */
+/** Starts an export and returns the id of its task. */
 export async function startExport({ call }: Api, project: Project, options: ExportOptions): Promise<string> {
   const answer = await bodyOf(
     call.POST('/api/v1/plugins/render', {
@@ -96,7 +99,7 @@ export async function startExport({ call }: Api, project: Project, options: Expo
       },
     }),
   );
-  if (!('task_id' in answer)) throw new Error('the service answered without a task');
+  if (!('task_id' in answer)) throw new Error('the service did not start the export; try again');
   return answer.task_id;
 }
 export const exportedFile = ({ call }: Api, renderId: string) =>
@@ -111,7 +114,7 @@ export const importMidi = ({ call }: Api, file: Blob, name: string, soundfontId:
     call.POST('/api/v1/multitrack/midi/import', {
       params: { query: { name, ...(soundfontId === null ? {} : { soundfont_id: soundfontId }) } },
       headers: { 'Content-Type': 'audio/midi' },
-      // The generated types have no binary bodies; the serializer sends the file.
+      // The generated types do not allow a binary body, so the serializer supplies the file.
       body: '',
       bodySerializer: () => file,
     }),

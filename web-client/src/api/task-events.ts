@@ -1,9 +1,9 @@
-/** Following a task by server-sent events, or by polling if they fail. */
+/** Follows a task by server-sent events, or by polling if those fail. */
 import type { Api } from './client';
 import { readTask, taskEvents } from './endpoints';
 import type { Problem, RenderResult, Task } from './types';
 
-/** A render task. The API description leaves the results of tasks open. */
+/** A task that renders a song. The OpenAPI document does not give the types of its result. */
 export type ExportTask = Omit<Task, 'result' | 'error'> & { result: RenderResult | null; error: Problem | null };
 
 const POLL_MS = 500;
@@ -12,11 +12,11 @@ export function isFinished(task: ExportTask): boolean {
   return task.state === 'succeeded' || task.state === 'failed' || task.state === 'cancelled';
 }
 
-/** Splits a stream of server-sent events into events. */
+/** Splits the text of a server-sent event stream into events. */
 export class EventSplitter {
   #pending = '';
 
-  /** The `data` of each event that `text` completes. */
+  /** Adds the next text of the stream and returns the `data` of each event that is now complete. */
   push(text: string): string[] {
     this.#pending = (this.#pending + text).replaceAll('\r\n', '\n');
     const blocks = this.#pending.split('\n\n');
@@ -33,6 +33,7 @@ export class EventSplitter {
   }
 }
 
+/** Follows the event stream; returns the finished task, or null if the stream ends before that. */
 async function followEvents(api: Api, id: string, onChange: (task: ExportTask) => void): Promise<ExportTask | null> {
   const response = await taskEvents(api, id);
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
@@ -52,11 +53,11 @@ async function followEvents(api: Api, id: string, onChange: (task: ExportTask) =
   }
 }
 
-/** Calls `onChange` with each state of a task; resolves to the last one. */
+/** Calls `onChange` with each state of a task, and returns the finished task. */
 export async function followTask(api: Api, id: string, onChange: (task: ExportTask) => void): Promise<ExportTask> {
-  // Without a stream of events, or after it broke off, the task is polled.
-  const ended = await followEvents(api, id, onChange).catch(() => null);
-  if (ended) return ended;
+  const finished = await followEvents(api, id, onChange).catch(() => null);
+  if (finished) return finished;
+  // The event stream could not be opened or broke off.
   for (;;) {
     const task = (await readTask(api, id)) as ExportTask;
     onChange(task);

@@ -1,4 +1,4 @@
-/** Names for the types of the service's answers. */
+/** Short names for the generated types of the service's requests and answers. */
 import type { components, operations } from './generated/schema';
 
 type Schemas = components['schemas'];
@@ -12,13 +12,13 @@ export type TokenAnswer = Schemas['TokenAnswer'];
 export type PasswordStrength = Schemas['PasswordStrength'];
 export type ApiKey = Schemas['ApiKey'];
 export type ApiKeyList = Schemas['ApiKeyList'];
-/** A new API key; the service never sends `key` again. */
+/** A new API key. This is the only answer that contains `key`. */
 export type MadeApiKey = Schemas['MadeApiKey'];
 
 export type Account = Schemas['Account'];
-/** A new user; `password` was generated and is never sent again, or is null. */
+/** A new user. `password` is the generated first password, or null; no later answer contains it. */
 export type ProvidedUser = Schemas['ProvidedUser'];
-/** Changes of an account; omitted fields stay, and a quota of null is the default. */
+/** Changes of an account. Omitted fields stay as they are; a quota of null restores the default. */
 export type AccountChange = Schemas['UserChange'];
 export type Invite = Schemas['Invite'];
 export type MadeInvite = Schemas['NewInviteAnswer'];

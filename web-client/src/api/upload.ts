@@ -1,22 +1,29 @@
-/**
- * Uploads with progress, by XMLHttpRequest, since `fetch` does not report the progress of a body.
- */
+/** Uploads files by XMLHttpRequest, because `fetch` does not report the progress of an upload. */
 import { ApiError, failureOf, UNREACHABLE, type Api } from './client';
 import type { paths } from './generated/schema';
 import type { AudioUpload, SoundFontUpload } from './types';
 
-/** Receives the fraction of bytes that were sent, 0..1. */
+/** Receives the fraction, 0..1, of the file's bytes that have been sent. */
 type OnProgress = (progress: number) => void;
 
-/** Uploads an audio file, as {@link sendFile} does; at a progress of 1 the service decodes. */
+/**
+ * Uploads an audio file with {@link sendFile}. The service decodes it after the last byte, so the
+ * progress reaches 1 before the answer comes.
+ */
 export const uploadAudio = (api: Api, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<AudioUpload> =>
   sendFile(api, '/api/v1/audio/upload', file, onProgress, signal);
 
-/** Uploads a SoundFont, as {@link sendFile} does; at a progress of 1 the service reads it. */
+/**
+ * Uploads a SoundFont with {@link sendFile}. The service checks it after the last byte, so the
+ * progress reaches 1 before the answer comes.
+ */
 export const uploadSoundFont = (api: Api, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<SoundFontUpload> =>
   sendFile(api, '/api/v1/plugins/soundfonts/upload', file, onProgress, signal);
 
-/** Sends a file as a form. Rejects with an {@link ApiError}, or an `AbortError` after a cancel. */
+/**
+ * Sends a file as multipart form data. Rejects with an {@link ApiError}, or with an `AbortError` if
+ * `signal` cancels the upload.
+ */
 function sendFile<Answer>(api: Api, path: keyof paths, file: File, onProgress: OnProgress, signal: AbortSignal): Promise<Answer> {
   const form = new FormData();
   form.append('file', file, file.name);

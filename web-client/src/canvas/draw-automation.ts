@@ -5,10 +5,10 @@ import { drawGrid } from './draw-grid';
 import { FONT_NUMBERS, palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
-/** Margin above the highest and below the lowest value, in pixels. */
+/** Margin of a lane above the highest value and below the lowest value, in pixels. */
 export const LANE_INSET_PX = 10;
-/** Length of the straight pieces of a curved segment, in pixels. */
-const PIECE_PX = 3;
+/** Width of the straight lines that approximate a curved segment, in pixels. */
+const LINE_PX = 3;
 
 export type AutomationScene = {
   view: TimeView;
@@ -18,21 +18,22 @@ export type AutomationScene = {
   points: readonly AutomationPoint[];
   scale: TargetScale;
   color: string;
-  selected: number | null;
-  hovered: number | null;
+  /** Indices of the selected point and of the point under the pointer; null for none. */
+  selectedIndex: number | null;
+  hoveredIndex: number | null;
 };
 
-/** Distance of a value from the top of its lane, in pixels. */
+/** Returns the distance of a value from the top of its lane, in pixels. */
 export function yOfValue(scale: TargetScale, value: number, heightPx: number): number {
   return LANE_INSET_PX + (1 - scale.positionOf(value)) * (heightPx - 2 * LANE_INSET_PX);
 }
 
-/** The value at a distance from the top of the lane. */
+/** Returns the value at a distance `y`, in pixels, from the top of the lane. */
 export function valueAtY(scale: TargetScale, y: number, heightPx: number): number {
   return scale.valueAt(1 - (y - LANE_INSET_PX) / (heightPx - 2 * LANE_INSET_PX));
 }
 
-/** The grid, the curve and its points. */
+/** Draws an automation lane: the grid, the curve and its points. */
 export function drawAutomation(context: CanvasRenderingContext2D, scene: AutomationScene, widthPx: number, heightPx: number): void {
   drawGrid(context, scene.view, scene.signatures, scene.stepTicks, heightPx);
   const corners = cornersOf(scene, widthPx, heightPx);
@@ -51,45 +52,48 @@ export function drawAutomation(context: CanvasRenderingContext2D, scene: Automat
   scene.points.forEach((point, index) => drawPoint(context, scene, point, index, widthPx, heightPx));
 }
 
-/** The curve as corners from the left to the right edge of the view. */
+/** Returns the corners of the line that draws the curve from the left to the right of the view. */
 function cornersOf(scene: AutomationScene, widthPx: number, heightPx: number): [x: number, y: number][] {
   const { view, points, scale } = scene;
-  const first = points[0];
-  const last = points.at(-1);
-  if (!first || !last) return [];
+  const firstPoint = points[0];
+  const lastPoint = points.at(-1);
+  if (!firstPoint || !lastPoint) return [];
   const y = (value: number): number => yOfValue(scale, value, heightPx);
   const corners: [number, number][] = [];
-  if (view.x(first.tick) > 0) corners.push([0, y(first.value)]);
+  if (view.x(firstPoint.tick) > 0) corners.push([0, y(firstPoint.value)]);
   points.forEach((point, index) => {
-    const next = points[index + 1];
+    const nextPoint = points[index + 1];
     const left = view.x(point.tick);
-    const right = next ? view.x(next.tick) : widthPx;
+    const right = nextPoint ? view.x(nextPoint.tick) : widthPx;
     if (right < 0 || left > widthPx) return;
     corners.push([left, y(point.value)]);
-    if (!next) return;
+    if (!nextPoint) return;
     if (scale.stepped || point.curve === 'step') corners.push([right, y(point.value)]);
-    else corners.push(...piecesOf(scene, point, next, [Math.max(0, left), Math.min(widthPx, right)], heightPx));
-    corners.push([right, y(next.value)]);
+    else corners.push(...cornersBetween(scene, point, nextPoint, [Math.max(0, left), Math.min(widthPx, right)], heightPx));
+    corners.push([right, y(nextPoint.value)]);
   });
-  corners.push([Math.max(widthPx, view.x(last.tick)), y(last.value)]);
+  corners.push([Math.max(widthPx, view.x(lastPoint.tick)), y(lastPoint.value)]);
   return corners;
 }
 
-/** Corners between two points. The scale and tempo changes bend even linear segments. */
-function piecesOf(
+/**
+ * Returns the corners between two points. The scale of the lane and tempo changes bend even linear
+ * segments.
+ */
+function cornersBetween(
   { view, scale, tempoMap }: AutomationScene,
   point: AutomationPoint,
   next: AutomationPoint,
   [from, to]: [number, number],
   heightPx: number,
 ): [number, number][] {
-  const pieces: [number, number][] = [];
+  const corners: [number, number][] = [];
   const timeAt = timeBetween(tempoMap, point.tick, next.tick);
-  for (let x = from + PIECE_PX; x < to; x += PIECE_PX) {
+  for (let x = from + LINE_PX; x < to; x += LINE_PX) {
     const value = point.value + (next.value - point.value) * progressAt(point.curve, timeAt(view.tick(x)));
-    pieces.push([x, yOfValue(scale, value, heightPx)]);
+    corners.push([x, yOfValue(scale, value, heightPx)]);
   }
-  return pieces;
+  return corners;
 }
 
 function drawPoint(
@@ -103,15 +107,16 @@ function drawPoint(
   const x = scene.view.x(point.tick);
   if (x < -8 || x > widthPx + 8) return;
   const y = yOfValue(scene.scale, point.value, heightPx);
-  const selected = index === scene.selected;
+  const isSelected = index === scene.selectedIndex;
+  const isHovered = index === scene.hoveredIndex;
   context.beginPath();
-  context.arc(x, y, selected || index === scene.hovered ? 5 : 3.5, 0, 2 * Math.PI);
-  context.fillStyle = selected ? palette().text : scene.color;
+  context.arc(x, y, isSelected || isHovered ? 5 : 3.5, 0, 2 * Math.PI);
+  context.fillStyle = isSelected ? palette().text : scene.color;
   context.fill();
   context.strokeStyle = palette().ground;
   context.lineWidth = 1.5;
   context.stroke();
-  if (!selected && index !== scene.hovered) return;
+  if (!isSelected && !isHovered) return;
   const text = scene.scale.format(point.value);
   context.font = FONT_NUMBERS;
   const width = context.measureText(text).width;

@@ -12,38 +12,38 @@ import type { TimeView } from './time-view.svelte';
 /** Height of a track's lane, in pixels. */
 export const LANE_PX = 66;
 const CLIP_INSET_PX = 4;
-/** Room between a clip and the next one, in pixels. */
+/** Gap between adjacent clips, in pixels. */
 const CLIP_GAP_PX = 1.5;
-/** Height of the names of clips, and of the handles of fades, in pixels. */
+/** Height of a clip's name and of its fade handles, in pixels. */
 export const TITLE_PX = 15;
 
 export type ClipsScene = {
   view: TimeView;
   project: Project;
   time: SongTime;
-  /** The waveform of a file; null until it is loaded. */
+  /** Returns the waveform of a file; null until the waveform is loaded. */
   waveformOf: (fileId: string) => Waveform | null;
-  /** The reason why a file cannot be played; undefined if it can. */
+  /** Returns the reason why a file cannot be played; undefined for a file that can be played. */
   missing: (fileId: string) => string | undefined;
   scrollTopPx: number;
   selectedItemId: string | null;
   selectedTrackId: string | null;
 };
 
-/** Pixels from left to right that an item covers in the view. */
+/** Returns the left edge and the width of an item in the view, in pixels. */
 export function itemSpan(view: TimeView, time: SongTime, item: Item): { left: number; width: number } {
   const left = view.x(item.start_tick);
   return { left, width: Math.max(3, view.x(itemEndTick(time, item)) - left) };
 }
 
-/** Pixels that the fades of an audio item cover in the view. */
+/** Returns the widths of an audio item's fades, in pixels; `widthPx` is the width of the item. */
 export function fadeSpans(time: SongTime, item: AudioItem, widthPx: number): { in: number; out: number } {
-  const length = Math.max(1, lengthFramesOf(time, item));
+  const lengthFrames = Math.max(1, lengthFramesOf(time, item));
   const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
-  return { in: (widthPx * fadeIn) / length, out: (widthPx * fadeOut) / length };
+  return { in: (widthPx * fadeIn) / lengthFrames, out: (widthPx * fadeOut) / lengthFrames };
 }
 
-/** The lanes of the arrangement with their clips. */
+/** Draws the tracks of the arrangement with their clips. */
 export function drawClips(
   context: CanvasRenderingContext2D,
   scene: ClipsScene,
@@ -51,17 +51,17 @@ export function drawClips(
   heightPx: number,
 ): void {
   const { view, project, scrollTopPx } = scene;
-  const first = Math.floor(scrollTopPx / LANE_PX);
-  const last = Math.min(project.tracks.length - 1, Math.floor((scrollTopPx + heightPx) / LANE_PX));
-  const selected = project.tracks.findIndex((track) => track.id === scene.selectedTrackId);
-  if (selected >= 0) {
+  const firstLane = Math.floor(scrollTopPx / LANE_PX);
+  const lastLane = Math.min(project.tracks.length - 1, Math.floor((scrollTopPx + heightPx) / LANE_PX));
+  const selectedLane = project.tracks.findIndex((track) => track.id === scene.selectedTrackId);
+  if (selectedLane >= 0) {
     context.fillStyle = palette().panel;
-    context.fillRect(0, selected * LANE_PX - scrollTopPx, widthPx, LANE_PX);
+    context.fillRect(0, selectedLane * LANE_PX - scrollTopPx, widthPx, LANE_PX);
   }
   drawGrid(context, view, project.time_signatures, 0, heightPx);
-  const columns = new Columns(scene, widthPx);
+  const columns = new ColumnTimes(scene, widthPx);
   const audible = audibleTracks(project);
-  for (let lane = first; lane <= last; lane++) {
+  for (let lane = firstLane; lane <= lastLane; lane++) {
     const track = project.tracks[lane];
     if (!track) continue;
     const top = lane * LANE_PX - scrollTopPx;
@@ -69,7 +69,7 @@ export function drawClips(
     context.fillRect(0, top + LANE_PX - 1, widthPx, 1);
     const isAudible = audible.get(track.id) ?? true;
     for (const item of track.items) {
-      // The ruler shows sections.
+      // Sections are drawn in the ruler, by `drawRuler`.
       if (item.type === 'section') continue;
       const { left, width } = itemSpan(view, scene.time, item);
       if (left > widthPx || left + width < 0) continue;
@@ -88,8 +88,8 @@ export function drawClips(
   }
 }
 
-/** Times of the columns of pixels, in seconds, computed at the first use. */
-class Columns {
+/** Times of the pixel columns, in seconds of the song. They are computed when first used. */
+class ColumnTimes {
   readonly #scene: ClipsScene;
   readonly #widthPx: number;
   #secs: Float64Array | null = null;
@@ -110,7 +110,7 @@ function drawAudio(
   { time, waveformOf, missing }: ClipsScene,
   item: AudioItem,
   color: string,
-  columns: Columns,
+  columns: ColumnTimes,
   area: { left: number; width: number; top: number; widthPx: number },
 ): void {
   const id = fileIdOf(item);
@@ -145,7 +145,7 @@ function drawClip(
   selected: boolean,
   box: ClipBox,
 ): void {
-  // Clips are cut to the view, since long paths are slow to fill.
+  // The clip is limited to the view, because filling a long path is slow.
   const left = Math.max(-8, box.left) + 0.5;
   const right = Math.min(box.widthPx + 8, box.left + box.width) - CLIP_GAP_PX;
   const width = Math.max(2, right - left);
@@ -171,14 +171,14 @@ function drawClip(
 
 function drawNotes(context: CanvasRenderingContext2D, item: MidiItem, color: string, box: ClipBox): void {
   if (item.notes.length === 0) return;
-  let low = 127;
-  let high = 0;
+  let lowestPitch = 127;
+  let highestPitch = 0;
   for (const note of item.notes) {
-    low = Math.min(low, note.pitch);
-    high = Math.max(high, note.pitch);
+    lowestPitch = Math.min(lowestPitch, note.pitch);
+    highestPitch = Math.max(highestPitch, note.pitch);
   }
-  const range = Math.max(7, high - low);
-  const middle = (low + high) / 2;
+  const pitchRange = Math.max(7, highestPitch - lowestPitch);
+  const middlePitch = (lowestPitch + highestPitch) / 2;
   const top = box.top + TITLE_PX + 3;
   const height = box.height - TITLE_PX - 9;
   context.fillStyle = color;
@@ -187,7 +187,7 @@ function drawNotes(context: CanvasRenderingContext2D, item: MidiItem, color: str
     const x = view.x(item.start_tick + note.tick);
     const width = Math.max(2, note.length_ticks / view.ticksPerPx - 0.5);
     if (x > box.widthPx || x + width < 0) continue;
-    const y = top + height * (0.5 - (note.pitch - middle) / range);
+    const y = top + height * (0.5 - (note.pitch - middlePitch) / pitchRange);
     context.fillRect(x, Math.round(y), width, 2);
   }
 }

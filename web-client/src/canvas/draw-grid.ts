@@ -3,10 +3,10 @@ import type { TimeSignature } from '../project/model';
 import { palette } from './palette';
 import type { TimeView } from './time-view.svelte';
 
-/** Least distance of two grid lines, in pixels. */
+/** Minimum distance between grid lines, in pixels. */
 const MIN_LINE_PX = 9;
 
-/** The vertical lines of bars, beats and steps. */
+/** Draws the vertical lines of bars, beats and grid steps. */
 export function drawGrid(
   context: CanvasRenderingContext2D,
   view: TimeView,

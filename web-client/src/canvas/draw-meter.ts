@@ -2,15 +2,15 @@ import { METER_FLOOR_DB, type Meter } from '../engine/meters';
 import { positionOfDb } from '../ui/fader-scale';
 import { palette } from './palette';
 
-/** Levels at which a meter turns yellow and red, in decibels. */
-const WARM_DB = -9;
-const HOT_DB = -1;
+/** Levels at which the colour of a meter changes, in decibels. */
+const MEDIUM_DB = -9;
+const HIGH_DB = -1;
 
 function positionOf(db: number): number {
   return db <= METER_FLOOR_DB ? 0 : positionOfDb(db);
 }
 
-/** Two columns, left and right, with their held peaks, on the scale of the fader. */
+/** Draws a column each for left and right, with its held peak, on the scale of the fader. */
 export function drawMeter(
   context: CanvasRenderingContext2D,
   meters: readonly [Meter, Meter],
@@ -20,8 +20,8 @@ export function drawMeter(
   const columnPx = Math.floor((widthPx - 2) / 2);
   const gradient = context.createLinearGradient(0, heightPx, 0, 0);
   gradient.addColorStop(0, palette().levelLow);
-  gradient.addColorStop(positionOf(WARM_DB), palette().levelMid);
-  gradient.addColorStop(positionOf(HOT_DB), palette().levelHigh);
+  gradient.addColorStop(positionOf(MEDIUM_DB), palette().levelMid);
+  gradient.addColorStop(positionOf(HIGH_DB), palette().levelHigh);
   gradient.addColorStop(1, palette().error);
   meters.forEach((meter, index) => {
     const x = index * (columnPx + 2);

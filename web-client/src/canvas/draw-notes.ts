@@ -4,9 +4,10 @@ import { drawGrid } from './draw-grid';
 import { FONT_NUMBERS, palette, withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
-/** Maximum number of other tracks' notes that are drawn behind the edited ones. */
+/** Maximum number of notes of other clips that are drawn behind the edited notes. */
 const GHOST_NOTES_MAX = 4000;
 
+/** The visible keys: the highest key, and the height of a key's row in pixels. */
 export type KeyView = { topKey: number; rowPx: number };
 
 export type NotesScene = {
@@ -15,24 +16,25 @@ export type NotesScene = {
   project: Project;
   track: Track;
   item: MidiItem;
-  /** The item's notes as they are being edited. */
+  /** The notes of the item, with the changes of the gesture that is in progress. */
   notes: readonly Note[];
+  /** Indices of the selected notes. */
   selection: ReadonlySet<number>;
   stepTicks: number;
   marquee: { left: number; top: number; width: number; height: number } | null;
 };
 
-/** Distance of a key's row from the top of the roll, in pixels. */
+/** Returns the distance of a key's row from the top of the piano roll, in pixels. */
 export function yOfKey(keys: KeyView, key: number): number {
   return (keys.topKey - key) * keys.rowPx;
 }
 
-/** The key whose row is at `y`. */
+/** Returns the key whose row is `y` pixels below the top of the piano roll. */
 export function keyAtY(keys: KeyView, y: number): number {
   return Math.min(127, Math.max(0, Math.floor(keys.topKey - y / keys.rowPx + 1)));
 }
 
-/** The rows, the grid and the notes of the piano roll. */
+/** Draws the rows, the grid and the notes of the piano roll. */
 export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
   const { view, keys, item, track, notes } = scene;
   for (let key = keys.topKey; key >= 0; key--) {
@@ -67,22 +69,23 @@ export function drawNotes(context: CanvasRenderingContext2D, scene: NotesScene, 
   });
   shadeOutside(context, scene, widthPx, heightPx);
   if (scene.marquee) {
-    const { left, top, width, height: tall } = scene.marquee;
+    const { left, top, width, height: marqueeHeight } = scene.marquee;
     context.fillStyle = withAlpha(palette().accent, 0.12);
-    context.fillRect(left, top, width, tall);
+    context.fillRect(left, top, width, marqueeHeight);
     context.strokeStyle = palette().accent;
     context.lineWidth = 1;
-    context.strokeRect(left + 0.5, top + 0.5, width, tall);
+    context.strokeRect(left + 0.5, top + 0.5, width, marqueeHeight);
   }
 }
 
+/** Draws the notes of other clips, except those of drum kits, whose keys are not pitches. */
 function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
   const { view, keys, project, track, item } = scene;
   let remainingNotes = GHOST_NOTES_MAX;
   context.fillStyle = withAlpha(palette().ghostNote, 0.2);
   for (const ghostTrack of project.tracks) {
-    const drums = ghostTrack.synth_engine?.type === 'soundfont' && ghostTrack.synth_engine.bank === 128;
-    if (drums) continue;
+    const isDrums = ghostTrack.synth_engine?.type === 'soundfont' && ghostTrack.synth_engine.bank === 128;
+    if (isDrums) continue;
     for (const ghost of ghostTrack.items) {
       if (ghost.type !== 'midi' || (ghostTrack === track && ghost.id === item.id)) continue;
       if (ghost.start_tick > view.endTick || ghost.start_tick + ghost.length_ticks < view.startTick) continue;
@@ -100,21 +103,21 @@ function drawGhosts(context: CanvasRenderingContext2D, scene: NotesScene, widthP
 
 /** Darkens the time before and after the item. */
 function shadeOutside(context: CanvasRenderingContext2D, scene: NotesScene, widthPx: number, heightPx: number): void {
-  const start = scene.view.x(scene.item.start_tick);
-  const end = scene.view.x(scene.item.start_tick + scene.item.length_ticks);
+  const startX = scene.view.x(scene.item.start_tick);
+  const endX = scene.view.x(scene.item.start_tick + scene.item.length_ticks);
   context.fillStyle = withAlpha(palette().ground, 0.6);
-  if (start > 0) context.fillRect(0, 0, Math.min(widthPx, start), heightPx);
-  if (end < widthPx) context.fillRect(Math.max(0, end), 0, widthPx, heightPx);
+  if (startX > 0) context.fillRect(0, 0, Math.min(widthPx, startX), heightPx);
+  if (endX < widthPx) context.fillRect(Math.max(0, endX), 0, widthPx, heightPx);
   context.fillStyle = withAlpha(scene.track.color, 0.7);
-  context.fillRect(Math.round(start), 0, 1, heightPx);
-  context.fillRect(Math.round(end), 0, 1, heightPx);
+  context.fillRect(Math.round(startX), 0, 1, heightPx);
+  context.fillRect(Math.round(endX), 0, 1, heightPx);
 }
 
-/** The keyboard at the left of the roll. */
+/** Draws the keyboard at the left of the piano roll; `pressedKeys` are highlighted. */
 export function drawKeys(
   context: CanvasRenderingContext2D,
   keys: KeyView,
-  down: ReadonlySet<number>,
+  pressedKeys: ReadonlySet<number>,
   widthPx: number,
   heightPx: number,
 ): void {
@@ -122,10 +125,10 @@ export function drawKeys(
     const y = yOfKey(keys, key);
     if (y > heightPx) break;
     const black = isBlackKey(key);
-    context.fillStyle = down.has(key) ? palette().accent : palette().ivory;
+    context.fillStyle = pressedKeys.has(key) ? palette().accent : palette().ivory;
     if (black) {
       context.fillRect(0, y, widthPx, keys.rowPx);
-      context.fillStyle = down.has(key) ? palette().accent : palette().ebony;
+      context.fillStyle = pressedKeys.has(key) ? palette().accent : palette().ebony;
       context.fillRect(0, y, widthPx * 0.62, keys.rowPx);
       context.fillStyle = palette().ivoryLine;
       context.fillRect(widthPx * 0.62, Math.round(y + keys.rowPx / 2), widthPx * 0.38, 1);
@@ -146,7 +149,7 @@ export function drawKeys(
   }
 }
 
-/** A bar for each note, as high as its velocity. */
+/** Draws a bar for each note; its height is the note's velocity. */
 export function drawVelocities(
   context: CanvasRenderingContext2D,
   scene: NotesScene,

@@ -1,10 +1,11 @@
 import { FONT_NUMBERS, palette } from './palette';
 
-/** Frequencies at the left and the right edge, in hertz. */
+/** Frequencies at the left and at the right edge of the drawing, in hertz. */
 const LOW_HZ = 20;
 const HIGH_HZ = 20_000;
-/** Level at the upper edge, in decibels; the lower edge is as far below 0. */
+/** Gain at the upper edge of the drawing, in decibels. At the lower edge it is the negative. */
 const TOP_DB = 24;
+/** Frequencies that have a label. */
 const NAMED_HZ: readonly (readonly [hertz: number, name: string])[] = [
   [100, '100'],
   [1000, '1k'],
@@ -28,13 +29,13 @@ export function gainAtY(y: number, heightPx: number): number {
 }
 
 export type ResponseScene = {
-  /** Gain in decibels for each column of pixels; null without an engine. */
+  /** Gain in decibels for each pixel column; null if the engine is not running. */
   response: Float64Array | null;
   handles: readonly { x: number; y: number; on: boolean; hovered: boolean }[];
   hue: string;
 };
 
-/** The curve of an equalizer over a grid of octaves and levels, with a handle for each band. */
+/** Draws the response of an equalizer, a grid of frequencies and gains, and a handle per band. */
 export function drawResponse(context: CanvasRenderingContext2D, scene: ResponseScene, widthPx: number, heightPx: number): void {
   context.font = FONT_NUMBERS;
   for (const db of [-12, 0, 12]) {

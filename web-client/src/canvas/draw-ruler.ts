@@ -3,22 +3,24 @@ import type { Project } from '../project/model';
 import { FONT_NUMBERS, FONT_SMALL, palette } from './palette';
 import type { TimeView } from './time-view.svelte';
 
-/** Least distance of two bar numbers, in pixels. */
+/** Minimum distance between bar numbers, in pixels. */
 const MIN_NUMBER_PX = 54;
 
-type Named = { tick: number; name: string };
+/** The name of a marker or a section, and the tick at which it starts. */
+type RulerName = { tick: number; name: string };
 
-function namesOf(project: Project): Named[] {
+/** Returns the names of markers and sections, sorted by tick. */
+function namesOf(project: Project): RulerName[] {
   const sections = project.tracks.flatMap((track) =>
     track.items.flatMap((item) => (item.type === 'section' ? [{ tick: item.start_tick, name: item.name ?? '' }] : [])),
   );
-  const named = [...project.markers, ...sections].filter((entry) => entry.name !== '');
-  // A section often begins at a marker of the same name; the ruler shows one of them.
-  const once = new Map(named.map((entry) => [`${entry.tick} ${entry.name}`, entry]));
-  return [...once.values()].sort((a, b) => a.tick - b.tick);
+  const names = [...project.markers, ...sections].filter((entry) => entry.name !== '');
+  // If a section begins at a marker of the same name, the ruler shows the name once.
+  const uniqueNames = new Map(names.map((entry) => [`${entry.tick} ${entry.name}`, entry]));
+  return [...uniqueNames.values()].sort((a, b) => a.tick - b.tick);
 }
 
-/** Bar numbers below, names of markers and sections above them. */
+/** Draws the bar numbers, and above them the names of markers and sections. */
 export function drawRuler(
   context: CanvasRenderingContext2D,
   view: TimeView,
@@ -33,10 +35,10 @@ export function drawRuler(
   let lastNumberX = -Infinity;
   for (const line of lines) {
     const x = Math.round(view.x(line.tick));
-    const numbered = line.level === 'bar' && x - lastNumberX >= MIN_NUMBER_PX;
+    const hasNumber = line.level === 'bar' && x - lastNumberX >= MIN_NUMBER_PX;
     context.fillStyle = palette().line;
-    context.fillRect(x, numbered ? heightPx - 14 : heightPx - 5, 1, numbered ? 14 : 5);
-    if (!numbered) continue;
+    context.fillRect(x, hasNumber ? heightPx - 14 : heightPx - 5, 1, hasNumber ? 14 : 5);
+    if (!hasNumber) continue;
     context.fillStyle = palette().muted;
     context.fillText(String(line.bar), x + 4, numberY);
     lastNumberX = x;
@@ -45,13 +47,13 @@ export function drawRuler(
   names.forEach((entry, index) => {
     const x = Math.round(view.x(entry.tick));
     const next = names[index + 1];
-    const roomPx = (next ? view.x(next.tick) : widthPx) - x - 12;
-    if (x > widthPx || x + roomPx < 0 || roomPx < 12) return;
+    const availablePx = (next ? view.x(next.tick) : widthPx) - x - 12;
+    if (x > widthPx || x + availablePx < 0 || availablePx < 12) return;
     context.fillStyle = palette().accent;
     context.fillRect(x, 2, 2, 11);
     context.save();
     context.beginPath();
-    context.rect(x + 6, 0, roomPx, 16);
+    context.rect(x + 6, 0, availablePx, 16);
     context.clip();
     context.fillStyle = palette().text;
     context.fillText(entry.name, x + 6, 11);

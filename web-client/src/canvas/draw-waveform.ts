@@ -6,7 +6,8 @@ import { withAlpha } from './palette';
 import type { TimeView } from './time-view.svelte';
 
 /**
- * Times of the left edges of all columns of pixels, and of the right edge, in seconds of the song.
+ * Returns the time at the left edge of each pixel column, and at the right edge of the last column,
+ * in seconds from the start of the song.
  */
 export function secsOfColumns(view: TimeView, tempoMap: readonly TempoPoint[], widthPx: number): Float64Array {
   const secs = new Float64Array(Math.ceil(widthPx) + 1);
@@ -31,43 +32,44 @@ export type WaveformScene = {
   source: AudioSourceInfo;
   lengthFrames: number;
   waveform: Waveform;
-  /** Start of the item, in seconds of the song. */
+  /** Start of the item, in seconds from the start of the song. */
   startSecs: number;
+  /** Times of the pixel columns from {@link secsOfColumns}. */
   secs: Float64Array;
 };
 
-/** Gain of the fades at a frame of an item, 0..1. */
+/** Returns the linear gain, 0..1, of the fades at a frame of an item. */
 export function fadeGain(item: AudioItem, frame: number, lengthFrames: number): number {
   const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
-  const rising = fadeIn > 0 ? Math.min(1, frame / fadeIn) : 1;
-  const falling = fadeOut > 0 ? Math.min(1, (lengthFrames - frame) / fadeOut) : 1;
-  return Math.max(0, rising) * Math.max(0, falling);
+  const fadeInGain = fadeIn > 0 ? Math.min(1, frame / fadeIn) : 1;
+  const fadeOutGain = fadeOut > 0 ? Math.min(1, (lengthFrames - frame) / fadeOut) : 1;
+  return Math.max(0, fadeInGain) * Math.max(0, fadeOutGain);
 }
 
-/** The waveform of an audio item with its gain and fades. */
+/** Draws the waveform of an audio item, scaled by the gain and the fades of the item. */
 export function drawWaveform(context: CanvasRenderingContext2D, scene: WaveformScene, color: string, box: WaveformBox): void {
   const { item, source, lengthFrames, waveform, startSecs, secs } = scene;
   const gain = 10 ** ((item.gain_db ?? 0) / 20);
-  const offset = item.offset_frames ?? 0;
-  const region = Math.max(1, source.frames - offset);
+  const offsetFrames = item.offset_frames ?? 0;
+  const availableFrames = Math.max(1, source.frames - offsetFrames);
   const middle = box.top + box.height / 2;
   const right = Math.min(box.widthPx, box.left + box.width, secs.length - 1);
   context.fillStyle = color;
   for (let x = Math.max(0, Math.ceil(box.left)); x < right; x++) {
-    const from = ((secs[x] ?? 0) - startSecs) * source.sampleRateHz;
-    const to = ((secs[x + 1] ?? 0) - startSecs) * source.sampleRateHz;
-    if (to <= 0 || from >= lengthFrames) continue;
-    const inSource = item.loop ? Math.max(0, from) % region : Math.max(0, from);
-    const range = inSource >= region ? null : rangeOf(waveform, offset + inSource, offset + inSource + to - from);
+    const fromFrame = ((secs[x] ?? 0) - startSecs) * source.sampleRateHz;
+    const toFrame = ((secs[x + 1] ?? 0) - startSecs) * source.sampleRateHz;
+    if (toFrame <= 0 || fromFrame >= lengthFrames) continue;
+    const frame = item.loop ? Math.max(0, fromFrame) % availableFrames : Math.max(0, fromFrame);
+    const range = frame >= availableFrames ? null : rangeOf(waveform, offsetFrames + frame, offsetFrames + frame + toFrame - fromFrame);
     if (!range) continue;
-    const scale = (gain * fadeGain(item, (from + to) / 2, lengthFrames) * box.height) / 2;
-    const high = Math.min(box.height / 2, Math.max(0, range[1]) * scale);
-    const low = Math.max(-box.height / 2, Math.min(0, range[0]) * scale);
-    context.fillRect(x, middle - high, 1, Math.max(1, high - low));
+    const scale = (gain * fadeGain(item, (fromFrame + toFrame) / 2, lengthFrames) * box.height) / 2;
+    const highPx = Math.min(box.height / 2, Math.max(0, range[1]) * scale);
+    const lowPx = Math.max(-box.height / 2, Math.min(0, range[0]) * scale);
+    context.fillRect(x, middle - highPx, 1, Math.max(1, highPx - lowPx));
   }
 }
 
-/** The slopes of the fades, over the waveform. */
+/** Draws a sloping line for each fade, over the waveform. */
 export function drawFades(context: CanvasRenderingContext2D, fadePx: { in: number; out: number }, color: string, box: WaveformBox): void {
   const { left, width, top, height } = box;
   context.strokeStyle = withAlpha(color, 0.9);

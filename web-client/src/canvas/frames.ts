@@ -1,4 +1,4 @@
-/** One animation loop for all moving parts; it stops while nothing listens. */
+/** One animation loop for all animated parts of the page. It stops while there are no listeners. */
 const listeners = new Set<(nowMs: number) => void>();
 let request = 0;
 
@@ -7,7 +7,7 @@ function tick(nowMs: number): void {
   for (const listener of listeners) listener(nowMs);
 }
 
-/** Calls `listener` before every frame, until the returned function is called. */
+/** Calls `listener` before every animation frame until the returned function is called. */
 export function onFrame(listener: (nowMs: number) => void): () => void {
   listeners.add(listener);
   if (request === 0) request = requestAnimationFrame(tick);

@@ -1,6 +1,6 @@
-/** The colours and fonts of canvases. */
+/** The colours and fonts of drawings on canvases. */
 
-/** Design tokens by the names that drawing code uses. */
+/** The CSS custom properties of `tokens.css`, by the names that drawing code uses. */
 const TOKENS = {
   ground: '--ground',
   panel: '--panel',
@@ -23,21 +23,21 @@ const TOKENS = {
   ghostNote: '--ghost-note',
 } as const;
 
-/** Colours as `#rrggbb`. */
+/** The colours, as `#rrggbb`. */
 export type Palette = Readonly<Record<keyof typeof TOKENS, string>>;
 
 export const FONT_SMALL = '600 11px "Inter Variable", sans-serif';
 export const FONT_NUMBERS = '11px "JetBrains Mono Variable", monospace';
 
-let known: Palette | null = null;
+let cached: Palette | null = null;
 
-/** The design tokens of the page's style sheet, read at the first call. */
+/** Returns the colours of the page's style sheet. The first call reads them. */
 export function palette(): Palette {
-  known ??= readPalette();
-  return known;
+  cached ??= readPalette();
+  return cached;
 }
 
-/** A colour `#rrggbb` with an opacity, 0..1. */
+/** Adds an opacity, 0..1, to a colour in the form `#rrggbb`. */
 export function withAlpha(hex: string, alpha: number): string {
   const value = Number.parseInt(hex.slice(1), 16);
   return `rgba(${(value >> 16) & 255}, ${(value >> 8) & 255}, ${value & 255}, ${alpha})`;

@@ -1,8 +1,8 @@
-/** A canvas at the resolution of the screen. */
+/** Draws on a canvas at the resolution of the screen. */
 
 export type Drawing = (context: CanvasRenderingContext2D, widthPx: number, heightPx: number) => void;
 
-/** Draws at most once a frame, and again after every change of the element's size. */
+/** Calls `drawing` after `redraw`, at most once per frame, and when the canvas changes its size. */
 export class Surface {
   readonly #canvas: HTMLCanvasElement;
   readonly #context: CanvasRenderingContext2D | null;

@@ -1,4 +1,4 @@
-/** The part of the song that a room shows, and its zoom. */
+/** The visible part of the song, and the zoom. */
 export class TimeView {
   startTick = $state(0);
   ticksPerPx = $state(30);
@@ -16,10 +16,12 @@ export class TimeView {
     return this.startTick + this.widthPx * this.ticksPerPx;
   }
 
+  /** Returns the distance of a tick from the left edge of the view, in pixels. */
   x(tick: number): number {
     return (tick - this.startTick) / this.ticksPerPx;
   }
 
+  /** Returns the tick that is `x` pixels from the left edge of the view. */
   tick(x: number): number {
     return this.startTick + x * this.ticksPerPx;
   }
@@ -28,17 +30,17 @@ export class TimeView {
     this.startTick = Math.max(0, tick);
   }
 
-  /** Zooms by `factor` (above 1: closer); the tick at `x` keeps its position. */
+  /** Zooms in by `factor`, or out if it is below 1. The tick at `x` keeps its position. */
   zoomAt(x: number, factor: number): void {
     const tick = this.tick(x);
     this.ticksPerPx = Math.min(this.#maxTicksPerPx, Math.max(this.#minTicksPerPx, this.ticksPerPx / factor));
     this.scrollTo(tick - x * this.ticksPerPx);
   }
 
-  /** Shows [fromTick, toTick] with 3 % more at the end. */
+  /** Zooms to the range from `fromTick` to `toTick`, with a margin of 3 % at the end. */
   fit(fromTick: number, toTick: number): void {
-    const span = Math.max(960, (toTick - fromTick) * 1.03);
-    this.ticksPerPx = Math.min(this.#maxTicksPerPx, Math.max(this.#minTicksPerPx, span / this.widthPx));
+    const spanTicks = Math.max(960, (toTick - fromTick) * 1.03);
+    this.ticksPerPx = Math.min(this.#maxTicksPerPx, Math.max(this.#minTicksPerPx, spanTicks / this.widthPx));
     this.scrollTo(fromTick);
   }
 
@@ -50,17 +52,17 @@ export class TimeView {
   }
 
   /**
-   * Scrolls or zooms with the wheel: Ctrl or Command zooms, Shift scrolls sideways. Returns whether
-   * it did.
+   * Handles a turn of the mouse wheel at `x`. Zooms if Ctrl or Command is pressed. Scrolls if Shift
+   * is pressed or the turn is sideways. Returns false for any other turn.
    */
   wheel(event: WheelEvent, x: number): boolean {
     if (event.ctrlKey || event.metaKey) {
       this.zoomAt(x, Math.exp(-event.deltaY * 0.004));
       return true;
     }
-    const sideways = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
-    if (sideways === 0) return false;
-    this.scrollTo(this.startTick + sideways * this.ticksPerPx);
+    const sidewaysPx = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+    if (sidewaysPx === 0) return false;
+    this.scrollTo(this.startTick + sidewaysPx * this.ticksPerPx);
     return true;
   }
 }

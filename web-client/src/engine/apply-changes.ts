@@ -1,11 +1,12 @@
-/** Edits that the engine applies at once, without a new session. */
+/** Applies edits to the engine at once, without a new session. */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { AUDITION_TRACK_ID } from '../project/engine-project';
 import type { LiveChange } from '../project/live-changes';
 import { MASTER_ID, type Project } from '../project/model';
 
 /**
- * Sets the faders, pans, mutes and solos of the tracks that the engine has, and the master's fader.
+ * Sets the fader, pan, mute and solo of each track in `trackIds`, which the engine has, and the
+ * fader of the master.
  */
 export function applyMix(engine: EngineClient, project: Project, trackIds: readonly string[]): void {
   for (const { id, volume_db: gainDb, pan, mute, solo } of project.tracks) {

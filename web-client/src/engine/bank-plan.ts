@@ -1,7 +1,7 @@
 /**
- * The assignment of banks to tracks. A bank is a SoundFont reduced to some presets. A track keeps
- * its bank while that has its presets. Missing presets come in additional banks, so that no bank
- * that plays is replaced.
+ * Assigns banks to tracks. A bank is a SoundFont reduced to some presets. A track keeps its bank as
+ * long as the bank has all presets of the track. Missing presets are loaded in additional banks,
+ * because replacing a bank would interrupt its notes.
  */
 
 /** The presets of a SoundFont that a track plays, as `bank:program`. */
@@ -11,13 +11,13 @@ export type TrackNeeds = { trackId: string; soundfontId: string; presets: readon
 export type PlannedBank = { id: string; soundfontId: string; presets: ReadonlySet<string> };
 
 export type BankPlan = {
-  /** Bank by track. */
-  assigned: ReadonlyMap<string, string>;
-  /** New banks, which must be loaded. */
-  fresh: readonly PlannedBank[];
+  /** Id of each track's bank, by the id of the track. */
+  bankIds: ReadonlyMap<string, string>;
+  /** Banks that the engine does not have yet. */
+  newBanks: readonly PlannedBank[];
 };
 
-/** Number of banks of one SoundFont above which they are joined into one. */
+/** If the tracks use this many banks of one SoundFont, the next new bank replaces them all. */
 export const BANKS_PER_SOUNDFONT = 8;
 
 function covers(bank: PlannedBank | undefined, needs: TrackNeeds): bank is PlannedBank {
@@ -25,39 +25,40 @@ function covers(bank: PlannedBank | undefined, needs: TrackNeeds): bank is Plann
 }
 
 /**
- * Finds a bank for every track: its present one, or any known one. All tracks of a SoundFont that
- * lack a bank share a new one. `newId` makes the ids of new banks.
+ * Finds a bank for every track: the bank that it has in `previousBankIds`, or any other of `banks`.
+ * Tracks of a SoundFont for which no bank is found share a new one. `newId` makes the ids of new
+ * banks.
  */
 export function planBanks(
   tracks: readonly TrackNeeds[],
-  known: readonly PlannedBank[],
-  before: ReadonlyMap<string, string>,
+  banks: readonly PlannedBank[],
+  previousBankIds: ReadonlyMap<string, string>,
   newId: (soundfontId: string) => string,
 ): BankPlan {
-  const byId = new Map(known.map((bank) => [bank.id, bank]));
-  const assigned = new Map<string, string>();
-  const fresh: PlannedBank[] = [];
+  const banksById = new Map(banks.map((bank) => [bank.id, bank]));
+  const bankIds = new Map<string, string>();
+  const newBanks: PlannedBank[] = [];
   for (const soundfontId of new Set(tracks.map((track) => track.soundfontId))) {
-    const players = tracks.filter((track) => track.soundfontId === soundfontId);
-    const found = new Map<string, string>();
-    for (const track of players) {
-      const current = byId.get(before.get(track.trackId) ?? '');
-      const bank = covers(current, track) ? current : known.find((candidate) => covers(candidate, track));
-      if (bank) found.set(track.trackId, bank.id);
+    const soundfontTracks = tracks.filter((track) => track.soundfontId === soundfontId);
+    const soundfontBankIds = new Map<string, string>();
+    for (const track of soundfontTracks) {
+      const currentBank = banksById.get(previousBankIds.get(track.trackId) ?? '');
+      const bank = covers(currentBank, track) ? currentBank : banks.find((candidate) => covers(candidate, track));
+      if (bank) soundfontBankIds.set(track.trackId, bank.id);
     }
-    let missing = players.filter((track) => !found.has(track.trackId));
-    if (missing.length > 0) {
-      const joined = new Set(found.values()).size >= BANKS_PER_SOUNDFONT;
-      if (joined) missing = players;
+    let uncoveredTracks = soundfontTracks.filter((track) => !soundfontBankIds.has(track.trackId));
+    if (uncoveredTracks.length > 0) {
+      const hasManyBanks = new Set(soundfontBankIds.values()).size >= BANKS_PER_SOUNDFONT;
+      if (hasManyBanks) uncoveredTracks = soundfontTracks;
       const bank = {
         id: newId(soundfontId),
         soundfontId,
-        presets: new Set(missing.flatMap((track) => track.presets)),
+        presets: new Set(uncoveredTracks.flatMap((track) => track.presets)),
       };
-      fresh.push(bank);
-      for (const track of missing) found.set(track.trackId, bank.id);
+      newBanks.push(bank);
+      for (const track of uncoveredTracks) soundfontBankIds.set(track.trackId, bank.id);
     }
-    for (const [trackId, bankId] of found) assigned.set(trackId, bankId);
+    for (const [trackId, bankId] of soundfontBankIds) bankIds.set(trackId, bankId);
   }
-  return { assigned, fresh };
+  return { bankIds, newBanks };
 }

@@ -1,35 +1,40 @@
-/** Loading SoundFonts from the service into the engine, reduced to the presets of the song. */
+/** Loads SoundFonts, reduced to the presets of the song, from the service into the engine. */
 import { MAX_BANKS, type EngineClient } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
 import { downloadSoundFont } from '../api/endpoints';
 import { AUDITION_TRACK_ID } from '../project/engine-project';
 import { planBanks, type PlannedBank, type TrackNeeds } from './bank-plan';
 
+/** A bank that is being loaded; `fraction` of its bytes, 0..1, has arrived, null if unknown. */
 export type BankLoading = { soundfontId: string; fraction: number | null };
 
 /**
- * Memory limit of all banks, in bytes. Below it, unused banks stay in the engine, since an undo may
- * need them.
+ * Total size of all banks, in bytes, up to which unused banks stay in the engine. They stay because
+ * an undo may need them.
  */
-const KEPT_BYTES = 256 * 1024 * 1024;
-/** Number of the engine's bank slots that unused banks leave free. */
+const UNUSED_BANKS_MAX_BYTES = 256 * 1024 * 1024;
+/** Number of the engine's bank slots that unused banks must leave free. */
 const FREE_SLOTS = 16;
 
 type Bank = PlannedBank & { sizeBytes: number; failed: boolean; outdated: boolean };
 
 export class Banks {
-  /** The bank that is being loaded, for the status line. */
+  /** The bank that is being loaded, for the status line; null if none is. */
   loading = $state.raw<BankLoading | null>(null);
   readonly #api: Api;
   readonly #onFailure: (soundfontId: string, error: unknown) => void;
   #engine: EngineClient | null = null;
   /** Banks by id, the oldest first. */
   #banks = new Map<string, Bank>();
-  #assigned: ReadonlyMap<string, string> = new Map();
+  /** Id of each track's bank, by the id of the track. */
+  #bankIds: ReadonlyMap<string, string> = new Map();
+  /** Banks to load. `done` resolves the promise that {@link #loadEnds} has for the bank. */
   #queue: { bank: Bank; done: () => void }[] = [];
-  #ends = new Map<string, Promise<void>>();
-  #working = false;
-  #count = 0;
+  /** By bank id, promises that resolve when the bank is loaded or has failed. */
+  #loadEnds = new Map<string, Promise<void>>();
+  #isLoading = false;
+  /** Number of banks made so far, for the ids of new ones. */
+  #bankCount = 0;
 
   constructor(api: Api, onFailure: (soundfontId: string, error: unknown) => void) {
     this.#api = api;
@@ -37,27 +42,27 @@ export class Banks {
   }
 
   /**
-   * Finds a bank for each track, and starts to load new ones. Returns the bank ids by track; the
-   * engine has slots for all of them.
+   * Finds a bank for each track and starts to load new banks. Returns the ids of the banks by track
+   * id. The engine has a slot for each of these banks, even before it is loaded.
    */
   assign(engine: EngineClient, tracks: readonly TrackNeeds[]): ReadonlyMap<string, string> {
     if (engine !== this.#engine) this.#startOver(engine);
-    const newId = (soundfontId: string): string => `${soundfontId} ${++this.#count}`;
-    const current = [...this.#banks.values()].filter((bank) => !bank.outdated);
-    const plan = planBanks(tracks, current, this.#assigned, newId);
-    this.#assigned = plan.assigned;
-    this.#makeRoom(engine, plan.fresh.length);
-    for (const fresh of plan.fresh) {
-      engine.addBank(fresh.id);
-      const bank: Bank = { ...fresh, sizeBytes: 0, failed: false, outdated: false };
+    const newId = (soundfontId: string): string => `${soundfontId} ${++this.#bankCount}`;
+    const currentBanks = [...this.#banks.values()].filter((bank) => !bank.outdated);
+    const plan = planBanks(tracks, currentBanks, this.#bankIds, newId);
+    this.#bankIds = plan.bankIds;
+    this.#dropUnused(engine, plan.newBanks.length);
+    for (const newBank of plan.newBanks) {
+      engine.addBank(newBank.id);
+      const bank: Bank = { ...newBank, sizeBytes: 0, failed: false, outdated: false };
       this.#banks.set(bank.id, bank);
       this.#enqueue(bank);
     }
-    void this.#work(engine);
-    return plan.assigned;
+    void this.#loadQueue(engine);
+    return plan.bankIds;
   }
 
-  /** Tries again to load the banks that failed. */
+  /** Tries again to load the banks that could not be loaded. */
   retry(): void {
     if (!this.#engine) return;
     for (const bank of this.#banks.values()) {
@@ -65,40 +70,38 @@ export class Banks {
       bank.failed = false;
       this.#enqueue(bank);
     }
-    void this.#work(this.#engine);
+    void this.#loadQueue(this.#engine);
   }
 
-  /**
-   * Marks all banks as outdated, since SoundFonts changed: the next {@link assign} loads new ones.
-   */
+  /** Marks all banks as outdated, so the next {@link assign} loads new banks for all tracks. */
   forget(): void {
     for (const bank of this.#banks.values()) bank.outdated = true;
   }
 
-  /** Resolves when every assigned bank is loaded, or has failed. */
+  /** Resolves when the bank of every track is loaded or has failed to load. */
   async settled(): Promise<void> {
-    await Promise.all([...new Set(this.#assigned.values())].map((id) => this.#ends.get(id)));
+    await Promise.all([...new Set(this.#bankIds.values())].map((id) => this.#loadEnds.get(id)));
   }
 
-  /** Resolves when the bank of a track is loaded, or has failed. */
+  /** Resolves when the bank of a track is loaded or has failed to load. */
   async ready(trackId: string): Promise<void> {
-    await this.#ends.get(this.#assigned.get(trackId) ?? '');
+    await this.#loadEnds.get(this.#bankIds.get(trackId) ?? '');
   }
 
   /**
-   * Drops unused banks that failed or are outdated, and others above the limits of memory and
-   * slots.
+   * Drops banks that no track uses if they failed or are outdated. Drops other unused banks as long
+   * as all banks together need too much memory or, with the new banks, too many slots.
    */
-  #makeRoom(engine: EngineClient, wanted: number): void {
-    const assignedIds = new Set(this.#assigned.values());
+  #dropUnused(engine: EngineClient, newBankCount: number): void {
+    const assignedIds = new Set(this.#bankIds.values());
     let bytes = [...this.#banks.values()].reduce((sum, bank) => sum + bank.sizeBytes, 0);
     for (const bank of [...this.#banks.values()]) {
       if (assignedIds.has(bank.id)) continue;
-      const crowded = this.#banks.size + wanted > MAX_BANKS - FREE_SLOTS;
-      if (!bank.failed && !bank.outdated && !crowded && bytes <= KEPT_BYTES) continue;
+      const needsSlots = this.#banks.size + newBankCount > MAX_BANKS - FREE_SLOTS;
+      if (!bank.failed && !bank.outdated && !needsSlots && bytes <= UNUSED_BANKS_MAX_BYTES) continue;
       engine.dropBank(bank.id);
       this.#banks.delete(bank.id);
-      this.#ends.delete(bank.id);
+      this.#loadEnds.delete(bank.id);
       this.#queue = this.#queue.filter((entry) => {
         if (entry.bank === bank) entry.done();
         return entry.bank !== bank;
@@ -108,30 +111,31 @@ export class Banks {
   }
 
   #enqueue(bank: Bank): void {
-    const isAudition = this.#assigned.get(AUDITION_TRACK_ID) === bank.id;
-    const end = new Promise<void>((done) => {
-      // An auditioned sound is loaded before those of the song.
+    const isAudition = this.#bankIds.get(AUDITION_TRACK_ID) === bank.id;
+    const loadEnd = new Promise<void>((done) => {
+      // An auditioned sound is loaded before the sounds of the song.
       if (isAudition) this.#queue.unshift({ bank, done });
       else this.#queue.push({ bank, done });
     });
-    this.#ends.set(bank.id, end);
+    this.#loadEnds.set(bank.id, loadEnd);
   }
 
+  /** Forgets the banks of the previous engine; `engine` has none yet. */
   #startOver(engine: EngineClient): void {
     this.#engine = engine;
     for (const { done } of this.#queue) done();
     this.#queue = [];
     this.#banks.clear();
-    this.#ends.clear();
-    this.#assigned = new Map();
+    this.#loadEnds.clear();
+    this.#bankIds = new Map();
   }
 
-  /** Loads the queued banks, one after the other. */
-  async #work(engine: EngineClient): Promise<void> {
-    if (this.#working) return;
-    this.#working = true;
-    for (let next = this.#queue.shift(); next; next = this.#queue.shift()) {
-      const { bank, done } = next;
+  /** Loads the banks of the queue, one after the other. */
+  async #loadQueue(engine: EngineClient): Promise<void> {
+    if (this.#isLoading) return;
+    this.#isLoading = true;
+    for (let entry = this.#queue.shift(); entry; entry = this.#queue.shift()) {
+      const { bank, done } = entry;
       const target = this.#engine ?? engine;
       try {
         if (!target.ended) await this.#load(target, bank);
@@ -142,7 +146,7 @@ export class Banks {
       done();
     }
     this.loading = null;
-    this.#working = false;
+    this.#isLoading = false;
   }
 
   async #load(engine: EngineClient, bank: Bank): Promise<void> {
@@ -153,37 +157,38 @@ export class Banks {
       await response.body?.cancel();
       return;
     }
-    const encoded = response.headers.get('content-encoding') !== null;
-    const announced = encoded ? 0 : Number(response.headers.get('content-length') ?? 0);
-    if (response.body && announced > 0) {
-      bank.sizeBytes = announced;
-      await engine.loadBank(bank.id, announced, this.#withProgress(response.body, soundfontId, announced));
+    // The length of a compressed answer is not that of its content.
+    const isCompressed = response.headers.get('content-encoding') !== null;
+    const contentBytes = isCompressed ? 0 : Number(response.headers.get('content-length') ?? 0);
+    if (response.body && contentBytes > 0) {
+      bank.sizeBytes = contentBytes;
+      await engine.loadBank(bank.id, contentBytes, this.#withProgress(response.body, soundfontId, contentBytes));
     } else {
       const bytes = new Uint8Array(await response.arrayBuffer());
       bank.sizeBytes = bytes.length;
-      await engine.loadBank(bank.id, bytes.length, once(bytes));
+      await engine.loadBank(bank.id, bytes.length, singleChunk(bytes));
     }
   }
 
-  /** The chunks of a download; each one updates the progress. */
-  async *#withProgress(body: ReadableStream<Uint8Array>, soundfontId: string, size: number): AsyncGenerator<Uint8Array> {
+  /** Yields the chunks of a download of `totalBytes`, and updates the progress with each chunk. */
+  async *#withProgress(body: ReadableStream<Uint8Array>, soundfontId: string, totalBytes: number): AsyncGenerator<Uint8Array> {
     const reader = body.getReader();
-    let filled = 0;
+    let receivedBytes = 0;
     try {
       for (;;) {
         const { value, done } = await reader.read();
         if (done) return;
-        filled += value.length;
-        this.loading = { soundfontId, fraction: filled / size };
+        receivedBytes += value.length;
+        this.loading = { soundfontId, fraction: receivedBytes / totalBytes };
         yield value;
       }
     } finally {
-      // Cancelling closes the connection if the consumer stopped early.
+      // If the consumer stops before the end of the download, this closes the connection.
       void reader.cancel().catch(() => undefined);
     }
   }
 }
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+async function* singleChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   yield bytes;
 }

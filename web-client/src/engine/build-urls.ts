@@ -1,4 +1,7 @@
-/** Addresses of the engine's files, with the build they belong to. */
+/**
+ * Addresses of the engine's files. Each address contains the build of the page. Otherwise the
+ * browser's cache could return a file of another build.
+ */
 
 const build = document.querySelector<HTMLMetaElement>('meta[name="songfoundry-build"]')?.content ?? '';
 const version = build === '' ? '' : `?v=${encodeURIComponent(build)}`;

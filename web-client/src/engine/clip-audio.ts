@@ -1,6 +1,6 @@
 /**
- * The audio files that the engine plays. Short files are loaded whole while memory lasts; long ones
- * are streamed: the engine asks for the blocks that its clips need next.
+ * Loads the audio files of a song into the engine. Short files are loaded whole, up to a memory
+ * limit. Other files are streamed: the engine requests the blocks that its clips play next.
  */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { ApiError, type Api } from '../api/client';
@@ -10,26 +10,28 @@ import type { Project } from '../project/model';
 import { readFloatSamples, readFloatWavLayout, type FloatWavLayout } from './wav';
 
 /**
- * Largest file that is loaded whole, in bytes of samples. This is three minutes of stereo at 48
- * kHz, or half a minute at 192 kHz, the longest impulse response.
+ * Size of the largest file that is loaded whole, in bytes of samples. It suffices for almost three
+ * minutes of stereo at 48 kHz, and for the longest impulse response, half a minute at 192 kHz.
  */
 const WHOLE_MAX_BYTES = 64 * 1024 * 1024;
-/** Limit on all files that are loaded whole together; impulse responses may exceed it. */
+/** Limit on all files together that are loaded whole, in bytes. Impulse responses may exceed it. */
 const ALL_WHOLE_MAX_BYTES = 512 * 1024 * 1024;
-/** HTTP status: there is no such file. */
+/** HTTP status of an answer for a file that the service does not have. */
 const NOT_FOUND = 404;
-/** Bytes of a whole file that are fetched at a time. */
+/** Number of bytes that one request fetches of a file that is loaded whole. */
 const CHUNK_BYTES = 1024 * 1024;
-/** Bytes that contain the header of a file. */
+/** Number of bytes at the start of a WAV file that are fetched to read its header. */
 const HEADER_BYTES = 4096;
-/** Maximum number of frames of a streamed file that are fetched at a time. */
+/** Maximum number of frames that one request fetches of a streamed file. */
 const BLOCK_FRAMES = 16_384;
 
-type WantedAudio = Parameters<Parameters<EngineClient['onWantedAudio']>[0]>[0][number];
+/** A block of a streamed file that the engine requests. */
+type RequestedBlock = Parameters<Parameters<EngineClient['onWantedAudio']>[0]>[0][number];
 
 /**
- * The life of a file: `queued`, then `loading` or `streamed`, then `whole`. A streamed file that
- * becomes an impulse response goes on to `loading`, and keeps its stream until it is whole.
+ * The states of a file: first `queued`, then `loading` and `whole`, or `streamed`. A streamed file
+ * that becomes an impulse response changes to `loading`; it is still streamed until it is whole.
+ * Another attempt to load the file is made in {@link ClipAudio.retry} if `retry` is true.
  */
 type FileState =
   | { kind: 'queued' }
@@ -38,27 +40,24 @@ type FileState =
   | { kind: 'streamed'; stream: FloatWavLayout; retry: boolean }
   | { kind: 'failed'; retry: boolean };
 
-/**
- * A file of the project. `retry` of its state asks for another attempt at the next {@link
- * ClipAudio.retry}.
- */
 type ProjectFile = { id: string; isImpulse: boolean; state: FileState };
 
 export class ClipAudio {
   readonly #api: Api;
-  /** Called when the engine has more audio: sessions set from now on can play it. */
-  readonly #changed: () => void;
-  readonly #failed: (fileId: string, error: unknown) => void;
+  /** Called when the engine has one more file, which sessions can play from now on. */
+  readonly #onLoaded: () => void;
+  readonly #onFailure: (fileId: string, error: unknown) => void;
   #engine: EngineClient | null = null;
   readonly #files = new Map<string, ProjectFile>();
-  /** Clips for which a block is being fetched. */
-  readonly #fetching = new Set<string>();
+  /** Keys, made of track id and clip index, of the clips for which a block is being fetched. */
+  readonly #fetchingClips = new Set<string>();
+  /** Resolves when all files are loaded that were enqueued so far. */
   #loading: Promise<void> = Promise.resolve();
 
-  constructor(api: Api, changed: () => void, failed: (fileId: string, error: unknown) => void) {
+  constructor(api: Api, onLoaded: () => void, onFailure: (fileId: string, error: unknown) => void) {
     this.#api = api;
-    this.#changed = changed;
-    this.#failed = failed;
+    this.#onLoaded = onLoaded;
+    this.#onFailure = onFailure;
   }
 
   /**
@@ -83,7 +82,7 @@ export class ClipAudio {
     }
   }
 
-  /** Tries again to load the files that failed, except those that the service does not have. */
+  /** Tries again to load the files that could not be loaded, except those that do not exist. */
   retry(): void {
     const engine = this.#engine;
     if (!engine) return;
@@ -95,21 +94,21 @@ export class ClipAudio {
     }
   }
 
-  /** Resolves when every file that was asked for is loaded, or has failed. */
+  /** Resolves when every file of the project is loaded or has failed to load. */
   async settled(): Promise<void> {
-    let last: Promise<void>;
+    let lastLoading: Promise<void>;
     do {
-      last = this.#loading;
-      await last;
-    } while (last !== this.#loading);
+      lastLoading = this.#loading;
+      await lastLoading;
+    } while (lastLoading !== this.#loading);
   }
 
   #startOver(engine: EngineClient): void {
     this.#engine = engine;
     this.#files.clear();
-    this.#fetching.clear();
-    engine.onWantedAudio((wanted) => {
-      if (engine === this.#engine) for (const block of wanted) void this.#fetchBlock(engine, block);
+    this.#fetchingClips.clear();
+    engine.onWantedAudio((blocks) => {
+      if (engine === this.#engine) for (const block of blocks) void this.#fetchBlock(engine, block);
     });
   }
 
@@ -125,14 +124,14 @@ export class ClipAudio {
 
   async #load(engine: EngineClient, file: ProjectFile): Promise<void> {
     const { id } = file;
-    const isWanted = (): boolean => engine === this.#engine && !engine.ended && this.#files.get(id) === file;
-    if (!isWanted() || file.state.kind === 'whole') return;
+    const isStillNeeded = (): boolean => engine === this.#engine && !engine.ended && this.#files.get(id) === file;
+    if (!isStillNeeded() || file.state.kind === 'whole') return;
     const stream = streamOf(file);
     try {
       const { sampleRate } = engine.context;
       const { sample_rate_hz: fileRateHz } = await audioFile(this.#api, id);
       const layout = readFloatWavLayout(await audioSamples(this.#api, id, sampleRate, [0, HEADER_BYTES]));
-      if (!isWanted()) return;
+      if (!isStillNeeded()) return;
       const bytes = layout.frames * layout.channels * 4;
       if (this.#fitsWhole(file, bytes)) {
         file.state = { kind: 'loading', bytes, stream };
@@ -142,56 +141,56 @@ export class ClipAudio {
         file.state = { kind: 'streamed', stream: layout, retry: false };
         await engine.streamAudio(id, layout.frames, fileRateHz);
       }
-      if (isWanted()) this.#changed();
+      if (isStillNeeded()) this.#onLoaded();
     } catch (error) {
-      if (!isWanted()) return;
+      if (!isStillNeeded()) return;
       const retry = !(error instanceof ApiError && error.status === NOT_FOUND);
       file.state = stream ? { kind: 'streamed', stream, retry } : { kind: 'failed', retry };
-      this.#failed(id, error);
+      this.#onFailure(id, error);
     }
   }
 
   #fitsWhole(file: ProjectFile, bytes: number): boolean {
-    let all = bytes;
-    for (const { state } of this.#files.values()) if ('bytes' in state) all += state.bytes;
-    return bytes <= WHOLE_MAX_BYTES && (file.isImpulse || all <= ALL_WHOLE_MAX_BYTES);
+    let totalBytes = bytes;
+    for (const { state } of this.#files.values()) if ('bytes' in state) totalBytes += state.bytes;
+    return bytes <= WHOLE_MAX_BYTES && (file.isImpulse || totalBytes <= ALL_WHOLE_MAX_BYTES);
   }
 
   async *#chunks(id: string, startBytes: number, bytes: number, rateHz: number): AsyncGenerator<Uint8Array> {
-    for (let from = 0; from < bytes; from += CHUNK_BYTES) {
-      const to = Math.min(bytes, from + CHUNK_BYTES);
-      yield new Uint8Array(await audioSamples(this.#api, id, rateHz, [startBytes + from, startBytes + to]));
+    for (let fromByte = 0; fromByte < bytes; fromByte += CHUNK_BYTES) {
+      const toByte = Math.min(bytes, fromByte + CHUNK_BYTES);
+      yield new Uint8Array(await audioSamples(this.#api, id, rateHz, [startBytes + fromByte, startBytes + toByte]));
     }
   }
 
-  /** Fetches a block of a streamed file for a clip; one at a time for each clip. */
-  async #fetchBlock(engine: EngineClient, wanted: WantedAudio): Promise<void> {
-    const clip = `${wanted.trackId} ${wanted.clip}`;
-    const id = engine.audioIn(wanted.slot);
+  /** Fetches a block of a streamed file, unless another block is being fetched for its clip. */
+  async #fetchBlock(engine: EngineClient, block: RequestedBlock): Promise<void> {
+    const clipKey = `${block.trackId} ${block.clip}`;
+    const id = engine.audioIn(block.slot);
     const file = id === undefined ? undefined : this.#files.get(id);
     const layout = file && streamOf(file);
-    if (!file || !layout || this.#fetching.has(clip)) return;
-    this.#fetching.add(clip);
+    if (!file || !layout || this.#fetchingClips.has(clipKey)) return;
+    this.#fetchingClips.add(clipKey);
     try {
       const frameBytes = 4 * layout.channels;
-      const from = layout.startBytes + wanted.sourceFrame * frameBytes;
-      const to = from + Math.min(BLOCK_FRAMES, wanted.frames) * frameBytes;
+      const fromByte = layout.startBytes + block.sourceFrame * frameBytes;
+      const toByte = fromByte + Math.min(BLOCK_FRAMES, block.frames) * frameBytes;
       const [left, right = left] = readFloatSamples(
-        await audioSamples(this.#api, file.id, engine.context.sampleRate, [from, to]),
+        await audioSamples(this.#api, file.id, engine.context.sampleRate, [fromByte, toByte]),
         layout.channels,
       );
-      // The slot may hold another file by now.
-      const isCurrent = engine === this.#engine && engine.audioIn(wanted.slot) === file.id;
-      if (left && right && isCurrent) engine.fillAudio(wanted, left, right);
+      // The engine may have put another file in the slot during the request.
+      const isCurrent = engine === this.#engine && engine.audioIn(block.slot) === file.id;
+      if (left && right && isCurrent) engine.fillAudio(block, left, right);
     } catch {
-      // The engine plays missing blocks as silence, counts them, and asks for them again.
+      // The engine plays a missing block as silence, counts it, and requests it again.
     } finally {
-      this.#fetching.delete(clip);
+      this.#fetchingClips.delete(clipKey);
     }
   }
 }
 
-/** The layout by which blocks of a file are fetched; null if it is not streamed. */
+/** Returns the layout that locates the blocks of a streamed file; null for other files. */
 function streamOf({ state }: ProjectFile): FloatWavLayout | null {
   return 'stream' in state ? state.stream : null;
 }

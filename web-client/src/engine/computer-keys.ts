@@ -1,8 +1,9 @@
 /**
- * The computer keyboard as a piano. A to ' are white keys, the keys above them black ones; Z and X
- * shift by an octave. Keys are identified by position, so all layouts play alike.
+ * The computer keyboard as a piano keyboard. The keys from A to ' are white keys, and the row above
+ * has the black keys. Z and X shift the octave down and up. The page identifies a computer key by
+ * its position, so the notes are the same for all keyboard layouts.
  */
-const OFFSETS: Readonly<Record<string, number>> = {
+const SEMITONES: Readonly<Record<string, number>> = {
   KeyA: 0,
   KeyW: 1,
   KeyS: 2,
@@ -23,19 +24,19 @@ const OFFSETS: Readonly<Record<string, number>> = {
   Quote: 17,
 };
 
-/** Labels of the keys, by semitone from the octave's C. */
+/** Letters on the computer keys, by the semitones that each key is above the octave's C. */
 export const KEY_LETTERS: Readonly<Record<number, string>> = {
-  ...Object.fromEntries(Object.entries(OFFSETS).map(([code, offset]) => [offset, code.replace('Key', '')])),
+  ...Object.fromEntries(Object.entries(SEMITONES).map(([code, semitone]) => [semitone, code.replace('Key', '')])),
   16: ';',
   17: "'",
 };
 
-/** Semitones from the octave's C of a computer key; null if it plays no note. */
+/** Returns how many semitones a computer key is above the octave's C; null if it plays no note. */
 export function semitoneOf(code: string): number | null {
-  return OFFSETS[code] ?? null;
+  return SEMITONES[code] ?? null;
 }
 
-/** -1 or 1 for the keys that shift the octave, else 0. */
+/** Returns the number of octaves, -1 or 1, by which a key shifts the octave; 0 for other keys. */
 export function octaveShiftOf(code: string): number {
   return code === 'KeyZ' ? -1 : code === 'KeyX' ? 1 : 0;
 }

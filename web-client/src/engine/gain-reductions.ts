@@ -1,4 +1,4 @@
-/** Gain reduction of the dynamics effects that are shown, as the engine reports it. */
+/** Receives the gain reduction of dynamics effects from the engine, for the effects on the page. */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { MASTER_ID } from '../project/model';
 
@@ -7,7 +7,7 @@ export class GainReductions {
   #effectIds: readonly string[] = [];
   readonly #db = new Map<string, number>();
 
-  /** Watches effects of a track, or of the master, instead of those watched before. */
+  /** Starts to receive the gain reduction of effects of a track or the master, and of no others. */
   watch(engine: EngineClient | null, owner: string | null, effectIds: readonly string[]): void {
     this.#owner = owner;
     this.#effectIds = effectIds;
@@ -15,7 +15,7 @@ export class GainReductions {
     this.subscribe(engine);
   }
 
-  /** Asks an engine to report the watched effects; needed for every new engine. */
+  /** Asks an engine to report the watched effects. Every new engine must be asked again. */
   subscribe(engine: EngineClient | null): void {
     const ids = this.#effectIds;
     const trackId = this.#owner === MASTER_ID ? null : this.#owner;
@@ -25,7 +25,7 @@ export class GainReductions {
     );
   }
 
-  /** Gain reduction in decibels, 0 or more; null if the engine reports none. */
+  /** Returns the gain reduction in decibels, 0 or more; null if the engine reports none. */
   of(effectId: string): number | null {
     const db = this.#db.get(effectId);
     return db === undefined || Number.isNaN(db) ? null : db;

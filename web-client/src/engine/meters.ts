@@ -1,37 +1,38 @@
-/** Peak meters: levels fall at 20 dB a second, peaks are held for two seconds. */
+/** Peak meters. Levels fall by 20 dB a second; peaks are held for two seconds before they fall. */
 
-/** Lowest level a meter shows, in decibels. */
+/** Lowest level that a meter shows, in decibels. */
 export const METER_FLOOR_DB = -60;
 const FALL_DB_PER_SEC = 20;
 const HOLD_MS = 2000;
 
+/** The state of a meter at the time `atMs`. The peak is held until `peakUntilMs`. */
 export type Meter = { levelDb: number; peakDb: number; peakUntilMs: number; atMs: number };
 
 export function silentMeter(): Meter {
   return { levelDb: METER_FLOOR_DB, peakDb: METER_FLOOR_DB, peakUntilMs: 0, atMs: 0 };
 }
 
-/** A linear amplitude in decibels, not below the meter's floor. */
+/** Converts a linear amplitude to decibels, limited to the lowest level of a meter. */
 function amplitudeToDb(amplitude: number): number {
   return amplitude <= 0 ? METER_FLOOR_DB : Math.max(METER_FLOOR_DB, 20 * Math.log10(amplitude));
 }
 
-/** The meter after a peak of `amplitude` (linear) at `nowMs`. */
+/** Returns the state of a meter at `nowMs`, when the linear peak is `amplitude`. */
 export function moveMeter(meter: Meter, amplitude: number, nowMs: number): Meter {
-  const seenDb = amplitudeToDb(amplitude);
+  const inputDb = amplitudeToDb(amplitude);
   const fallenDb = meter.levelDb - (FALL_DB_PER_SEC * Math.max(0, nowMs - meter.atMs)) / 1000;
-  const levelDb = Math.max(METER_FLOOR_DB, seenDb, fallenDb);
-  if (seenDb >= meter.peakDb) return { levelDb, peakDb: seenDb, peakUntilMs: nowMs + HOLD_MS, atMs: nowMs };
+  const levelDb = Math.max(METER_FLOOR_DB, inputDb, fallenDb);
+  if (inputDb >= meter.peakDb) return { levelDb, peakDb: inputDb, peakUntilMs: nowMs + HOLD_MS, atMs: nowMs };
   if (nowMs < meter.peakUntilMs) return { ...meter, levelDb, atMs: nowMs };
   const peakFallDb = (FALL_DB_PER_SEC * (nowMs - Math.max(meter.peakUntilMs, meter.atMs))) / 1000;
   return { ...meter, levelDb, peakDb: Math.max(levelDb, meter.peakDb - peakFallDb), atMs: nowMs };
 }
 
-/** The meters of all tracks and the master, left and right of each. */
+/** The meters, left and right, of all tracks and of the master. */
 export class MeterBank {
   #meters = new Map<string, [Meter, Meter]>();
 
-  /** Receives the engine's peaks: left and right of each of `ids`, in order. */
+  /** Receives peaks from the engine: left and right of each channel, in the order of `ids`. */
   update(ids: readonly string[], peaks: Float32Array, nowMs: number): void {
     ids.forEach((id, index) => {
       const [left, right] = this.of(id);

@@ -1,4 +1,4 @@
-/** The sound engine of the page: starts it, keeps its session equal to the song, and plays. */
+/** Starts the page's sound engine, sends it every edit of the song, and controls playback. */
 import {
   EngineUnavailableError,
   EngineClient,
@@ -24,21 +24,21 @@ import { PresetNeeds } from './preset-needs';
 import { ServerSound } from './server-sound.svelte';
 import { SongEnd } from './song-end';
 
-/** The life of the engine. It is `off` before its first song, and after it stopped by itself. */
+/** State of the engine. It is `off` before the first song, and after it failed while it ran. */
 export type EngineState =
   | { kind: 'off' }
   | { kind: 'starting' }
   | { kind: 'ready'; engine: EngineClient }
   | { kind: 'unavailable'; reason: UnavailableReason; detail: string };
 
-/** Playback. After Play it is `waiting` until the sounds of the song are loaded. */
+/** State of playback. After Play it is `waiting` until the sounds of the song are loaded. */
 export type TransportState = { kind: 'stopped' } | { kind: 'waiting' } | { kind: 'playing'; engine: EngineClient };
 
 /** Measurements for the status line. */
 export type EngineFigures = {
-  /** Share of the audio thread's time that the engine takes, 0..1. */
+  /** Fraction of the audio thread's time that the engine uses, 0..1. */
   load: number;
-  /** Render quanta that came too late, since the engine started. */
+  /** Number of render quanta since the engine's start that were not rendered in time. */
   underruns: number;
   /** Output latency in milliseconds; null before the first measurement. */
   latencyMs: number | null;
@@ -49,22 +49,23 @@ export type PlayerHost = {
   defaultSoundfontId: () => string | null;
   instrumentSound: () => InstrumentSound;
   kindOf: KindOf;
-  /** Reports that an action failed, in the words of {@link Notices.failed}. */
+  /** Shows the notice `action: reason of error`, with {@link Notices.failed}. */
   failed: (action: string, error: unknown) => void;
 };
 
 /**
- * The song and the auditioned sound. A higher `version` needs a new session even for an equal song.
+ * What the engine should play: the song and the auditioned sound. A new `version` makes a new
+ * session even if both are unchanged.
  */
 type Target = { project: Project | null; audition: SoundFontEngine | null; version: number };
-/** A target that the engine was given. */
-type Given = Target & { project: Project };
+/** A target with a song, which the engine can play. */
+type PlayableTarget = Target & { project: Project };
 
-/** Interval of the status line's measurements, in milliseconds. */
+/** Interval at which the measurements in the status line change, in milliseconds. */
 const FIGURES_MS = 500;
 /**
- * Pause after the last live change before the engine gets a session that contains it, in
- * milliseconds.
+ * Time after the last change of the running session, in milliseconds, until the engine gets a new
+ * session that contains the change.
  */
 const SETTLE_MS = 400;
 
@@ -86,11 +87,11 @@ export class Player {
   readonly #presetNeeds = new PresetNeeds();
   /** The tick at which playback starts next. */
   #startTick = 0;
-  /** The target that the engine should have; each change replaces it. */
+  /** The target that the engine should play. Each change of the song replaces the target. */
   #target: Target = { project: null, audition: null, version: 0 };
-  /** The last target that the engine was given, by identity; null for a new engine. */
-  #given: Given | null = null;
-  /** The update of the engine that is in progress. */
+  /** The last target that the engine received; null for a new engine. Compared by identity. */
+  #appliedTarget: PlayableTarget | null = null;
+  /** The run of {@link #applyTargets} that is in progress, or null. */
   #updating: Promise<void> | null = null;
   #trackIds: string[] = [];
   #lengthFrames = 0;
@@ -101,12 +102,12 @@ export class Player {
     this.#host = host;
     this.banks = new Banks(api, (id, error) => host.failed(`SoundFont ${id} cannot be used`, error));
     this.serverSound = new ServerSound(api, (error) =>
-      host.failed('The service could not render a track, so this page plays it itself', error),
+      host.failed('The service could not render a track, so this browser renders the track instead', error),
     );
     this.clipAudio = new ClipAudio(
       api,
       () => this.#renewSession(),
-      (_id, error) => host.failed('An audio file cannot be played', error),
+      (_id, error) => host.failed('An audio file of the song cannot be played', error),
     );
   }
 
@@ -123,34 +124,34 @@ export class Player {
     return this.#state.kind === 'ready' ? this.#state.engine : null;
   }
 
-  /** Gives the engine the song; resolves once the engine has the newest one. */
+  /** Sends the song to the engine. Resolves when the engine has the newest version of the song. */
   sync(project: Project): Promise<void> {
     this.#target = { ...this.#target, project };
     if (this.engine) applyMix(this.engine, project, this.#trackIds);
     return this.#update();
   }
 
-  /** Applies a changed choice between the service and this browser. */
+  /** Applies the user's choice whether the service or this browser renders the instruments. */
   instrumentSoundChanged(): void {
     const { engine } = this;
-    if (!engine || !this.#given) return;
-    if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, this.#given.project);
+    if (!engine || !this.#appliedTarget) return;
+    if (this.#host.instrumentSound() === 'server') this.#useServerSound(engine, this.#appliedTarget.project);
     else this.serverSound.stop(engine);
   }
 
-  /** Loads the SoundFonts of the song again, after some of them changed. */
+  /** Loads the SoundFonts of the song again after SoundFonts were added or deleted. */
   soundFontsChanged(): void {
     this.banks.forget();
     this.serverSound.stop(this.engine);
     this.#renewSession();
   }
 
-  /** Starts audio output after the visitor's first gesture, as browsers demand. */
+  /** Starts audio output. Browsers allow this only after the user's first click or key. */
   resume(): void {
     if (this.engine?.context.state === 'suspended') void this.engine.context.resume();
   }
 
-  /** Plays from the playhead, once the sounds are loaded. */
+  /** Plays from the playhead as soon as the sounds of the song are loaded. */
   async play(): Promise<void> {
     if (this.#transport.kind !== 'stopped') return;
     this.resume();
@@ -167,7 +168,7 @@ export class Player {
       this.seekTick(this.#startTick);
       await engine.play();
     }
-    // Stop may come while the browser resumes the audio output, and the engine may end.
+    // While the browser resumes audio output, the user may press Stop or the engine may fail.
     if (this.#transport === waiting) this.#transport = this.#playingOn(engine);
     else if (this.transport === 'stopped') engine?.stop();
   }
@@ -184,10 +185,10 @@ export class Player {
   seekTick(tick: number): void {
     this.#startTick = Math.max(0, Math.round(tick));
     const { engine } = this;
-    if (engine && this.#given) this.#seekEngine(engine);
+    if (engine && this.#appliedTarget) this.#seekEngine(engine);
   }
 
-  /** The tick that is audible now, with its fraction. */
+  /** Returns the tick, not rounded, that is audible now. */
   positionTick(): number {
     const transport = this.#transport;
     const { project } = this.#target;
@@ -197,7 +198,7 @@ export class Player {
     return tickAtSecs(project.tempo_map, frame / engine.context.sampleRate);
   }
 
-  /** Resolves when the engine can play a track's instrument, or its SoundFont has failed. */
+  /** Resolves when a track's SoundFont is loaded or has failed to load. */
   async soundReady(trackId: string): Promise<void> {
     if (!this.#trackIds.includes(trackId)) await this.#update();
     await this.banks.ready(trackId);
@@ -216,31 +217,31 @@ export class Player {
     this.engine?.allNotesOff();
   }
 
-  /** Puts a sound on the audition track, ready to be played; null removes the track. */
+  /** Puts a sound on the audition track and resolves when it is loaded; null removes the track. */
   async audition(sound: SoundFontEngine | null): Promise<void> {
     this.#target = { ...this.#target, audition: sound };
     await this.#update();
     if (sound) await this.banks.ready(AUDITION_TRACK_ID);
   }
 
-  /** Watches the gain reduction of effects of a track or the master. */
+  /** Starts to measure the gain reduction of effects of a track or the master. */
   watchReductions(owner: string | null, effectIds: readonly string[]): void {
     this.gainReductions.watch(this.engine, owner, effectIds);
   }
 
   /**
-   * Measures the master until the returned function is called. An effect that calls it runs again
-   * for a new engine.
+   * Measures the loudness of the master until the returned function is called. A Svelte effect that
+   * calls this method runs again when the engine changes.
    */
   watchLoudness(): () => void {
-    const end = this.engine?.onMeters((meters) => (this.loudness = meters));
+    const stopMeasuring = this.engine?.onMeters((meters) => (this.loudness = meters));
     return () => {
-      end?.();
+      stopMeasuring?.();
       this.loudness = null;
     };
   }
 
-  /** Resets integrated loudness and peaks of the master. */
+  /** Restarts the measurement of the master's integrated loudness and peaks. */
   resetLoudness(): void {
     this.engine?.resetMeters();
   }
@@ -250,32 +251,32 @@ export class Player {
   }
 
   #update(): Promise<void> {
-    this.#updating ??= this.#giveTargets().finally(() => (this.#updating = null));
+    this.#updating ??= this.#applyTargets().finally(() => (this.#updating = null));
     return this.#updating;
   }
 
-  /** Gives the engine the target, and again as long as the target changed meanwhile. */
-  async #giveTargets(): Promise<void> {
+  /** Applies the target to the engine, and repeats this while the target changes meanwhile. */
+  async #applyTargets(): Promise<void> {
     await Promise.resolve();
-    for (let target = this.#target; target !== this.#given; target = this.#target) {
+    for (let target = this.#target; target !== this.#appliedTarget; target = this.#target) {
       if (!isPlayable(target)) return;
       try {
-        if (!this.#applyLive(target)) await this.#giveSession(target);
+        if (!this.#applyLive(target)) await this.#setSession(target);
       } catch (error) {
-        // An engine that stopped by itself was reported; Play starts another.
+        // `#engineStopped` has reported the failure of the engine.
         if (this.#state.kind === 'off') return;
         this.#host.failed('The song cannot be played', error);
       }
-      this.#given = target;
+      this.#appliedTarget = target;
     }
   }
 
   /** Applies an edit to the running session; returns false if the edit needs a new session. */
-  #applyLive(target: Given): boolean {
+  #applyLive(target: PlayableTarget): boolean {
     const { engine } = this;
-    const given = this.#given;
-    if (!engine || !given || target.version !== given.version || target.audition !== given.audition) return false;
-    const changes = liveChanges(given.project, target.project, this.#host.kindOf);
+    const applied = this.#appliedTarget;
+    if (!engine || !applied || target.version !== applied.version || target.audition !== applied.audition) return false;
+    const changes = liveChanges(applied.project, target.project, this.#host.kindOf);
     if (!changes) return false;
     for (const change of changes) applyLiveChange(engine, change);
     if (changes.length > 0) {
@@ -285,13 +286,13 @@ export class Player {
     return true;
   }
 
-  /** Gives the engine a new session, with all live changes and all sounds that it has by now. */
+  /** Makes a new session, which contains all edits so far and can play all files loaded so far. */
   #renewSession(): void {
     this.#target = { ...this.#target, version: this.#target.version + 1 };
     void this.#update();
   }
 
-  async #giveSession({ project, audition }: Given): Promise<void> {
+  async #setSession({ project, audition }: PlayableTarget): Promise<void> {
     const engine = await this.#engineAt(project.sample_rate_hz);
     if (!engine) return;
     this.clipAudio.assign(engine, project);
@@ -317,13 +318,16 @@ export class Player {
     this.#playhead.report(frame, this.#transport.kind === 'playing', engine.context.sampleRate, performance.now());
   }
 
-  /** The engine at a sample rate, started if need be; null if the browser cannot run it. */
+  /**
+   * Returns the engine, or starts one if there is none at this sample rate. Returns null if the
+   * browser cannot run the engine.
+   */
   async #engineAt(sampleRateHz: number): Promise<EngineClient | null> {
-    const old = this.engine;
-    if (old?.context.sampleRate === sampleRateHz) return old;
+    const previousEngine = this.engine;
+    if (previousEngine?.context.sampleRate === sampleRateHz) return previousEngine;
     if (this.#state.kind === 'unavailable') return null;
     this.#leaveEngine({ kind: 'starting' });
-    await old?.close();
+    await previousEngine?.close();
     try {
       const engine = await EngineClient.create({ sampleRateHz, processorUrl: PROCESSOR_URL, wasmUrl: WASM_URL });
       engine.onStatus((status) => this.#receiveStatus(engine, status));
@@ -338,18 +342,18 @@ export class Player {
     }
   }
 
-  /** The engine stopped by itself: reports it; the next edit or Play starts another. */
+  /** Reports that the engine has failed. The next edit or Play starts a new engine. */
   #engineStopped(engine: EngineClient, detail: string): void {
     if (engine !== this.engine) return;
     this.#leaveEngine({ kind: 'off' });
     this.#host.failed('The sound engine stopped; press Play to start it again', new Error(detail));
   }
 
-  /** Changes to a state without an engine. */
+  /** Changes to a state without an engine, and stops playback. */
   #leaveEngine(state: EngineState): void {
     this.serverSound.stop(state.kind === 'off' ? null : this.engine);
     this.#state = state;
-    this.#given = null;
+    this.#appliedTarget = null;
     if (this.#transport.kind === 'playing') this.#transport = { kind: 'stopped' };
   }
 
@@ -370,11 +374,11 @@ export class Player {
   }
 }
 
-function isPlayable(target: Target): target is Given {
+function isPlayable(target: Target): target is PlayableTarget {
   return target.project !== null;
 }
 
-/** Time from rendering to the loudspeaker, in seconds; 0 if the browser does not know it. */
+/** Returns the time from rendering to audible output, in seconds; 0 if the browser has no value. */
 function latencySecs({ context }: EngineClient): number {
   return context.outputLatency || context.baseLatency || 0;
 }

@@ -1,24 +1,24 @@
-/** The playhead between two status reports of the engine. */
+/** Computes the position of the playhead between two status reports of the engine. */
 
 export class Playhead {
   #frame = 0;
-  #atMs = 0;
+  #reportedAtMs = 0;
   #playing = false;
   #rateHz = 48000;
 
-  /** Receives a report: at `nowMs` the engine had rendered up to `frame`. */
+  /** Receives a report that the engine has rendered up to `frame` at `nowMs`. */
   report(frame: number, playing: boolean, rateHz: number, nowMs: number): void {
     this.#frame = frame;
-    this.#atMs = nowMs;
+    this.#reportedAtMs = nowMs;
     this.#playing = playing;
     this.#rateHz = rateHz;
   }
 
-  /** The frame that is audible at `nowMs`, `latencySecs` after it was rendered. */
+  /** Returns the frame that is audible at `nowMs`, which was rendered `latencySecs` earlier. */
   frameAt(nowMs: number, latencySecs: number): number {
     if (!this.#playing) return this.#frame;
-    // Reports come about 30 times a second; a gap longer than 200 ms means they stopped.
-    const sinceSecs = Math.min(0.2, Math.max(0, nowMs - this.#atMs) / 1000);
+    // Reports come about 30 times a second. If none comes for 200 ms, the playhead stops.
+    const sinceSecs = Math.min(0.2, Math.max(0, nowMs - this.#reportedAtMs) / 1000);
     return Math.max(0, this.#frame + (sinceSecs - latencySecs) * this.#rateHz);
   }
 }

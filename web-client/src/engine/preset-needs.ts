@@ -1,24 +1,24 @@
-/** The presets that each track of a song plays. */
+/** Finds the presets that each track of a song plays. */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import { soundsOnly } from '../project/engine-project';
 import type { Project, Track } from '../project/model';
 import type { TrackNeeds } from './bank-plan';
 
 export class PresetNeeds {
-  /** Presets by the items of their track, with the instrument that they were found for. */
-  readonly #known = new WeakMap<Track['items'], { instrument: string; presets: string[] }>();
+  /** Presets of tracks, by the track's items. They are valid while `instrument` stays the same. */
+  readonly #cache = new WeakMap<Track['items'], { instrument: string; presets: string[] }>();
 
-  /** Finds the presets of all tracks; asks the engine only about tracks that changed. */
+  /** Returns the presets of all SoundFont tracks. Asks the engine only about changed tracks. */
   of(engine: EngineClient, project: Project): TrackNeeds[] {
-    const players = project.tracks.filter((track) => track.kind === 'instrument' && track.synth_engine?.type === 'soundfont');
-    const changed = players.filter((track) => this.#presetsOf(track) === undefined);
-    if (changed.length > 0) {
-      const presets = engine.presetsUsed({ ...project, tracks: changed.map(soundsOnly) });
-      changed.forEach((track, index) => {
-        this.#known.set(track.items, { instrument: instrumentKey(track), presets: presets[index] ?? [] });
+    const soundfontTracks = project.tracks.filter((track) => track.kind === 'instrument' && track.synth_engine?.type === 'soundfont');
+    const changedTracks = soundfontTracks.filter((track) => this.#presetsOf(track) === undefined);
+    if (changedTracks.length > 0) {
+      const presets = engine.presetsUsed({ ...project, tracks: changedTracks.map(soundsOnly) });
+      changedTracks.forEach((track, index) => {
+        this.#cache.set(track.items, { instrument: instrumentKey(track), presets: presets[index] ?? [] });
       });
     }
-    return players.flatMap((track) => {
+    return soundfontTracks.flatMap((track) => {
       const soundfontId = track.synth_engine?.type === 'soundfont' ? track.synth_engine.soundfont_id : undefined;
       const presets = this.#presetsOf(track) ?? [];
       return soundfontId === undefined || presets.length === 0 ? [] : [{ trackId: track.id, soundfontId, presets }];
@@ -26,8 +26,8 @@ export class PresetNeeds {
   }
 
   #presetsOf(track: Track): string[] | undefined {
-    const known = this.#known.get(track.items);
-    return known?.instrument === instrumentKey(track) ? known.presets : undefined;
+    const cached = this.#cache.get(track.items);
+    return cached?.instrument === instrumentKey(track) ? cached.presets : undefined;
   }
 }
 

@@ -1,7 +1,7 @@
 /**
- * `instrument_sound` "server": the service renders the SoundFont tracks, and the page plays them as
- * audio. The page's engine plays a track until its audio arrives, also after an edit; both give the
- * same samples.
+ * Lets the service render the SoundFont tracks, for `instrument_sound` "server". The page's engine
+ * plays the audio that it receives. Until the audio of a new or edited track arrives, the engine
+ * renders the track itself, which makes the same samples.
  */
 import type { EngineClient } from '@songfoundry/web-worklet';
 import type { Api } from '../api/client';
@@ -12,21 +12,22 @@ import { voiceSettings } from '../project/sound-settings';
 import { readFloatWav } from './wav';
 
 /**
- * Memory limit for rendered tracks, in bytes. Ten minutes of a track with its sends take 460 MB at
- * 48 kHz, so the page's engine plays some tracks of long songs.
+ * Memory limit for rendered tracks, in bytes. Ten minutes of a track with its sends need 460 MB at
+ * 48 kHz, so the service renders only some of the tracks of a long song.
  */
 export const AUDIO_MAX_BYTES = 1024 * 1024 * 1024;
-/** Bytes of a frame: left, right, reverb send and chorus send, in 32-bit float. */
+/** Bytes of a frame of a rendered track: left, right, reverb send and chorus send, 32-bit float. */
 const BYTES_PER_FRAME = 16;
 
-/** Number of tracks of a song that fit into the memory limit. */
+/** Returns how many rendered tracks of a song of `lengthFrames` fit into the memory limit. */
 export function tracksThatFit(lengthFrames: number): number {
   return lengthFrames <= 0 ? 0 : Math.floor(AUDIO_MAX_BYTES / (lengthFrames * BYTES_PER_FRAME));
 }
 
-/** Pause in editing after which a track is rendered again, in milliseconds. */
+/** Time after an edit until the track is rendered again, in milliseconds. */
 const SETTLE_MS = 700;
 
+/** The data from which a track was or is being rendered. */
 type Rendering = {
   items: Item[];
   engine: Track['synth_engine'];
@@ -37,8 +38,8 @@ type Rendering = {
 };
 
 /**
- * The request that renders a track. It is null for tracks without notes, and for tracks whose items
- * select a bank or program, which a request cannot contain.
+ * Returns the request that renders a track. It is null for a track without notes, and for a track
+ * with items that select a bank or program, because a request cannot contain this selection.
  */
 export function renderRequestOf(project: Project, track: Track): SoundFontRenderRequest | null {
   const engine = track.synth_engine;
@@ -73,13 +74,16 @@ export function renderRequestOf(project: Project, track: Track): SoundFontRender
 }
 
 export class ServerSound {
-  /** Number of tracks that play the service's audio, and of all that will. */
-  ready = $state(0);
-  wanted = $state(0);
+  /** Number of tracks that play audio of the service. */
+  readyTracks = $state(0);
+  /** Number of tracks that the service renders or has rendered. */
+  requestedTracks = $state(0);
   readonly #api: Api;
   readonly #onFailure: (error: unknown) => void;
-  readonly #tracks = new Map<string, Rendering>();
-  readonly #done = new Set<string>();
+  /** Renderings by the id of their track. */
+  readonly #renderings = new Map<string, Rendering>();
+  /** Ids of the tracks that play audio of the service. */
+  readonly #readyIds = new Set<string>();
   #queue: Promise<void> = Promise.resolve();
 
   constructor(api: Api, onFailure: (error: unknown) => void) {
@@ -88,30 +92,30 @@ export class ServerSound {
   }
 
   /**
-   * Renders the tracks that changed since the last call; `lengthFrames` is the length of the song.
+   * Renders the tracks that changed since the last call. `lengthFrames` is the length of the song.
    */
   update(engine: EngineClient, project: Project, lengthFrames: number): void {
-    const room = tracksThatFit(lengthFrames);
+    const maxTracks = tracksThatFit(lengthFrames);
     const settings = JSON.stringify(voiceSettings(project));
-    const present = new Set(project.tracks.map((track) => track.id));
-    for (const id of [...this.#tracks.keys()]) if (!present.has(id)) this.#drop(engine, id);
-    let wanted = 0;
+    const trackIds = new Set(project.tracks.map((track) => track.id));
+    for (const id of [...this.#renderings.keys()]) if (!trackIds.has(id)) this.#drop(engine, id);
+    let requestedTracks = 0;
     for (const track of project.tracks) {
       const request = renderRequestOf(project, track);
-      if (!request || wanted >= room) {
+      if (!request || requestedTracks >= maxTracks) {
         this.#drop(engine, track.id);
         continue;
       }
-      wanted += 1;
-      const known = this.#tracks.get(track.id);
-      const same =
-        known?.items === track.items &&
-        known.tempo === project.tempo_map &&
-        known.rateHz === project.sample_rate_hz &&
-        known.settings === settings &&
-        JSON.stringify(known.engine) === JSON.stringify(track.synth_engine);
-      if (same) continue;
-      const first = known === undefined;
+      requestedTracks += 1;
+      const previous = this.#renderings.get(track.id);
+      const isUnchanged =
+        previous?.items === track.items &&
+        previous.tempo === project.tempo_map &&
+        previous.rateHz === project.sample_rate_hz &&
+        previous.settings === settings &&
+        JSON.stringify(previous.engine) === JSON.stringify(track.synth_engine);
+      if (isUnchanged) continue;
+      const isFirst = previous === undefined;
       this.#drop(engine, track.id);
       const rendering: Rendering = {
         items: track.items,
@@ -121,26 +125,26 @@ export class ServerSound {
         settings,
         abort: new AbortController(),
       };
-      this.#tracks.set(track.id, rendering);
-      const notBeforeMs = performance.now() + (first ? 0 : SETTLE_MS);
+      this.#renderings.set(track.id, rendering);
+      const notBeforeMs = performance.now() + (isFirst ? 0 : SETTLE_MS);
       this.#queue = this.#queue.then(() => this.#render(engine, track.id, rendering, request, notBeforeMs));
     }
-    this.wanted = wanted;
-    this.ready = this.#done.size;
+    this.requestedTracks = requestedTracks;
+    this.readyTracks = this.#readyIds.size;
   }
 
-  /** Plays all tracks with the page's engine again; `engine` is null if it ended. */
+  /** Lets the page's engine render all tracks again; `engine` is null if the engine has failed. */
   stop(engine: EngineClient | null): void {
-    for (const id of [...this.#tracks.keys()]) this.#drop(engine, id);
-    this.wanted = 0;
-    this.ready = 0;
+    for (const id of [...this.#renderings.keys()]) this.#drop(engine, id);
+    this.requestedTracks = 0;
+    this.readyTracks = 0;
   }
 
   #drop(engine: EngineClient | null, id: string): void {
-    this.#tracks.get(id)?.abort.abort();
-    this.#tracks.delete(id);
-    if (this.#done.delete(id)) engine?.setTrackAudio(id, null);
-    this.ready = this.#done.size;
+    this.#renderings.get(id)?.abort.abort();
+    this.#renderings.delete(id);
+    if (this.#readyIds.delete(id)) engine?.setTrackAudio(id, null);
+    this.readyTracks = this.#readyIds.size;
   }
 
   async #render(
@@ -166,8 +170,8 @@ export class ServerSound {
         throw new Error(`the service rendered ${audio.channels.length} channels instead of 4`);
       }
       engine.setTrackAudio(id, { left, right, reverb, chorus });
-      this.#done.add(id);
-      this.ready = this.#done.size;
+      this.#readyIds.add(id);
+      this.readyTracks = this.#readyIds.size;
     } catch (error) {
       if (!signal.aborted) this.#onFailure(error);
     }

@@ -1,14 +1,15 @@
-/** Reading the float WAV files that the service sends. */
+/** Reads the WAV files of 32-bit float samples that the service sends. */
 
-/** Channels of 32-bit float samples. */
+/** The samples of each channel, and their sample rate. */
 export type FloatAudio = { channels: Float32Array<ArrayBuffer>[]; sampleRateHz: number };
 
-/** Maximum number of channels of a file. */
+/** Maximum number of channels of a file that the page reads. */
 const CHANNELS_MAX = 8;
+/** Format tags of WAVE files, from Microsoft's mmreg.h. */
 const FORMAT_FLOAT = 3;
 const FORMAT_EXTENSIBLE = 0xfffe;
 
-function tagAt(view: DataView, offset: number): string {
+function chunkIdAt(view: DataView, offset: number): string {
   return String.fromCharCode(
     view.getUint8(offset),
     view.getUint8(offset + 1),
@@ -21,7 +22,7 @@ function tagAt(view: DataView, offset: number): string {
 export type FloatWavLayout = {
   channels: number;
   sampleRateHz: number;
-  /** Bytes before the first sample. */
+  /** Number of bytes before the first sample. */
   startBytes: number;
   frames: number;
 };
@@ -29,41 +30,42 @@ export type FloatWavLayout = {
 /**
  * Reads the layout of a WAV file of 32-bit float samples from its first bytes.
  *
- * @throws {Error} that names the format of the bytes.
+ * @throws {Error} if the bytes have another format, which the message names.
  */
 export function readFloatWavLayout(bytes: ArrayBuffer): FloatWavLayout {
   const view = new DataView(bytes);
-  if (bytes.byteLength < 12 || tagAt(view, 0) !== 'RIFF' || tagAt(view, 8) !== 'WAVE') {
+  if (bytes.byteLength < 12 || chunkIdAt(view, 0) !== 'RIFF' || chunkIdAt(view, 8) !== 'WAVE') {
     throw new Error('The audio is not a WAV file.');
   }
   let channels = 0;
   let sampleRateHz = 0;
   for (let offset = 12; offset + 8 <= bytes.byteLength; ) {
-    const tag = tagAt(view, offset);
-    const size = view.getUint32(offset + 4, true);
-    const start = offset + 8;
-    const end = Math.min(start + size, bytes.byteLength);
-    if (tag === 'fmt ' && end - start >= 16) {
-      let format = view.getUint16(start, true);
-      if (format === FORMAT_EXTENSIBLE && end - start >= 26) format = view.getUint16(start + 24, true);
-      const bits = view.getUint16(start + 14, true);
-      channels = view.getUint16(start + 2, true);
-      sampleRateHz = view.getUint32(start + 4, true);
+    const chunkId = chunkIdAt(view, offset);
+    const chunkBytes = view.getUint32(offset + 4, true);
+    const chunkStart = offset + 8;
+    const chunkEnd = Math.min(chunkStart + chunkBytes, bytes.byteLength);
+    if (chunkId === 'fmt ' && chunkEnd - chunkStart >= 16) {
+      let format = view.getUint16(chunkStart, true);
+      if (format === FORMAT_EXTENSIBLE && chunkEnd - chunkStart >= 26) format = view.getUint16(chunkStart + 24, true);
+      const bits = view.getUint16(chunkStart + 14, true);
+      channels = view.getUint16(chunkStart + 2, true);
+      sampleRateHz = view.getUint32(chunkStart + 4, true);
       if (format !== FORMAT_FLOAT || bits !== 32 || channels < 1 || channels > CHANNELS_MAX) {
-        throw new Error(`The audio has ${channels} channels of ${bits} bits, format ${format}; expected 32-bit float.`);
+        throw new Error(`The audio has ${channels} channels of ${bits} bits, format ${format}; the page reads up to ${CHANNELS_MAX} channels of 32-bit float.`);
       }
-    } else if (tag === 'data' && channels > 0) {
-      return { channels, sampleRateHz, startBytes: start, frames: Math.floor(size / (4 * channels)) };
+    } else if (chunkId === 'data' && channels > 0) {
+      return { channels, sampleRateHz, startBytes: chunkStart, frames: Math.floor(chunkBytes / (4 * channels)) };
     }
-    offset = start + size + (size % 2);
+    offset = chunkStart + chunkBytes + (chunkBytes % 2);
   }
-  throw new Error('The audio ends before its samples.');
+  throw new Error('The WAV file ends before its first sample.');
 }
 
 /**
- * Reads the channels of a WAV file of 32-bit float samples; of a truncated file, those that it has.
+ * Reads the channels of a WAV file of 32-bit float samples. If the file is truncated, reads the
+ * frames that it has.
  *
- * @throws {Error} that names the format of the bytes.
+ * @throws {Error} if the bytes have another format, which the message names.
  */
 export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   const { channels, sampleRateHz, startBytes, frames } = readFloatWavLayout(bytes);
@@ -71,7 +73,7 @@ export function readFloatWav(bytes: ArrayBuffer): FloatAudio {
   return { channels: splitChannels(new DataView(bytes), startBytes, availableFrames, channels), sampleRateHz };
 }
 
-/** Separates interleaved 32-bit float samples, as in a WAV file, into channels. */
+/** Separates interleaved 32-bit float samples in the byte order of WAV files into channels. */
 export function readFloatSamples(bytes: ArrayBuffer, channels: number): Float32Array<ArrayBuffer>[] {
   return splitChannels(new DataView(bytes), 0, Math.floor(bytes.byteLength / (4 * channels)), channels);
 }

@@ -1,10 +1,11 @@
-/** MIDI keyboards, by the Web MIDI of the browser. */
+/** Receives notes from MIDI keyboards through the browser's Web MIDI API. */
 import type { LiveKeys } from './live-keys.svelte';
 
 export type WebMidiState = 'off' | 'asking' | 'on' | 'denied' | 'unsupported';
 
 export class WebMidi {
   state = $state<WebMidiState>('navigator' in globalThis && 'requestMIDIAccess' in navigator ? 'off' : 'unsupported');
+  /** Names of the connected MIDI inputs. */
   inputs = $state.raw<readonly string[]>([]);
   readonly #keys: LiveKeys;
 
@@ -13,7 +14,7 @@ export class WebMidi {
   }
 
   /**
-   * Connects all inputs, also those plugged in later; the browser may ask the visitor for
+   * Connects all MIDI inputs, and later those that are plugged in. The browser may ask the user for
    * permission.
    */
   async connect(): Promise<void> {
@@ -41,10 +42,10 @@ export class WebMidi {
    * Plays a MIDI message: note on (0x9n), note off (0x8n), all notes off (controllers 120 and 123).
    */
   receive(message: Uint8Array): void {
-    const [status = 0, first = 0, second = 0] = message;
+    const [status = 0, data1 = 0, data2 = 0] = message;
     const kind = status & 0xf0;
-    if (kind === 0x90 && second > 0) this.#keys.press(first, second / 127);
-    else if (kind === 0x80 || kind === 0x90) this.#keys.release(first);
-    else if (kind === 0xb0 && (first === 120 || first === 123)) this.#keys.releaseAll();
+    if (kind === 0x90 && data2 > 0) this.#keys.press(data1, data2 / 127);
+    else if (kind === 0x80 || kind === 0x90) this.#keys.release(data1);
+    else if (kind === 0xb0 && (data1 === 120 || data1 === 123)) this.#keys.releaseAll();
   }
 }

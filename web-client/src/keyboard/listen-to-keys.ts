@@ -1,13 +1,13 @@
-/** The computer keyboard: shortcuts, and a piano on the letter keys. */
+/** Handles the computer keyboard: shortcuts, and letter keys that play notes. */
 import { octaveShiftOf, semitoneOf } from '../engine/computer-keys';
 import type { Workspace } from '../state/contexts';
-import { bare, SHORTCUTS } from './shortcuts';
+import { hasOnlyShift, SHORTCUTS } from './shortcuts';
 
-const ofRoles = (...roles: string[]): string => roles.map((role) => `[role="${role}"]`).join(', ');
-/** Elements that the Delete key resets. */
-const RESET_BY_DELETE = ofRoles('slider', 'spinbutton');
-/** Elements that the arrow keys, Home and End move. */
-const MOVED_BY_ARROWS = ofRoles('slider', 'spinbutton', 'tablist', 'listbox', 'separator', 'scrollbar');
+const selectorOfRoles = (...roles: string[]): string => roles.map((role) => `[role="${role}"]`).join(', ');
+/** Selector of elements that the Delete key resets. */
+const RESET_BY_DELETE = selectorOfRoles('slider', 'spinbutton');
+/** Selector of elements that handle the arrow keys, Home and End. */
+const MOVED_BY_ARROWS = selectorOfRoles('slider', 'spinbutton', 'tablist', 'listbox', 'separator', 'scrollbar');
 
 function isTyping(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable="true"]') !== null;
@@ -15,29 +15,30 @@ function isTyping(target: EventTarget | null): boolean {
 
 /**
  * Whether the focused element handles the key. Space presses a button and Delete resets a control
- * only after the Tab key moved the focus there (`tabbed`); otherwise they play and delete.
+ * only if the focus came from the Tab key (`usesTab`). Otherwise Space plays the song, and Delete
+ * deletes what is selected.
  */
-function isHandledByElement(event: KeyboardEvent, tabbed: boolean): boolean {
+function isHandledByElement(event: KeyboardEvent, usesTab: boolean): boolean {
   const { target } = event;
   if (!(target instanceof HTMLElement)) return false;
   if (target.closest('[role="dialog"], [role="alertdialog"], [role="menu"]')) return true;
-  if (event.key === ' ') return tabbed && target.closest('button, [role="button"], a') !== null;
-  if (event.key === 'Delete' || event.key === 'Backspace') return tabbed && target.closest(RESET_BY_DELETE) !== null;
+  if (event.key === ' ') return usesTab && target.closest('button, [role="button"], a') !== null;
+  if (event.key === 'Delete' || event.key === 'Backspace') return usesTab && target.closest(RESET_BY_DELETE) !== null;
   const arrows = event.key.startsWith('Arrow') || event.key === 'Home' || event.key === 'End';
   return arrows && target.closest(MOVED_BY_ARROWS) !== null;
 }
 
-/** Listens to the keys of the page; returns a function that stops it. */
+/** Starts to handle key events of the page; the returned function stops this. */
 export function listenToKeys(workspace: Workspace): () => void {
   const { keys } = workspace.playback;
-  /** MIDI keys that sound, by the code of the computer key. */
-  const sounding = new Map<string, number>();
-  let tabbed = false;
+  /** MIDI keys of the notes that are playing, by the code of the computer key. */
+  const playingKeys = new Map<string, number>();
+  let usesTab = false;
 
   const press = (event: KeyboardEvent): void => {
-    if (event.key === 'Tab') tabbed = true;
+    if (event.key === 'Tab') usesTab = true;
     const isOpen = workspace.account.session.state.kind === 'open';
-    if (!isOpen || isTyping(event.target) || isHandledByElement(event, tabbed)) return;
+    if (!isOpen || isTyping(event.target) || isHandledByElement(event, usesTab)) return;
     const shortcut = SHORTCUTS.find((candidate) => candidate.matches(event));
     if (shortcut) {
       event.preventDefault();
@@ -45,34 +46,34 @@ export function listenToKeys(workspace: Workspace): () => void {
       shortcut.action(workspace, event);
       return;
     }
-    if (!bare(event) || event.shiftKey) return;
+    if (!hasOnlyShift(event) || event.shiftKey) return;
     const octaves = octaveShiftOf(event.code);
     const semitone = semitoneOf(event.code);
     if (octaves !== 0) keys.shiftOctave(octaves);
-    if (semitone === null || event.repeat || sounding.has(event.code)) return;
+    if (semitone === null || event.repeat || playingKeys.has(event.code)) return;
     event.preventDefault();
     const key = keys.lowestKey + semitone;
-    sounding.set(event.code, key);
+    playingKeys.set(event.code, key);
     keys.press(key);
   };
 
   const release = (event: KeyboardEvent): void => {
-    const key = sounding.get(event.code);
+    const key = playingKeys.get(event.code);
     if (key === undefined) return;
-    sounding.delete(event.code);
+    playingKeys.delete(event.code);
     keys.release(key);
   };
 
   const releaseAll = (): void => {
-    for (const key of sounding.values()) keys.release(key);
-    sounding.clear();
+    for (const key of playingKeys.values()) keys.release(key);
+    playingKeys.clear();
   };
 
   const usePointer = (): void => {
-    tabbed = false;
+    usesTab = false;
   };
 
-  // A button that was clicked with the mouse loses the focus, so that Space plays.
+  // A button that was clicked with the mouse loses the focus, because Space should play the song.
   const blurClickedButton = (event: MouseEvent): void => {
     const button = event.target instanceof Element ? event.target.closest('button') : null;
     if (event.detail > 0 && button === document.activeElement && !button?.closest('[role="dialog"]')) button?.blur();
@@ -82,7 +83,7 @@ export function listenToKeys(workspace: Workspace): () => void {
   const { signal } = listeners;
   window.addEventListener('pointerdown', usePointer, { signal, capture: true });
   window.addEventListener('click', blurClickedButton, { signal });
-  // The capture phase comes before any element handles the key.
+  // Handlers of the capture phase run before those of elements.
   window.addEventListener('keydown', press, { signal, capture: true });
   window.addEventListener('keyup', release, { signal });
   window.addEventListener('blur', releaseAll, { signal });

@@ -1,4 +1,4 @@
-/** The targets of automation, and the scales of their lanes. */
+/** The parameters that can be automated, and the scales of their automation lanes. */
 import { dbAtPosition, positionOfDb } from '../ui/fader-scale';
 import { effectsOf } from './edit-effects';
 import { formatValue, parseValue } from './effect-format';
@@ -6,35 +6,36 @@ import { clampValue, positionOfValue, stepOf, storedValue, valueAtPosition, type
 import { formatDb, formatPan, parseNumber, parsePan } from './format';
 import { FADER_FLOOR_DB, FADER_TOP_DB, MASTER_ID, SILENCE_DB, type Effect, type Project } from './model';
 
-/** The scale of a target: how its values are drawn, stepped and formatted. */
+/** How the values of an automation target are drawn, stepped and formatted. */
 export type TargetScale = {
   min: number;
   max: number;
-  /** Whether the value changes in steps, as choices and switches do. */
+  /** Whether the target is a choice or a switch, whose value changes in steps. */
   stepped: boolean;
-  /** Height of a value on a lane, 0..1, and the value at a height. */
+  /** Returns the height of a value on the lane, 0..1. */
   positionOf: (value: number) => number;
+  /** Returns the value at a height on the lane, 0..1. */
   valueAt: (position: number) => number;
-  /** The change by one arrow key near a value. */
+  /** Returns how much one press of an arrow key changes a value. */
   stepAt: (value: number) => number;
   format: (value: number) => string;
   parse: (text: string) => number | null;
 };
 
 export type AutomationTarget = TargetScale & {
-  /** Its name in the project. */
+  /** Id in the project document: `pan`, `volume_db`, `send/<bus id>`, `<effect id>/<parameter>`. */
   target: string;
   name: string;
-  /** Heading in menus: the channel, its sends, or an effect. */
+  /** Heading in menus: `Channel`, `Sends`, `Master` or the name of an effect. */
   group: string;
-  /** The value of the control without automation. */
+  /** The value to which the control is set, which plays without automation. */
   current: number;
 };
 
-/** Finds the kind of an effect; null for unknown ones. */
+/** Returns the kind of an effect, or null for an effect that the service does not know. */
 export type KindOf = (effect: Effect) => EffectKind | null;
 
-const LEVEL: TargetScale = {
+const LEVEL_SCALE: TargetScale = {
   min: SILENCE_DB,
   max: FADER_TOP_DB,
   stepped: false,
@@ -48,7 +49,7 @@ const LEVEL: TargetScale = {
   parse: (text) => parseNumber(text.replace(/db\s*$/i, '')),
 };
 
-const PAN: TargetScale = {
+const PAN_SCALE: TargetScale = {
   min: -1,
   max: 1,
   stepped: false,
@@ -72,29 +73,32 @@ function scaleOf(parameter: EffectParameter): TargetScale {
   };
 }
 
-/** Everything of a track or the master that can be automated, in the order of menus. */
+/**
+ * Returns the automation targets of a track or the master, in the order of menus. `owner` is the id
+ * of the track, or `MASTER_ID`.
+ */
 export function targetsOf(project: Project, owner: string, kindOf: KindOf): AutomationTarget[] {
   const targets: AutomationTarget[] = [];
   if (owner === MASTER_ID) {
-    targets.push({ ...LEVEL, target: 'volume_db', name: 'Volume', group: 'Master', current: project.master.volume_db });
+    targets.push({ ...LEVEL_SCALE, target: 'volume_db', name: 'Volume', group: 'Master', current: project.master.volume_db });
   }
   const track = project.tracks.find((candidate) => candidate.id === owner);
   if (track) {
     targets.push(
-      { ...LEVEL, target: 'volume_db', name: 'Volume', group: 'Channel', current: track.volume_db },
-      { ...PAN, target: 'pan', name: 'Pan', group: 'Channel', current: track.pan },
+      { ...LEVEL_SCALE, target: 'volume_db', name: 'Volume', group: 'Channel', current: track.volume_db },
+      { ...PAN_SCALE, target: 'pan', name: 'Pan', group: 'Channel', current: track.pan },
     );
     for (const { to, level_db: current = 0 } of track.sends ?? []) {
       const name = project.tracks.find((bus) => bus.id === to)?.name ?? to;
-      targets.push({ ...LEVEL, target: `send/${to}`, name, group: 'Sends', current });
+      targets.push({ ...LEVEL_SCALE, target: `send/${to}`, name, group: 'Sends', current });
     }
   }
-  const seen = new Map<string, number>();
+  const effectCounts = new Map<string, number>();
   for (const effect of effectsOf(project, owner)) {
     const kind = kindOf(effect);
     if (!kind) continue;
-    const count = (seen.get(kind.id) ?? 0) + 1;
-    seen.set(kind.id, count);
+    const count = (effectCounts.get(kind.id) ?? 0) + 1;
+    effectCounts.set(kind.id, count);
     const group = count === 1 ? kind.name : `${kind.name} ${count}`;
     for (const parameter of kind.parameters) {
       const current = storedValue(parameter, effect.params?.[parameter.id]);

@@ -1,17 +1,20 @@
-/** Automation curves: their points, and the segments between them. */
+/**
+ * Edits automation lanes and computes the values of their curves. `owner` is the id of a track, or
+ * `MASTER_ID`.
+ */
 import { MASTER_ID, TICK_MAX, type AutomationLane, type AutomationPoint, type Project, type TempoPoint } from './model';
 import { secsAtTick } from './tempo';
 import { updateTrack } from './update-track';
 
 export type Curve = NonNullable<AutomationPoint['curve']>;
 
-/** The lanes of a track or of the master. */
+/** Returns the automation lanes of a track or of the master. */
 export function lanesOf(project: Project, owner: string): readonly AutomationLane[] {
   const holder = owner === MASTER_ID ? project.master : project.tracks.find((track) => track.id === owner);
   return holder?.automation ?? [];
 }
 
-/** Replaces the lanes by the result of `change`. */
+/** Replaces the lanes of a track or of the master with the result of `change`. */
 export function updateLanes(
   project: Project,
   owner: string,
@@ -22,7 +25,7 @@ export function updateLanes(
   return updateTrack(project, owner, (track) => ({ ...track, automation }));
 }
 
-/** Adds a lane that holds a value from the start of the song. */
+/** Adds a lane with one point at the start of the song; a target that has a lane gets no other. */
 export function addLane(project: Project, owner: string, target: string, value: number): Project {
   if (lanesOf(project, owner).some((lane) => lane.target === target)) return project;
   return updateLanes(project, owner, (lanes) => [...lanes, { target, points: [{ tick: 0, value, curve: 'linear' }] }]);
@@ -37,8 +40,8 @@ export function setPoints(project: Project, owner: string, target: string, point
 }
 
 /**
- * Inserts a point in the order of ticks, and returns its index. It replaces a point at the same
- * tick.
+ * Inserts a point so that the points stay sorted by tick, and returns its index. The new point
+ * replaces a point at the same tick.
  */
 export function insertPoint(
   points: readonly AutomationPoint[],
@@ -49,12 +52,12 @@ export function insertPoint(
   return { points: remaining.toSpliced(index, 0, point), index };
 }
 
-/** Moves a point; in time it stays between its neighbours. */
+/** Moves a point to a tick and a value. The tick stays between those of the neighbouring points. */
 export function movePoint(points: readonly AutomationPoint[], index: number, tick: number, value: number): AutomationPoint[] {
-  const low = (points[index - 1]?.tick ?? -1) + 1;
-  const high = (points[index + 1]?.tick ?? TICK_MAX + 1) - 1;
-  const moved = Math.min(high, Math.max(low, Math.round(tick)));
-  return points.map((point, i) => (i === index ? { ...point, tick: moved, value } : point));
+  const lowestTick = (points[index - 1]?.tick ?? -1) + 1;
+  const highestTick = (points[index + 1]?.tick ?? TICK_MAX + 1) - 1;
+  const movedTick = Math.min(highestTick, Math.max(lowestTick, Math.round(tick)));
+  return points.map((point, i) => (i === index ? { ...point, tick: movedTick, value } : point));
 }
 
 export function setCurve(points: readonly AutomationPoint[], index: number, curve: Curve): AutomationPoint[] {
@@ -62,8 +65,9 @@ export function setCurve(points: readonly AutomationPoint[], index: number, curv
 }
 
 /**
- * Progress of the value towards the next point, 0..1, at a fraction of the time, as in the engine.
- * A segment of curvature `c` is C. Schlick's bias curve, `x / (x + (1 - x) (1 + c) / (1 - c))`.
+ * Returns how far the value is from one point to the next, 0..1, as in the engine. `time` is the
+ * fraction, 0..1, of the time between the points. A segment of curvature `c` is C. Schlick's bias
+ * curve, `x / (x + (1 - x) (1 + c) / (1 - c))`.
  */
 export function progressAt(curve: Curve | undefined, time: number): number {
   if (curve === 'step') return time >= 1 ? 1 : 0;
@@ -74,32 +78,33 @@ export function progressAt(curve: Curve | undefined, time: number): number {
 }
 
 /**
- * The curvature of the segment through a point (time and progress, 0..1 each), within -0.98..0.98.
+ * Returns the curvature, -0.98..0.98, of a segment that has `progress` at `time`; both are 0..1. It
+ * is the inverse of {@link progressAt}.
  */
 export function curvatureThrough(time: number, progress: number): number {
   const x = Math.min(0.99, Math.max(0.01, time));
   const y = Math.min(0.99, Math.max(0.01, progress));
-  const bend = (x * (1 - y)) / (y * (1 - x));
-  const curvature = (bend - 1) / (bend + 1);
+  const ratio = (x * (1 - y)) / (y * (1 - x));
+  const curvature = (ratio - 1) / (ratio + 1);
   return Math.round(Math.min(0.98, Math.max(-0.98, curvature)) * 1000) / 1000;
 }
 
 /**
- * A function from ticks to the fraction of time, 0..1, between two ticks. As in the engine, time is
- * counted in seconds, so tempo changes matter.
+ * Returns a function from a tick between `from` and `to` to the fraction, 0..1, of the time between
+ * these ticks. As in the engine, time is measured in seconds, so tempo changes matter.
  */
 export function timeBetween(tempoMap: readonly TempoPoint[], from: number, to: number): (tick: number) => number {
-  const start = secsAtTick(tempoMap, from);
-  const length = secsAtTick(tempoMap, to) - start;
-  return (tick) => (secsAtTick(tempoMap, tick) - start) / length;
+  const startSecs = secsAtTick(tempoMap, from);
+  const durationSecs = secsAtTick(tempoMap, to) - startSecs;
+  return (tick) => (secsAtTick(tempoMap, tick) - startSecs) / durationSecs;
 }
 
-/** The value of a curve at a tick; null for a curve without points. */
+/** Returns the value of a curve at a tick; null for a curve without points. */
 export function valueAtTick(points: readonly AutomationPoint[], tempoMap: readonly TempoPoint[], tick: number): number | null {
-  const after = points.findIndex((point) => point.tick > tick);
-  const start = points[after === -1 ? points.length - 1 : after - 1];
-  const end = after === -1 ? undefined : points[after];
-  if (!start) return end?.value ?? null;
-  if (!end) return start.value;
-  return start.value + (end.value - start.value) * progressAt(start.curve, timeBetween(tempoMap, start.tick, end.tick)(tick));
+  const nextIndex = points.findIndex((point) => point.tick > tick);
+  const startPoint = points[nextIndex === -1 ? points.length - 1 : nextIndex - 1];
+  const endPoint = nextIndex === -1 ? undefined : points[nextIndex];
+  if (!startPoint) return endPoint?.value ?? null;
+  if (!endPoint) return startPoint.value;
+  return startPoint.value + (endPoint.value - startPoint.value) * progressAt(startPoint.curve, timeBetween(tempoMap, startPoint.tick, endPoint.tick)(tick));
 }

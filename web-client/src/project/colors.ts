@@ -15,7 +15,7 @@ const TRACK_COLORS = [
   '#b2ac4f',
 ] as const;
 
-/** Colour of the track at `index`, #rrggbb; the colours repeat after ten tracks. */
+/** Returns the colour of the track at `index` as #rrggbb. The colours repeat after ten tracks. */
 export function trackColor(index: number): string {
   return TRACK_COLORS[index % TRACK_COLORS.length] ?? TRACK_COLORS[0];
 }

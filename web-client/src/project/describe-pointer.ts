@@ -1,7 +1,7 @@
-/** Descriptions of the parts of a song that the service names by JSON pointers (RFC 6901). */
+/** Describes parts of a song for which the service's error gives a JSON pointer (RFC 6901). */
 import type { Effect, Project } from './model';
 
-/** Names of fields of an effect, a track or the master. */
+/** Names, on the page, of fields of an effect, a track or the master. */
 const FIELD_NAMES: Record<string, string> = {
   synth_engine: 'instrument',
   output: 'output',
@@ -10,7 +10,8 @@ const FIELD_NAMES: Record<string, string> = {
 };
 
 /**
- * A description such as `Drums, Compressor, side chain`; the pointer itself if nothing is there.
+ * Returns a description such as `Drums, Compressor, side chain`, or the pointer itself if it names
+ * no track and not the master. `nameOf` returns the name of an effect.
  */
 export function describePointer(project: Project, pointer: string, nameOf: (effect: Effect) => string): string {
   const [owner, ...parts] = pointer
@@ -21,22 +22,22 @@ export function describePointer(project: Project, pointer: string, nameOf: (effe
   const master = owner === 'master' ? project.master : undefined;
   const holder = track ?? master;
   if (!holder) return pointer;
-  const words = [track ? track.name : 'Master'];
-  const [field, index, ...within] = parts;
+  const descriptionParts = [track ? track.name : 'Master'];
+  const [field, index, ...remainingParts] = parts;
   if (field === 'effects') {
     const effect = holder.effects?.[Number(index)];
-    words.push(effect ? nameOf(effect) : 'effect');
-    const [part, id] = within;
-    if (part !== undefined) words.push(part === 'params' && id !== undefined ? id : (FIELD_NAMES[part] ?? part));
+    descriptionParts.push(effect ? nameOf(effect) : 'effect');
+    const [part, id] = remainingParts;
+    if (part !== undefined) descriptionParts.push(part === 'params' && id !== undefined ? id : (FIELD_NAMES[part] ?? part));
   } else if (field === 'items') {
-    words.push(`clip ${Number(index) + 1}`);
+    descriptionParts.push(`clip ${Number(index) + 1}`);
   } else if (field === 'automation') {
     const lane = holder.automation?.[Number(index)];
-    words.push(lane ? `automation of ${lane.target}` : 'automation');
+    descriptionParts.push(lane ? `automation of ${lane.target}` : 'automation');
   } else if (field === 'sends') {
-    words.push('send');
+    descriptionParts.push('send');
   } else if (field !== undefined) {
-    words.push(FIELD_NAMES[field] ?? field);
+    descriptionParts.push(FIELD_NAMES[field] ?? field);
   }
-  return words.join(', ');
+  return descriptionParts.join(', ');
 }

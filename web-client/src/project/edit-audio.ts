@@ -1,11 +1,11 @@
-/** Edits of audio items: adding, trimming, fading and splitting. */
+/** Adds, trims, fades and splits audio items. */
 import { framesAtTick, lengthFramesOf, sourceOfItem, type SongTime } from './audio-time';
 import { findItem, updateItem } from './edit-items';
 import { newId } from './ids';
 import type { AudioItem, Project } from './model';
 import { updateTrack } from './update-track';
 
-/** An item that plays a whole file. */
+/** Returns a new item that plays a whole file; `frames` is the length of the file. */
 export function audioItem(fileId: string, name: string, startTick: number, frames: number): AudioItem {
   return {
     type: 'audio',
@@ -31,34 +31,37 @@ export function changeAudio(project: Project, time: SongTime, id: string, change
 }
 
 function withFittingFades(time: SongTime, item: AudioItem): AudioItem {
-  const length = lengthFramesOf(time, item);
+  const frames = lengthFramesOf(time, item);
   const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
-  if (fadeIn <= length && fadeOut <= length) return item;
-  return { ...item, fades: { ...item.fades, in_frames: Math.min(fadeIn, length), out_frames: Math.min(fadeOut, length) } };
+  if (fadeIn <= frames && fadeOut <= frames) return item;
+  return { ...item, fades: { ...item.fades, in_frames: Math.min(fadeIn, frames), out_frames: Math.min(fadeOut, frames) } };
 }
 
-/** Moves the start of an item; its audio stays at the same position in the song. */
+/**
+ * Moves the start of an item to a tick. The audio after the new start stays at its position in the
+ * song.
+ */
 export function trimStart(project: Project, time: SongTime, item: AudioItem, tick: number): Project {
   const source = sourceOfItem(time, item);
-  const length = lengthFramesOf(time, item);
-  const offset = item.offset_frames ?? 0;
-  const by = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);
-  // A loop has no audio before its first frame.
-  if (by >= length || (!item.loop && offset + by < 0)) return project;
-  const start = Math.max(0, Math.round(tick));
-  const offsetChange = item.loop ? {} : { offset_frames: offset + by };
-  return changeAudio(project, time, item.id, { start_tick: start, length_frames: length - by, ...offsetChange });
+  const lengthFrames = lengthFramesOf(time, item);
+  const offsetFrames = item.offset_frames ?? 0;
+  const trimmedFrames = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);
+  // A loop always starts with the first frame of its file, so its offset stays 0.
+  if (trimmedFrames >= lengthFrames || (!item.loop && offsetFrames + trimmedFrames < 0)) return project;
+  const startTick = Math.max(0, Math.round(tick));
+  const offsetChange = item.loop ? {} : { offset_frames: offsetFrames + trimmedFrames };
+  return changeAudio(project, time, item.id, { start_tick: startTick, length_frames: lengthFrames - trimmedFrames, ...offsetChange });
 }
 
-/** Moves the end of an item; only a loop can be longer than its source. */
+/** Moves the end of an item to a tick. Only a loop can be longer than its file. */
 export function trimEnd(project: Project, time: SongTime, item: AudioItem, tick: number): Project {
   const source = sourceOfItem(time, item);
-  const wanted = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);
-  const most = item.loop ? Infinity : Math.max(1, source.frames - (item.offset_frames ?? 0));
-  return changeAudio(project, time, item.id, { length_frames: Math.min(most, Math.max(1, wanted)) });
+  const newFrames = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);
+  const maxFrames = item.loop ? Infinity : Math.max(1, source.frames - (item.offset_frames ?? 0));
+  return changeAudio(project, time, item.id, { length_frames: Math.min(maxFrames, Math.max(1, newFrames)) });
 }
 
-/** Sets the lengths of the fades in frames of the source. */
+/** Sets the lengths of the fades, in frames of the file. */
 export function setFades(
   project: Project,
   time: SongTime,
@@ -70,8 +73,9 @@ export function setFades(
 }
 
 /**
- * Cuts an item at a tick inside it, and returns the id of the second part. Returns null outside the
- * item, and for loops, which cannot start within their source.
+ * Splits an item at a tick and returns the id of the second part. Returns null if the tick is not
+ * inside the item. It also returns null for a loop, because a loop must start with the first frame
+ * of its file.
  */
 export function splitAudio(
   project: Project,
@@ -83,17 +87,17 @@ export function splitAudio(
   if (found?.item.type !== 'audio' || found.item.loop) return null;
   const { item, track } = found;
   const source = sourceOfItem(time, item);
-  const length = lengthFramesOf(time, item);
-  const at = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);
-  if (at <= 0 || at >= length) return null;
-  const second = withFittingFades(time, {
+  const lengthFrames = lengthFramesOf(time, item);
+  const firstFrames = framesAtTick(time, source, tick) - framesAtTick(time, source, item.start_tick);
+  if (firstFrames <= 0 || firstFrames >= lengthFrames) return null;
+  const secondPart = withFittingFades(time, {
     ...item,
     id: newId('item'),
     start_tick: Math.round(tick),
-    offset_frames: (item.offset_frames ?? 0) + at,
-    length_frames: length - at,
+    offset_frames: (item.offset_frames ?? 0) + firstFrames,
+    length_frames: lengthFrames - firstFrames,
     fades: { ...item.fades, in_frames: 0 },
   });
-  const shortened = changeAudio(project, time, id, { length_frames: at, fades: { ...item.fades, out_frames: 0 } });
-  return { project: addItem(shortened, track.id, second), itemId: second.id };
+  const shortened = changeAudio(project, time, id, { length_frames: firstFrames, fades: { ...item.fades, out_frames: 0 } });
+  return { project: addItem(shortened, track.id, secondPart), itemId: secondPart.id };
 }

@@ -1,6 +1,6 @@
 /**
- * Edits of chains of effects. `owner` is the id of a track, or `MASTER_ID`. An edit that changes
- * nothing returns the same project.
+ * Edits effect chains. `owner` is the id of a track, or `MASTER_ID`. An edit that changes nothing
+ * returns the same project.
  */
 import { lanesOf, updateLanes } from './automation';
 import type { EffectKind } from './effect-kinds';
@@ -9,7 +9,7 @@ import { MASTER_ID, type AutomationLane, type Effect, type Project, type Track }
 import { withSideChain } from './routing';
 import { updateTrack } from './update-track';
 
-/** The chain of a track or the master, in signal order. */
+/** Returns the effects of a track or the master, in signal order. */
 export function effectsOf(project: Project, owner: string): readonly Effect[] {
   const holder = owner === MASTER_ID ? project.master : project.tracks.find((track) => track.id === owner);
   return holder?.effects ?? [];
@@ -30,7 +30,7 @@ function updateEffect(project: Project, owner: string, id: string, change: (effe
   );
 }
 
-/** Inserts an effect with default values at an index, by default at the end, and returns its id. */
+/** Inserts an effect with default parameters and returns its id; by default at the end. */
 export function addEffect(
   project: Project,
   owner: string,
@@ -47,37 +47,37 @@ export function removeEffect(project: Project, owner: string, id: string): Proje
   const effects = effectsOf(project, owner);
   const remaining = effects.filter((effect) => effect.id !== id);
   if (remaining.length === effects.length) return project;
-  const without = withEffects(project, owner, remaining);
-  if (!lanesOf(project, owner).some((lane) => automates(lane, id))) return without;
-  return updateLanes(without, owner, (lanes) => lanes.filter((lane) => !automates(lane, id)));
+  const changed = withEffects(project, owner, remaining);
+  if (!lanesOf(project, owner).some((lane) => automates(lane, id))) return changed;
+  return updateLanes(changed, owner, (lanes) => lanes.filter((lane) => !automates(lane, id)));
 }
 
 function automates(lane: AutomationLane, effectId: string): boolean {
   return lane.target.startsWith(`${effectId}/`);
 }
 
-/** Moves an effect to an index among the remaining effects. */
+/** Moves an effect within its chain; `index` is its index after the move. */
 export function moveEffect(project: Project, owner: string, id: string, index: number): Project {
   const effects = effectsOf(project, owner);
-  const from = effects.findIndex((effect) => effect.id === id);
-  const effect = effects[from];
-  const to = Math.min(effects.length - 1, Math.max(0, index));
-  if (!effect || to === from) return project;
-  return withEffects(project, owner, effects.toSpliced(from, 1).toSpliced(to, 0, effect));
+  const fromIndex = effects.findIndex((effect) => effect.id === id);
+  const effect = effects[fromIndex];
+  const toIndex = Math.min(effects.length - 1, Math.max(0, index));
+  if (!effect || toIndex === fromIndex) return project;
+  return withEffects(project, owner, effects.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, effect));
 }
 
-/** Inserts a copy after an effect, and returns the id of the copy. */
+/** Inserts a copy of an effect after it and returns the id of the copy. */
 export function duplicateEffect(
   project: Project,
   owner: string,
   id: string,
 ): { project: Project; effectId: string } | null {
   const effects = effectsOf(project, owner);
-  const from = effects.findIndex((effect) => effect.id === id);
-  const effect = effects[from];
+  const fromIndex = effects.findIndex((effect) => effect.id === id);
+  const effect = effects[fromIndex];
   if (!effect) return null;
   const copy: Effect = { ...effect, id: newId('effect') };
-  return { project: withEffects(project, owner, effects.toSpliced(from + 1, 0, copy)), effectId: copy.id };
+  return { project: withEffects(project, owner, effects.toSpliced(fromIndex + 1, 0, copy)), effectId: copy.id };
 }
 
 export function setEffectParameter(
@@ -99,25 +99,28 @@ export function setEffectBypass(project: Project, owner: string, id: string, byp
   return updateEffect(project, owner, id, (effect) => ({ ...effect, bypass }));
 }
 
-/** Sets the side-chain source of an effect; null for none. */
+/** Sets the track whose signal feeds the side-chain of an effect; null removes the side-chain. */
 export function setSideChain(project: Project, owner: string, id: string, source: string | null): Project {
   return updateEffect(project, owner, id, (effect) => withSideChain(effect, source));
 }
 
-/** The parameter of a convolution that chooses the response, and its value for an audio file. */
+/**
+ * The parameter of the convolution effect that chooses the impulse response, and the parameter's
+ * value for an audio file of the user.
+ */
 const RESPONSE = { parameter: 'response', ownFile: 0 };
 
-/** Sets the audio file of a convolution, and chooses it as the response; null for no file. */
+/** Makes an audio file the impulse response of a convolution effect; null removes the file. */
 export function setImpulse(project: Project, owner: string, id: string, fileId: string | null): Project {
   return updateEffect(project, owner, id, (effect) => {
     if (effect.type !== 'builtin') return effect;
-    const { impulse: _before, ...remaining } = effect;
+    const { impulse: _previous, ...remaining } = effect;
     if (fileId === null) return remaining;
     return { ...remaining, impulse: fileId, params: { ...remaining.params, [RESPONSE.parameter]: RESPONSE.ownFile } };
   });
 }
 
-/** Copies the effects and the automation of a track; the effects get new ids. */
+/** Returns copies of the effects and the automation of a track. The copied effects get new ids. */
 export function copyOfChain(track: Track): Pick<Track, 'effects' | 'automation'> {
   const { effects = [], automation } = track;
   const ids = new Map(effects.map((effect) => [effect.id, newId('effect')]));

@@ -1,11 +1,11 @@
-/** Edits of the items (clips) of a project. */
+/** Edits the items of a project, which the page shows as clips. */
 import { nextBarTick } from './grid';
 import { notesEndTick } from './edit-notes';
 import { newId } from './ids';
 import { updateTrack } from './update-track';
 import type { Item, MidiItem, Note, Project, Track, TrackKind } from './model';
 
-/** The identifier of an item of any kind. */
+/** Returns the id of an item of any kind. */
 export function itemId(item: Item): string {
   return item.type === 'section' ? item.sectionId : item.id;
 }
@@ -19,7 +19,7 @@ export function findItem(project: Project, id: string | null): { track: Track; i
   return null;
 }
 
-/** Replaces one item by the result of `change`. */
+/** Replaces the item `id` with the result of `change`. */
 export function updateItem<T extends Item>(project: Project, id: string, change: (item: T) => T): Project {
   const found = findItem(project, id);
   if (!found) return project;
@@ -29,17 +29,17 @@ export function updateItem<T extends Item>(project: Project, id: string, change:
   }));
 }
 
-/** Sets the notes of an item, and extends it to the end of the bar of its last note. */
+/** Sets the notes of an item. If they end after it, extends it to the end of their last bar. */
 export function setItemNotes(project: Project, id: string, notes: Note[]): Project {
   return updateItem<MidiItem>(project, id, (item) => {
-    const end = item.start_tick + notesEndTick(notes);
-    const grown = nextBarTick(project.time_signatures, end) - item.start_tick;
-    const fits = end - item.start_tick <= item.length_ticks;
-    return { ...item, notes, length_ticks: fits ? item.length_ticks : grown };
+    const endTick = item.start_tick + notesEndTick(notes);
+    const extendedTicks = nextBarTick(project.time_signatures, endTick) - item.start_tick;
+    const notesFit = endTick - item.start_tick <= item.length_ticks;
+    return { ...item, notes, length_ticks: notesFit ? item.length_ticks : extendedTicks };
   });
 }
 
-/** Adds an empty MIDI item to a track, and returns its id. */
+/** Adds an empty MIDI item to a track and returns the item's id. */
 export function addMidiItem(
   project: Project,
   trackId: string,
@@ -62,8 +62,8 @@ export function addMidiItem(
 }
 
 /**
- * Whether a track of a kind can hold an item: audio tracks hold audio, instrument tracks hold
- * notes.
+ * Whether a track of this kind can contain the item. Audio needs an audio track and notes need an
+ * instrument track; a section can be in any track.
  */
 export function canHold(kind: TrackKind, item: Item): boolean {
   if (item.type === 'audio') return kind === 'audio';
@@ -79,31 +79,31 @@ export function removeItem(project: Project, id: string): Project {
   }));
 }
 
-/** Moves an item to `startTick`, and to the track `trackId`. */
+/** Moves an item to the track `trackId` and to `startTick`, rounded to a tick of the song. */
 export function moveItem(project: Project, id: string, startTick: number, trackId: string): Project {
   const found = findItem(project, id);
   if (!found) return project;
-  const start = Math.max(0, Math.round(startTick));
-  if (found.item.start_tick === start && found.track.id === trackId) return project;
+  const newStartTick = Math.max(0, Math.round(startTick));
+  if (found.item.start_tick === newStartTick && found.track.id === trackId) return project;
   if (!project.tracks.some((track) => track.id === trackId)) return project;
-  const moved: Item = { ...found.item, start_tick: start };
-  if (found.track.id === trackId) return updateItem(project, id, () => moved);
-  return updateTrack(removeItem(project, id), trackId, (track) => ({ ...track, items: [...track.items, moved] }));
+  const movedItem: Item = { ...found.item, start_tick: newStartTick };
+  if (found.track.id === trackId) return updateItem(project, id, () => movedItem);
+  return updateTrack(removeItem(project, id), trackId, (track) => ({ ...track, items: [...track.items, movedItem] }));
 }
 
-/** Sets the length of an item, at least one tick. */
+/** Sets the length of an item to at least one tick. Audio items stay as they are. */
 export function resizeItem(project: Project, id: string, lengthTicks: number): Project {
   return updateItem(project, id, (item) =>
     item.type === 'audio' ? item : { ...item, length_ticks: Math.max(1, Math.round(lengthTicks)) },
   );
 }
 
-/** A copy of an item with a new id. */
+/** Returns a copy of an item with a new id. */
 export function copyOfItem(item: Item): Item {
   return item.type === 'section' ? { ...item, sectionId: newId('section') } : { ...item, id: newId('item') };
 }
 
-/** Inserts a copy of an item at `endTick`, the end of the item, and returns the id of the copy. */
+/** Inserts a copy of an item after its end, which is at `endTick`; returns the id of the copy. */
 export function duplicateItem(project: Project, id: string, endTick: number): { project: Project; itemId: string } | null {
   const found = findItem(project, id);
   if (!found) return null;

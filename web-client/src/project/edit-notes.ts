@@ -1,13 +1,13 @@
 /**
- * Edits of a list of notes. Each function takes notes and the indices of the selected ones, and
- * returns new notes and a new selection.
+ * Edits the notes of an item. Each function receives the notes and the indices of the selected
+ * notes. It returns new notes and a new selection.
  */
 import { TICK_MAX, type Note } from './model';
 
 export type NoteSelection = ReadonlySet<number>;
 export type NotesEdit = { notes: Note[]; selection: Set<number> };
 
-/** Lowest velocity that the page writes: MIDI velocity 1. */
+/** Lowest velocity that the page gives a note: MIDI velocity 1 of 127. */
 const VELOCITY_MIN = 1 / 127;
 
 function clamp(value: number, low: number, high: number): number {
@@ -21,7 +21,7 @@ function mapSelected(notes: readonly Note[], selection: NoteSelection, change: (
   };
 }
 
-/** Adds notes at the end of the list and selects them. */
+/** Appends notes and selects them. */
 export function addNotes(notes: readonly Note[], added: readonly Note[]): NotesEdit {
   const selection = new Set(added.map((_, index) => notes.length + index));
   return { notes: [...notes, ...added], selection };
@@ -32,20 +32,20 @@ export function removeNotes(notes: readonly Note[], selection: NoteSelection): N
 }
 
 /**
- * Moves the selected notes together. The group stops at the start of the item, and at the lowest
- * and highest MIDI key.
+ * Moves the selected notes together. They stop when one of them reaches the start of the item, or
+ * the lowest or highest MIDI key.
  */
 export function moveNotes(notes: readonly Note[], selection: NoteSelection, byTicks: number, byKeys: number): NotesEdit {
-  const moved = notes.filter((_, index) => selection.has(index));
-  if (moved.length === 0) return { notes: [...notes], selection: new Set(selection) };
-  const ticks = moved.map((note) => note.tick);
-  const pitches = moved.map((note) => note.pitch);
-  const dTicks = clamp(byTicks, -Math.min(...ticks), TICK_MAX - Math.max(...ticks));
-  const dKeys = clamp(byKeys, -Math.min(...pitches), 127 - Math.max(...pitches));
-  return mapSelected(notes, selection, (note) => ({ ...note, tick: note.tick + dTicks, pitch: note.pitch + dKeys }));
+  const selected = notes.filter((_, index) => selection.has(index));
+  if (selected.length === 0) return { notes: [...notes], selection: new Set(selection) };
+  const ticks = selected.map((note) => note.tick);
+  const pitches = selected.map((note) => note.pitch);
+  const tickOffset = clamp(byTicks, -Math.min(...ticks), TICK_MAX - Math.max(...ticks));
+  const keyOffset = clamp(byKeys, -Math.min(...pitches), 127 - Math.max(...pitches));
+  return mapSelected(notes, selection, (note) => ({ ...note, tick: note.tick + tickOffset, pitch: note.pitch + keyOffset }));
 }
 
-/** Lengthens or shortens the selected notes, none below `minTicks`. */
+/** Changes the lengths of the selected notes by `byTicks`, but shortens none below `minTicks`. */
 export function resizeNotes(notes: readonly Note[], selection: NoteSelection, byTicks: number, minTicks: number): NotesEdit {
   return mapSelected(notes, selection, (note) => ({
     ...note,
@@ -59,8 +59,8 @@ export function setVelocity(notes: readonly Note[], selection: NoteSelection, ve
 }
 
 /**
- * Moves the start of the selected notes, or of all notes without a selection, towards the nearest
- * multiple of `stepTicks` in the song. `strength` is 0..1; 1 moves notes onto the grid.
+ * Moves the starts of the selected notes towards the nearest multiple of `stepTicks` in the song.
+ * Without a selection, it moves all notes. `strength` is 0..1; 1 moves notes onto the grid.
  * `itemStartTick` is the position of the item in the song.
  */
 export function quantiseNotes(
@@ -71,34 +71,37 @@ export function quantiseNotes(
   strength: number,
 ): NotesEdit {
   if (stepTicks <= 0) return { notes: [...notes], selection: new Set(selection) };
-  const all = selection.size === 0;
+  const movesAll = selection.size === 0;
   return {
     notes: notes.map((note, index) => {
-      if (!all && !selection.has(index)) return note;
+      if (!movesAll && !selection.has(index)) return note;
       const tick = itemStartTick + note.tick;
       const target = Math.round(tick / stepTicks) * stepTicks;
-      const moved = Math.max(0, Math.round(tick + (target - tick) * strength) - itemStartTick);
-      return moved === note.tick ? note : { ...note, tick: moved };
+      const movedTick = Math.max(0, Math.round(tick + (target - tick) * strength) - itemStartTick);
+      return movedTick === note.tick ? note : { ...note, tick: movedTick };
     }),
     selection: new Set(selection),
   };
 }
 
-/** Appends copies of the selected notes after the group, and selects the copies. */
+/**
+ * Appends copies of the selected notes and selects the copies. They are later by the time from the
+ * first start to the last end of the selected notes, rounded up to a multiple of `stepTicks`.
+ */
 export function duplicateNotes(notes: readonly Note[], selection: NoteSelection, stepTicks: number): NotesEdit {
-  const copied = notes.filter((_, index) => selection.has(index));
-  if (copied.length === 0) return { notes: [...notes], selection: new Set(selection) };
-  const start = Math.min(...copied.map((note) => note.tick));
-  const end = Math.max(...copied.map((note) => note.tick + note.length_ticks));
-  const step = Math.max(1, stepTicks);
-  const offset = Math.max(step, Math.ceil((end - start) / step) * step);
+  const selected = notes.filter((_, index) => selection.has(index));
+  if (selected.length === 0) return { notes: [...notes], selection: new Set(selection) };
+  const startTick = Math.min(...selected.map((note) => note.tick));
+  const endTick = Math.max(...selected.map((note) => note.tick + note.length_ticks));
+  const gridTicks = Math.max(1, stepTicks);
+  const offsetTicks = Math.max(gridTicks, Math.ceil((endTick - startTick) / gridTicks) * gridTicks);
   return addNotes(
     notes,
-    copied.map((note) => ({ ...note, tick: note.tick + offset })),
+    selected.map((note) => ({ ...note, tick: note.tick + offsetTicks })),
   );
 }
 
-/** The end of the last note, in ticks of the item. */
+/** Returns the end of the last note, in ticks from the start of the item. */
 export function notesEndTick(notes: readonly Note[]): number {
   return notes.reduce((end, note) => Math.max(end, note.tick + note.length_ticks), 0);
 }

@@ -1,4 +1,4 @@
-/** Edits of tracks, tempo and time signatures. */
+/** Edits tracks, tempo and time signatures. */
 import { trackColor } from './colors';
 import { copyOfChain } from './edit-effects';
 import { copyOfItem } from './edit-items';
@@ -11,7 +11,7 @@ import { tempoIndexAt } from './tempo';
 type Denominator = TimeSignature['denominator'];
 const DENOMINATORS: readonly Denominator[] = [1, 2, 4, 8, 16, 32, 64, 128];
 
-/** Appends a track, and returns its id. Instrument tracks may have an instrument. */
+/** Appends a track and returns its id. `engine` is the track's instrument, or null for none. */
 export function addTrack(
   project: Project,
   name: string,
@@ -33,12 +33,12 @@ export function addTrack(
   return { project: { ...project, tracks: [...project.tracks, track] }, trackId: track.id };
 }
 
-/** Removes a track, and every output, send and side-chain that refers to it. */
+/** Removes a track and every output, send and side-chain that refers to the track. */
 export function removeTrack(project: Project, id: string): Project {
   return withoutReferences({ ...project, tracks: project.tracks.filter((track) => track.id !== id) }, id);
 }
 
-/** Inserts a copy of a track and its items below it. */
+/** Inserts a copy of a track, with its items, below the track; returns the id of the copy. */
 export function duplicateTrack(project: Project, id: string): { project: Project; trackId: string } | null {
   const index = project.tracks.findIndex((track) => track.id === id);
   const track = project.tracks[index];
@@ -54,13 +54,13 @@ export function duplicateTrack(project: Project, id: string): { project: Project
   return { project: { ...project, tracks }, trackId: copy.id };
 }
 
-/** Moves a track up or down the list. */
+/** Moves a track down by a number of tracks; a negative number moves it up. */
 export function moveTrack(project: Project, id: string, by: number): Project {
-  const from = project.tracks.findIndex((track) => track.id === id);
-  const track = project.tracks[from];
-  const to = Math.min(project.tracks.length - 1, Math.max(0, from + by));
-  if (!track || to === from) return project;
-  return { ...project, tracks: project.tracks.toSpliced(from, 1).toSpliced(to, 0, track) };
+  const fromIndex = project.tracks.findIndex((track) => track.id === id);
+  const track = project.tracks[fromIndex];
+  const toIndex = Math.min(project.tracks.length - 1, Math.max(0, fromIndex + by));
+  if (!track || toIndex === fromIndex) return project;
+  return { ...project, tracks: project.tracks.toSpliced(fromIndex, 1).toSpliced(toIndex, 0, track) };
 }
 
 /** Sets the tempo that is in force at `tick`, 1 to 999 quarter notes a minute. */
@@ -85,12 +85,15 @@ export function setSignatureAt(project: Project, tick: number, numerator: number
   };
 }
 
-/** Reads `4/4`; null unless the parts are 1 to 255 and a power of two up to 128. */
+/**
+ * Reads a time signature such as `4/4`. Returns null unless the numerator is 1 to 255 and the
+ * denominator is a power of two up to 128.
+ */
 export function parseSignature(text: string): { numerator: number; denominator: Denominator } | null {
   const match = /^\s*(\d{1,3})\s*\/\s*(\d{1,3})\s*$/.exec(text);
   if (!match) return null;
   const numerator = Number(match[1]);
   const denominator = Number(match[2]);
-  const known = DENOMINATORS.find((value) => value === denominator);
-  return numerator >= 1 && numerator <= 255 && known ? { numerator, denominator: known } : null;
+  const validDenominator = DENOMINATORS.find((value) => value === denominator);
+  return numerator >= 1 && numerator <= 255 && validDenominator ? { numerator, denominator: validDenominator } : null;
 }

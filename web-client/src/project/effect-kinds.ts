@@ -1,4 +1,4 @@
-/** The kinds of effects and their parameters, as the service describes them. */
+/** The kinds of effects and their parameters, which the service lists. */
 import type { components } from '../api/generated/schema';
 
 type Schemas = components['schemas'];
@@ -8,14 +8,15 @@ export type EffectParameter = Schemas['EffectParameter'];
 export type EffectGroup = EffectKind['group'];
 
 /**
- * Parameters that are shown together: those of a band with its switch, or some without a switch.
+ * Parameters that are shown together: a band's switch (`toggle`) and the parameters of the band, or
+ * parameters that belong to no band.
  */
 export type ParameterSection = { id: string; toggle: EffectParameter | null; parameters: EffectParameter[] };
 
-/** Suffix of the id of a band's switch; its prefix is common to the parameters of the band. */
+/** End of the id of a band's switch. The part before it begins the ids of the band's parameters. */
 const TOGGLE_END = '_on';
 
-/** The parameters of a kind in sections, in the order of the engine's table. */
+/** Groups the parameters of an effect in sections, in the order in which the service lists them. */
 export function sectionsOf(kind: EffectKind): ParameterSection[] {
   const sections: ParameterSection[] = [];
   let prefix: string | null = null;
@@ -25,10 +26,10 @@ export function sectionsOf(kind: EffectKind): ParameterSection[] {
       sections.push({ id: parameter.id, toggle: parameter, parameters: [] });
       continue;
     }
-    const last = sections.at(-1);
-    const belongs = last && (prefix === null ? last.toggle === null : parameter.id.startsWith(prefix));
-    if (belongs) {
-      last.parameters.push(parameter);
+    const lastSection = sections.at(-1);
+    const belongsToLast = lastSection && (prefix === null ? lastSection.toggle === null : parameter.id.startsWith(prefix));
+    if (belongsToLast) {
+      lastSection.parameters.push(parameter);
       continue;
     }
     prefix = null;
@@ -37,19 +38,19 @@ export function sectionsOf(kind: EffectKind): ParameterSection[] {
   return sections;
 }
 
-/** The name of a parameter within its section: `Frequency` for `Low cut frequency`. */
+/** Returns a parameter's name without that of its section: `Frequency` for `Low cut frequency`. */
 export function nameInSection({ toggle }: ParameterSection, { name }: EffectParameter): string {
   if (!toggle || !name.startsWith(`${toggle.name} `)) return name;
   const short = name.slice(toggle.name.length + 1);
   return short.charAt(0).toUpperCase() + short.slice(1);
 }
 
-/** A name as it is written within a sentence: `cut-off`, but `LFO rate`. */
+/** Returns a name for use within a sentence: `cut-off` for `Cut-off`, but `LFO rate` unchanged. */
 export function inSentence({ name }: { name: string }): string {
   return /^[A-Z]([A-Z]|$)/.test(name) ? name : name.charAt(0).toLowerCase() + name.slice(1);
 }
 
-/** The groups with their names, in the order of menus. */
+/** The groups of effects and their names, in the order of menus. */
 export const EFFECT_GROUPS: readonly { group: EffectGroup; name: string }[] = [
   { group: 'dynamics', name: 'Dynamics' },
   { group: 'tone', name: 'Tone' },
@@ -58,9 +59,9 @@ export const EFFECT_GROUPS: readonly { group: EffectGroup; name: string }[] = [
   { group: 'utility', name: 'Utility' },
 ];
 
-/** Lowest level in decibels of a knob before it jumps to silence. */
+/** Level in decibels below which a knob jumps to silence. */
 const KNOB_FLOOR_DB = -60;
-/** A parameter in decibels whose minimum is this or lower can be turned to silence. */
+/** A level parameter can be turned to silence if its minimum, in decibels, is at most this. */
 const SILENT_DB = -100;
 
 /** Whether the lowest value of a parameter is silence. */
@@ -68,12 +69,12 @@ export function reachesSilence({ unit, min }: EffectParameter): boolean {
   return unit === 'decibels' && min <= SILENT_DB;
 }
 
-/** The lowest value that a knob shows before it jumps to the end of the range. */
+/** Returns the value below which the knob of a parameter jumps to the parameter's minimum. */
 function floorOf(parameter: EffectParameter): number {
   return reachesSilence(parameter) ? KNOB_FLOOR_DB : parameter.min;
 }
 
-/** Position of a value on its knob, 0..1. */
+/** Returns the position, 0..1, of a parameter's knob at a value. */
 export function positionOfValue(parameter: EffectParameter, value: number): number {
   const { max, scale } = parameter;
   const floor = floorOf(parameter);
@@ -83,7 +84,7 @@ export function positionOfValue(parameter: EffectParameter, value: number): numb
   return Math.min(1, Math.max(0, position));
 }
 
-/** The value at a position of the knob, 0..1, rounded to a tenth of a step. */
+/** Returns the value at a position of the knob, 0..1, rounded to a tenth of {@link stepOf}. */
 export function valueAtPosition(parameter: EffectParameter, position: number): number {
   const { min, max, scale } = parameter;
   const floor = floorOf(parameter);
@@ -93,7 +94,7 @@ export function valueAtPosition(parameter: EffectParameter, position: number): n
   return clampValue(parameter, roundTo(value, stepOf(parameter, value) / 10));
 }
 
-/** The change by one arrow key near a value. */
+/** Returns how much one press of an arrow key changes a value. */
 export function stepOf(parameter: EffectParameter, value: number): number {
   const { unit, min, max, scale } = parameter;
   if (scale === 'choice' || scale === 'switch' || unit === 'bits') return 1;
@@ -101,29 +102,33 @@ export function stepOf(parameter: EffectParameter, value: number): number {
   if (unit === 'share') return 0.01;
   if (unit === 'degrees') return 1;
   if (unit === 'octaves') return 0.1;
-  // A power of ten near a fiftieth of the value, or a hundredth of the range.
-  const size = scale === 'logarithmic' ? Math.max(Math.abs(value), min) / 50 : (max - min) / 100;
-  return 10 ** Math.floor(Math.log10(size));
+  // The step is a power of ten. It is at most a fiftieth of the value on a logarithmic scale, and
+  // at most a hundredth of the range on a linear scale.
+  const roughStep = scale === 'logarithmic' ? Math.max(Math.abs(value), min) / 50 : (max - min) / 100;
+  return 10 ** Math.floor(Math.log10(roughStep));
 }
 
 function roundTo(value: number, step: number): number {
   return Number((Math.round(value / step) * step).toPrecision(9));
 }
 
-/** The nearest valid value of a parameter. */
+/** Returns the valid value of a parameter that is nearest to `value`. */
 export function clampValue({ min, max, scale }: EffectParameter, value: number): number {
   const clamped = Math.min(max, Math.max(min, value));
   return scale === 'choice' || scale === 'switch' ? Math.round(clamped) : clamped;
 }
 
-/** Position at which the arc of a knob begins, 0..1: that of zero if values have both signs. */
+/**
+ * Returns the position, 0..1, at which the arc of a knob begins. It is the position of the value
+ * zero if the range has both signs, otherwise 0.
+ */
 export function originOf(parameter: EffectParameter): number {
   return parameter.min < 0 && parameter.max > 0 && !reachesSilence(parameter) ? positionOfValue(parameter, 0) : 0;
 }
 
 /**
- * The number for a stored parameter: a number, the state of a switch, or the name of a choice. Any
- * other value counts as the default.
+ * Returns the number for the value of a parameter in a project: a number, the state of a switch, or
+ * the name of a choice. For any other value it returns the parameter's default.
  */
 export function storedValue(parameter: EffectParameter, stored: number | string | boolean | undefined): number {
   if (typeof stored === 'boolean') return clampValue(parameter, stored ? 1 : 0);

@@ -1,11 +1,14 @@
-/** The project in the form that the engine receives. */
+/** Converts the project to the form that the engine receives. */
 import { selectsSound } from './instrument';
 import type { Item, Project, SoundFontEngine, Track } from './model';
 
-/** Id of the extra track without items on which sounds are auditioned. */
+/** Id of an extra track without items, which plays the sounds that the user auditions. */
 export const AUDITION_TRACK_ID = 'songfoundry-audition';
 
-/** The project with every SoundFont named, and with an audition track if a sound is auditioned. */
+/**
+ * Sets the default SoundFont for each track that names none. If `audition` is an instrument, also
+ * adds the audition track with that instrument.
+ */
 export function projectForEngine(
   project: Project,
   defaultSoundfontId: string | null,
@@ -36,7 +39,7 @@ function withNamedSoundFont(track: Track, defaultId: string | null): Track {
   return { ...track, synth_engine: { ...engine, soundfont_id: defaultId } };
 }
 
-/** The project with each track's SoundFont replaced by the engine's bank for that track. */
+/** Replaces each track's SoundFont with its bank in the engine; `banks` has them by track id. */
 export function withBanks(project: Project, banks: ReadonlyMap<string, string>): Project {
   const tracks = project.tracks.map((track) => {
     const bankId = banks.get(track.id);
@@ -46,12 +49,12 @@ export function withBanks(project: Project, banks: ReadonlyMap<string, string>):
   return { ...project, tracks };
 }
 
-/** The track reduced to the fields that select its presets. */
+/** Returns the track with only the fields that select its presets. */
 export function soundsOnly({ id, name, kind, color, volume_db, pan, mute, solo, synth_engine, ...track }: Track): Track {
   const items = track.items.flatMap((item): Item[] => {
     if (item.type !== 'midi') return [];
     return [{ ...item, notes: [], controls: item.controls.filter(selectsSound) }];
   });
-  const plain = { id, name, kind, color, volume_db, pan, mute, solo, items };
-  return synth_engine ? { ...plain, synth_engine } : plain;
+  const reduced = { id, name, kind, color, volume_db, pan, mute, solo, items };
+  return synth_engine ? { ...reduced, synth_engine } : reduced;
 }

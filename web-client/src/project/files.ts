@@ -1,8 +1,8 @@
-/** The files of the service that a project plays. */
+/** Lists the uploaded audio files that a project uses. */
 import { fileIdOf } from './audio-time';
 import type { Project } from './model';
 
-/** Ids of the files of a project: those of its clips, and the impulse responses of its effects. */
+/** Returns the ids of the files of a project's clips and of its effects' impulse responses. */
 export function filesOf(project: Project): { clips: Set<string>; impulses: Set<string> } {
   const clips = new Set<string>();
   const impulses = new Set<string>();

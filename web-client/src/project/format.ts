@@ -1,11 +1,11 @@
-/** Formatting and parsing the numbers of music. */
+/** Formats and parses positions, times, levels and other values that the page shows. */
 import type { BarPosition } from './grid';
 import { SILENCE_DB } from './model';
 
 /** The typographic minus. */
 export const MINUS = '\u2212';
 
-/** `17.3.240`: bar, beat, ticks. */
+/** Formats a position as bar, beat and ticks: `17.3.240`. */
 export function formatBarPosition(position: BarPosition): string {
   return `${position.bar}.${position.beat}.${String(position.tick).padStart(3, '0')}`;
 }
@@ -19,13 +19,13 @@ export function parseBarPosition(text: string): BarPosition | null {
   return bar < 1 || beat < 1 ? null : { bar, beat, tick: Number(match[3] ?? 0) };
 }
 
-/** `00:38.214`: minutes, seconds, milliseconds. */
+/** Formats a time as minutes, seconds and milliseconds: `00:38.214`. */
 export function formatTime(secs: number): string {
   const totalMs = Math.max(0, Math.floor(secs * 1000));
   const minutes = Math.floor(totalMs / 60000);
-  const ofMinute = totalMs - minutes * 60000;
-  const secsText = String(Math.floor(ofMinute / 1000)).padStart(2, '0');
-  return `${String(minutes).padStart(2, '0')}:${secsText}.${String(ofMinute % 1000).padStart(3, '0')}`;
+  const msOfMinute = totalMs - minutes * 60000;
+  const secsText = String(Math.floor(msOfMinute / 1000)).padStart(2, '0');
+  return `${String(minutes).padStart(2, '0')}:${secsText}.${String(msOfMinute % 1000).padStart(3, '0')}`;
 }
 
 /** Reads `1:23.5` or `83.5` as seconds; null for any other text. */
@@ -34,7 +34,7 @@ export function parseTime(text: string): number | null {
   return match ? Number(match[1] ?? 0) * 60 + Number(match[2]) : null;
 }
 
-/** `−3.0`, `0.0`, `+1.5`, or `−∞` for silence. */
+/** Formats a level in decibels: `−3.0`, `0.0`, `+1.5`, or `−∞` for silence. */
 export function formatDb(db: number): string {
   if (db <= SILENCE_DB) return `${MINUS}\u221e`;
   const rounded = Math.round(db * 10) / 10;
@@ -42,12 +42,12 @@ export function formatDb(db: number): string {
   return rounded < 0 ? `${MINUS}${(-rounded).toFixed(1)}` : `+${rounded.toFixed(1)}`;
 }
 
-/** `−14.2`, or `−∞` for silence: a measured level without its unit. */
+/** Formats a measured level without unit and plus sign: `−14.2`, or `−∞` for silence. */
 export function formatLevel(level: number): string {
   return formatDb(level).replace('+', '');
 }
 
-/** Reads a number, also with a typographic minus; null for any other text. */
+/** Reads the number at the start of a text, also with a typographic minus; null without one. */
 export function parseNumber(text: string): number | null {
   const plain = text.trim().replace(MINUS, '-').replace(',', '.');
   if (/^-?(\u221e|inf)$/i.test(plain)) return -Infinity;
@@ -55,14 +55,14 @@ export function parseNumber(text: string): number | null {
   return match ? Number(match[0]) : null;
 }
 
-/** `C`, `L30`, `R100`. */
+/** Formats a pan of -1..1 as `C`, `L30` or `R100`. */
 export function formatPan(pan: number): string {
   const percent = Math.round(Math.abs(pan) * 100);
   if (percent === 0) return 'C';
   return `${pan < 0 ? 'L' : 'R'}${percent}`;
 }
 
-/** Reads `C`, `L30`, `R100` or a percentage from -100 to 100; null for any other text. */
+/** Reads `C`, `L30`, `R100` or a percentage from -100 to 100 as a pan; null for other texts. */
 export function parsePan(text: string): number | null {
   const plain = text.trim().toUpperCase();
   if (plain === 'C') return 0;
@@ -74,7 +74,7 @@ export function parsePan(text: string): number | null {
 
 const KEY_NAMES = ['C', 'C♯', 'D', 'D♯', 'E', 'F', 'F♯', 'G', 'G♯', 'A', 'A♯', 'B'] as const;
 
-/** `C4` for MIDI key 60. */
+/** Returns the name of a MIDI key: `C4` for key 60. */
 export function keyName(key: number): string {
   return `${KEY_NAMES[key % 12] ?? ''}${Math.floor(key / 12) - 1}`;
 }
@@ -84,7 +84,7 @@ export function isBlackKey(key: number): boolean {
   return [1, 3, 6, 8, 10].includes(key % 12);
 }
 
-/** `3.4 MB`, in decimal units. */
+/** Formats a size in decimal units: `3.4 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1000) return `${bytes} B`;
   const units = ['kB', 'MB', 'GB', 'TB'];
@@ -97,7 +97,7 @@ export function formatBytes(bytes: number): string {
   return `${value.toFixed(value < 10 ? 1 : 0)} ${units[unit]}`;
 }
 
-/** `just now`, `4 s ago`, `12 min ago`, `3 h ago`, or the date. */
+/** Formats a past time: `just now`, `4 s ago`, `12 min ago`, `3 h ago`, or its date. */
 export function formatAgo(thenMs: number, nowMs: number): string {
   const secs = Math.floor((nowMs - thenMs) / 1000);
   if (secs < 2) return 'just now';
@@ -107,15 +107,15 @@ export function formatAgo(thenMs: number, nowMs: number): string {
   return new Date(thenMs).toLocaleDateString();
 }
 
-/** `2026-11-21 22:31`, in the reader's time zone. */
+/** Formats a time as `2026-11-21 22:31`, in the browser's time zone. */
 export function formatWhen(rfc3339: string): string {
   const time = new Date(rfc3339);
-  const two = (value: number): string => String(value).padStart(2, '0');
-  const day = `${time.getFullYear()}-${two(time.getMonth() + 1)}-${two(time.getDate())}`;
-  return `${day} ${two(time.getHours())}:${two(time.getMinutes())}`;
+  const twoDigits = (value: number): string => String(value).padStart(2, '0');
+  const day = `${time.getFullYear()}-${twoDigits(time.getMonth() + 1)}-${twoDigits(time.getDate())}`;
+  return `${day} ${twoDigits(time.getHours())}:${twoDigits(time.getMinutes())}`;
 }
 
-/** The first four and last two digits of a hash: enough to compare by eye. */
+/** Shortens a hash to its first four and last two digits, which suffice to compare it by eye. */
 export function shortHash(hash: string): string {
   return hash.length <= 8 ? hash : `${hash.slice(0, 4)}\u2026${hash.slice(-2)}`;
 }

@@ -1,10 +1,10 @@
-/** Bars, beats and the snap grid, from the time signatures of a song. */
+/** Computes bars, beats and the snap grid from the time signatures of a song. */
 import { TICKS_PER_QUARTER, type TimeSignature } from './model';
 
-/** A position in a song; bars and beats count from 1, and `tick` counts from the beat. */
+/** A position in a song. Bars and beats count from 1; `tick` counts from the start of the beat. */
 export type BarPosition = { bar: number; beat: number; tick: number };
 
-/** A part of the song with one time signature; `bar` counts from 0. */
+/** A part of the song with one time signature. It starts at `tick`, in bar `bar` counted from 0. */
 type Segment = { tick: number; bar: number; ticksPerBar: number; ticksPerBeat: number };
 
 function ticksPerBeatOf(signature: TimeSignature): number {
@@ -33,29 +33,29 @@ function segmentAtTick(segments: readonly Segment[], tick: number): Segment {
   return segments.findLast((segment) => segment.tick <= tick) ?? (segments[0] as Segment);
 }
 
-/** Index of the time signature in force at `tick`. */
+/** Returns the index of the time signature that is in force at `tick`. */
 export function signatureIndexAt(signatures: readonly TimeSignature[], tick: number): number {
   return Math.max(0, signatures.findLastIndex((signature) => signature.tick <= tick));
 }
 
-/** The time signature in force at `tick`. */
+/** Returns the time signature that is in force at `tick`. */
 export function signatureAt(signatures: readonly TimeSignature[], tick: number): TimeSignature {
   return signatures[signatureIndexAt(signatures, tick)] ?? { tick: 0, numerator: 4, denominator: 4 };
 }
 
-/** Bar, beat and remaining ticks at `tick`. */
+/** Converts a tick to bar, beat and ticks. */
 export function barPositionAt(signatures: readonly TimeSignature[], tick: number): BarPosition {
   const segment = segmentAtTick(segmentsOf(signatures), tick);
-  const into = Math.max(0, Math.floor(tick) - segment.tick);
-  const inBar = into % segment.ticksPerBar;
+  const ticksIntoSegment = Math.max(0, Math.floor(tick) - segment.tick);
+  const ticksIntoBar = ticksIntoSegment % segment.ticksPerBar;
   return {
-    bar: segment.bar + Math.floor(into / segment.ticksPerBar) + 1,
-    beat: Math.floor(inBar / segment.ticksPerBeat) + 1,
-    tick: inBar % segment.ticksPerBeat,
+    bar: segment.bar + Math.floor(ticksIntoSegment / segment.ticksPerBar) + 1,
+    beat: Math.floor(ticksIntoBar / segment.ticksPerBeat) + 1,
+    tick: ticksIntoBar % segment.ticksPerBeat,
   };
 }
 
-/** The tick of a position; 0 for positions before the song. */
+/** Converts bar, beat and ticks to a tick; 0 for positions before the start of the song. */
 export function tickOfBarPosition(signatures: readonly TimeSignature[], position: BarPosition): number {
   const segments = segmentsOf(signatures);
   const bar = position.bar - 1;
@@ -68,12 +68,12 @@ export function tickOfBarPosition(signatures: readonly TimeSignature[], position
   return Math.max(0, tick);
 }
 
-/** Ticks of one bar at `tick`. */
+/** Returns the length in ticks of the bar at `tick`. */
 export function ticksPerBarAt(signatures: readonly TimeSignature[], tick: number): number {
   return segmentAtTick(segmentsOf(signatures), tick).ticksPerBar;
 }
 
-/** Start of the first bar at or after `tick`. */
+/** Returns the start of the first bar that starts at or after `tick`. */
 export function nextBarTick(signatures: readonly TimeSignature[], tick: number): number {
   const segment = segmentAtTick(segmentsOf(signatures), tick);
   return segment.tick + Math.ceil((tick - segment.tick) / segment.ticksPerBar) * segment.ticksPerBar;
@@ -82,9 +82,9 @@ export function nextBarTick(signatures: readonly TimeSignature[], tick: number):
 export type GridLine = { tick: number; level: 'bar' | 'beat' | 'step'; bar: number };
 
 /**
- * The grid lines in [fromTick, toTick), ascending. `stepTicks` 0 omits steps. Lines closer than
- * `minTicks` are omitted: first steps, then beats, then all but every 2nd, 4th or 8th bar and so
- * on.
+ * Returns the grid lines from `fromTick` up to, but not including, `toTick`, in ascending order. A
+ * `stepTicks` of 0 omits steps. If lines would be closer than `minTicks`, steps are omitted first,
+ * then beats, then all bars but every 2nd, 4th, 8th and so on.
  */
 export function gridLines(
   signatures: readonly TimeSignature[],
@@ -96,21 +96,21 @@ export function gridLines(
   const lines: GridLine[] = [];
   const segments = segmentsOf(signatures);
   segments.forEach((segment, index) => {
-    const end = Math.min(toTick, segments[index + 1]?.tick ?? toTick);
+    const endTick = Math.min(toTick, segments[index + 1]?.tick ?? toTick);
     let barStride = 1;
     while (barStride * segment.ticksPerBar < minTicks) barStride *= 2;
-    const beats = segment.ticksPerBeat >= minTicks;
-    const steps = stepTicks > 0 && stepTicks >= minTicks && stepTicks < segment.ticksPerBeat;
-    const unit = steps ? stepTicks : beats ? segment.ticksPerBeat : segment.ticksPerBar * barStride;
-    const first = Math.max(0, Math.floor((fromTick - segment.tick) / segment.ticksPerBar));
-    for (let bar = first - (first % barStride); ; bar += barStride) {
+    const showsBeats = segment.ticksPerBeat >= minTicks;
+    const showsSteps = stepTicks > 0 && stepTicks >= minTicks && stepTicks < segment.ticksPerBeat;
+    const spacingTicks = showsSteps ? stepTicks : showsBeats ? segment.ticksPerBeat : segment.ticksPerBar * barStride;
+    const firstBar = Math.max(0, Math.floor((fromTick - segment.tick) / segment.ticksPerBar));
+    for (let bar = firstBar - (firstBar % barStride); ; bar += barStride) {
       const barTick = segment.tick + bar * segment.ticksPerBar;
-      if (barTick >= end) break;
-      const barEnd = Math.min(end, barTick + segment.ticksPerBar);
-      for (let tick = barTick; tick < barEnd; tick += unit) {
+      if (barTick >= endTick) break;
+      const barEnd = Math.min(endTick, barTick + segment.ticksPerBar);
+      for (let tick = barTick; tick < barEnd; tick += spacingTicks) {
         if (tick < fromTick) continue;
-        const inBar = tick - barTick;
-        const level = inBar === 0 ? 'bar' : inBar % segment.ticksPerBeat === 0 ? 'beat' : 'step';
+        const ticksIntoBar = tick - barTick;
+        const level = ticksIntoBar === 0 ? 'bar' : ticksIntoBar % segment.ticksPerBeat === 0 ? 'beat' : 'step';
         lines.push({ tick, level, bar: segment.bar + bar + 1 });
       }
     }
@@ -118,7 +118,7 @@ export function gridLines(
   return lines;
 }
 
-/** Grid steps by note value, in ticks. */
+/** The grid steps that the user can choose: name and length in ticks. `T` marks triplets. */
 export const SNAP_STEPS = [
   { name: 'Off', ticks: 0 },
   { name: '1/1', ticks: TICKS_PER_QUARTER * 4 },
@@ -132,7 +132,8 @@ export const SNAP_STEPS = [
 ] as const;
 
 /**
- * `tick` moved to the nearest (or, with `down`, the previous) step counted from its bar's start.
+ * Returns the grid step nearest to `tick`, or with `down` the last step at or before `tick`. Steps
+ * count from the start of the bar. If `stepTicks` is 0, `tick` is only rounded.
  */
 export function snapTick(
   signatures: readonly TimeSignature[],

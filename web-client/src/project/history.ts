@@ -1,5 +1,5 @@
 /**
- * Undo and redo as lists of past and future values. Values share the parts that an edit left
+ * Undo and redo: lists of past and future values. Values share the parts that an edit leaves
  * unchanged, so a long history needs little memory.
  */
 export type HistoryStep<T> = { label: string; value: T };
@@ -8,7 +8,7 @@ export type History<T> = {
   readonly past: readonly HistoryStep<T>[];
   readonly present: T;
   readonly future: readonly HistoryStep<T>[];
-  /** The gesture that made the last step; edits of one gesture become one step. */
+  /** Id of the gesture that made the last step, or null. Edits of one gesture become one step. */
   readonly gesture: string | null;
 };
 
@@ -20,8 +20,8 @@ export function startHistory<T>(present: T): History<T> {
 }
 
 /**
- * The history after an edit. Successive edits with the same `gesture` are one undo step; an edit
- * that changes nothing adds no step.
+ * Returns the history after an edit. Successive edits with the same `gesture` become one undo step.
+ * An edit that changes nothing adds no step.
  */
 export function pushEdit<T>(history: History<T>, label: string, value: T, gesture: string | null = null): History<T> {
   if (value === history.present) return history;

@@ -1,6 +1,6 @@
 /**
- * Makes an identifier: `prefix-` and 16 hexadecimal digits. It works on insecure pages too, which
- * lack `crypto.randomUUID`.
+ * Makes a random id: the prefix, a hyphen and 16 hexadecimal digits. It does not use
+ * `crypto.randomUUID`, because browsers do not offer that on pages without HTTPS.
  */
 export function newId(prefix: string): string {
   const bytes = crypto.getRandomValues(new Uint8Array(8));

@@ -1,17 +1,17 @@
-/** Choosing the instrument of a track. */
+/** Sets the instrument of a track. */
 import { updateTrack } from './update-track';
 import type { Control, Item, MidiItem, Project, SoundFontEngine, Track } from './model';
 
-/** The result of choosing an instrument. */
+/** The result of {@link setInstrument}. */
 export type InstrumentChange = {
   project: Project;
-  /** Program and bank controls that were removed, since they would override the choice. */
+  /** Number of program and bank controls that would override the instrument and were removed. */
   removedControls: number;
-  /** Program changes after the first note, which stay. */
+  /** Number of program changes after the first note. They stay in the song. */
   laterProgramChanges: number;
 };
 
-/** MIDI controllers that select a bank: most and least significant part. */
+/** MIDI controllers of Bank Select: the most and the least significant byte. */
 const BANK_SELECT = [0, 32];
 
 /** Whether a control selects the bank or program of a track. */
@@ -19,14 +19,14 @@ export function selectsSound(control: Control): boolean {
   return control.type === 'program' || (control.type === 'cc' && BANK_SELECT.includes(control.controller));
 }
 
-/** The tick of the track's first note, or Infinity without notes. */
+/** Returns the tick of the track's first note, or Infinity for a track without notes. */
 function firstNoteTick(track: Track): number {
-  let first = Infinity;
+  let firstTick = Infinity;
   for (const item of track.items) {
     if (item.type !== 'midi') continue;
-    for (const note of item.notes) first = Math.min(first, item.start_tick + note.tick);
+    for (const note of item.notes) firstTick = Math.min(firstTick, item.start_tick + note.tick);
   }
-  return first;
+  return firstTick;
 }
 
 function withoutSound(item: MidiItem, controls: Control[]): MidiItem {
@@ -35,18 +35,19 @@ function withoutSound(item: MidiItem, controls: Control[]): MidiItem {
 }
 
 /**
- * Gives a track an instrument. It removes program and bank controls up to the first note, and the
- * bank and program of items, since they would override the choice. Later changes stay.
+ * Sets the instrument of a track. Removes program and bank controls up to the first note, and the
+ * bank and program of items, because these would override the instrument. Keeps program and bank
+ * controls after the first note.
  */
 export function setInstrument(project: Project, trackId: string, engine: SoundFontEngine): InstrumentChange {
   let removedControls = 0;
   let laterProgramChanges = 0;
   const changed = updateTrack(project, trackId, (track) => {
-    const first = firstNoteTick(track);
+    const firstTick = firstNoteTick(track);
     const items = track.items.map((item): Item => {
       if (item.type !== 'midi') return item;
       const controls = item.controls.filter((control) => {
-        if (!selectsSound(control) || item.start_tick + control.tick > first) return true;
+        if (!selectsSound(control) || item.start_tick + control.tick > firstTick) return true;
         removedControls += 1;
         return false;
       });

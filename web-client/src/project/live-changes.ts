@@ -1,4 +1,4 @@
-/** Edits that the engine applies to its running session. */
+/** Finds the edits that the engine can apply without a new session. */
 import { storedValue } from './effect-kinds';
 import type { KindOf } from './automation-targets';
 import { MASTER_ID, type Effect, type Project, type Send } from './model';
@@ -9,22 +9,22 @@ export type LiveChange =
   | { kind: 'bypass'; owner: string; bypass: boolean }
   | { kind: 'send'; trackId: string; send: number; levelDb: number };
 
-/** Fields whose change needs a new session. */
+/** Fields of a project and of a track whose change needs a new session. */
 const SONG_FIELDS = ['sample_rate_hz', 'tempo_map', 'settings'] as const;
 const TRACK_FIELDS = ['id', 'kind', 'items', 'synth_engine', 'output', 'automation'] as const;
 
 /**
- * The changes of effects and sends between two projects; null if they need a new session. Faders,
- * pans, mutes, solos, names and colours are ignored.
+ * Returns the changes of effects and sends between two projects, or null if the engine needs a new
+ * session. It ignores faders, pans, mutes, solos, names and colours.
  */
 export function liveChanges(before: Project, after: Project, kindOf: KindOf): LiveChange[] | null {
   const sameSong = SONG_FIELDS.every((field) => before[field] === after[field]);
   if (!sameSong || before.tracks.length !== after.tracks.length) return null;
   if (before.master.automation !== after.master.automation) return null;
   const changes: LiveChange[] = [];
-  const found = effectChanges(MASTER_ID, before.master.effects, after.master.effects, kindOf);
-  if (!found) return null;
-  changes.push(...found);
+  const masterChanges = effectChanges(MASTER_ID, before.master.effects, after.master.effects, kindOf);
+  if (!masterChanges) return null;
+  changes.push(...masterChanges);
   for (const [index, track] of after.tracks.entries()) {
     const old = before.tracks[index];
     if (!old || TRACK_FIELDS.some((field) => old[field] !== track[field])) return null;
@@ -46,7 +46,7 @@ function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [
   for (const [index, effect] of after.entries()) {
     const old = before[index];
     if (old === effect) continue;
-    if (!old || settings(old) !== settings(effect)) return null;
+    if (!old || otherFieldsOf(old) !== otherFieldsOf(effect)) return null;
     const kind = kindOf(effect);
     if (!kind) return null;
     for (const parameter of kind.parameters) {
@@ -61,8 +61,8 @@ function effectChanges(owner: string, before: Effect[] = [], after: Effect[] = [
   return changes;
 }
 
-/** An effect without its parameters and its bypass, as text. */
-function settings(effect: Effect): string {
+/** Returns the fields of an effect, except its parameters and its bypass, as JSON text. */
+function otherFieldsOf(effect: Effect): string {
   const { params: _params, bypass: _bypass, ...otherFields } = effect;
   return JSON.stringify(otherFields);
 }

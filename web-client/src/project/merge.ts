@@ -1,4 +1,4 @@
-/** Adding the tracks of an imported song to the open project. */
+/** Adds the tracks of an imported song to the open project. */
 import { trackColor } from './colors';
 import { copyOfItem } from './edit-items';
 import { newId } from './ids';
@@ -10,25 +10,25 @@ export function isEmptySong(project: Project): boolean {
 }
 
 /**
- * Adds the tracks of `imported` under new ids. An empty song also takes its name, tempo, time
- * signatures and markers, and loses its empty tracks.
+ * Adds the tracks of `imported` under new ids. If `project` has no clips, the result has only the
+ * imported tracks, and also the name, tempo, time signatures and markers of `imported`.
  */
 export function addImported(project: Project, imported: Project): Project {
   const empty = isEmptySong(project);
-  const kept = empty ? [] : project.tracks;
-  const added = imported.tracks.map((track, index) => ({
+  const keptTracks = empty ? [] : project.tracks;
+  const addedTracks = imported.tracks.map((track, index) => ({
     ...track,
     id: newId('track'),
-    color: trackColor(kept.length + index),
+    color: trackColor(keptTracks.length + index),
     items: track.items.map(copyOfItem),
   }));
-  const tracks = [...kept, ...added];
+  const tracks = [...keptTracks, ...addedTracks];
   if (!empty) return { ...project, tracks };
   const { name, tempo_map, time_signatures, markers } = imported;
-  // Other fields of the file stay, so that an export contains them.
-  const known = new Set(Object.keys(project));
-  const unknown = Object.fromEntries(Object.entries(imported).filter(([field]) => !known.has(field)));
-  return { ...project, ...unknown, name, tempo_map, time_signatures, markers, tracks };
+  // Imported fields that `project` lacks are added, because an export should contain them.
+  const projectFields = new Set(Object.keys(project));
+  const addedFields = Object.fromEntries(Object.entries(imported).filter(([field]) => !projectFields.has(field)));
+  return { ...project, ...addedFields, name, tempo_map, time_signatures, markers, tracks };
 }
 
 /** Whether two songs have the same tempo map. */

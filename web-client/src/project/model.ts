@@ -1,34 +1,34 @@
 /**
- * The project in the page: the wire format of the project schema with all defaults filled in.
+ * The types of a project in the page: those of the project schema, with all defaults filled in.
  * Values are immutable by convention: an edit makes a new project that shares the unchanged parts.
- * Unknown fields stay.
+ * Edits keep fields that the page does not know.
  */
 import type * as schema from '@songfoundry/schemas';
 
-/** Ticks to a quarter note. */
+/** Ticks per quarter note. */
 export const TICKS_PER_QUARTER = 960;
 
-/** Highest tick the project schema allows. */
+/** Highest tick that the project schema allows. */
 export const TICK_MAX = 1_000_000_000;
 
-/** Rates a project may be rendered at, in hertz. */
+/** Sample rates at which a project can be rendered, in hertz. */
 export const SAMPLE_RATES_HZ = [44100, 48000, 96000] as const;
 export type SampleRateHz = (typeof SAMPLE_RATES_HZ)[number];
 
 /**
- * Level at the lower end of a fader, in decibels; a fader moved there is silent. Typed levels may
- * be lower.
+ * Level at the lower end of a fader's travel, in decibels. A fader that is moved to this end is
+ * silent; the user can also type a lower level.
  */
 export const FADER_FLOOR_DB = -60;
 /** Highest fader level, in decibels. */
 export const FADER_TOP_DB = 6;
-/** Lowest level of the project schema, in decibels; it stands for silence. */
+/** Lowest level that the project schema allows, in decibels. It means silence. */
 export const SILENCE_DB = -144;
 
-/** Id of the master in meters, the selection and chains of effects, where tracks have their ids. */
+/** Stands for the master where meters, the selection and effect chains use the id of a track. */
 export const MASTER_ID = 'songfoundry-master';
 
-/** A type of the schema with some fields required. */
+/** The type `T` with the fields `K` required. */
 type With<T, K extends keyof T> = Omit<T, K> & { [P in K]-?: NonNullable<T[P]> };
 
 export type {

@@ -1,8 +1,9 @@
+/** Makes projects that have all fields which the page needs. */
 import { trackColor } from './colors';
 import { newId } from './ids';
 import { SAMPLE_RATES_HZ, type Item, type Project, type Track } from './model';
 
-/** Name of a project without a name. */
+/** Name that the page gives to a project without a name. */
 const UNTITLED = 'Untitled';
 
 type Json = Record<string, unknown>;
@@ -16,8 +17,8 @@ function objects(value: unknown): Json[] {
 }
 
 /**
- * Fills the optional fields of a project document with the defaults of the schema. Unknown fields
- * stay.
+ * Fills the optional fields of a project document with the defaults of the schema. Keeps fields
+ * that the page does not know.
  *
  * @throws {TypeError} when the document is not a JSON object with tracks.
  */
@@ -62,7 +63,7 @@ function normaliseItem(item: Json): Item {
   return { ...item, notes: item['notes'] ?? [], controls: item['controls'] ?? [] } as unknown as Item;
 }
 
-/** A new, empty song: 120 bpm, 4/4, 48 kHz, no tracks. */
+/** Returns a new song without tracks, at 120 bpm, in 4/4 and at 48 kHz. */
 export function emptyProject(): Project {
   return normaliseProject({ schema_version: 1, project_id: newId('song'), name: UNTITLED, tracks: [] });
 }

@@ -1,22 +1,22 @@
-/** The routing of tracks: outputs, sends and side-chains. */
+/** Edits and examines the routing of tracks: outputs, sends and side-chains. */
 import type { Effect, Project, Send, Track, TrackKind } from './model';
 import { updateTrack } from './update-track';
 
-/** Whether a track of this kind has inputs. */
+/** Whether other tracks can feed a track of this kind. */
 function hasInputs(kind: TrackKind): boolean {
   return kind === 'bus' || kind === 'group';
 }
 
-/** The side-chain source of an effect; null for none. */
+/** Returns the id of the track that feeds an effect's side-chain; null without a side-chain. */
 export function sideChainOf(effect: Effect): string | null {
   const { side_chain: source } = effect as { side_chain?: unknown };
   return typeof source === 'string' ? source : null;
 }
 
-/** The tracks that each track feeds, by its id. */
+/** For each track, by id, the ids of the tracks that it feeds. */
 type Routes = ReadonlyMap<string, readonly string[]>;
 
-/** The routes by outputs and sends. */
+/** Returns the routes through outputs and sends. */
 function audioRoutes(project: Project): Routes {
   return new Map(
     project.tracks.map((track) => {
@@ -26,7 +26,7 @@ function audioRoutes(project: Project): Routes {
   );
 }
 
-/** The routes by outputs, sends and side-chains. */
+/** Returns the routes through outputs, sends and side-chains. */
 function allRoutes(project: Project): Routes {
   const routes = new Map([...audioRoutes(project)].map(([id, to]) => [id, [...to]]));
   for (const track of project.tracks) {
@@ -35,35 +35,35 @@ function allRoutes(project: Project): Routes {
   return routes;
 }
 
-/** The ids of a track and of all tracks that it feeds, directly or not. */
-function reached(routes: Routes, id: string): Set<string> {
-  const found = new Set<string>();
-  const next = [id];
-  for (let current = next.pop(); current !== undefined; current = next.pop()) {
-    if (found.has(current)) continue;
-    found.add(current);
-    next.push(...(routes.get(current) ?? []));
+/** Returns the ids of a track and of all tracks that it feeds, directly or through others. */
+function reachableFrom(routes: Routes, id: string): Set<string> {
+  const visitedIds = new Set<string>();
+  const pendingIds = [id];
+  for (let current = pendingIds.pop(); current !== undefined; current = pendingIds.pop()) {
+    if (visitedIds.has(current)) continue;
+    visitedIds.add(current);
+    pendingIds.push(...(routes.get(current) ?? []));
   }
-  return found;
+  return visitedIds;
 }
 
-/** Buses and groups that a track can feed without a loop. */
+/** Returns the buses and groups to which a track can be routed without a feedback loop. */
 export function possibleTargets(project: Project, id: string): Track[] {
   const routes = allRoutes(project);
-  return project.tracks.filter((track) => hasInputs(track.kind) && !reached(routes, track.id).has(id));
+  return project.tracks.filter((track) => hasInputs(track.kind) && !reachableFrom(routes, track.id).has(id));
 }
 
-/** Side-chain sources for an effect of `owner` that make no loop. */
+/** Returns the tracks that can feed a side-chain of the track `owner` without a feedback loop. */
 export function possibleSideChains(project: Project, owner: string): Track[] {
-  const fed = reached(allRoutes(project), owner);
-  return project.tracks.filter((track) => !fed.has(track.id));
+  const reachableIds = reachableFrom(allRoutes(project), owner);
+  return project.tracks.filter((track) => !reachableIds.has(track.id));
 }
 
-/** Sets the output of a track; null is the master. */
+/** Sets the output of a track to a bus or group; null is the master. */
 export function setOutput(project: Project, id: string, output: string | null): Project {
   return updateTrack(project, id, (track) => {
     if (output !== null) return { ...track, output };
-    const { output: _before, ...remaining } = track;
+    const { output: _previous, ...remaining } = track;
     return remaining;
   });
 }
@@ -78,7 +78,7 @@ export function addSend(project: Project, id: string, to: string): Project {
   }));
 }
 
-/** Changes the send of a track to a bus. */
+/** Changes the level or position of the send from track `id` to bus `to`. */
 export function changeSend(project: Project, id: string, to: string, change: Partial<Omit<Send, 'to'>>): Project {
   return updateTrack(project, id, (track) => ({
     ...track,
@@ -86,7 +86,7 @@ export function changeSend(project: Project, id: string, to: string, change: Par
   }));
 }
 
-/** Removes a send and its automation. */
+/** Removes the send from track `id` to bus `to`, and the automation of the send. */
 export function removeSend(project: Project, id: string, to: string): Project {
   return updateTrack(project, id, (track) => ({
     ...track,
@@ -95,18 +95,18 @@ export function removeSend(project: Project, id: string, to: string): Project {
   }));
 }
 
-/** Removes all outputs, sends and side-chains that refer to a track. */
+/** Removes all outputs, sends and side-chains of the project that refer to the track `id`. */
 export function withoutReferences(project: Project, id: string): Project {
   const tracks = project.tracks.map((track) => {
-    const leads =
+    const refers =
       track.output === id ||
       (track.sends ?? []).some((send) => send.to === id) ||
       (track.effects ?? []).some((effect) => sideChainOf(effect) === id);
-    return leads ? withoutReference(track, id) : track;
+    return refers ? withoutReference(track, id) : track;
   });
   const effects = project.master.effects;
-  const audible = effects?.some((effect) => sideChainOf(effect) === id) ?? false;
-  const master = audible && effects ? { ...project.master, effects: effects.map((effect) => withoutSource(effect, id)) } : project.master;
+  const masterRefers = effects?.some((effect) => sideChainOf(effect) === id) ?? false;
+  const master = masterRefers && effects ? { ...project.master, effects: effects.map((effect) => withoutSource(effect, id)) } : project.master;
   return { ...project, tracks, master };
 }
 
@@ -121,12 +121,12 @@ function withoutReference(track: Track, id: string): Track {
   };
 }
 
-type Listening = Effect & { side_chain?: string };
+type EffectWithSideChain = Effect & { side_chain?: string };
 
-/** Sets the side-chain source of an effect; null for none. */
+/** Sets the track whose signal feeds the side-chain of an effect; null removes the side-chain. */
 export function withSideChain(effect: Effect, source: string | null): Effect {
-  const { side_chain: _before, ...remaining } = effect as Listening;
-  const changed: Listening = source === null ? remaining : { ...remaining, side_chain: source };
+  const { side_chain: _previous, ...remaining } = effect as EffectWithSideChain;
+  const changed: EffectWithSideChain = source === null ? remaining : { ...remaining, side_chain: source };
   return changed;
 }
 
@@ -135,17 +135,17 @@ function withoutSource(effect: Effect, id: string): Effect {
 }
 
 /**
- * Whether each track is audible: it is not muted, and if any track is soloed, it feeds or is fed by
- * a soloed track.
+ * Returns whether each track is audible, by its id. Muted tracks are not audible. While any track
+ * is soloed, a track is audible only if it feeds a soloed track or a soloed track feeds it.
  */
 export function audibleTracks(project: Project): Map<string, boolean> {
   const soloed = project.tracks.filter((track) => track.solo);
   if (soloed.length === 0) return new Map(project.tracks.map((track) => [track.id, !track.mute]));
   const routes = audioRoutes(project);
-  const audible = new Set(soloed.flatMap((track) => [...reached(routes, track.id)]));
+  const audible = new Set(soloed.flatMap((track) => [...reachableFrom(routes, track.id)]));
   for (const track of project.tracks) {
-    const fed = reached(routes, track.id);
-    if (soloed.some((solo) => fed.has(solo.id))) audible.add(track.id);
+    const reachableIds = reachableFrom(routes, track.id);
+    if (soloed.some((solo) => reachableIds.has(solo.id))) audible.add(track.id);
   }
   return new Map(project.tracks.map((track) => [track.id, !track.mute && audible.has(track.id)]));
 }

@@ -1,4 +1,4 @@
-/** The sound settings of a project, with all defaults filled in. */
+/** Reads and changes the sound settings of a project. */
 import type { Project } from './model';
 
 export type Interpolation = 'linear' | 'four_point' | 'sinc';
@@ -13,7 +13,7 @@ export type SoundSettings = {
   chorus: Chorus;
 };
 
-/** The defaults of the project schema. */
+/** The sound settings that the project schema defines as defaults. */
 export const SOUND_DEFAULTS: SoundSettings = {
   polyphony: 256,
   interpolation: 'four_point',
@@ -22,7 +22,7 @@ export const SOUND_DEFAULTS: SoundSettings = {
   chorus: { delay_ms: 8, depth_ms: 2.5, rate_hz: 0.4, level_db: 0 },
 };
 
-/** Lowest and highest value, as in the project schema. */
+/** Lowest and highest value that the project schema allows. */
 export type Range = { min: number; max: number };
 export const POLYPHONY_RANGE: Range = { min: 8, max: 256 };
 export const REVERB_RANGES: Record<keyof Reverb, Range> = {
@@ -38,7 +38,7 @@ export const CHORUS_RANGES: Record<keyof Chorus, Range> = {
   level_db: { min: -144, max: 6 },
 };
 
-/** The settings of a project. */
+/** Returns the sound settings of a project with all defaults filled in. */
 export function soundSettings({ settings = {} }: Project): SoundSettings {
   return {
     polyphony: settings.polyphony ?? SOUND_DEFAULTS.polyphony,
@@ -57,7 +57,7 @@ export type SoundChange = {
   chorus?: Partial<Chorus>;
 };
 
-/** Changes some settings; unknown fields stay. */
+/** Changes some sound settings and keeps all others, even those that the page does not know. */
 export function changeSound(project: Project, change: SoundChange): Project {
   const { settings = {} } = project;
   const { reverb, chorus, ...others } = change;
@@ -72,7 +72,7 @@ export function changeSound(project: Project, change: SoundChange): Project {
   };
 }
 
-/** The settings that concern the voices of a track: all but the shared reverb and chorus. */
+/** Returns the settings that affect the voices of tracks: all but the shared reverb and chorus. */
 export function voiceSettings({ settings = {} }: Project): NonNullable<Project['settings']> {
   const { reverb: _reverb, chorus: _chorus, ...voice } = settings;
   return voice;

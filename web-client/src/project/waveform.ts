@@ -1,7 +1,7 @@
-/** Waveforms: the lowest and highest samples of each part of a file. */
+/** Waveforms for drawing: the lowest and highest sample of each short part of an audio file. */
 
 export type Waveform = {
-  /** Frames of one pixel. */
+  /** Number of frames that one pixel covers. */
   framesPerPixel: number;
   pixels: number;
   channels: number;
@@ -9,34 +9,38 @@ export type Waveform = {
   values: Int8Array;
 };
 
+/** Size of the header in audiowaveform's data format, version 2. */
 const HEADER_BYTES = 24;
 
 /**
- * Reads the binary peaks of BBC audiowaveform, version 2, with 8 bits.
+ * Reads 8-bit peaks in the binary data format of BBC audiowaveform, version 2.
  * @throws {RangeError} if the bytes have another format.
  */
 export function readWaveform(bytes: ArrayBuffer): Waveform {
   const view = new DataView(bytes);
   const version = view.getInt32(0, true);
   const eightBits = (view.getUint32(4, true) & 1) === 1;
-  if (version !== 2 || !eightBits) throw new RangeError('these are no 8-bit peaks of version 2');
+  if (version !== 2 || !eightBits) throw new RangeError('the waveform is not in the format that this page reads; reload the page');
   const framesPerPixel = view.getInt32(12, true);
   const pixels = view.getUint32(16, true);
   const channels = view.getInt32(20, true);
   return { framesPerPixel, pixels, channels, values: new Int8Array(bytes, HEADER_BYTES, pixels * channels * 2) };
 }
 
-/** Lowest and highest sample of all channels between two frames, -1..1; null after the end. */
+/**
+ * Returns the lowest and highest sample, -1..1, of all channels between two frames; null if the
+ * frames are after the end of the file.
+ */
 export function rangeOf(waveform: Waveform, fromFrame: number, toFrame: number): [least: number, greatest: number] | null {
   const { framesPerPixel, pixels, channels, values } = waveform;
-  const first = Math.max(0, Math.floor(fromFrame / framesPerPixel));
-  const last = Math.min(pixels - 1, Math.max(first, Math.ceil(toFrame / framesPerPixel) - 1));
-  if (first >= pixels) return null;
+  const firstPixel = Math.max(0, Math.floor(fromFrame / framesPerPixel));
+  const lastPixel = Math.min(pixels - 1, Math.max(firstPixel, Math.ceil(toFrame / framesPerPixel) - 1));
+  if (firstPixel >= pixels) return null;
   let least = 127;
   let greatest = -128;
-  for (let at = first * channels * 2; at < (last + 1) * channels * 2; at += 2) {
-    least = Math.min(least, values[at] ?? 0);
-    greatest = Math.max(greatest, values[at + 1] ?? 0);
+  for (let index = firstPixel * channels * 2; index < (lastPixel + 1) * channels * 2; index += 2) {
+    least = Math.min(least, values[index] ?? 0);
+    greatest = Math.max(greatest, values[index + 1] ?? 0);
   }
   return [least / 127, greatest / 127];
 }

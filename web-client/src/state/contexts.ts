@@ -1,7 +1,7 @@
 /**
- * The state that rooms receive, as Svelte contexts: one for each concern. A room asks for the
- * concerns that it works with, such as `const { song } = getEditing()`. {@link provideWorkspace}
- * sets all of them at the root of the page.
+ * The Svelte contexts that give components their state. There is a context for each subject, and a
+ * component gets those that it needs, such as `const { song } = getEditing()`. {@link
+ * provideWorkspace} sets all contexts at the root of the page.
  */
 import { createContext } from 'svelte';
 
@@ -44,7 +44,7 @@ export type Editing = {
   audioClipCommands: AudioClipCommands;
 };
 
-/** The engine, its transport, and the keys that are played live. */
+/** The engine, the transport, and the notes that the user plays live. */
 export type Playback = {
   player: Player;
   transport: Transport;
@@ -54,7 +54,7 @@ export type Playback = {
   soundSource: SoundSource;
 };
 
-/** The songs as files: saving, opening, exporting and importing. */
+/** Saving, opening, exporting and importing songs. */
 export type Songs = {
   saving: Saving;
   songList: SongList;
@@ -89,7 +89,7 @@ export const [getLibrary, setLibrary] = createContext<Library>();
 export const [getView, setView] = createContext<View>();
 export const [getNotices, setNotices] = createContext<Notices>();
 
-/** Gives all rooms below the calling component their state. */
+/** Sets the contexts for the components below the calling component. */
 export function provideWorkspace(workspace: Workspace): void {
   setAccount(workspace.account);
   setEditing(workspace.editing);

@@ -1,4 +1,4 @@
-/** Lets the browser save bytes as a file. */
+/** Lets the browser save bytes as a file; replaces characters that file names cannot contain. */
 export function saveBlob(blob: Blob, name: string): void {
   const url = URL.createObjectURL(blob);
   const link = document.createElement('a');

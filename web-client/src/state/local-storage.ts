@@ -1,23 +1,24 @@
-/** Values stored in this browser. If the browser refuses storage, nothing is stored. */
+/** Stores values in this browser. If the browser refuses storage, nothing is stored. */
 
-export function readStored<T>(key: string, fallback: T, valid: (value: unknown) => value is T): T {
+/** Returns the stored value, or `fallback` if there is none or `isValid` rejects it. */
+export function readStored<T>(key: string, fallback: T, isValid: (value: unknown) => value is T): T {
   try {
     const text = localStorage.getItem(`songfoundry.${key}`);
     if (text === null) return fallback;
     const value: unknown = JSON.parse(text);
-    return valid(value) ? value : fallback;
+    return isValid(value) ? value : fallback;
   } catch {
     return fallback;
   }
 }
 
-/** Stores a value; `null` removes it. */
+/** Stores a value; `null` removes the stored value. */
 export function writeStored(key: string, value: unknown): void {
   try {
     if (value === null) localStorage.removeItem(`songfoundry.${key}`);
     else localStorage.setItem(`songfoundry.${key}`, JSON.stringify(value));
   } catch {
-    // The browser refuses storage; the value is lost with the page.
+    // The browser refuses storage, so the value is lost when the page is closed.
   }
 }
 

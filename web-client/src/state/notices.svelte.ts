@@ -9,32 +9,33 @@ export type Notice = {
   actions: NoticeAction[];
 };
 
+/** How long notices are shown: notices without actions, errors, and notices with actions. */
 const INFO_MS = 6000;
 const ERROR_MS = 14000;
 const ACTIONS_MS = 20000;
 
 export class Notices {
-  list = $state.raw<readonly Notice[]>([]);
-  #next = 1;
+  shown = $state.raw<readonly Notice[]>([]);
+  #nextId = 1;
 
   /**
-   * Shows a message for a while, longer with actions; `stay` shows it until the visitor dismisses
-   * it.
+   * Shows a message for some seconds, longer if it has actions. With `stay` the message is shown
+   * until the user dismisses it. Returns the id of the notice.
    */
   show(kind: Notice['kind'], text: string, actions: NoticeAction[] = [], stay = false): number {
-    const id = this.#next++;
-    this.list = [...this.list.filter((notice) => notice.text !== text), { id, kind, text, actions }].slice(-4);
-    const forMs = actions.length > 0 ? ACTIONS_MS : kind === 'error' ? ERROR_MS : INFO_MS;
-    if (!stay) setTimeout(() => this.dismiss(id), forMs);
+    const id = this.#nextId++;
+    this.shown = [...this.shown.filter((notice) => notice.text !== text), { id, kind, text, actions }].slice(-4);
+    const durationMs = actions.length > 0 ? ACTIONS_MS : kind === 'error' ? ERROR_MS : INFO_MS;
+    if (!stay) setTimeout(() => this.dismiss(id), durationMs);
     return id;
   }
 
-  /** Reports a failure in one sentence: `problem`, and the reason. */
+  /** Shows an error: `problem`, a colon and the reason of the failure. */
   failed(problem: string, error: unknown): void {
     this.show('error', `${problem}: ${reasonOf(error)}`);
   }
 
   dismiss(id: number): void {
-    this.list = this.list.filter((notice) => notice.id !== id);
+    this.shown = this.shown.filter((notice) => notice.id !== id);
   }
 }

@@ -1,4 +1,4 @@
-/** The time, for texts such as "4 s ago"; it changes once a second. */
+/** The current time, for texts such as "4 s ago". It is updated once a second. */
 class Now {
   ms = $state(Date.now());
 

@@ -1,4 +1,4 @@
-/** Lets the visitor choose a file; null after a cancel. */
+/** Lets the user choose a file. Resolves to null if the user cancels. */
 export function pickFile(accept: string): Promise<File | null> {
   return new Promise((resolve) => {
     const input = document.createElement('input');
@@ -10,10 +10,10 @@ export function pickFile(accept: string): Promise<File | null> {
   });
 }
 
-/** File name extensions and types of Standard MIDI Files. */
+/** File name extensions and media types of Standard MIDI Files. */
 export const MIDI_ACCEPT = '.mid,.midi,.kar,.rmi,audio/midi,audio/x-midi';
 
-/** File name extensions of audio that the service reads. */
+/** File name extensions of the audio formats that the service reads. */
 export const AUDIO_ACCEPT = '.wav,.aif,.aiff,.flac,.mp3,.ogg,.oga,.m4a,.aac';
 
 /** File name extensions of SoundFonts. */

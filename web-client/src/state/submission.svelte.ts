@@ -1,4 +1,4 @@
-/** A request that a form or a button starts, for its progress and its error message. */
+/** The state of a request that a form or a button sends: its progress and its error message. */
 import { reasonOf } from '../api/client';
 
 type SubmissionState = { kind: 'idle' } | { kind: 'running' } | { kind: 'failed'; problem: string };
@@ -7,7 +7,7 @@ export class Submission {
   #state = $state.raw<SubmissionState>({ kind: 'idle' });
   readonly #describe: (error: unknown) => string;
 
-  /** `describe` makes the error message; by default it is the reason of the failure. */
+  /** `describe` returns the error message for a failure, by default {@link reasonOf}. */
   constructor(describe: (error: unknown) => string = reasonOf) {
     this.#describe = describe;
   }
@@ -16,12 +16,12 @@ export class Submission {
     return this.#state.kind === 'running';
   }
 
-  /** The error message of the last attempt; empty without one. */
+  /** The error message of the last attempt; empty if it succeeded. */
   get problem(): string {
     return this.#state.kind === 'failed' ? this.#state.problem : '';
   }
 
-  /** Awaits `send`; an exception becomes the error message. */
+  /** Calls `send` and waits for it. If it throws, the exception becomes the error message. */
   async run(send: () => Promise<void>): Promise<void> {
     this.#state = { kind: 'running' };
     try {

@@ -1,4 +1,4 @@
-/** All state of the page, put together once. */
+/** Creates the state of the page, which all components share. */
 import { LiveKeys, type LiveTarget } from '../engine/live-keys.svelte';
 import { Player } from '../engine/player.svelte';
 import { WebMidi } from '../engine/web-midi.svelte';
@@ -91,14 +91,15 @@ export function createWorkspace(): Workspace {
   return { account, editing, playback, songs, library, view, notices };
 }
 
-/** Loads the data that the rooms need after a log-in, and opens a song. */
+/** Loads the catalogues and the list of songs after a log-in, and opens a song. */
 export async function openWorkspace({ library, songs }: Workspace): Promise<void> {
   await Promise.all([library.soundFonts.load(), library.effectCatalog.load(), songs.songList.refresh()]);
   await songs.songSwitch.openFirst();
 }
 
 /**
- * Live keys play the selected instrument track, or else the default sound; null if there is none.
+ * Returns what live keys play: the selected instrument track, or else the default sound. Returns
+ * null if the service has no sound.
  */
 function liveTarget({ selection }: Song, soundFonts: SoundFontCatalog): LiveTarget | null {
   if (selection.track?.synth_engine) return { trackId: selection.track.id };

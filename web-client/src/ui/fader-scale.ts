@@ -1,7 +1,7 @@
-/** The fader law: 0 dB is at four fifths, and low levels are compressed. */
+/** The fader law. 0 dB is at four fifths of the travel; low levels are closer together. */
 import { FADER_FLOOR_DB, FADER_TOP_DB } from '../project/model';
 
-/** Points of the law (position 0..1, decibels), with linear interpolation. */
+/** Points of the fader law: position, 0..1, and level. Levels between are interpolated linearly. */
 const LAW: readonly (readonly [position: number, db: number])[] = [
   [0, FADER_FLOOR_DB],
   [0.15, -40],
@@ -11,7 +11,7 @@ const LAW: readonly (readonly [position: number, db: number])[] = [
   [1, FADER_TOP_DB],
 ];
 
-/** Position of a level in decibels on the fader, 0..1. */
+/** Returns the fader's position, 0..1, for a level in decibels. */
 export function positionOfDb(db: number): number {
   for (let i = 1; i < LAW.length; i++) {
     const [lowPosition, lowDb] = LAW[i - 1] as readonly [number, number];
@@ -21,7 +21,7 @@ export function positionOfDb(db: number): number {
   return 1;
 }
 
-/** Level in decibels at a position of the fader, 0..1. */
+/** Returns the level in decibels for a position of the fader, 0..1. */
 export function dbAtPosition(position: number): number {
   for (let i = 1; i < LAW.length; i++) {
     const [lowPosition, lowDb] = LAW[i - 1] as readonly [number, number];

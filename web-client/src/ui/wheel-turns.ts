@@ -1,21 +1,21 @@
-/** The mouse wheel on a control, in notches; turns in quick succession are one gesture. */
+/** Handles the mouse wheel on a control. Turns in quick succession are one gesture. */
 
-/** Scroll distance of one notch, in pixels; wheels send more at a time, trackpads much less. */
+/** Scroll distance that counts as one notch, in pixels. Trackpads send many smaller distances. */
 const NOTCH_PX = 40;
-/** Pause that ends a gesture, in milliseconds. */
+/** Pause without a turn that ends a gesture, in milliseconds. */
 const PAUSE_MS = 500;
-/** Factor of a notch while Shift is held. */
+/** Factor of a notch while Shift is pressed. */
 const FINE_FACTOR = 0.1;
 
 /**
- * Makes an attachment that calls `turn` with notches, upwards positive, and `end` after each
- * gesture. Events that are not `wanted` scroll the page. During a gesture the element has
- * `data-turning`.
+ * Makes a Svelte attachment that calls `turn` with a number of notches, positive for upwards, and
+ * `end` after each gesture. If `accepts` returns false for an event, the event scrolls the page.
+ * During a gesture the element has the attribute `data-turning`.
  */
 export function wheelTurns(
   turn: (notches: number) => void,
   end: () => void,
-  wanted: (event: WheelEvent) => boolean = () => true,
+  accepts: (event: WheelEvent) => boolean = () => true,
 ): (node: HTMLElement) => () => void {
   return (node) => {
     let scrolledPx = 0;
@@ -26,7 +26,7 @@ export function wheelTurns(
       end();
     };
     const wheel = (event: WheelEvent): void => {
-      if (!wanted(event)) return;
+      if (!accepts(event)) return;
       event.preventDefault();
       event.stopPropagation();
       // Some browsers report a wheel with Shift as sideways scrolling.

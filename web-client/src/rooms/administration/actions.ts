@@ -1,7 +1,7 @@
 import type { AuditAction } from '../../api/types';
 
 /** Descriptions of the actions of the audit log, in the order of the menu. */
-const ACTIONS: readonly (readonly [action: AuditAction, words: string])[] = [
+const ACTIONS: readonly (readonly [action: AuditAction, description: string])[] = [
   ['log_in', 'Logged in'],
   ['log_in_failed', 'Failed to log in'],
   ['log_out', 'Logged out'],
@@ -29,7 +29,7 @@ const ACTIONS: readonly (readonly [action: AuditAction, words: string])[] = [
 
 export const ACTION_CHOICES = ACTIONS.map(([value, label]) => ({ value, label }));
 
-/** The description of an action; its name for unknown ones. */
-export function actionWords(action: string): string {
+/** Returns the description of an action, or its name if it has no description. */
+export function describeAction(action: string): string {
   return ACTIONS.find(([known]) => known === action)?.[1] ?? action.replaceAll('_', ' ');
 }

@@ -1,4 +1,4 @@
-/** Pointer gestures on the lanes: selecting, moving, copying and resizing clips. */
+/** Handles pointer gestures that select, move, copy and resize clips. */
 import { fadeSpans, itemSpan, LANE_PX, TITLE_PX } from '../../canvas/draw-clips';
 import type { TimeView } from '../../canvas/time-view.svelte';
 import { framesAtTick, itemEndTick, lengthFramesOf, sourceOfItem, type SongTime } from '../../project/audio-time';
@@ -9,12 +9,12 @@ import { snapTick, ticksPerBarAt } from '../../project/grid';
 import type { AudioItem, Item, Project, Track } from '../../project/model';
 import type { Song } from '../../state/editing/song.svelte';
 
-/** Width of the edges that resize a clip, in pixels. */
+/** Width of the zone at each end of a clip in which a drag resizes the clip, in pixels. */
 const EDGE_PX = 7;
-/** Pointer movement that turns a press into a drag, in pixels. */
-const SLACK_PX = 3;
+/** Movement of the pointer after which a press becomes a drag, in pixels. */
+const DRAG_START_PX = 3;
 
-/** Distance within which the pointer grabs the handle of a fade, in pixels. */
+/** Maximum distance at which the pointer grabs the handle of a fade, in pixels. */
 const FADE_REACH_PX = 8;
 
 /** The part of a clip under the pointer. */
@@ -41,8 +41,9 @@ export class ClipGestures {
   readonly #view: TimeView;
   readonly #time: () => SongTime;
   #drag: Drag | null = null;
+  /** The project when the drag started; null without a drag. */
   #base: Project | null = null;
-  #gesture = 0;
+  #gestureCount = 0;
 
   constructor(song: Song, view: TimeView, time: () => SongTime) {
     this.#song = song;
@@ -50,7 +51,7 @@ export class ClipGestures {
     this.#time = time;
   }
 
-  /** The clip at a point; `y` counts from the top of the first lane. */
+  /** Returns the clip at a point, or null; `y` is the distance from the top of the first track. */
   hit(x: number, y: number): ClipHit | null {
     const track = this.#song.project.tracks[Math.floor(y / LANE_PX)];
     if (!track) return null;
@@ -67,7 +68,7 @@ export class ClipGestures {
     if (width <= 3 * EDGE_PX) return 'body';
     if (item.type === 'audio' && yInLane < TITLE_PX + FADE_REACH_PX) {
       const fades = fadeSpans(this.#time(), item, width);
-      // The handle of an absent fade is inside the clip, so that the edge stays reachable.
+      // Without a fade, its handle is a little inside the clip and does not cover the clip's edge.
       if (Math.abs(x - left - Math.max(fades.in, EDGE_PX)) < FADE_REACH_PX) return 'fade-in';
       if (Math.abs(x - left - width + Math.max(fades.out, EDGE_PX)) < FADE_REACH_PX) return 'fade-out';
     }
@@ -81,7 +82,7 @@ export class ClipGestures {
     return { body: 'grab', start: 'ew-resize', end: 'ew-resize', 'fade-in': 'nesw-resize', 'fade-out': 'nwse-resize' }[hit.zone];
   }
 
-  /** Selects the clip under the pointer, and starts a drag; returns false without a clip. */
+  /** Selects the clip under the pointer and starts a drag. Returns false if there is no clip. */
   press(point: LanePoint): boolean {
     const song = this.#song;
     const hit = this.hit(point.x, point.y);
@@ -93,7 +94,7 @@ export class ClipGestures {
     const id = itemId(hit.item);
     song.selection.selectItem(hit.track.id, id);
     this.#base = song.project;
-    this.#gesture += 1;
+    this.#gestureCount += 1;
     this.#drag = {
       kind: hit.zone !== 'body' ? hit.zone : point.altKey ? 'copy' : 'move',
       id,
@@ -112,27 +113,27 @@ export class ClipGestures {
     const drag = this.#drag;
     const base = this.#base;
     if (!drag || !base) return;
-    if (!drag.moved && Math.hypot(point.x - drag.x, point.y - drag.y) < SLACK_PX) return;
+    if (!drag.moved && Math.hypot(point.x - drag.x, point.y - drag.y) < DRAG_START_PX) return;
     drag.moved = true;
     const byTicks = (point.x - drag.x) * this.#view.ticksPerPx;
     const snap = (tick: number): number =>
       point.shiftKey ? Math.max(0, Math.round(tick)) : snapTick(base.time_signatures, tick, this.#stepTicks());
-    const gesture = `clip ${this.#gesture}`;
+    const gesture = `clip ${this.#gestureCount}`;
     if (drag.kind !== 'move' && drag.kind !== 'copy') {
       const label = drag.kind.startsWith('fade') ? 'Fade clip' : 'Resize clip';
       this.#song.edit(label, () => this.#resized(base, drag, byTicks, snap), gesture);
       return;
     }
     const lane = Math.min(base.tracks.length - 1, Math.max(0, Math.floor(point.y / LANE_PX)));
-    const under = base.tracks[lane];
-    const target = under && canHold(under.kind, drag.item) ? under.id : drag.trackId;
-    const start = snap(drag.startTick + byTicks);
+    const trackUnderPointer = base.tracks[lane];
+    const targetId = trackUnderPointer && canHold(trackUnderPointer.kind, drag.item) ? trackUnderPointer.id : drag.trackId;
+    const startTick = snap(drag.startTick + byTicks);
     if (drag.kind === 'copy') {
-      this.#song.edit('Copy clip', () => copied(base, drag, start, target), gesture);
+      this.#song.edit('Copy clip', () => withCopy(base, drag, startTick, targetId), gesture);
       return;
     }
-    this.#song.edit('Move clip', () => moveItem(base, drag.id, start, target), gesture);
-    this.#song.selection.trackId = target;
+    this.#song.edit('Move clip', () => moveItem(base, drag.id, startTick, targetId), gesture);
+    this.#song.selection.trackId = targetId;
   }
 
   release(): void {
@@ -141,14 +142,14 @@ export class ClipGestures {
     this.#base = null;
   }
 
-  /** Adds a clip of one bar at an empty position. */
+  /** Adds a clip of one bar, unless there is a clip at the point. */
   create(point: LanePoint): void {
     const { project } = this.#song;
     const track = project.tracks[Math.floor(point.y / LANE_PX)];
     if (!track || track.kind !== 'instrument' || this.hit(point.x, point.y)) return;
     const tick = this.#view.tick(point.x);
-    const bar = ticksPerBarAt(project.time_signatures, tick);
-    const added = addMidiItem(project, track.id, snapTick(project.time_signatures, tick, bar, 'down'), bar);
+    const barTicks = ticksPerBarAt(project.time_signatures, tick);
+    const added = addMidiItem(project, track.id, snapTick(project.time_signatures, tick, barTicks, 'down'), barTicks);
     this.#song.edit('Add clip', () => added.project);
     this.#song.selection.selectItem(track.id, added.itemId);
   }
@@ -156,36 +157,36 @@ export class ClipGestures {
   #resized(base: Project, drag: Drag, byTicks: number, snap: (tick: number) => number): Project {
     const { item } = drag;
     if (item.type !== 'audio') {
-      const length = Math.max(this.#stepTicks(), snap(drag.endTick + byTicks) - drag.startTick);
-      return resizeItem(base, drag.id, length);
+      const lengthTicks = Math.max(this.#stepTicks(), snap(drag.endTick + byTicks) - drag.startTick);
+      return resizeItem(base, drag.id, lengthTicks);
     }
     if (drag.kind === 'start') return trimStart(base, this.#time(), item, snap(drag.startTick + byTicks));
     if (drag.kind === 'end') return trimEnd(base, this.#time(), item, snap(drag.endTick + byTicks));
     return this.#faded(base, drag, item, byTicks);
   }
 
-  /** Changes a fade by the movement of the pointer, without snapping. */
+  /** Changes the length of a fade by the movement of the pointer, without snapping to the grid. */
   #faded(base: Project, drag: Drag, item: AudioItem, byTicks: number): Project {
     const time = this.#time();
     const source = sourceOfItem(time, item);
-    const length = lengthFramesOf(time, item);
+    const lengthFrames = lengthFramesOf(time, item);
     const { in_frames: fadeIn = 0, out_frames: fadeOut = 0 } = item.fades ?? {};
     const framesBetween = (from: number, to: number): number => framesAtTick(time, source, to) - framesAtTick(time, source, from);
     if (drag.kind === 'fade-in') {
       const frames = fadeIn + framesBetween(drag.startTick, drag.startTick + byTicks);
-      return setFades(base, time, item, { in_frames: Math.min(length, frames) });
+      return setFades(base, time, item, { in_frames: Math.min(lengthFrames, frames) });
     }
     const frames = fadeOut - framesBetween(drag.endTick, drag.endTick + byTicks);
-    return setFades(base, time, item, { out_frames: Math.min(length, frames) });
+    return setFades(base, time, item, { out_frames: Math.min(lengthFrames, frames) });
   }
 
-  /** Clips snap to beats, or to bars while the view is zoomed out. */
+  /** Returns the grid step of clips: a quarter note, or a whole note if the view is zoomed out. */
   #stepTicks(): number {
     return this.#view.ticksPerPx > 120 ? 3840 : 960;
   }
 }
 
-function copied(base: Project, drag: Drag, startTick: number, trackId: string): Project {
+function withCopy(base: Project, drag: Drag, startTick: number, trackId: string): Project {
   const item = base.tracks.find((track) => track.id === drag.trackId)?.items.find((candidate) => itemId(candidate) === drag.id);
   if (!item) return base;
   return updateTrack(base, trackId, (track) => ({

@@ -1,4 +1,4 @@
-/** Pointer gestures on an automation lane: adding and moving points, and bending segments. */
+/** Handles pointer gestures that add and move automation points and bend segments. */
 import { valueAtY, yOfValue } from '../../canvas/draw-automation';
 import type { TimeView } from '../../canvas/time-view.svelte';
 import { curvatureThrough, insertPoint, movePoint, setCurve, timeBetween } from '../../project/automation';
@@ -8,23 +8,24 @@ import type { AutomationPoint } from '../../project/model';
 import type { AutomationCommands } from '../../state/editing/automation-commands.svelte';
 import type { Song } from '../../state/editing/song.svelte';
 
-/** Distance within which the pointer grabs a point, in pixels. */
+/** Maximum distance at which the pointer grabs a point, in pixels. */
 const REACH_PX = 8;
-/** Pointer movement that turns a press into a drag, in pixels. */
-const SLACK_PX = 3;
+/** Movement of the pointer after which a press becomes a drag, in pixels. */
+const DRAG_START_PX = 3;
 
 export type LanePointer = { x: number; y: number; heightPx: number; shiftKey: boolean; altKey: boolean };
 
 type Drag = {
   kind: 'move' | 'bend';
   index: number;
+  /** The points and the pointer when the drag started. */
   base: readonly AutomationPoint[];
-  at: LanePointer;
+  start: LanePointer;
   moved: boolean;
   gesture: string;
 };
 
-let gestures = 0;
+let gestureCount = 0;
 
 export class LaneGestures {
   readonly #song: Song;
@@ -50,18 +51,18 @@ export class LaneGestures {
     this.#lane = lane;
   }
 
-  /** The nearest point within reach of the pointer. */
+  /** Returns the index of the nearest point that the pointer can grab; null if there is none. */
   pointAt({ x, y, heightPx }: LanePointer): number | null {
     const { target } = this.#lane();
-    let nearest: number | null = null;
-    let least = REACH_PX;
+    let nearestIndex: number | null = null;
+    let nearestDistance = REACH_PX;
     this.#points().forEach((point, index) => {
       const distance = Math.hypot(this.#view.x(point.tick) - x, yOfValue(target, point.value, heightPx) - y);
-      if (distance > least) return;
-      least = distance;
-      nearest = index;
+      if (distance > nearestDistance) return;
+      nearestDistance = distance;
+      nearestIndex = index;
     });
-    return nearest;
+    return nearestIndex;
   }
 
   cursorAt(pointer: LanePointer): string {
@@ -71,9 +72,9 @@ export class LaneGestures {
 
   press(pointer: LanePointer): void {
     const { owner, target } = this.#lane();
-    gestures += 1;
-    const gesture = `automation ${gestures}`;
-    const drag = { base: this.#points(), at: pointer, moved: false, gesture };
+    gestureCount += 1;
+    const gesture = `automation ${gestureCount}`;
+    const drag = { base: this.#points(), start: pointer, moved: false, gesture };
     const hit = this.pointAt(pointer);
     this.#justAdded = false;
     if (hit !== null) {
@@ -102,17 +103,17 @@ export class LaneGestures {
   move(pointer: LanePointer): void {
     const drag = this.#drag;
     if (!drag) return;
-    if (!drag.moved && Math.hypot(pointer.x - drag.at.x, pointer.y - drag.at.y) < SLACK_PX) return;
+    if (!drag.moved && Math.hypot(pointer.x - drag.start.x, pointer.y - drag.start.y) < DRAG_START_PX) return;
     drag.moved = true;
     const { owner, target } = this.#lane();
     if (drag.kind === 'bend') {
       this.#commands.setPoints('Bend curve', owner, target.target, this.#bent(drag, pointer), drag.gesture);
       return;
     }
-    const start = drag.base[drag.index];
-    if (!start) return;
-    const y = yOfValue(target, start.value, pointer.heightPx) + pointer.y - drag.at.y;
-    const tick = this.#snap(start.tick + (pointer.x - drag.at.x) * this.#view.ticksPerPx, pointer);
+    const point = drag.base[drag.index];
+    if (!point) return;
+    const y = yOfValue(target, point.value, pointer.heightPx) + pointer.y - drag.start.y;
+    const tick = this.#snap(point.tick + (pointer.x - drag.start.x) * this.#view.ticksPerPx, pointer);
     const points = movePoint(drag.base, drag.index, tick, valueAtY(target, y, pointer.heightPx));
     this.#commands.setPoints('Move point', owner, target.target, points, drag.gesture);
   }
@@ -122,7 +123,7 @@ export class LaneGestures {
     this.#drag = null;
   }
 
-  /** Deletes the point under a double click, unless its first click added the point. */
+  /** Deletes the point under a double click, unless the first of the two clicks added it. */
   doubleClick(pointer: LanePointer): void {
     const { owner, target } = this.#lane();
     const hit = this.pointAt(pointer);
@@ -137,26 +138,27 @@ export class LaneGestures {
   }
 
   /**
-   * Index of the point at the start of the segment under the pointer; null if nothing can be bent.
+   * Returns the index of the point at the start of the segment under the pointer; null if there is
+   * no segment that can be bent.
    */
   #segmentAt({ x }: LanePointer): number | null {
     const points = this.#points();
     if (this.#lane().target.stepped) return null;
     const tick = this.#view.tick(x);
     const index = points.findLastIndex((point) => point.tick <= tick);
-    const next = points[index + 1];
-    return index >= 0 && next && next.value !== points[index]?.value ? index : null;
+    const nextPoint = points[index + 1];
+    return index >= 0 && nextPoint && nextPoint.value !== points[index]?.value ? index : null;
   }
 
-  /** The points with the segment bent through the pointer. */
+  /** Returns the points of the lane with the segment bent so that it meets the pointer. */
   #bent(drag: Drag, pointer: LanePointer): AutomationPoint[] {
     const { target } = this.#lane();
-    const start = drag.base[drag.index];
-    const end = drag.base[drag.index + 1];
-    if (!start || !end) return [...drag.base];
-    const time = timeBetween(this.#song.project.tempo_map, start.tick, end.tick)(this.#view.tick(drag.at.x));
+    const startPoint = drag.base[drag.index];
+    const endPoint = drag.base[drag.index + 1];
+    if (!startPoint || !endPoint) return [...drag.base];
+    const time = timeBetween(this.#song.project.tempo_map, startPoint.tick, endPoint.tick)(this.#view.tick(drag.start.x));
     const value = valueAtY(target, pointer.y, pointer.heightPx);
-    return setCurve(drag.base, drag.index, curvatureThrough(time, (value - start.value) / (end.value - start.value)));
+    return setCurve(drag.base, drag.index, curvatureThrough(time, (value - startPoint.value) / (endPoint.value - startPoint.value)));
   }
 
   #tickAt(pointer: LanePointer): number {

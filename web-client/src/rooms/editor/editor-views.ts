@@ -1,4 +1,4 @@
-/** The views of the editor's panels, which outlive a change of tabs. */
+/** The state of the editor's views, which stays when another tab is shown. */
 import { createContext } from 'svelte';
 
 import { TimeView } from '../../canvas/time-view.svelte';
@@ -7,7 +7,7 @@ import { RollState } from './roll-state.svelte';
 export class EditorViews {
   readonly roll = new RollState();
   readonly automation = new TimeView(28, 1, 2000);
-  /** The `framing` of the song to which the automation view was fitted. */
+  /** The last `song.framing` for which the automation view was zoomed to the song. */
   automationFraming = -1;
 }
 

@@ -1,4 +1,4 @@
-/** Pointer gestures on the piano roll: drawing, selecting, moving and stretching notes. */
+/** Handles pointer gestures that draw, select, move and resize notes in the piano roll. */
 import { keyAtY, yOfKey } from '../../canvas/draw-notes';
 import { setItemNotes } from '../../project/edit-items';
 import { addNotes, moveNotes, removeNotes, resizeNotes, setVelocity, type NotesEdit } from '../../project/edit-notes';
@@ -8,23 +8,29 @@ import type { LiveKeys } from '../../engine/live-keys.svelte';
 import type { Song } from '../../state/editing/song.svelte';
 import type { RollState } from './roll-state.svelte';
 
+/** Width of the zone at the end of a note in which a drag resizes the note, in pixels. */
 const EDGE_PX = 6;
-const SLACK_PX = 3;
+/** Movement of the pointer after which a press becomes a drag, in pixels. */
+const DRAG_START_PX = 3;
 
+/** A position of the pointer; with `addKey` (Ctrl or Command) a press adds to the selection. */
 export type RollPoint = { x: number; y: number; shiftKey: boolean; addKey: boolean };
 export type Marquee = { left: number; top: number; width: number; height: number };
 
 type Drag =
   | {
       kind: 'move' | 'resize';
-      at: RollPoint;
+      start: RollPoint;
+      /** The note under the pointer. */
       anchor: Note;
+      /** The notes and the selection when the drag started. */
       base: NotesEdit;
       moved: boolean;
+      /** Whether the note is removed if the pointer does not move. */
       remove: boolean;
       gesture: string | null;
     }
-  | { kind: 'marquee'; at: RollPoint; before: ReadonlySet<number> };
+  | { kind: 'marquee'; start: RollPoint; previousSelection: ReadonlySet<number> };
 
 export class RollGestures {
   readonly #song: Song;
@@ -33,8 +39,8 @@ export class RollGestures {
   readonly #stepTicks: () => number;
   #drag: Drag | null = null;
   #soundingKey: number | null = null;
-  /** Counts drawn notes: drawing and stretching a note is one undo step. */
-  #drawn = 0;
+  /** Number of drawn notes, for gesture ids. Drawing a note and resizing it is one undo step. */
+  #drawnCount = 0;
 
   constructor(song: Song, roll: RollState, keys: LiveKeys, stepTicks: () => number) {
     this.#song = song;
@@ -43,7 +49,7 @@ export class RollGestures {
     this.#stepTicks = stepTicks;
   }
 
-  /** The notes that the drag would result in; null without a drag. */
+  /** The notes and the selection that the drag would result in; null without a drag. */
   preview: NotesEdit | null = null;
   marquee: Marquee | null = null;
 
@@ -73,7 +79,7 @@ export class RollGestures {
     const hit = this.noteAt(item, point.x, point.y);
     if (!hit) {
       if (this.#roll.tool === 'draw') this.#draw(item, point);
-      else this.#drag = { kind: 'marquee', at: point, before: point.addKey ? song.selection.notes : new Set() };
+      else this.#drag = { kind: 'marquee', start: point, previousSelection: point.addKey ? song.selection.notes : new Set() };
       return;
     }
     let selection = new Set(song.selection.notes);
@@ -83,10 +89,10 @@ export class RollGestures {
     song.selection.notes = selection;
     this.#roll.velocity = hit.note.velocity;
     this.#roll.lengthTicks = hit.note.length_ticks;
-    this.#sound(hit.note.pitch, hit.note.velocity);
+    this.#playNote(hit.note.pitch, hit.note.velocity);
     this.#drag = {
       kind: hit.edge ? 'resize' : 'move',
-      at: point,
+      start: point,
       anchor: hit.note,
       base: { notes: item.notes, selection },
       moved: false,
@@ -102,21 +108,21 @@ export class RollGestures {
       this.#select(item, drag, point);
       return;
     }
-    if (!drag.moved && Math.hypot(point.x - drag.at.x, point.y - drag.at.y) < SLACK_PX) return;
+    if (!drag.moved && Math.hypot(point.x - drag.start.x, point.y - drag.start.y) < DRAG_START_PX) return;
     drag.moved = true;
     const { notes, selection } = drag.base;
-    const byTicks = (point.x - drag.at.x) * this.#roll.view.ticksPerPx;
+    const byTicks = (point.x - drag.start.x) * this.#roll.view.ticksPerPx;
     if (drag.kind === 'resize') {
-      const end = item.start_tick + drag.anchor.tick + drag.anchor.length_ticks;
-      const by = this.#snap(end + byTicks, point) - end;
-      this.preview = resizeNotes(notes, selection, by, point.shiftKey ? 1 : Math.max(1, this.#stepTicks()));
+      const endTick = item.start_tick + drag.anchor.tick + drag.anchor.length_ticks;
+      const snappedTicks = this.#snap(endTick + byTicks, point) - endTick;
+      this.preview = resizeNotes(notes, selection, snappedTicks, point.shiftKey ? 1 : Math.max(1, this.#stepTicks()));
       return;
     }
-    const start = item.start_tick + drag.anchor.tick;
-    const by = this.#snap(start + byTicks, point) - start;
-    const keys = keyAtY(this.#roll.keys, point.y) - keyAtY(this.#roll.keys, drag.at.y);
-    this.preview = moveNotes(notes, selection, by, keys);
-    this.#sound(Math.min(127, Math.max(0, drag.anchor.pitch + keys)), drag.anchor.velocity);
+    const startTick = item.start_tick + drag.anchor.tick;
+    const snappedTicks = this.#snap(startTick + byTicks, point) - startTick;
+    const byKeys = keyAtY(this.#roll.keys, point.y) - keyAtY(this.#roll.keys, drag.start.y);
+    this.preview = moveNotes(notes, selection, snappedTicks, byKeys);
+    this.#playNote(Math.min(127, Math.max(0, drag.anchor.pitch + byKeys)), drag.anchor.velocity);
   }
 
   release(item: MidiItem): void {
@@ -128,17 +134,17 @@ export class RollGestures {
     this.#stopSounding();
     if (!drag || drag.kind === 'marquee') return;
     if (drag.moved && preview) {
-      const label = drag.kind === 'resize' ? 'Stretch notes' : 'Move notes';
+      const label = drag.kind === 'resize' ? 'Resize notes' : 'Move notes';
       this.#commit(item, label, preview, drag.gesture);
       const index = preview.notes.length > 0 ? [...preview.selection].at(-1) : undefined;
-      const last = index === undefined ? undefined : preview.notes[index];
-      if (last) this.#roll.lengthTicks = last.length_ticks;
+      const lastNote = index === undefined ? undefined : preview.notes[index];
+      if (lastNote) this.#roll.lengthTicks = lastNote.length_ticks;
     } else if (drag.remove) {
       this.#commit(item, 'Delete notes', removeNotes(drag.base.notes, drag.base.selection));
     }
   }
 
-  /** Draws a note, or removes the one under the pointer. */
+  /** Removes the note under the pointer, or draws a note if there is none. */
   toggle(item: MidiItem, point: RollPoint): void {
     const hit = this.noteAt(item, point.x, point.y);
     if (hit) this.#commit(item, 'Delete note', removeNotes(item.notes, new Set([hit.index])));
@@ -148,18 +154,21 @@ export class RollGestures {
     }
   }
 
-  /** Sets velocities under a point of the velocity lane; `gesture` joins the steps of one drag. */
+  /**
+   * Sets the velocity of the notes that are nearest to `x` in the velocity lane, or of the selected
+   * notes among them. Edits with the same `gesture` are one undo step.
+   */
   setVelocityAt(item: MidiItem, x: number, velocity: number, gesture: string): void {
     const { view } = this.#roll;
-    const near = item.notes.flatMap((note, index) => {
+    const nearNotes = item.notes.flatMap((note, index) => {
       const distance = Math.abs(view.x(item.start_tick + note.tick) + 1 - x);
       return distance <= 5 ? [{ index, distance }] : [];
     });
-    const least = Math.min(...near.map((entry) => entry.distance));
-    const hit = near.filter((entry) => entry.distance === least).map((entry) => entry.index);
-    if (hit.length === 0) return;
-    const chosen = hit.filter((index) => this.#song.selection.notes.has(index));
-    const targets = new Set(chosen.length > 0 ? chosen : hit);
+    const leastDistance = Math.min(...nearNotes.map((entry) => entry.distance));
+    const nearest = nearNotes.filter((entry) => entry.distance === leastDistance).map((entry) => entry.index);
+    if (nearest.length === 0) return;
+    const selected = nearest.filter((index) => this.#song.selection.notes.has(index));
+    const targets = new Set(selected.length > 0 ? selected : nearest);
     const { notes } = setVelocity(item.notes, targets, velocity);
     this.#roll.velocity = velocity;
     this.#song.selection.focus = 'notes';
@@ -167,42 +176,42 @@ export class RollGestures {
   }
 
   #draw(item: MidiItem, point: RollPoint): void {
-    const step = this.#stepTicks() || 240;
+    const stepTicks = this.#stepTicks() || 240;
     const tick = point.shiftKey
       ? Math.round(this.#roll.view.tick(point.x))
-      : snapTick(this.#song.project.time_signatures, this.#roll.view.tick(point.x), step, 'down');
+      : snapTick(this.#song.project.time_signatures, this.#roll.view.tick(point.x), stepTicks, 'down');
     if (tick < item.start_tick) return;
     const note: Note = {
       tick: tick - item.start_tick,
-      length_ticks: this.#roll.lengthTicks || step,
+      length_ticks: this.#roll.lengthTicks || stepTicks,
       pitch: keyAtY(this.#roll.keys, point.y),
       velocity: this.#roll.velocity,
     };
     const edit = addNotes(item.notes, [note]);
-    this.#drawn += 1;
-    const gesture = `draw ${this.#drawn}`;
+    this.#drawnCount += 1;
+    const gesture = `draw ${this.#drawnCount}`;
     this.#commit(item, 'Draw note', edit, gesture);
-    this.#sound(note.pitch, note.velocity);
-    this.#drag = { kind: 'resize', at: point, anchor: note, base: edit, moved: false, remove: false, gesture };
+    this.#playNote(note.pitch, note.velocity);
+    this.#drag = { kind: 'resize', start: point, anchor: note, base: edit, moved: false, remove: false, gesture };
   }
 
-  #select(item: MidiItem, drag: { at: RollPoint; before: ReadonlySet<number> }, point: RollPoint): void {
+  #select(item: MidiItem, drag: { start: RollPoint; previousSelection: ReadonlySet<number> }, point: RollPoint): void {
     const box = {
-      left: Math.min(drag.at.x, point.x),
-      top: Math.min(drag.at.y, point.y),
-      width: Math.abs(point.x - drag.at.x),
-      height: Math.abs(point.y - drag.at.y),
+      left: Math.min(drag.start.x, point.x),
+      top: Math.min(drag.start.y, point.y),
+      width: Math.abs(point.x - drag.start.x),
+      height: Math.abs(point.y - drag.start.y),
     };
     this.marquee = box;
     const { view, keys } = this.#roll;
-    const selection = new Set(drag.before);
+    const selection = new Set(drag.previousSelection);
     item.notes.forEach((note, index) => {
       const left = view.x(item.start_tick + note.tick);
       const right = left + note.length_ticks / view.ticksPerPx;
       const top = yOfKey(keys, note.pitch);
-      const inside =
+      const isInside =
         right >= box.left && left <= box.left + box.width && top + keys.rowPx >= box.top && top <= box.top + box.height;
-      if (inside) selection.add(index);
+      if (isInside) selection.add(index);
     });
     this.#song.selection.notes = selection;
   }
@@ -217,7 +226,7 @@ export class RollGestures {
     this.#song.selection.notes = edit.selection;
   }
 
-  #sound(key: number, velocity: number): void {
+  #playNote(key: number, velocity: number): void {
     if (this.#soundingKey === key) return;
     this.#stopSounding();
     this.#soundingKey = key;

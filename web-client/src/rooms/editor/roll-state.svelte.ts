@@ -3,7 +3,7 @@ import { TimeView } from '../../canvas/time-view.svelte';
 
 export type RollTool = 'select' | 'draw';
 
-/** Height of a MIDI key in the roll, in pixels. */
+/** Minimum and maximum height of a key's row in the piano roll, in pixels. */
 const ROW_PX = { min: 5, max: 26 };
 
 /** The view and the tools of the piano roll. */
@@ -13,12 +13,12 @@ export class RollState {
   topKey = $state(84);
   rowPx = $state(11);
   heightPx = $state(200);
-  /** Velocity of drawn notes, 0..1: that of the note that was touched last. */
+  /** Velocity of new notes, 0..1. It is that of the note that was pressed or edited last. */
   velocity = $state(0.8);
-  /** Length of drawn notes, in ticks; 0 is one step of the grid. */
+  /** Length of new notes, in ticks; 0 for one step of the grid. */
   lengthTicks = $state(0);
-  /** The clip to which the view was fitted. */
-  shownItem: string | null = null;
+  /** Id of the clip for which the view was zoomed last; null before that. */
+  fittedItemId: string | null = null;
 
   get keys(): KeyView {
     return { topKey: this.topKey, rowPx: this.rowPx };

@@ -1,4 +1,4 @@
-/** The tabs of the editor, as one table. A new panel is an entry here and its components. */
+/** The table of the editor's tabs. A new tab needs an entry here and its components. */
 import type { Component } from 'svelte';
 
 import type { Editing } from '../../state/contexts';
@@ -15,12 +15,12 @@ export type EditorTabId = 'roll' | 'effects' | 'automation' | 'keys';
 export type EditorTab = {
   id: EditorTabId;
   title: string;
-  /** Shows the tab; `keys` are its keys as the shortcuts dialog shows them. */
+  /** The shortcut that shows the tab. `keys` is its text in the dialog of shortcuts. */
   shortcut?: { keys: string; matches: (event: KeyboardEvent) => boolean };
   content: Component;
-  /** Controls in the bar beside the tabs, while the tab is shown. */
+  /** The controls that the bar of the editor contains while the tab is shown. */
   tools?: Component;
-  /** Whether the tab can be chosen; without it, always. */
+  /** Whether the tab can be chosen. A tab without this function can always be chosen. */
   isEnabled?: (editing: Editing) => boolean;
 };
 

@@ -1,29 +1,29 @@
-/** Dragging an effect panel along the chain. */
+/** Computes where the drag of an effect panel moves the effect in its chain. */
 
-/** Pointer movement that turns a press into a drag, in pixels. */
-const SLACK_PX = 4;
+/** Movement of the pointer after which a press becomes a drag, in pixels. */
+const DRAG_START_PX = 4;
 
-/** Left and right edge of a panel on the screen, in pixels. */
+/** The left and the right edge of a panel on the screen, in pixels. */
 export type PanelSpan = { left: number; right: number };
 
-/** The index, among the remaining panels, at which a drop at `x` inserts the dragged panel. */
-export function dropIndex(spans: readonly PanelSpan[], dragged: number, x: number): number {
-  return spans.filter(({ left, right }, index) => index !== dragged && (left + right) / 2 < x).length;
+/** Returns the index that the panel at `draggedIndex` gets if it is dropped at `x`. */
+export function dropIndex(spans: readonly PanelSpan[], draggedIndex: number, x: number): number {
+  return spans.filter(({ left, right }, index) => index !== draggedIndex && (left + right) / 2 < x).length;
 }
 
 export class ChainDrag {
-  readonly #x: number;
+  readonly #startX: number;
   #moved = false;
-  readonly from: number;
+  readonly draggedIndex: number;
 
-  constructor(from: number, x: number) {
-    this.from = from;
-    this.#x = x;
+  constructor(draggedIndex: number, startX: number) {
+    this.draggedIndex = draggedIndex;
+    this.#startX = startX;
   }
 
-  /** The index at which a drop inserts the panel; null until the drag has begun. */
+  /** Returns the index that the panel gets if it is dropped at `x`; null before the drag starts. */
   move(spans: readonly PanelSpan[], x: number): number | null {
-    this.#moved ||= Math.abs(x - this.#x) >= SLACK_PX;
-    return this.#moved ? dropIndex(spans, this.from, x) : null;
+    this.#moved ||= Math.abs(x - this.#startX) >= DRAG_START_PX;
+    return this.#moved ? dropIndex(spans, this.draggedIndex, x) : null;
   }
 }

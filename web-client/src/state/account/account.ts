@@ -1,4 +1,4 @@
-/** The account of the person at the page. */
+/** The account of the user who is logged in. */
 import type { Notices } from '../notices.svelte';
 import type { Session } from './session.svelte';
 
@@ -7,14 +7,14 @@ export class Account {
   readonly #notices: Notices;
   readonly #keepUnsavedWork: () => Promise<void>;
 
-  /** `keepUnsavedWork` stores edits that are not saved; it is awaited before every log-out. */
+  /** `keepUnsavedWork` stores unsaved edits. Every log-out waits until it has done so. */
   constructor(session: Session, notices: Notices, keepUnsavedWork: () => Promise<void>) {
     this.session = session;
     this.#notices = notices;
     this.#keepUnsavedWork = keepUnsavedWork;
   }
 
-  /** Logs out here or everywhere; unsaved work stays as an autosave. */
+  /** Logs out on this page, or on all devices. Unsaved work is kept as an autosave. */
   async logOut(everywhere: boolean): Promise<void> {
     await this.#keepUnsavedWork();
     try {

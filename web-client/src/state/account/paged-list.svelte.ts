@@ -9,7 +9,7 @@ export class PagedList<T extends { id: string }> {
   state = $state.raw<PagedListState>({ kind: 'loading' });
   #nextCursor = $state.raw<string | null>(null);
   readonly #readPage: (cursor: string | undefined) => Promise<Page<T>>;
-  /** Counts requests: answers to older ones are dropped. */
+  /** Number of requests so far. Only the answer to the last request is used. */
   #requests = 0;
 
   constructor(readPage: (cursor: string | undefined) => Promise<Page<T>>) {
@@ -20,13 +20,13 @@ export class PagedList<T extends { id: string }> {
     return this.#nextCursor !== null;
   }
 
-  /** Reads the first page, and drops all others. */
+  /** Reads the first page and forgets all others. */
   load(): Promise<void> {
     return this.#read(undefined, []);
   }
 
   /** Reads the next page. */
-  async more(): Promise<void> {
+  async loadMore(): Promise<void> {
     if (this.#nextCursor === null || this.state.kind === 'loading') return;
     await this.#read(this.#nextCursor, this.items);
   }
@@ -36,13 +36,13 @@ export class PagedList<T extends { id: string }> {
     this.items = this.items.map((item) => (item.id === changed.id ? changed : item));
   }
 
-  async #read(cursor: string | undefined, before: readonly T[]): Promise<void> {
+  async #read(cursor: string | undefined, previousItems: readonly T[]): Promise<void> {
     const request = ++this.#requests;
     this.state = { kind: 'loading' };
     try {
       const page = await this.#readPage(cursor);
       if (request !== this.#requests) return;
-      this.items = [...before, ...page.items];
+      this.items = [...previousItems, ...page.items];
       this.#nextCursor = page.next_cursor;
       this.state = { kind: 'ready' };
     } catch (error) {

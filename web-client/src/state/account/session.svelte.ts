@@ -1,4 +1,4 @@
-/** The log-in of the page, and the capabilities of the service. */
+/** Logs the user in and out, and reads the capabilities of the service. */
 import { Api, ApiError, reasonOf } from '../../api/client';
 import { changePassword, login, loginLocal, logout, me, refresh, register } from '../../api/accounts';
 import { capabilities } from '../../api/endpoints';
@@ -7,8 +7,9 @@ import { isTemporary, retryDelaySecs } from './retry';
 import { isStringOrNull, readStored, writeStored } from '../local-storage';
 
 /**
- * The page asks the service for the visitor's account (`starting`), and repeats the request later
- * if the service is busy (`waiting`). `password` demands a new password first; `open` is logged in.
+ * The page asks the service for the user's account (`starting`). If the service is busy, it repeats
+ * the request later (`waiting`). In the state `password` the user must choose a new password; in
+ * the state `open` the user is logged in.
  */
 export type SessionState =
   | { kind: 'starting' }
@@ -18,23 +19,23 @@ export type SessionState =
   | { kind: 'password' }
   | { kind: 'open' };
 
-/** Interval at which the open page renews its token, in milliseconds. */
+/** Interval at which the page renews its token while the user is logged in, in milliseconds. */
 const RENEW_MS = 60 * 60 * 1000;
 
 export class Session {
   readonly api = new Api();
   state = $state.raw<SessionState>({ kind: 'starting' });
-  /** The account that was logged in last; null before the first log-in. */
+  /** The account of the last log-in; null before the first log-in. */
   user = $state.raw<User | null>(null);
   /**
-   * Whether the visitor is the administrator by using the service's machine; logging out has no
-   * effect then.
+   * Whether the user is the administrator without a log-in, because the browser runs on the same
+   * machine as the service. Logging out has no effect then.
    */
   local = $state(false);
-  /** Code of the invitation in the page's address; null without one. */
+  /** Code of the invitation in the address of the page; null if the address contains none. */
   readonly invite = new URLSearchParams(window.location.hash.slice(1)).get('invite');
   capabilities = $state.raw<Capabilities | null>(null);
-  /** Counts calls of {@link start}: a newer call ends the older ones. */
+  /** Number of calls of {@link start}. A newer call ends the retries of older calls. */
   #starts = 0;
 
   constructor() {
@@ -42,12 +43,10 @@ export class Session {
     setInterval(() => void this.#renew(), RENEW_MS);
   }
 
-  /**
-   * Identifies the visitor; repeats the request while the service is busy or does not answer.
-   */
+  /** Identifies the user. Repeats this while the service is busy or does not answer. */
   async start(): Promise<void> {
-    const start = ++this.#starts;
-    const isSuperseded = (): boolean => start !== this.#starts;
+    const startNumber = ++this.#starts;
+    const isSuperseded = (): boolean => startNumber !== this.#starts;
     this.state = { kind: 'starting' };
     for (let failures = 1; ; failures += 1) {
       try {
@@ -73,15 +72,15 @@ export class Session {
     this.#accept(await login(this.api, username, password));
   }
 
-  /** Makes an account and logs in to it; removes the invitation's code from the page's address. */
+  /** Creates an account, logs in, and removes the invitation's code from the page's address. */
   async register(username: string, password: string): Promise<void> {
     this.#accept(await register(this.api, username, password, this.invite));
     window.history.replaceState(null, '', window.location.pathname);
   }
 
   /**
-   * Sets a new password; all other tokens of the account end. `current` is null for an account
-   * without one.
+   * Sets a new password, which ends all other log-ins of the account. `current` is null for an
+   * account without a password.
    */
   async changePassword(current: string | null, next: string): Promise<void> {
     this.#accept(await changePassword(this.api, current, next));
@@ -95,8 +94,8 @@ export class Session {
   }
 
   /**
-   * Identifies the visitor by the stored token, by the local log-in, or else by asking for a
-   * log-in.
+   * Identifies the user by the stored token, or by the local log-in. If neither is possible, the
+   * page asks for a user name and a password.
    */
   async #identify(): Promise<void> {
     this.capabilities = await capabilities(this.api);
@@ -108,7 +107,7 @@ export class Session {
         this.#enter(user);
         return;
       } catch (error) {
-        // `onUnauthorised` forgot a refused token; other failures do not concern the token.
+        // After 401 `onUnauthorised` has removed the token. Other errors do not concern the token.
         if (!(error instanceof ApiError) || error.status !== 401) throw error;
       }
     }
@@ -128,7 +127,7 @@ export class Session {
   }
 
   #enter(user: User): void {
-    // The open song belongs to the account that was logged in before.
+    // The open song belongs to another account, whose log-in ended before.
     if (this.user !== null && this.user.id !== user.id) window.location.reload();
     this.user = user;
     this.state = { kind: user.must_change_password ? 'password' : 'open' };
@@ -139,6 +138,7 @@ export class Session {
     writeStored('token', null);
   }
 
+  /** Ends the log-in of the page after the service refused the token. */
   #end(): void {
     this.#forget();
     const { kind } = this.state;
@@ -150,7 +150,7 @@ export class Session {
     try {
       this.#accept(await refresh(this.api));
     } catch {
-      // The next request that needs the token fails, and leads to the log-in.
+      // If the token has become invalid, the next request gets 401 and shows the log-in.
     }
   }
 }

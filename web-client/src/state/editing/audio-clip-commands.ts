@@ -1,4 +1,4 @@
-/** Commands of drops, menus and keys that add and split audio clips. */
+/** Commands of menus, keys and dropped files that add and split audio clips. */
 import type { AudioFile } from '../../api/types';
 import type { Player } from '../../engine/player.svelte';
 import { addItem, audioItem, splitAudio } from '../../project/edit-audio';
@@ -9,7 +9,10 @@ import type { Notices } from '../notices.svelte';
 import type { Song } from './song.svelte';
 import type { Timeline } from './timeline.svelte';
 
-/** A target for dropped files; `trackId` null, or of a track without audio, makes a new track. */
+/**
+ * Where dropped files are added. If `trackId` is null or not an audio track, each file gets a new
+ * track.
+ */
 export type DropTarget = { trackId: string | null; tick: number };
 
 export class AudioClipCommands {
@@ -27,7 +30,7 @@ export class AudioClipCommands {
     this.#notices = notices;
   }
 
-  /** Uploads files, and adds a clip for each at the target. */
+  /** Uploads files and adds a clip for each file at the target. */
   async addFiles(files: readonly File[], target: DropTarget): Promise<void> {
     for (const file of files) {
       try {
@@ -39,12 +42,12 @@ export class AudioClipCommands {
     }
   }
 
-  /** Uploads files, and adds them on new tracks at the playhead. */
+  /** Uploads files and adds a clip for each file on a new track, at the playhead. */
   addFilesAtPlayhead(files: readonly File[]): Promise<void> {
     return this.addFiles(files, { trackId: null, tick: Math.round(this.#player.positionTick()) });
   }
 
-  /** Cuts the selected clip at the playhead. */
+  /** Splits the selected clip at the playhead. */
   split(): void {
     const { project, selection } = this.#song;
     const tick = Math.round(this.#player.positionTick());
@@ -61,12 +64,12 @@ export class AudioClipCommands {
     const song = this.#song;
     const name = fileName.replace(/\.\w+$/, '');
     const item = audioItem(file.id, name, tick, file.frames);
-    const add = (project: Project): { project: Project; trackId: string } => {
+    const addToProject = (project: Project): { project: Project; trackId: string } => {
       const track = project.tracks.find((candidate) => candidate.id === trackId && candidate.kind === 'audio');
       const target = track ? { project, trackId: track.id } : addTrack(project, name, null, 'audio');
       return { project: addItem(target.project, target.trackId, item), trackId: target.trackId };
     };
-    const added = add(song.project);
+    const added = addToProject(song.project);
     song.edit(`Add ${fileName}`, () => added.project);
     song.selection.selectItem(added.trackId, item.id);
     if (file.warnings.length > 0) this.#notices.show('info', `${fileName}: ${file.warnings.join(' ')}`);

@@ -9,7 +9,7 @@ import type { EffectCatalog } from '../library/effect-catalog.svelte';
 import type { Preferences } from '../view/preferences.svelte';
 import type { Song } from './song.svelte';
 
-/** A point of a lane; `owner` is a track id or `MASTER_ID`. */
+/** Identifies a point of an automation lane; `owner` is the id of a track or `MASTER_ID`. */
 export type PointRef = { owner: string; target: string; index: number };
 
 export class AutomationCommands {
@@ -17,9 +17,9 @@ export class AutomationCommands {
   readonly #player: Player;
   readonly #preferences: Preferences;
   readonly #effectCatalog: EffectCatalog;
-  /** The selected point; it may no longer exist. */
+  /** The point that was selected last, which edits may have removed since. */
   #selected = $state.raw<PointRef | null>(null);
-  /** Everything on the selected track, or the master, that can be automated. */
+  /** The automation targets of the selected track or the master. */
   readonly targets: AutomationTarget[] = $derived.by(() => {
     const { project, selection } = this.#song;
     const { owner } = selection;
@@ -33,7 +33,7 @@ export class AutomationCommands {
     this.#effectCatalog = effectCatalog;
   }
 
-  /** Index of the selected point in a lane; null if none of its points is selected. */
+  /** Returns the index of the selected point if it is in the lane; null if it is not. */
   selectedIn(owner: string, target: string): number | null {
     const selected = this.#selected;
     if (selected?.owner !== owner || selected.target !== target) return null;
@@ -49,9 +49,9 @@ export class AutomationCommands {
     this.#song.selection.focus = 'automation';
   }
 
-  addLane(owner: string, added: AutomationTarget): void {
-    const { target, current } = added;
-    this.#song.edit(`Automate ${inSentence(added)}`, (project) => addLane(project, owner, target, current));
+  addLane(owner: string, automationTarget: AutomationTarget): void {
+    const { target, current } = automationTarget;
+    this.#song.edit(`Automate ${inSentence(automationTarget)}`, (project) => addLane(project, owner, target, current));
     this.select({ owner, target, index: 0 });
   }
 
@@ -64,7 +64,7 @@ export class AutomationCommands {
     this.#song.edit(label, (project) => setPoints(project, owner, target, points), gesture);
   }
 
-  /** Adds a point at the playhead, with the value that the curve has there. */
+  /** Adds a point at the playhead. Its value is that of the curve at the playhead. */
   addAtPlayhead(owner: string, { target, stepped, current }: AutomationTarget): void {
     const points = this.pointsOf(owner, target);
     const tick = Math.round(this.#player.positionTick());
@@ -94,7 +94,7 @@ export class AutomationCommands {
     this.#selected = points.length > 1 ? { ...selected, index: Math.max(0, selected.index - 1) } : null;
   }
 
-  /** Moves the selected point by steps of the grid and by steps of its value. */
+  /** Moves the selected point by grid steps in time and by value steps of its target. */
   nudgeSelected(bySteps: number, byValue: number): void {
     const selected = this.#selected;
     const target = this.targets.find((candidate) => candidate.target === selected?.target);
@@ -102,18 +102,18 @@ export class AutomationCommands {
     const points = this.pointsOf(selected.owner, selected.target);
     const point = points[selected.index];
     if (!point) return;
-    const step = this.#preferences.stepTicks;
+    const { stepTicks } = this.#preferences;
     const signatures = this.#song.project.time_signatures;
-    const tick = bySteps === 0 ? point.tick : snapTick(signatures, point.tick + bySteps * step, step);
+    const tick = bySteps === 0 ? point.tick : snapTick(signatures, point.tick + bySteps * stepTicks, stepTicks);
     const value = Math.min(target.max, Math.max(target.min, point.value + byValue * target.stepAt(point.value)));
-    const rounded = Number(value.toPrecision(9));
-    this.setPoints('Move point', selected.owner, selected.target, movePoint(points, selected.index, tick, rounded));
+    const roundedValue = Number(value.toPrecision(9));
+    this.setPoints('Move point', selected.owner, selected.target, movePoint(points, selected.index, tick, roundedValue));
   }
 
-  /** Selects the point before (`by` -1) or after (1) the selected one of a lane. */
+  /** Selects the point of a lane that is before (`by` -1) or after (`by` 1) the selected point. */
   selectNext(owner: string, target: string, by: number): void {
-    const last = this.pointsOf(owner, target).length - 1;
-    const from = this.selectedIn(owner, target) ?? -by;
-    this.select({ owner, target, index: Math.min(last, Math.max(0, from + by)) });
+    const lastIndex = this.pointsOf(owner, target).length - 1;
+    const selectedIndex = this.selectedIn(owner, target) ?? -by;
+    this.select({ owner, target, index: Math.min(lastIndex, Math.max(0, selectedIndex + by)) });
   }
 }

@@ -17,7 +17,7 @@ export class EffectCommands {
     this.#view = view;
   }
 
-  /** Appends a new effect, and shows it. */
+  /** Appends a new effect and shows it in the editor. */
   add(owner: string, kind: EffectKind): void {
     const added = addEffect(this.#song.project, owner, kind);
     this.#song.edit(`Add ${kind.name}`, () => added.project);
@@ -37,7 +37,7 @@ export class EffectCommands {
     selection.focus = 'effects';
   }
 
-  /** Removes an effect, and selects the one that takes its index. */
+  /** Removes an effect and selects the effect after it, or the last effect. */
   remove(owner: string, effect: Effect): void {
     const song = this.#song;
     const index = effectsOf(song.project, owner).findIndex((candidate) => candidate.id === effect.id);
@@ -54,7 +54,7 @@ export class EffectCommands {
     this.select(copy.effectId);
   }
 
-  /** Moves an effect to an index among the remaining effects. */
+  /** Moves an effect within its chain; `index` is its index after the move. */
   move(owner: string, effect: Effect, index: number): void {
     const name = this.#catalog.nameOf(effect);
     this.#song.edit(`Move ${name}`, (project) => moveEffect(project, owner, effect.id, index));
@@ -73,13 +73,14 @@ export class EffectCommands {
     this.#withSelected((owner, effect, index) => this.move(owner, effect, index + by));
   }
 
-  #withSelected(act: (owner: string, effect: Effect, index: number) => void): void {
+  /** Calls `command` with the selected effect and its index in the chain, if one is selected. */
+  #withSelected(command: (owner: string, effect: Effect, index: number) => void): void {
     const { selection, project } = this.#song;
     const { owner } = selection;
     if (owner === null) return;
     const effects = effectsOf(project, owner);
     const index = effects.findIndex((effect) => effect.id === selection.effectId);
     const effect = effects[index];
-    if (effect) act(owner, effect, index);
+    if (effect) command(owner, effect, index);
   }
 }

@@ -33,10 +33,10 @@ export class SelectionCommands {
   duplicate(): void {
     const song = this.#song;
     const { selection } = song;
-    const step = this.#preferences.stepTicks;
+    const { stepTicks } = this.#preferences;
     if (selection.focus === 'effects') return this.#effects.duplicateSelected();
     if (selection.focus === 'automation') return;
-    if (this.#editNotes('Duplicate notes', (notes, selected) => duplicateNotes(notes, selected, step))) return;
+    if (this.#editNotes('Duplicate notes', (notes, selected) => duplicateNotes(notes, selected, stepTicks))) return;
     const found = findItem(song.project, selection.itemId);
     const copy = found && duplicateItem(song.project, itemId(found.item), itemEndTick(this.#timeline.songTime, found.item));
     if (!copy) return;
@@ -56,7 +56,10 @@ export class SelectionCommands {
     selection.itemId = null;
   }
 
-  /** Moves the selection by steps of the grid, and notes also by semitones. */
+  /**
+   * Moves the selected notes, clip or point by grid steps, and the selected effect by indices. Also
+   * moves notes by semitones and points by value steps; `byKeys` is the number of these.
+   */
   nudge(bySteps: number, byKeys: number): void {
     const song = this.#song;
     const { selection } = song;
@@ -71,13 +74,13 @@ export class SelectionCommands {
     song.edit('Move clip', (project) => moveItem(project, id, found.item.start_tick + ticks, found.track.id));
   }
 
-  /** Moves the selected notes, or all notes of the clip, towards the grid; `strength` is 0..1. */
+  /** Moves the selected notes towards the grid, or all notes of the clip; `strength` is 0..1. */
   quantise(strength: number): void {
     const song = this.#song;
     const clip = song.selection.midiClip;
     if (!clip) return;
-    const step = this.#preferences.stepTicks;
-    const { notes } = quantiseNotes(clip.item.notes, song.selection.notes, clip.item.start_tick, step, strength);
+    const { stepTicks } = this.#preferences;
+    const { notes } = quantiseNotes(clip.item.notes, song.selection.notes, clip.item.start_tick, stepTicks, strength);
     if (notes.every((note, index) => note === clip.item.notes[index])) return;
     song.edit('Quantise', (project) => setItemNotes(project, clip.item.id, notes));
   }
@@ -89,7 +92,7 @@ export class SelectionCommands {
     selection.notes = new Set(selection.midiClip.item.notes.keys());
   }
 
-  /** Edits the selected notes; returns false if none are selected. */
+  /** Edits the selected notes. Returns false if no notes are selected. */
   #editNotes(
     label: string,
     change: (notes: readonly Note[], selected: ReadonlySet<number>) => NotesEdit,

@@ -3,12 +3,12 @@ import { palette } from '../../canvas/palette';
 import { findItem } from '../../project/edit-items';
 import { MASTER_ID, type AudioItem, type MidiItem, type Project, type Track } from '../../project/model';
 
-/** The room whose selection the Delete, arrow and duplicate keys act on. */
+/** The part of the page whose selection the Delete, arrow and Duplicate keys edit. */
 export type EditFocus = 'tracks' | 'notes' | 'effects' | 'automation';
 
 export class Selection {
   trackId = $state<string | null>(null);
-  /** Whether rooms that show a track or the master show the master. */
+  /** Whether the master is selected instead of a track. */
   isMaster = $state(false);
   effectId = $state<string | null>(null);
   itemId = $state<string | null>(null);
@@ -20,9 +20,9 @@ export class Selection {
   readonly track: Track | null = $derived.by(
     () => this.#project().tracks.find((track) => track.id === this.trackId) ?? null,
   );
-  /** The id of the track, or `MASTER_ID`, whose effects and automation are shown; null for none. */
+  /** Id of the selected track, or `MASTER_ID` for the master; null if neither is selected. */
   readonly owner: string | null = $derived(this.isMaster ? MASTER_ID : (this.track?.id ?? null));
-  /** Name and colour of the owner. */
+  /** Name and colour of the selected track or the master. */
   readonly channel: { name: string; color: string } | null = $derived(
     this.isMaster ? { name: 'Master', color: palette().accent } : this.track,
   );
@@ -65,22 +65,22 @@ export class Selection {
     this.focus = 'tracks';
   }
 
-  /** Selects the first track with notes of a song that was just opened, and its fullest clip. */
+  /** Selects the first track with notes of a newly opened song, and the clip with most notes. */
   startWith(project: Project): void {
     this.notes = new Set();
     this.isMaster = false;
     this.effectId = null;
-    const track = project.tracks.find((candidate) => fullestItem(candidate) !== null) ?? project.tracks[0];
+    const track = project.tracks.find((candidate) => itemWithMostNotes(candidate) !== null) ?? project.tracks[0];
     this.trackId = track?.id ?? null;
-    this.itemId = track ? (fullestItem(track)?.id ?? null) : null;
+    this.itemId = track ? (itemWithMostNotes(track)?.id ?? null) : null;
   }
 }
 
-/** The track's clip with the most notes; null if no clip has any. */
-function fullestItem(track: Track): MidiItem | null {
-  let fullest: MidiItem | null = null;
+/** Returns the track's clip with the most notes; null if the track has no notes. */
+function itemWithMostNotes(track: Track): MidiItem | null {
+  let itemSoFar: MidiItem | null = null;
   for (const item of track.items) {
-    if (item.type === 'midi' && item.notes.length > (fullest?.notes.length ?? 0)) fullest = item;
+    if (item.type === 'midi' && item.notes.length > (itemSoFar?.notes.length ?? 0)) itemSoFar = item;
   }
-  return fullest;
+  return itemSoFar;
 }

@@ -1,4 +1,4 @@
-/** The open song: its history of edits, and the selection in it. */
+/** The open song, its history of edits and its selection. */
 import { endGesture, pushEdit, redo, startHistory, undo, type History } from '../../project/history';
 import type { Project } from '../../project/model';
 import { emptyProject } from '../../project/normalise';
@@ -7,13 +7,14 @@ import { Selection } from './selection.svelte';
 export class Song {
   #history = $state.raw<History<Project>>(startHistory(emptyProject()));
   #saved = $state.raw<Project | null>(null);
-  /**
-   * Revision on the service that the song was opened from or saved as; null before the first save.
-   */
+  /** The service's revision that was opened or saved last; null for a song that was never saved. */
   revision = $state<number | null>(null);
-  /** Counts the songs that were opened. */
+  /** Number of songs that were opened so far. It changes when another song is opened. */
   generation = $state(0);
-  /** Changes when rooms should show the whole song: after opening, and after the first import. */
+  /**
+   * Changes when the views should zoom to the whole song: when a song is opened, and when a MIDI
+   * file is imported into an empty song.
+   */
   framing = $state(0);
 
   readonly project: Project = $derived(this.#history.present);
@@ -22,7 +23,7 @@ export class Song {
   readonly redoLabel: string | null = $derived(this.#history.future[0]?.label ?? null);
   readonly selection = new Selection(() => this.project);
 
-  /** Replaces the open song; the history of the new one starts here. */
+  /** Replaces the open song. The history of the new song is empty. */
   open(project: Project, revision: number | null, saved: boolean): void {
     this.#history = startHistory(project);
     this.#saved = saved ? project : null;
@@ -32,18 +33,18 @@ export class Song {
     this.selection.startWith(project);
   }
 
-  /** Applies unsaved work to the saved song that it started from, as one edit. */
+  /** Replaces the saved song with unsaved work that is based on it, as one edit. */
   restore(project: Project, baseRevision: number): void {
     this.edit('Restore unsaved work', () => project);
     this.revision = baseRevision;
   }
 
-  /** Makes an edit that can be undone. Edits of one `gesture` are undone together. */
+  /** Makes an edit that can be undone. Edits with the same `gesture` are undone together. */
   edit(label: string, change: (project: Project) => Project, gesture: string | null = null): void {
     this.#history = pushEdit(this.#history, label, change(this.project), gesture);
   }
 
-  /** Ends a gesture such as a fader's drag: the next edit is a separate undo step. */
+  /** Ends a gesture, such as the drag of a fader. The next edit is a separate undo step. */
   endGesture(): void {
     this.#history = endGesture(this.#history);
   }
@@ -58,13 +59,13 @@ export class Song {
     this.selection.notes = new Set();
   }
 
-  /** Records that the service has `project` as `revision`. */
+  /** Records that the service has saved `project` as `revision`. */
   markSaved(project: Project, revision: number): void {
     this.#saved = project;
     this.revision = revision;
   }
 
-  /** Records that the service no longer has this song: it counts as new and unsaved. */
+  /** Records that the song was deleted on the service, which makes it a new, unsaved song. */
   markDeleted(): void {
     this.#saved = null;
     this.revision = null;

@@ -18,7 +18,7 @@ export class TrackCommands {
     this.#notices = notices;
   }
 
-  /** Adds an instrument track; `engine` null chooses the first sound of the default SoundFont. */
+  /** Adds an instrument track; if `engine` is null, with the default SoundFont's first sound. */
   addInstrument(engine: SoundFontEngine | null, name?: string): void {
     const song = this.#song;
     const sound = engine ?? this.#soundFonts.defaultSound;
@@ -28,23 +28,23 @@ export class TrackCommands {
     song.selection.selectTrack(added.trackId);
   }
 
-  /** Adds a bus, a group or an audio track under the next free name. */
+  /** Adds a bus, a group or an audio track with the next unused name. */
   add(kind: Exclude<TrackKind, 'instrument'>): void {
     const song = this.#song;
-    const name = this.#freeName(kind);
+    const name = this.#unusedName(kind);
     const added = addTrack(song.project, name, null, kind);
     song.edit(`Add ${name}`, () => added.project);
     song.selection.selectTrack(added.trackId);
   }
 
-  /** Adds a send from a track to a bus; `busId` null makes a new bus. */
+  /** Adds a send from a track to a bus. If `busId` is null, adds a new bus for the send. */
   addSend(trackId: string, busId: string | null): void {
     const song = this.#song;
     if (busId !== null) {
       song.edit('Add send', (project) => addSend(project, trackId, busId));
       return;
     }
-    const added = addTrack(song.project, this.#freeName('bus'), null, 'bus');
+    const added = addTrack(song.project, this.#unusedName('bus'), null, 'bus');
     song.edit('Add send to a new bus', () => addSend(added.project, trackId, added.trackId));
   }
 
@@ -63,7 +63,8 @@ export class TrackCommands {
   }
 
   /**
-   * Gives a track, by default the selected one, an instrument; adds a track if it cannot have one.
+   * Sets the instrument of a track, by default of the selected track. If this is not an instrument
+   * track, adds a new track with the instrument.
    */
   assignInstrument(preset: CatalogPreset, trackId = this.#song.selection.trackId): void {
     const song = this.#song;
@@ -80,18 +81,21 @@ export class TrackCommands {
     }
     const change = setInstrument(song.project, track.id, engine);
     song.edit(`Choose ${preset.name}`, () => change.project);
-    const later = change.laterProgramChanges;
-    if (change.removedControls === 0 && later === 0) return;
-    const removed =
+    const laterChanges = change.laterProgramChanges;
+    if (change.removedControls === 0 && laterChanges === 0) return;
+    const result =
       change.removedControls > 0
-        ? `The program change at the start of ${track.name} was removed, so that ${preset.name} plays.`
+        ? `The program change at the start of ${track.name} was removed, because it would replace ${preset.name}.`
         : `${track.name} plays ${preset.name}.`;
-    const stays = later > 0 ? ` The track still has ${later} later program ${later === 1 ? 'change' : 'changes'}.` : '';
-    this.#notices.show('info', `${removed}${stays} Undo restores it.`);
+    const remaining =
+      laterChanges > 0
+        ? ` The track still has ${laterChanges} later program ${laterChanges === 1 ? 'change, which changes' : 'changes, which change'} the sound.`
+        : '';
+    this.#notices.show('info', `${result}${remaining} Undo restores the earlier sound.`);
   }
 
-  /** The next free name for a track of a kind: `Bus 2` after `Bus 1`. */
-  #freeName(kind: Exclude<TrackKind, 'instrument'>): string {
+  /** Returns the next unused name for a track of a kind: `Bus 2` after `Bus 1`. */
+  #unusedName(kind: Exclude<TrackKind, 'instrument'>): string {
     const title = { audio: 'Audio', bus: 'Bus', group: 'Group' }[kind];
     const usedNames = new Set(this.#song.project.tracks.map((track) => track.name));
     let number = 1;

@@ -1,4 +1,4 @@
-/** The audio files of songs: their properties, waveforms and uploads. */
+/** Reads the properties and waveforms of audio files, and uploads files. */
 import { SvelteMap } from 'svelte/reactivity';
 
 import { ApiError, type Api } from '../../api/client';
@@ -11,27 +11,28 @@ import type { Project } from '../../project/model';
 import { readWaveform, type Waveform } from '../../project/waveform';
 import { Uploads } from './uploads.svelte';
 
-/** Maximum width of a fetched waveform in pixels. */
+/** Maximum number of pixels of a waveform that the page fetches. */
 const WAVEFORM_PIXELS = 65_536;
-/** The finest waveform that the service keeps ready, in frames per pixel. */
-const FINEST_FRAMES = 256;
+/** Frames per pixel of the most detailed waveform that the service stores. */
+const MIN_FRAMES_PER_PIXEL = 256;
 
 export class AudioFiles {
   readonly uploads = new Uploads();
-  /** Files that cannot be played, with the reason. */
+  /** Files that cannot be played: the reason, by file id. */
   readonly missing = new SvelteMap<string, string>();
-  /** The newest files of the service; empty before {@link refresh}. */
+  /** The user's newest audio files; empty before {@link refresh}. */
   newest = $state.raw<readonly AudioFile[]>([]);
   readonly #api: Api;
   readonly #files = new SvelteMap<string, AudioFile>();
   readonly #waveforms = new SvelteMap<string, Waveform>();
-  readonly #requested = new Set<string>();
+  /** Ids of the files whose properties were requested or uploaded. */
+  readonly #requestedIds = new Set<string>();
 
   constructor(api: Api) {
     this.#api = api;
   }
 
-  /** Rises with every file and waveform that arrives. */
+  /** Number of files and waveforms loaded so far. */
   get loadedCount(): number {
     return this.#files.size + this.#waveforms.size;
   }
@@ -49,36 +50,36 @@ export class AudioFiles {
     return this.#waveforms.get(id) ?? null;
   }
 
-  /** Loads properties and waveforms of every file that a project plays. */
+  /** Loads the properties and the waveform of every audio file that a project uses. */
   loadFor(project: Project): void {
     const { clips, impulses } = filesOf(project);
     for (const id of new Set([...clips, ...impulses])) {
-      if (this.#requested.has(id)) continue;
-      this.#requested.add(id);
+      if (this.#requestedIds.has(id)) continue;
+      this.#requestedIds.add(id);
       void this.#load(id);
     }
   }
 
-  /** Reads the list of the newest files; after a failure the old list stays. */
+  /** Reads the list of the newest files. After a failure the previous list stays. */
   async refresh(): Promise<void> {
     try {
       this.newest = (await listAudio(this.#api)).items;
     } catch {
-      // A chosen file that is missing is reported by its own request.
+      // The list only offers files to choose from. Files that a song uses are read separately.
     }
   }
 
-  /** Uploads a file; resolves to null if the visitor cancelled it. */
+  /** Uploads a file. Resolves to null if the user cancelled the upload. */
   async upload(file: File): Promise<AudioFile | null> {
-    if (file.size === 0) throw new Error('it is empty');
+    if (file.size === 0) throw new Error('the file is empty');
     try {
       const answer = await this.uploads.track(file, (onProgress, signal) =>
         uploadAudio(this.#api, file, onProgress, signal),
       );
       if (!answer) return null;
       const [uploaded] = answer.files;
-      if (!uploaded) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service refused it'));
-      this.#requested.add(uploaded.id);
+      if (!uploaded) throw new Error(withoutFileName(answer.refused[0]?.problem.detail ?? 'the service refused the file'));
+      this.#requestedIds.add(uploaded.id);
       this.#files.set(uploaded.id, uploaded);
       void this.#loadWaveform(uploaded);
       return uploaded;
@@ -98,7 +99,7 @@ export class AudioFiles {
   }
 
   async #loadWaveform(file: AudioFile): Promise<void> {
-    let framesPerPixel = FINEST_FRAMES;
+    let framesPerPixel = MIN_FRAMES_PER_PIXEL;
     while (file.frames / framesPerPixel > WAVEFORM_PIXELS) framesPerPixel *= 2;
     try {
       this.#waveforms.set(file.id, readWaveform(await audioPeaks(this.#api, file.id, framesPerPixel)));
@@ -112,7 +113,7 @@ export class AudioFiles {
   }
 }
 
-/** The service's reason without the file's name, with which its sentence begins. */
+/** Removes the file's name, which the page shows itself, from the start of a service's reason. */
 function withoutFileName(detail: string): string {
   return detail.replace(/^`.*?` cannot be used: /s, '');
 }

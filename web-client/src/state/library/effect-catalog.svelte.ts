@@ -6,9 +6,9 @@ import type { Effect } from '../../project/model';
 
 export class EffectCatalog {
   kinds = $state.raw<readonly EffectKind[]>([]);
-  /** Why the list could not be read; empty if it was read. */
+  /** The reason why the list of effects could not be read; empty if it was read. */
   problem = $state('');
-  /** The kinds by the headings of a menu, without empty groups. */
+  /** The kinds of effects, grouped under the headings of a menu. Empty groups are omitted. */
   readonly groups: readonly { name: string; kinds: EffectKind[] }[] = $derived(
     EFFECT_GROUPS.map(({ group, name }) => ({ name, kinds: this.kinds.filter((kind) => kind.group === group) })).filter(
       ({ kinds }) => kinds.length > 0,
@@ -29,12 +29,12 @@ export class EffectCatalog {
     }
   }
 
-  /** The kind of a built-in effect; null for plugins, and for kinds that this service lacks. */
+  /** Returns the kind of a built-in effect; null for plugins and for effects that are not known. */
   kindOf(effect: Effect): EffectKind | null {
     return effect.type === 'builtin' ? (this.kinds.find((kind) => kind.id === effect.name) ?? null) : null;
   }
 
-  /** The display name of an effect. */
+  /** Returns the name of an effect that the page shows. */
   nameOf(effect: Effect): string {
     return this.kindOf(effect)?.name ?? effect.name ?? (effect.type === 'builtin' ? 'Effect' : effect.plugin_id);
   }

@@ -4,14 +4,14 @@ import { soundFontCatalog } from '../../api/endpoints';
 import type { SoundFontEntry } from '../../api/types';
 import type { SoundFontEngine, SynthEngine } from '../../project/model';
 
-/** The catalogue stays `ready` while it is read again. */
+/** State of the catalogue. It stays `ready` while the list is read again. */
 export type CatalogState = { kind: 'loading' } | { kind: 'ready' } | { kind: 'failed'; problem: string };
 export type CatalogPreset = { soundfont: SoundFontEntry; bank: number; program: number; name: string; key: string };
 export type CatalogGroup = { soundfont: SoundFontEntry; presets: CatalogPreset[] };
 
 export class SoundFontCatalog {
   state = $state.raw<CatalogState>({ kind: 'loading' });
-  /** Uploads of the visitor first, then the default, then all others. */
+  /** The SoundFonts: first the user's uploads, then the default SoundFont, then all others. */
   entries = $state.raw<readonly SoundFontEntry[]>([]);
   readonly presetCount: number = $derived(
     this.entries.reduce((count, entry) => count + (entry.usable ? entry.presets.length : 0), 0),
@@ -19,7 +19,7 @@ export class SoundFontCatalog {
   readonly defaultId: string | null = $derived(
     (this.entries.find((entry) => entry.default) ?? this.entries.find((entry) => entry.usable))?.soundfont_id ?? null,
   );
-  /** The first preset of the default SoundFont; null without any SoundFont. */
+  /** The first preset of the default SoundFont; null if the service has no SoundFont. */
   readonly defaultSound: SoundFontEngine | null = $derived(
     this.defaultId === null ? null : { type: 'soundfont', soundfont_id: this.defaultId, bank: 0, program: 0 },
   );
@@ -41,7 +41,10 @@ export class SoundFontCatalog {
     }
   }
 
-  /** Presets whose name, bank or number matches every word of `query`, by SoundFont. */
+  /**
+   * Returns, for each SoundFont, the presets that match every word of `query`: by their name, by
+   * `bank:program`, or by the name of the SoundFont.
+   */
   search(query: string): CatalogGroup[] {
     const words = query.toLowerCase().split(/\s+/).filter(Boolean);
     return this.entries
@@ -49,14 +52,14 @@ export class SoundFontCatalog {
       .filter((group) => group.presets.length > 0 || (words.length === 0 && !group.soundfont.usable));
   }
 
-  /** The name of an instrument for people. */
+  /** Returns the name of an instrument that the page shows. */
   nameOf(engine: SynthEngine | undefined): string {
     if (!engine) return 'No instrument';
     if (engine.type !== 'soundfont') return engine.plugin_id;
     return this.#presetOf(engine)?.name ?? `Bank ${engine.bank}, program ${engine.program}`;
   }
 
-  /** The name of a SoundFont; its id if the catalogue does not have it. */
+  /** Returns the name of a SoundFont, or its id if the SoundFont is not in the catalogue. */
   soundFontName(id: string): string {
     return this.entries.find((entry) => entry.soundfont_id === id)?.name ?? id;
   }

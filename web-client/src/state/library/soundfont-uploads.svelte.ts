@@ -1,4 +1,4 @@
-/** SoundFonts that the visitor uploads and deletes. */
+/** Uploads and deletes SoundFonts of the user. */
 import { deleteSoundFont } from '../../api/endpoints';
 import type { SoundFontEntry } from '../../api/types';
 import { uploadSoundFont } from '../../api/upload';
@@ -12,8 +12,8 @@ import { Uploads } from './uploads.svelte';
 
 export class SoundFontUploads {
   readonly uploads = new Uploads();
-  /** The SoundFont whose deletion must be confirmed; null if none. */
-  deletionAsked = $state.raw<SoundFontEntry | null>(null);
+  /** The SoundFont whose deletion the user must confirm; null if there is none. */
+  pendingDeletion = $state.raw<SoundFontEntry | null>(null);
   readonly #session: Session;
   readonly #catalog: SoundFontCatalog;
   readonly #player: Player;
@@ -26,17 +26,17 @@ export class SoundFontUploads {
     this.#notices = notices;
   }
 
-  /** Lets the visitor choose a file, and uploads it. */
+  /** Lets the user choose a file and uploads this file. */
   async choose(): Promise<void> {
     const file = await pickFile(SOUNDFONT_ACCEPT);
     if (file) await this.upload(file);
   }
 
   async upload(file: File): Promise<void> {
-    const limit = this.#session.capabilities?.limits.soundfont_max_bytes ?? Infinity;
-    if (file.size > limit) {
-      const sizes = `${file.name} has ${formatBytes(file.size)}; the service accepts SoundFonts of at most ${formatBytes(limit)}.`;
-      this.#notices.show('error', sizes);
+    const maxBytes = this.#session.capabilities?.limits.soundfont_max_bytes ?? Infinity;
+    if (file.size > maxBytes) {
+      const problem = `${file.name} is too large: it has ${formatBytes(file.size)}, and the service accepts at most ${formatBytes(maxBytes)}.`;
+      this.#notices.show('error', problem);
       return;
     }
     try {
@@ -52,7 +52,7 @@ export class SoundFontUploads {
   }
 
   async delete(entry: SoundFontEntry): Promise<void> {
-    this.deletionAsked = null;
+    this.pendingDeletion = null;
     try {
       await deleteSoundFont(this.#session.api, entry.soundfont_id);
       this.#notices.show('done', `Deleted ${entry.name}.`);
@@ -62,7 +62,7 @@ export class SoundFontUploads {
     await this.#reload();
   }
 
-  /** Reads the catalogue again, and lets the engine load the song's SoundFonts again. */
+  /** Reads the catalogue again, and makes the engine load the song's SoundFonts again. */
   async #reload(): Promise<void> {
     await this.#catalog.load();
     this.#player.soundFontsChanged();
@@ -71,7 +71,7 @@ export class SoundFontUploads {
 
 type UploadAnswer = Awaited<ReturnType<typeof uploadSoundFont>>;
 
-/** The result of an upload, in a sentence or two. */
+/** Returns the notice that describes the result of an upload. */
 export function uploadNotice({ name, presets, uploaded, format }: UploadAnswer): string {
   const sounds = `${presets.length} ${presets.length === 1 ? 'sound' : 'sounds'}`;
   const result = uploaded.already_there
@@ -81,11 +81,11 @@ export function uploadNotice({ name, presets, uploaded, format }: UploadAnswer):
       : `${name} was added: ${sounds}.`;
   const shadowed = uploaded.format === format ? '' : ' Your SF2 file of the same name is used instead.';
   const { count } = uploaded.skipped;
-  const skipped = count === 0 ? '' : ` It is played without ${count} bad ${count === 1 ? 'region' : 'regions'} of its file.`;
+  const skipped = count === 0 ? '' : ` ${name} is played without ${count} damaged ${count === 1 ? 'region' : 'regions'} of the file.`;
   return result + shadowed + skipped;
 }
 
-/** The SoundFont that is played once an uploaded one is deleted, in a sentence. */
+/** Returns a sentence that says which SoundFont replaces an uploaded one after its deletion. */
 export function replacementNotice(entry: SoundFontEntry): string {
   return entry.others.some(({ source }) => source === 'system')
     ? 'Songs that use it will play the system’s SoundFont of the same name.'

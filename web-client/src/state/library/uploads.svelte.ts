@@ -1,21 +1,24 @@
-/** Uploads in progress. */
+/** The uploads that are in progress. */
 
-/** `progress` is the share of bytes that the service has, 0..1. */
+/** An upload; `progress` is the fraction of its bytes, 0..1, that has been sent. */
 export type Upload = { name: string; progress: number; cancel: () => void };
 
 export class Uploads {
-  list = $state.raw<readonly Upload[]>([]);
+  active = $state.raw<readonly Upload[]>([]);
 
-  /** Lists an upload until `send` ends; resolves to null if the visitor cancelled it. */
+  /**
+   * Calls `send` and shows the upload in `active` until it ends. Resolves to null if the user
+   * cancelled the upload.
+   */
   async track<T>(
     file: File,
     send: (onProgress: (progress: number) => void, signal: AbortSignal) => Promise<T>,
   ): Promise<T | null> {
     const abort = new AbortController();
     const cancel = (): void => abort.abort();
-    const others = (): Upload[] => this.list.filter((upload) => upload.cancel !== cancel);
+    const otherUploads = (): Upload[] => this.active.filter((upload) => upload.cancel !== cancel);
     const show = (progress: number): void => {
-      this.list = [...others(), { name: file.name, progress, cancel }];
+      this.active = [...otherUploads(), { name: file.name, progress, cancel }];
     };
     show(0);
     try {
@@ -24,7 +27,7 @@ export class Uploads {
       if (abort.signal.aborted) return null;
       throw error;
     } finally {
-      this.list = others();
+      this.active = otherUploads();
     }
   }
 }

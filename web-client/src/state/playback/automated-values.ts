@@ -1,4 +1,4 @@
-/** Values of automated controls at the playhead. */
+/** Computes the values of automated controls at the playhead. */
 import { createSubscriber } from 'svelte/reactivity';
 
 import { onFrame } from '../../canvas/frames';
@@ -14,17 +14,17 @@ export class AutomatedValues {
   constructor(song: Song, player: Player) {
     this.#song = song;
     this.#player = player;
-    this.#followPlayhead = createSubscriber((moved) => {
-      let shown = NaN;
+    this.#followPlayhead = createSubscriber((update) => {
+      let previousTick = NaN;
       return onFrame(() => {
         const tick = player.positionTick();
-        if (tick !== shown) moved();
-        shown = tick;
+        if (tick !== previousTick) update();
+        previousTick = tick;
       });
     });
   }
 
-  /** The value of a target of a track or the master; null if no lane automates it. */
+  /** Returns the value of a target of a track or the master; null if it is not automated. */
   of(owner: string, target: string): number | null {
     const { project } = this.#song;
     const points = lanesOf(project, owner).find((lane) => lane.target === target)?.points ?? [];

@@ -1,4 +1,4 @@
-/** Whether the service or this browser renders the instrument tracks. */
+/** Decides whether the service or this browser renders the instrument tracks. */
 import type { InstrumentSound } from '../../api/types';
 import type { Session } from '../account/session.svelte';
 import type { Preferences } from '../view/preferences.svelte';
@@ -6,7 +6,7 @@ import type { Preferences } from '../view/preferences.svelte';
 export class SoundSource {
   readonly #session: Session;
   readonly #preferences: Preferences;
-  /** The preference, as far as the service can follow it. */
+  /** The renderer in use. A service that cannot render is not used, whatever the preference. */
   readonly current: InstrumentSound = $derived.by(() => {
     const { capabilities } = this.#session;
     if (capabilities && !capabilities.soundfont_render) return 'client';

@@ -16,7 +16,7 @@ export class Transport {
     else this.#player.stop();
   }
 
-  /** Stops; if playback is stopped already, seeks to the start. */
+  /** Stops playback. If playback has already stopped, seeks to the start of the song. */
   stop(): void {
     if (this.#player.transport === 'stopped') this.seek(0);
     else this.#player.stop();

@@ -1,4 +1,4 @@
-/** Exporting the song: the render task, its progress and its receipt. */
+/** Exports the song: starts the render task, follows its progress and downloads the file. */
 import { reasonOf, type Api } from '../../api/client';
 import { cancelTask, exportedFile, startExport, type ExportOptions } from '../../api/endpoints';
 import { followTask } from '../../api/task-events';
@@ -6,10 +6,10 @@ import type { RenderResult } from '../../api/types';
 import type { Project } from '../../project/model';
 import { saveBlob } from '../download';
 
-/** An export that was made, and the song as it was then. */
+/** A finished export, and the song at the time when the export started. */
 export type Exported = { project: Project; result: RenderResult; title: string };
 
-/** `progress` is 0..1; `taskId` is null until the service names the task. */
+/** State of an export. `progress` is 0..1; `taskId` is null until the service starts the task. */
 export type ExportState =
   | { kind: 'idle' }
   | { kind: 'running'; taskId: string | null; progress: number; message: string; cancelling: boolean }
@@ -18,7 +18,7 @@ export type ExportState =
 
 export class Exporting {
   state = $state.raw<ExportState>({ kind: 'idle' });
-  /** The last export of this visit; it stays while another one runs. */
+  /** The last finished export since the page was loaded; null if there is none. */
   lastExport = $state.raw<Exported | null>(null);
   readonly #api: Api;
 
@@ -41,14 +41,14 @@ export class Exporting {
       } else if (task.state === 'cancelled') {
         this.state = { kind: 'idle' };
       } else {
-        this.#fail(task.error?.detail ?? 'the render ended without a result');
+        this.#fail(task.error?.detail ?? 'the export ended without a file; start it again');
       }
     } catch (error) {
       this.#fail(reasonOf(error));
     }
   }
 
-  /** Asks the service to stop; the task's last event ends the export. */
+  /** Asks the service to cancel the task. The export ends when the task's last event arrives. */
   async cancel(): Promise<void> {
     const { state } = this;
     if (state.kind !== 'running' || state.cancelling || state.taskId === null) return;
@@ -60,7 +60,7 @@ export class Exporting {
     }
   }
 
-  /** Fetches the file with the visitor's authorisation, and lets the browser save it. */
+  /** Fetches the file with the session's token and lets the browser save it. */
   async download(): Promise<void> {
     if (this.state.kind !== 'done') return;
     const { exported } = this.state;
@@ -74,7 +74,7 @@ export class Exporting {
     }
   }
 
-  /** Leaves a finished or failed export, ready for another. */
+  /** Returns to the idle state after a finished or failed export. */
   reset(): void {
     if (this.state.kind === 'failed' || this.state.kind === 'done') this.state = { kind: 'idle' };
   }

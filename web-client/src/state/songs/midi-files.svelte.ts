@@ -1,4 +1,4 @@
-/** Importing MIDI files into the open song, and saving the song as one. */
+/** Imports MIDI files into the open song, and saves the song as a MIDI file. */
 import type { Api } from '../../api/client';
 import { exportMidi, importMidi } from '../../api/endpoints';
 import { addImported, isEmptySong, sameTempo } from '../../project/merge';
@@ -12,8 +12,8 @@ import type { Notices } from '../notices.svelte';
 import type { SongSwitch } from './song-switch.svelte';
 
 export class MidiFiles {
-  /** Name of the file that the service is reading; null if none. */
-  reading = $state<string | null>(null);
+  /** Name of the file that is being imported; null if there is none. */
+  importedFileName = $state<string | null>(null);
   readonly #api: Api;
   readonly #session: Session;
   readonly #song: Song;
@@ -32,13 +32,14 @@ export class MidiFiles {
 
   /** Adds the tracks of a MIDI file to the song, or opens it as a new song. */
   async open(file: File, asNewSong = false): Promise<void> {
-    const limit = this.#session.capabilities?.limits.midi_max_bytes ?? Infinity;
-    if (file.size > limit) {
-      this.#notices.show('error', `${file.name} is too large: it has ${file.size} bytes, and the limit is ${limit}.`);
+    const maxBytes = this.#session.capabilities?.limits.midi_max_bytes ?? Infinity;
+    if (file.size > maxBytes) {
+      const problem = `${file.name} is too large: it has ${file.size} bytes, and the service accepts at most ${maxBytes} bytes.`;
+      this.#notices.show('error', problem);
       return;
     }
     const name = file.name.replace(/\.(midi?|kar|rmi)$/i, '');
-    this.reading = file.name;
+    this.importedFileName = file.name;
     try {
       const answer = await importMidi(this.#api, file, name, this.#soundFonts.defaultId);
       const imported = normaliseProject(answer.project);
@@ -48,7 +49,7 @@ export class MidiFiles {
     } catch (error) {
       this.#notices.failed(`${file.name} cannot be read as a MIDI file`, error);
     } finally {
-      this.reading = null;
+      this.importedFileName = null;
     }
   }
 
@@ -58,7 +59,7 @@ export class MidiFiles {
     try {
       saveBlob(await exportMidi(this.#api, project), `${project.name}.mid`);
     } catch (error) {
-      this.#notices.failed('The MIDI file could not be made', error);
+      this.#notices.failed('The song cannot be saved as a MIDI file', error);
     }
   }
 
@@ -75,11 +76,11 @@ export class MidiFiles {
   #addTracks(file: File, imported: Project, warnings: string): void {
     const song = this.#song;
     const empty = isEmptySong(song.project);
-    const tempo = empty || sameTempo(song.project, imported) ? '' : ' They play at this song’s tempo.';
+    const tempo = empty || sameTempo(song.project, imported) ? '' : ' The new tracks play at the tempo of the open song.';
     song.edit(`Import ${file.name}`, (project) => addImported(project, imported));
     if (empty) song.framing += 1;
-    const first = song.project.tracks.at(-imported.tracks.length);
-    song.selection.selectItem(first?.id ?? '', first?.items[0]?.type === 'midi' ? first.items[0].id : null);
+    const firstTrack = song.project.tracks.at(-imported.tracks.length);
+    song.selection.selectItem(firstTrack?.id ?? '', firstTrack?.items[0]?.type === 'midi' ? firstTrack.items[0].id : null);
     const openInstead = (): void => {
       song.undo();
       void this.#replaceSong(imported);

@@ -1,4 +1,4 @@
-/** Saving, autosaving, and detecting the autosaves of other windows. */
+/** Saves and autosaves the open song, and detects autosaves of other windows. */
 import { ApiError, type Api } from '../../api/client';
 import {
   createProject,
@@ -18,22 +18,26 @@ import type { Notices } from '../notices.svelte';
 import type { Song } from '../editing/song.svelte';
 import { writeStored } from '../local-storage';
 
-/** The state of the open song in comparison with the service. */
+/** Whether the service has the current version of the open song. */
 export type SaveState = 'new' | 'saved' | 'unsaved' | 'saving' | 'failed';
 
-/** The version that this window could not save, since the service has a newer revision. */
-export type Conflict = { mine: Project };
+/** A version of this window that cannot be saved, because the service has a newer revision. */
+export type Conflict = { unsavedProject: Project };
 
-/** A request that writes an autosave, with its JSON text. */
+/** The body of a request that writes an autosave, and its JSON text. */
 type AutosaveRequest = { save: TempSave; text: string };
 /**
- * An autosave of this window. `atMs` is in milliseconds since 1970; null for one that was restored.
+ * An autosave that this window wrote at `atMs`, in milliseconds since 1970. `atMs` is null for an
+ * autosave that this window restored.
  */
 type Autosave = { project: Project; generation: number; atMs: number | null };
 
-/** Limit on requests that outlive the page: browsers allow 64 KiB, headers included. */
+/**
+ * Maximum size of requests that continue after the page is closed. Browsers limit requests with
+ * `keepalive` to 64 KiB, including headers.
+ */
 const KEEPALIVE_MAX_BYTES = 60_000;
-/** Field of the project's `client` that holds the revision on which an autosave is based. */
+/** Field of the project's `client` that contains the revision on which an autosave is based. */
 const BASE_REVISION = 'base_revision';
 
 export class Saving {
@@ -45,9 +49,9 @@ export class Saving {
   readonly #api: Api;
   readonly #song: Song;
   readonly #notices: Notices;
-  /** Time of the newest autosave that this window knows of, from any window. */
-  #newestSeen: string | null = null;
-  /** Whether the service holds an autosave that this window wrote or restored. */
+  /** Time of the newest autosave, of any window, that this window knows. */
+  #newestAutosaveAt: string | null = null;
+  /** Whether the service has an autosave that this window wrote or restored. */
   #hasAutosave = false;
   #autosaving: Promise<void> = Promise.resolve();
   #saving = $state.raw<Promise<boolean> | null>(null);
@@ -58,12 +62,12 @@ export class Saving {
     this.#notices = notices;
   }
 
-  /** When this window last saved the open song, milliseconds since 1970. */
+  /** Time when this window last saved the open song, in milliseconds since 1970; null if never. */
   get savedAtMs(): number | null {
     return this.#saved?.generation === this.#song.generation ? this.#saved.atMs : null;
   }
 
-  /** When this window last autosaved the open song, milliseconds since 1970. */
+  /** Time when this window last autosaved the open song, in milliseconds since 1970; or null. */
   get autosavedAtMs(): number | null {
     return this.#autosave?.generation === this.#song.generation ? this.#autosave.atMs : null;
   }
@@ -74,13 +78,13 @@ export class Saving {
     return this.#lastSave === 'failed' ? 'failed' : 'unsaved';
   }
 
-  /** Saves the open song; resolves to whether the service has it. */
+  /** Saves the open song. Resolves to true if the service has saved it. */
   save(): Promise<boolean> {
     this.#saving ??= this.#save().finally(() => (this.#saving = null));
     return this.#saving;
   }
 
-  /** Loads a saved song, and opens it. */
+  /** Loads a saved song and opens it. */
   async load(id: string): Promise<void> {
     const { document, revision } = await loadProject(this.#api, id);
     this.#song.open(normaliseProject(document), revision, true);
@@ -88,14 +92,14 @@ export class Saving {
     this.#remember();
   }
 
-  /** Restores unsaved work of an earlier window, as an edit that can be undone. */
+  /** Restores unsaved work of an earlier window. The user can undo this if the song was saved. */
   async restoreAutosave(): Promise<void> {
     try {
       if ((await tempRevision(this.#api)).updated_at === null) return;
       this.#hasAutosave = true;
       const stored = await readTemp(this.#api);
       const { project, revision } = readAutosave(stored.project);
-      this.#newestSeen = stored.updated_at;
+      this.#newestAutosaveAt = stored.updated_at;
       const hasBase = revision !== null && (await this.#openBase(project.project_id));
       if (hasBase) this.#song.restore(project, revision);
       else this.#song.open(project, null, false);
@@ -107,11 +111,11 @@ export class Saving {
           : { label: 'Discard them', action: () => void this.#discardNew() },
       ]);
     } catch (error) {
-      this.#notices.failed('The autosave cannot be read', error);
+      this.#notices.failed('Your unsaved changes cannot be restored', error);
     }
   }
 
-  /** Writes the autosave if it lacks unsaved work, and removes it if nothing is unsaved. */
+  /** Writes unsaved work to the autosave. If all work is saved, removes the autosave. */
   async autosave(): Promise<void> {
     const project = this.#song.project;
     if (this.conflict) return;
@@ -123,15 +127,15 @@ export class Saving {
     await this.#writeAutosave(project, this.#autosaveRequest(project), false);
   }
 
-  /** Autosaves a song that is too large for {@link flush}: only small requests outlive the page. */
+  /** Autosaves a song that is too large for a request which continues after the page is closed. */
   async autosaveIfLarge(): Promise<void> {
     if (!this.#song.dirty) return;
     if (byteLength(this.#autosaveRequest(this.#song.project).text) > KEEPALIVE_MAX_BYTES) await this.autosave();
   }
 
   /**
-   * Sends unsaved work to the service, since the page may close. Returns whether the request is too
-   * large to outlive the page.
+   * Writes unsaved work to the autosave because the page may be closed. Returns whether the request
+   * is too large to continue after the page is closed.
    */
   flush(): boolean {
     const project = this.#song.project;
@@ -142,42 +146,42 @@ export class Saving {
     return !isSmall;
   }
 
-  /** Tells the visitor if another window wrote an autosave. */
+  /** Shows a notice if another window has written an autosave. */
   async poll(): Promise<void> {
     if (document.hidden) return;
-    let seen;
+    let newest;
     try {
-      seen = await tempRevision(this.#api);
+      newest = await tempRevision(this.#api);
     } catch {
-      // The next save reports a service that does not answer.
+      // If the service does not answer, the next save reports the problem.
       return;
     }
-    if (seen.updated_at === null || seen.client_id === this.#clientId || seen.updated_at === this.#newestSeen) return;
-    this.#newestSeen = seen.updated_at;
+    if (newest.updated_at === null || newest.client_id === this.#clientId || newest.updated_at === this.#newestAutosaveAt) return;
+    this.#newestAutosaveAt = newest.updated_at;
     const actions = [
-      { label: 'Open its version', action: () => void this.#openOtherWindow() },
-      { label: 'Keep mine', action: () => undefined },
+      { label: 'Open the other window’s version', action: () => void this.#openOtherWindow() },
+      { label: 'Keep this version', action: () => undefined },
     ];
-    this.#notices.show('info', 'Another window of yours changed a song that is not saved yet.', actions, true);
+    this.#notices.show('info', 'You have unsaved changes of a song in another window.', actions, true);
   }
 
-  /** Resolves a conflict: saves this window's version as a new song. */
+  /** Resolves a conflict by saving this window's version as a new song. */
   async keepMineAsCopy(): Promise<void> {
     const conflict = this.conflict;
     if (!conflict) return;
     this.conflict = null;
-    const copy: Project = { ...conflict.mine, project_id: newId('song'), name: `${conflict.mine.name} (my copy)` };
+    const copy: Project = { ...conflict.unsavedProject, project_id: newId('song'), name: `${conflict.unsavedProject.name} (my copy)` };
     this.#song.open(copy, null, false);
     await this.save();
   }
 
-  /** Resolves a conflict: opens the service's version, and drops this window's. */
+  /** Resolves a conflict by opening the service's version; this window's version is lost. */
   async loadTheirs(): Promise<void> {
     const conflict = this.conflict;
     if (!conflict) return;
     this.conflict = null;
     try {
-      await this.load(conflict.mine.project_id);
+      await this.load(conflict.unsavedProject.project_id);
       await this.dropAutosave();
     } catch (error) {
       this.#notices.failed('The other version cannot be loaded', error);
@@ -186,7 +190,7 @@ export class Saving {
 
   /** Removes the autosave that this window wrote or restored, if any. */
   async dropAutosave(): Promise<void> {
-    // A write in progress would arrive after the removal.
+    // An autosave that is still being written would arrive after the removal.
     await this.#autosaving;
     this.#autosave = null;
     if (!this.#hasAutosave) return;
@@ -219,10 +223,10 @@ export class Saving {
     } catch (error) {
       this.#lastSave = 'failed';
       if (error instanceof ApiError && (error.status === 412 || error.status === 409)) {
-        this.conflict = { mine: project };
+        this.conflict = { unsavedProject: project };
       } else if (error instanceof ApiError && error.status === 404 && revision !== null) {
         this.#song.markDeleted();
-        this.#notices.show('error', 'This song was deleted elsewhere. Save again to keep it as a new one.');
+        this.#notices.show('error', 'This song was deleted in another window or by another program. Save again to keep it as a new song.');
       } else {
         this.#notices.failed('The song was not saved', error);
       }
@@ -230,12 +234,12 @@ export class Saving {
     }
   }
 
-  /** Remembers which song to open next time. */
+  /** Stores which song the page opens when it is loaded again. */
   #remember(): void {
     writeStored('last-project', this.#song.revision === null ? null : this.#song.project.project_id);
   }
 
-  /** Opens the saved song on which an autosave is based; false if it was deleted. */
+  /** Opens the saved song on which an autosave is based. Returns false if the song was deleted. */
   async #openBase(id: string): Promise<boolean> {
     if (this.#song.project.project_id === id && this.#song.revision !== null) return true;
     try {
@@ -266,7 +270,7 @@ export class Saving {
     this.#autosaving = writeTemp(this.#api, save, text, keepalive).then(
       (written) => {
         this.#autosave = { project, generation, atMs: Date.now() };
-        this.#newestSeen = written.updated_at;
+        this.#newestAutosaveAt = written.updated_at;
         this.#hasAutosave = true;
       },
       (error: unknown) => this.#notices.failed('The autosave failed', error),
@@ -295,7 +299,8 @@ function byteLength(text: string): number {
 }
 
 /**
- * The project of an autosave, and the revision on which it is based; null for a song never saved.
+ * Returns the project of an autosave and the revision on which it is based. The revision is null if
+ * the song was never saved.
  */
 function readAutosave(document: unknown): { project: Project; revision: number | null } {
   const { client, ...project } = normaliseProject(document);

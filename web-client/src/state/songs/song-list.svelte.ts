@@ -1,10 +1,10 @@
-/** The songs that the service has. */
+/** The list of songs that are saved on the service. */
 import type { Api } from '../../api/client';
 import { listProjects } from '../../api/endpoints';
 import type { ProjectEntry } from '../../api/types';
 import type { Notices } from '../notices.svelte';
 
-/** Id of the song that the service makes on its first start. */
+/** Id of the demo song, which the service creates on its first start. */
 export const DEMO_ID = 'demo';
 
 export class SongList {

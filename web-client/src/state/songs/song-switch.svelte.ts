@@ -1,4 +1,4 @@
-/** Opening another song in place of the open one. */
+/** Replaces the open song with another song. */
 import type { Player } from '../../engine/player.svelte';
 import { isEmptySong } from '../../project/merge';
 import { emptyProject } from '../../project/normalise';
@@ -9,7 +9,7 @@ import type { Saving } from './saving.svelte';
 import { DEMO_ID, type SongList } from './song-list.svelte';
 
 export class SongSwitch {
-  /** The pending question about unsaved work; `proceed` opens the other song. */
+  /** The question about unsaved work that the user must answer; `proceed` opens the other song. */
   question = $state.raw<{ proceed: () => void } | null>(null);
   readonly #song: Song;
   readonly #player: Player;
@@ -25,7 +25,7 @@ export class SongSwitch {
     this.#notices = notices;
   }
 
-  /** Calls `open` for the other song, after asking about unsaved work if there is any. */
+  /** Calls `open`, which opens another song. If there is unsaved work, asks the user first. */
   async replace(open: () => Promise<void> | void): Promise<void> {
     if (this.#song.dirty && !isEmptySong(this.#song.project)) {
       this.question = { proceed: () => void this.#replace(open) };
@@ -42,10 +42,13 @@ export class SongSwitch {
     return this.replace(() => this.#saving.load(id));
   }
 
-  /** Opens the first song of a session: the last one, the demo, any other, or an empty one. */
+  /**
+   * Opens a song when the page is loaded: the song of the last visit, or else the demo song, any
+   * other song, or a new song.
+   */
   async openFirst(): Promise<void> {
-    const last = readStored<string | null>('last-project', null, isStringOrNull);
-    const id = [last, DEMO_ID, this.#list.entries[0]?.project_id ?? null].find((candidate) => this.#list.has(candidate));
+    const lastId = readStored<string | null>('last-project', null, isStringOrNull);
+    const id = [lastId, DEMO_ID, this.#list.entries[0]?.project_id ?? null].find((candidate) => this.#list.has(candidate));
     try {
       if (id) await this.#saving.load(id);
       else this.#song.open(emptyProject(), null, true);

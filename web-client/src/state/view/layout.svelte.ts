@@ -1,14 +1,16 @@
-/** Sizes and visibility of the rooms, stored in this browser. */
+/** Sizes and visibility of the parts of the page, stored in this browser. */
 import { readStored, writeStored } from '../local-storage';
 
 /**
- * Page width in CSS pixels below which a separate set of rooms is shown: first the editor alone.
+ * Width in CSS pixels below which the page counts as narrow. Narrow pages have their own choice of
+ * visible parts; at first only the editor is visible.
  */
 const NARROW_PX = 1200;
 
 type Sizes = { browserPx: number; headersPx: number; editorPx: number; mixerPx: number };
-type Shown = { browser: boolean; editor: boolean; mixer: boolean };
-type StoredLayout = { sizes: Sizes; wide: Shown; narrow: Shown };
+/** Whether each part of the page is visible. */
+type Visibility = { browser: boolean; editor: boolean; mixer: boolean };
+type StoredLayout = { sizes: Sizes; wide: Visibility; narrow: Visibility };
 
 const LIMITS: Record<keyof Sizes, { min: number; max: number; initial: number }> = {
   browserPx: { min: 200, max: 420, initial: 252 },
@@ -36,8 +38,8 @@ export class Layout {
     editorPx: LIMITS.editorPx.initial,
     mixerPx: LIMITS.mixerPx.initial,
   });
-  #wide = $state<Shown>({ browser: true, editor: true, mixer: true });
-  #narrow = $state<Shown>({ browser: false, editor: true, mixer: false });
+  #wide = $state<Visibility>({ browser: true, editor: true, mixer: true });
+  #narrow = $state<Visibility>({ browser: false, editor: true, mixer: false });
   narrow = $state(false);
   shown = $derived(this.narrow ? this.#narrow : this.#wide);
 
@@ -59,19 +61,19 @@ export class Layout {
     return LIMITS[key];
   }
 
-  /** Sets a size within its limits, in CSS pixels. */
+  /** Sets a size in CSS pixels, limited to the range of {@link LIMITS}. */
   resize(key: keyof Sizes, px: number): void {
     const { min, max } = LIMITS[key];
     this.sizes[key] = Math.round(Math.min(max, Math.max(min, px)));
   }
 
-  toggle(room: keyof Shown): void {
-    this.shown[room] = !this.shown[room];
+  toggle(part: keyof Visibility): void {
+    this.shown[part] = !this.shown[part];
     this.remember();
   }
 
-  show(room: keyof Shown): void {
-    this.shown[room] = true;
+  show(part: keyof Visibility): void {
+    this.shown[part] = true;
     this.remember();
   }
 

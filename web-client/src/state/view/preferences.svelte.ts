@@ -1,9 +1,9 @@
-/** Preferences of the visitor, stored in this browser. */
+/** Preferences of the user, stored in this browser. */
 import type { InstrumentSound } from '../../api/types';
 import { TICKS_PER_QUARTER } from '../../project/model';
 import { readStored, writeStored } from '../local-storage';
 
-/** The renderer of instrument tracks; `auto` lets the service choose. */
+/** Who renders instrument tracks: the server or the client. `auto` lets the service choose. */
 export type SoundChoice = 'auto' | InstrumentSound;
 
 type Stored = { sound: SoundChoice; follow: boolean; snapTicks: number };
@@ -38,7 +38,7 @@ export class Preferences {
     this.#remember();
   }
 
-  /** Grid to which edits snap, in ticks; 0 is off. */
+  /** Grid step to which edits snap, in ticks; 0 if snapping is off. */
   get snapTicks(): number {
     return this.#stored.snapTicks;
   }
@@ -47,7 +47,7 @@ export class Preferences {
     this.#remember();
   }
 
-  /** Grid step of commands that need one, in ticks: a sixteenth while snapping is off. */
+  /** Grid step in ticks of commands that always need one. If snapping is off, it is a sixteenth. */
   get stepTicks(): number {
     return this.#stored.snapTicks || TICKS_PER_QUARTER / 4;
   }

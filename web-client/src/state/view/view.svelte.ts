@@ -1,4 +1,4 @@
-/** The parts of the page that are shown, and how the page behaves. */
+/** The layout of the page, the user's preferences, and the dialogs and panels that are shown. */
 import type { EditorTabId } from '../../rooms/editor/tabs';
 import { Layout } from './layout.svelte';
 import { Preferences } from './preferences.svelte';
@@ -8,14 +8,14 @@ export type DialogName = 'export' | 'shortcuts' | 'password' | 'api-keys' | 'adm
 export class View {
   readonly layout = new Layout();
   readonly preferences = new Preferences();
-  /** The open dialog; null if none. */
+  /** The open dialog; null if no dialog is open. */
   dialog = $state<DialogName | null>(null);
   editorTab = $state<EditorTabId>('roll');
   soundSettingsShown = $state(false);
-  /** Whether the mixer shows, and so measures, the loudness of the master. */
+  /** Whether the mixer shows the loudness of the master. It is only measured while it is shown. */
   loudnessShown = $state(true);
 
-  /** Shows the editor with one of its tabs. */
+  /** Shows the editor and opens one of its tabs. */
   showEditor(tab: EditorTabId): void {
     this.editorTab = tab;
     this.layout.show('editor');
