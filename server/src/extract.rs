@@ -1,11 +1,11 @@
 //! The API's extractors, whose rejections are [`ApiError`]s.
 //!
 //! - [`Json`] reads a JSON body of a known type, with at most [`BodyLimit`] bytes and
-//! [`VALUES_MAX`] values.
+//!   [`VALUES_MAX`] values.
 //! - [`LongJson`] does the same, but long fields stay text. [`JsonObject`] reads an object that
-//! stays text.
+//!   stays text.
 //! - [`RawBody`] reads the bytes of a body, with the same limit. [`JsonBytes`] does the same for
-//! JSON that the handler parses.
+//!   JSON that the handler parses.
 //! - [`Query`] and [`Path`] are those of axum, with the rejections of this module.
 //!
 //! A route raises the limit with [`body_limit`], which also limits extractors that stream, such as

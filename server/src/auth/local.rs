@@ -6,14 +6,14 @@
 //!
 //! 1. `SF_TRUST_LOCAL` is on, which is the default in `standalone` without `SF_TRUSTED_PROXIES`;
 //! 2. the address of the peer is a loopback address, or in `standalone` any address of this
-//! machine;
+//!    machine;
 //! 3. `SF_TRUSTED_PROXIES` contains no address of this machine, because a proxy on this machine may
-//! connect from any of its addresses;
+//!    connect from any of its addresses;
 //! 4. the request is not HTTP/1.0, which proxies use and browsers do not;
 //! 5. no header that proxies add is present, with any value ([`super::proxy_headers`]), and no
-//! `Connection: upgrade`;
+//!    `Connection: upgrade`;
 //! 6. there is exactly one `Host`, and it is a loopback address or (in `standalone`) another
-//! address of this machine;
+//!    address of this machine;
 //! 7. `Origin`, if it is sent, equals the origin of this service exactly;
 //! 8. `Sec-Fetch-Site`, if it is sent, is `same-origin` or `none`.
 //!
