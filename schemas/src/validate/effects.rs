@@ -5,10 +5,10 @@ use dsp_core::effects::{EffectKind, Parameter, Scale, effect_kind};
 use super::{Violations, message, pointer_part};
 use crate::json::{Kind, View};
 
-/// Finds violations in a list of effects.
+/// Finds violations in the effects of `owner`, which is a track or the master.
 ///
-/// Unknown effects and parameters and values out of range are allowed, as documents of other
-/// versions have to load.
+/// Unknown effects, unknown parameters and values out of range are allowed, because documents of
+/// other versions must load.
 pub(super) fn find(owner: View<'_>, pointer: &str, found: &mut Violations) {
     for (index, effect) in owner.list("effects").enumerate() {
         if !effect.get("type").is_some_and(|kind| kind.is_text("builtin")) {
@@ -35,7 +35,7 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Vi
     }
 }
 
-/// The type that a parameter requires, if the value has another type.
+/// The type that a parameter requires; `None` if the value has that type.
 fn required_type(parameter: &Parameter, value: View<'_>) -> Option<&'static str> {
     match (parameter.scale, value.kind()) {
         (_, Kind::Number) | (Scale::Switch, Kind::Boolean) | (Scale::Choice(_), Kind::Text) => None,

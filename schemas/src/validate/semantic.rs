@@ -1,4 +1,4 @@
-//! Rules that a JSON Schema cannot express: order, unique ids, references, totals.
+//! Rules that a JSON Schema cannot express: the order of ticks, unique ids, references and totals.
 
 use super::outline::{Outline, Totals, TrackOutline, side_chains};
 use super::{Violations, effects};
@@ -109,8 +109,8 @@ fn side_chain(
 /// Reports tracks in a cycle of outputs, sends and side-chains.
 fn output_cycles(outline: &Outline<'_>, found: &mut Violations) {
     let tracks = &outline.tracks;
-    // For each track the tracks that it feeds, directly or by a side-chain.
-    let mut fed: Vec<Vec<usize>> = tracks
+    // For each track, the tracks that it feeds through an output, a send or a side-chain.
+    let mut fed_tracks: Vec<Vec<usize>> = tracks
         .iter()
         .map(|track| {
             let targets = track.output.iter().chain(&track.sends);
@@ -120,44 +120,45 @@ fn output_cycles(outline: &Outline<'_>, found: &mut Violations) {
     for (index, track) in tracks.iter().enumerate() {
         for (_, source_id) in &track.side_chains {
             if let Some(&source) = outline.index_of.get(source_id) {
-                fed[source].push(index);
+                fed_tracks[source].push(index);
             }
         }
     }
-    // Removes tracks without remaining inputs; the remaining tracks include all cycles.
-    let mut fed_by = vec![0_usize; tracks.len()];
-    fed.iter().flatten().for_each(|&to| fed_by[to] += 1);
-    let mut ready: Vec<usize> = (0..tracks.len()).filter(|&index| fed_by[index] == 0).collect();
-    while let Some(index) = ready.pop() {
-        for &to in &fed[index] {
-            fed_by[to] -= 1;
-            if fed_by[to] == 0 {
-                ready.push(to);
+    // Repeatedly removes tracks without inputs. The remaining tracks include all cycles.
+    let mut input_counts = vec![0_usize; tracks.len()];
+    fed_tracks.iter().flatten().for_each(|&to| input_counts[to] += 1);
+    let mut without_inputs: Vec<usize> =
+        (0..tracks.len()).filter(|&index| input_counts[index] == 0).collect();
+    while let Some(index) = without_inputs.pop() {
+        for &to in &fed_tracks[index] {
+            input_counts[to] -= 1;
+            if input_counts[to] == 0 {
+                without_inputs.push(to);
             }
         }
     }
-    for index in (0..tracks.len()).filter(|&index| fed_by[index] > 0) {
+    for index in (0..tracks.len()).filter(|&index| input_counts[index] > 0) {
         if found.is_full() {
             return;
         }
-        if is_in_cycle(index, &fed) {
+        if is_in_cycle(index, &fed_tracks) {
             let detail = "the outputs, sends and side-chains of this track lead back to it";
             found.push(format!("/tracks/{index}"), detail);
         }
     }
 }
 
-/// Whether another track that `start` feeds, directly or not, feeds `start`. A track that refers to
-/// itself is reported elsewhere.
-fn is_in_cycle(start: usize, fed: &[Vec<usize>]) -> bool {
-    let mut seen = vec![false; fed.len()];
-    let mut next: Vec<usize> = fed[start].iter().copied().filter(|&to| to != start).collect();
+/// Whether the signal of track `start` leads back to it through another track. A track that feeds
+/// itself is reported by [`references`] and [`side_chain`].
+fn is_in_cycle(start: usize, fed_tracks: &[Vec<usize>]) -> bool {
+    let mut seen = vec![false; fed_tracks.len()];
+    let mut next: Vec<usize> = fed_tracks[start].iter().copied().filter(|&to| to != start).collect();
     while let Some(index) = next.pop() {
         if index == start {
             return true;
         }
         if !core::mem::replace(&mut seen[index], true) {
-            next.extend(&fed[index]);
+            next.extend(&fed_tracks[index]);
         }
     }
     false
@@ -175,10 +176,9 @@ fn totals(totals: &Totals, found: &mut Violations) {
             ),
         );
     }
-    for (name, total, limit) in [
-        ("effects", totals.effects, MAX_EFFECTS),
-        ("values of effects' parameters", totals.params, MAX_PARAMS),
-    ] {
+    for (name, total, limit) in
+        [("effects", totals.effects, MAX_EFFECTS), ("effect parameter values", totals.params, MAX_PARAMS)]
+    {
         if total > limit {
             found.push("/tracks", format!("the project has {total} {name} in all, and the limit is {limit}"));
         }
