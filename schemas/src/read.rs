@@ -4,8 +4,8 @@ use crate::json::{JsonText, Kind, ObjectWriter, View, push_list};
 use crate::project::Project;
 use crate::schema::{Rule, Schema};
 
-/// Reads a project without the fields that the schema does not define. Unknown fields therefore need
-/// no memory in the result.
+/// Reads a project without the fields that the schema does not define. Unknown fields therefore
+/// need no memory in the result.
 ///
 /// # Errors
 /// The document does not follow the schema.

@@ -28,7 +28,8 @@ use crate::project::{
 
 /// Controller numbers of data entry, most and least significant byte (MIDI 1.0).
 const DATA_ENTRY: [u8; 2] = [6, 38];
-/// Controller numbers that select a registered parameter, most and least significant byte (MIDI 1.0).
+/// Controller numbers that select a registered parameter, most and least significant byte (MIDI
+/// 1.0).
 const RPN: [u8; 2] = [101, 100];
 /// Controller numbers that select a non-registered parameter, most and least significant byte (MIDI
 /// 1.0).

@@ -1,8 +1,8 @@
 //! Upgrades documents of older versions.
 //!
-//! The upgrade works on JSON as text. Unknown fields therefore survive, and a document needs no more
-//! memory than its text. Every step is idempotent. The first step also runs on every save, because
-//! clients may continue to write the historical names.
+//! The upgrade works on JSON as text. Unknown fields therefore survive, and a document needs no
+//! more memory than its text. Every step is idempotent. The first step also runs on every save,
+//! because clients may continue to write the historical names.
 
 use std::borrow::Cow;
 
@@ -212,7 +212,8 @@ fn upgrade_source(out: &mut String, source: View<'_>, id: Option<&str>) {
     writer.end();
 }
 
-/// The file id under its current or its historical name. Null and the empty string count as missing.
+/// The file id under its current or its historical name. Null and the empty string count as
+/// missing.
 fn file_id(object: View<'_>) -> Option<View<'_>> {
     let id = |name| object.get(name).filter(|id| !is_missing(Some(*id)));
     id("server_file_id").or_else(|| id("serverFileId"))

@@ -15,7 +15,8 @@ const BANNER = `// Generated from json/project.schema.json by "npm run generate"
 export async function generate() {
   const schema = JSON.parse(await readFile(SCHEMA, "utf8"));
   return compile(schema, "Project", {
-    // A document may have fields that the schema does not define, but code that uses such a field is a type error.
+    // A document may have fields that the schema does not define, but code that uses such a field
+    // is a type error.
     additionalProperties: false,
     bannerComment: BANNER,
     ignoreMinAndMaxItems: true,

@@ -30,7 +30,8 @@ describe("project.schema.json", () => {
 
   it.each(examples("invalid"))("refuses %s unless only the service can", (path) => {
     const example = read(path) as InvalidExample;
-    // Examples with `semantic` break rules that a schema cannot express. Only the service checks them.
+    // Examples with `semantic` break rules that a schema cannot express. Only the service checks
+    // them.
     expect(validate(example.document)).toBe(example.semantic === true);
     if (example.semantic !== true) {
       const pointers = validate.errors?.map((error) => error.instancePath);

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-/// Prefixes of the environment variables with which cargo describes a package to its build script and
-/// tests.
+/// Prefixes of the environment variables with which cargo describes a package to its build script
+/// and tests.
 const PACKAGE_VARIABLE_PREFIXES: [&str; 6] =
     ["CARGO_PKG_", "CARGO_MANIFEST_", "CARGO_CRATE_", "CARGO_BIN_", "CARGO_TARGET_TMPDIR", "OUT_DIR"];
 
-/// Returns the path of a program of the workspace, built from the current sources with the features of
-/// the workspace.
+/// Returns the path of a program of the workspace, built from the current sources with the features
+/// of the workspace.
 ///
 /// # Panics
 ///
@@ -23,8 +23,8 @@ pub fn debug_binary(program: &str) -> PathBuf {
         cargo
             .args(["build", "--quiet", "--workspace", "--bin", program])
             .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/.."));
-        // Cargo sets variables of the test's package. If the build saw them, build scripts that read
-        // such variables would run again, and their dependents would be rebuilt.
+        // Cargo sets variables of the test's package. If the build saw them, build scripts that
+        // read such variables would run again, and their dependents would be rebuilt.
         for (name, _) in std::env::vars_os() {
             if name
                 .to_str()

@@ -17,12 +17,13 @@ const VELOCITY: u8 = 40;
 /// Lower limit of the treble, in hertz.
 const TREBLE_HZ: f64 = 4_000.0;
 
-/// Allowed difference in decibels. The measured differences of the two banks are 0.2 and 0.6, due to
-/// FluidSynth's filter and interpolation. With the default modulator of the SoundFont specification
-/// 2.04, section 8.4.2, the differences would be 8 and 11.
+/// Allowed difference in decibels. The measured differences of the two banks are 0.2 and 0.6, due
+/// to FluidSynth's filter and interpolation. With the default modulator of the SoundFont
+/// specification 2.04, section 8.4.2, the differences would be 8 and 11.
 const TOLERANCE_DB: f64 = 1.0;
 
-/// Returns a MIDI file with piano keys of four octaves, each for a second, without reverb and chorus.
+/// Returns a MIDI file with piano keys of four octaves, each for a second, without reverb and
+/// chorus.
 fn song() -> Vec<u8> {
     let event = |delta: u32, message: MidiMessage| TrackEvent {
         delta: u28::new(delta),
@@ -58,7 +59,8 @@ fn left_channel(path: &Path) -> Vec<f64> {
         .collect()
 }
 
-/// Filters a signal with a fourth-order Butterworth high-pass (Bristow-Johnson, "Audio EQ Cookbook").
+/// Filters a signal with a fourth-order Butterworth high-pass (Bristow-Johnson, "Audio EQ
+/// Cookbook").
 fn treble(signal: &[f64]) -> Vec<f64> {
     let angle = std::f64::consts::TAU * TREBLE_HZ / RATE_HZ;
     let mut filtered = signal.to_vec();

@@ -1,5 +1,5 @@
-//! Checks the files in `deploy/`. Each setting exists and has a valid value, and files that are copied
-//! or mounted exist. Images are not built here.
+//! Checks the files in `deploy/`. Each setting exists and has a valid value, and files that are
+//! copied or mounted exist. Images are not built here.
 
 use std::collections::BTreeMap;
 use std::fs;

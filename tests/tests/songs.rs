@@ -139,8 +139,8 @@ fn check_level_at_import(limited: &[String], song_count: usize) {
     );
 }
 
-/// Reads a lump of a WAD file. The directory of the file has the offset, the size and the name of each
-/// lump.
+/// Reads a lump of a WAD file. The directory of the file has the offset, the size and the name of
+/// each lump.
 fn lump(wad: &str, name: &str) -> Vec<u8> {
     let path = Path::new(WADS).join(wad);
     let bytes =
@@ -155,8 +155,8 @@ fn lump(wad: &str, name: &str) -> Vec<u8> {
     bytes[number(&entry[..])..][..number(&entry[4..])].to_vec()
 }
 
-/// The six songs are those of the 70 with the highest peaks: four with FluidR3 and two with TimGM6mb.
-/// The limiter would reduce any other song by 1 dB only if it were 1.2 dB louder.
+/// The six songs are those of the 70 with the highest peaks: four with FluidR3 and two with
+/// TimGM6mb. The limiter would reduce any other song by 1 dB only if it were 1.2 dB louder.
 #[test]
 fn the_limiter_reduces_95_percent_of_other_songs_by_at_most_1_db() {
     let folder = tempfile::tempdir().expect("a folder");

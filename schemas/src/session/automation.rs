@@ -38,8 +38,8 @@ impl Builder<'_> {
         compiled
     }
 
-    /// Reports only the first point of a lane that is out of range, because a lane may have thousands
-    /// of such points.
+    /// Reports only the first point of a lane that is out of range, because a lane may have
+    /// thousands of such points.
     fn report_out_of_range(&mut self, lane: &AutomationLane, range: [f64; 2], pointer: &str) {
         let reason = |point: &AutomationPoint| LeftOutReason::of_range(point.value, range);
         let first = lane.points.iter().enumerate().find_map(|(index, point)| Some((index, reason(point)?)));

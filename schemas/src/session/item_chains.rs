@@ -1,9 +1,9 @@
 //! Positions of audio items in the session and in their sources, exact to the frame.
 //!
 //! The start of an item is in ticks, and its position in the source is in frames of the file.
-//! Rounding each item separately would leave gaps between them. An item that continues another, such
-//! as the second half of a split item, is therefore positioned relative to the first item of the
-//! *chain*.
+//! Rounding each item separately would leave gaps between them. An item that continues another,
+//! such as the second half of a split item, is therefore positioned relative to the first item of
+//! the *chain*.
 
 use std::collections::BTreeMap;
 
@@ -129,8 +129,8 @@ impl Clock {
     }
 
     /// Maximum distance between the end of an item and the start of its continuation, in frames of
-    /// the session. It is the sum of five rounding errors: of two ticks, of two source positions, and
-    /// of the length between them.
+    /// the session. It is the sum of five rounding errors: of two ticks, of two source positions,
+    /// and of the length between them.
     fn max_gap_frames(&self, file_rate_hz: u32) -> u64 {
         let (rate_hz, file_rate_hz) = self.rates(file_rate_hz);
         ((2 * rate_hz + 3 * file_rate_hz) / (2 * file_rate_hz)) as u64

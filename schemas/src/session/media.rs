@@ -109,7 +109,8 @@ pub enum LeftOutReason {
 }
 
 impl LeftOutReason {
-    /// Returns the reason for a number outside `range`, which is clamped; `None` for a number inside.
+    /// Returns the reason for a number outside `range`, which is clamped; `None` for a number
+    /// inside.
     pub(super) fn of_range(value: f64, range: [f64; 2]) -> Option<Self> {
         let clamped = value.clamp(range[0], range[1]);
         (clamped != value).then_some(Self::OutOfRange { value, clamped, range })

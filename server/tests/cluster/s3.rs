@@ -63,9 +63,9 @@ fn soundfonts_in_a_bucket_are_playable_on_all() {
     soundfonts_are_shared(&first, &second);
 }
 
-/// Starts a proxy in front of the S3 service that pauses uploads of audio and SoundFonts. Returns the
-/// address of the proxy, a receiver that gets a message for each paused upload, and a sender whose
-/// messages let one upload continue.
+/// Starts a proxy in front of the S3 service that pauses uploads of audio and SoundFonts. Returns
+/// the address of the proxy, a receiver that gets a message for each paused upload, and a sender
+/// whose messages let one upload continue.
 fn proxy_that_pauses_uploads(endpoint: &str) -> (String, Receiver<()>, Sender<()>) {
     let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
     let url = format!("http://{}", listener.local_addr().expect("an address"));

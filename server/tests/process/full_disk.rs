@@ -1,5 +1,5 @@
-//! A full disk loses no stored data. Clients get an error, and the service works again when there is
-//! free space.
+//! A full disk loses no stored data. Clients get an error, and the service works again when there
+//! is free space.
 
 use std::process::Stdio;
 

@@ -113,7 +113,8 @@ fn decoders_end_when_their_callers_hang_up() {
     let folder = tempfile::tempdir().expect("a folder");
     let service = service(folder.path(), &[("small.sf3", sf3(&[silent(4_096, &[])], 1))], &[]);
     for round in 0..8 {
-        // Each file has 5 minutes of silence. The lengths differ, so the service knows none of the files.
+        // Each file has 5 minutes of silence. The lengths differ, so the service knows none of the
+        // files.
         let sound = form("silence.ogg", &silent((1 << 24) - (round << 13), &[]));
         hang_up(&service, "/api/v1/audio/upload", "multipart/form-data; boundary=b", &sound);
         let decoders = children(service.id());

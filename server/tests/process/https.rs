@@ -113,8 +113,8 @@ fn a_stalled_http2_download_is_closed() {
     let client = installation.client();
     let answer = installation.get(&client, &service, &url).expect("an answer");
     assert_eq!((answer.status().as_u16(), answer.version()), (200, Version::HTTP_2));
-    // The client does not read the answer, so HTTP/2 flow control stops it. The service has no other
-    // connection.
+    // The client does not read the answer, so HTTP/2 flow control stops it. The service has no
+    // other connection.
     wait_until_closed(&service, client_port_to(service.address.port()));
     drop((answer, client));
 }

@@ -18,8 +18,8 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// Starts nginx in `folder` with the server block `server`. `LISTEN` in the block is replaced by
-    /// the address of nginx.
+    /// Starts nginx in `folder` with the server block `server`. `LISTEN` in the block is replaced
+    /// by the address of nginx.
     pub(crate) fn start(folder: &Path, server: &str) -> Self {
         // No other program uses the port on this loopback address.
         static STARTED: AtomicU8 = AtomicU8::new(100);

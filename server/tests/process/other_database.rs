@@ -65,7 +65,8 @@ fn assert_has_the_recording(storage: &Path, file: &str) {
     assert_eq!(service.send("GET", file, &[], &[]).expect("an answer").status, 200);
     let catalog = service.expect(200, "GET", "/api/v1/plugins/soundfonts/catalog", &[], &Value::Null);
     assert!(catalog.to_string().contains("\"own\""), "{catalog}");
-    // A clean stop removes the database's log, which must not apply to another database at this path.
+    // A clean stop removes the database's log, which must not apply to another database at this
+    // path.
     assert!(service.stop().0.success());
 }
 

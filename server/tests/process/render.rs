@@ -53,7 +53,8 @@ fn the_command_and_the_service_render_the_same_samples() {
     std::os::unix::fs::symlink(BANK, sounds.join("TimGM6mb.sf2")).expect("links");
     let settings = [("SF_SOUNDFONT_DIRS", sounds.to_str().expect("UTF-8"))];
     let service = Service::start(&folder.path().join("storage"), &settings);
-    // The first song has a tempo change and an endless note, the second a pitch bend; the third is short.
+    // The first song has a tempo change and an endless note, the second a pitch bend; the third is
+    // short.
     for (song, rate, depth) in [
         ("chuggachugga.mid", 48_000, "pcm16"),
         ("coconut_run2.mid", 44_100, "float32"),
@@ -123,7 +124,8 @@ fn the_command_renders_a_project_and_prints_progress_and_receipt() {
 #[test]
 fn a_song_of_two_hundred_thousand_controllers_is_rendered() {
     let folder = tempfile::tempdir().expect("a folder");
-    // The song has 16,384 ticks to a quarter note, and one note of six seconds that fades in and out.
+    // The song has 16,384 ticks to a quarter note, and one note of six seconds that fades in and
+    // out.
     let mut track = vec![0, 0x90, 60, 100];
     track.extend((0..200_000_u32).flat_map(|n| [1, 0xb0, 11, (n / 64 % 128) as u8]));
     track.extend([0, 0x80, 60, 0, 0, 0xff, 0x2f, 0]);
@@ -388,8 +390,8 @@ const SAMPLE_MODES: u16 = 54;
 /// Number of ticks in a second of a file from [`midi`].
 const SECOND_TICKS: u16 = 960;
 
-/// Returns a MIDI file with one track and 480 ticks to a quarter note, at 120 beats per minute. Each
-/// event has a delta time in ticks.
+/// Returns a MIDI file with one track and 480 ticks to a quarter note, at 120 beats per minute.
+/// Each event has a delta time in ticks.
 fn midi(events: &[(u16, [u8; 3])]) -> Vec<u8> {
     let mut track = Vec::new();
     for (ticks, bytes) in events {

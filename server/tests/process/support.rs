@@ -86,7 +86,8 @@ impl Service {
         self.child.wait().expect("ends");
     }
 
-    /// Sends SIGTERM and waits until the service has ended. Returns the exit status and the duration.
+    /// Sends SIGTERM and waits until the service has ended. Returns the exit status and the
+    /// duration.
     pub(crate) fn stop(mut self) -> (ExitStatus, Duration) {
         let begun = Instant::now();
         self.signal("TERM");

@@ -35,8 +35,8 @@ fn kill_delay(round: usize) -> Duration {
     Duration::from_micros((round as u64 * 7_919) % 60_000)
 }
 
-/// Whether there is another round. A busy machine may need more than `min_rounds` until a save and an
-/// upload are acknowledged.
+/// Whether there is another round. A busy machine may need more than `min_rounds` until a save and
+/// an upload are acknowledged.
 fn continues(rounds: usize, min_rounds: usize, ledger: &Ledger) -> bool {
     rounds < min_rounds || (!ledger.has_acknowledged() && rounds < 20 * min_rounds)
 }

@@ -57,11 +57,11 @@ impl Imports {
             .is_some_and(|(name, module)| self.exported.contains_key(&(module.to_vec(), name.clone())))
     }
 
-    /// Returns the modules that each module imports from. An import counts for the module whose file
-    /// defines the item.
+    /// Returns the modules that each module imports from. An import counts for the module whose
+    /// file defines the item.
     ///
-    /// Imports from modules below a module are not counted, because a folder's module re-exports them.
-    /// The modules in `roots` are not counted either, because they assemble the crate.
+    /// Imports from modules below a module are not counted, because a folder's module re-exports
+    /// them. The modules in `roots` are not counted either, because they assemble the crate.
     pub(crate) fn edges(
         &self,
         sources: &Sources,
@@ -113,8 +113,8 @@ fn from_root(sources: &Sources, module: &[String], path: &[String]) -> Option<Ve
     }
 }
 
-/// Returns the trees of the `use` declarations, each with whether it is a `pub use`, and the remaining
-/// code.
+/// Returns the trees of the `use` declarations, each with whether it is a `pub use`, and the
+/// remaining code.
 fn use_declarations(code: &str) -> (Vec<(String, bool)>, String) {
     let (mut declarations, mut remaining) = (Vec::new(), String::new());
     let mut code = code;

@@ -50,8 +50,8 @@ fn slices_use_only_exports_of_others() {
     assert_eq!(found, [""; 0], "a slice uses an item that the `mod.rs` of another slice does not export");
 }
 
-/// Returns the imports between top-level modules. A use of another slice's service in the state counts
-/// as an import.
+/// Returns the imports between top-level modules. A use of another slice's service in the state
+/// counts as an import.
 fn between_slices(sources: &Sources, imports: &Imports) -> Edges<String> {
     let services = services(sources, imports);
     let mut edges: Edges<String> = Edges::new();
