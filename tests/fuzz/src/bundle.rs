@@ -32,8 +32,8 @@ const PROJECT_MAX_BYTES: u64 = 256 << 10;
 /// Maximum bytes of a recording in this target.
 const SOUND_MAX_BYTES: u64 = 1 << 20;
 
-/// Maximum bytes that are read to open an archive: twice the limit of an archive's directory,
-/// because the directory is read once and each entry is then found.
+/// Maximum bytes that are read to open an archive and to find its entries: twice
+/// `DIRECTORY_MAX_BYTES` of [`archive`].
 const OPENING_MAX_BYTES: u64 = 2 * 8 * 1024 * 1024;
 
 /// Returns the maximum memory of opening an archive.
