@@ -1,4 +1,4 @@
-/** A song that needs more memory than a page has. */
+/** A song that needs more memory than a page may use. */
 import { openDemo } from '../support/demo';
 import { expect, test } from '../support/service';
 
