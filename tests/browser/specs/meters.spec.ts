@@ -37,7 +37,7 @@ function columns(canvas: HTMLCanvasElement): number[] {
 }
 
 /**
- * Lets the page open the demo song at a multiple of its tempo, so that a test can play the whole song.
+ * Lets the page open the demo song at a multiple of its tempo, so that a test can play all of it.
  * Returns the faster song.
  */
 async function speedUp(page: Page, service: Service, tempoFactor: number): Promise<Song> {

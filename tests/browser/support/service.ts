@@ -37,8 +37,8 @@ async function addressOf(child: ChildProcess): Promise<{ address: URL; greeting:
 }
 
 /**
- * Starts a service with a new storage folder. `wrapperCommand` is a command that runs the program, such as a
- * command that enters a namespace.
+ * Starts a service with a new storage folder. `wrapperCommand` is a command that runs the program,
+ * such as a command that enters a namespace.
  */
 export async function startService(settings: Record<string, string>, wrapperCommand: string[] = []): Promise<RunningService> {
   const storage = mkdtempSync(join(tmpdir(), 'songfoundry-browser-'));
