@@ -117,7 +117,7 @@ impl Serialize for JsonText {
     }
 }
 
-/// Reads the string that [`Serialize`] writes; any other value is read as JSON.
+/// Reads the string that [`Serialize`] writes. An object or a list is read as JSON itself.
 impl<'de> Deserialize<'de> for JsonText {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct StringOrJson;

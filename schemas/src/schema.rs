@@ -123,7 +123,7 @@ impl Rule {
     }
 }
 
-/// Whether a value equals one of the schema's; numbers are compared by value.
+/// Whether a value of a document equals a value of the schema. Numbers are compared by value.
 pub(crate) fn equals(view: View<'_>, value: &Value) -> bool {
     match value {
         Value::String(text) => view.is_text(text),

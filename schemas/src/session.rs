@@ -1,5 +1,5 @@
 //! Compiles a project to a session: ticks become frames, decibels become gains, and notes and
-//! controls become one list of events for each track.
+//! controls become a list of events for each track.
 //!
 //! A session has the project's tracks in the project's order. Plugins and unknown fields are left
 //! out; [`compile`] reports what was left out.

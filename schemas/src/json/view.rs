@@ -110,7 +110,7 @@ impl<'t> View<'t> {
         self.parts(Kind::List).map(View)
     }
 
-    /// The value of a field of an object, the last one if the name occurs several times.
+    /// The value of a field of an object. If the name occurs several times, it is the last value.
     #[must_use]
     pub fn get(self, name: &str) -> Option<View<'t>> {
         self.fields().filter(|(key, _)| key.is(name)).map(|(_, value)| value).last()

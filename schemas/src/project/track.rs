@@ -130,7 +130,7 @@ pub struct SoundFontEngine {
     /// Id of the bank in the catalogue; `None` for the service's default bank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soundfont_id: Option<String>,
-    /// SoundFont bank number, 0 to 128; 128 holds drum kits.
+    /// SoundFont bank number, 0 to 128. Bank 128 has the drum kits.
     #[serde(deserialize_with = "whole")]
     pub bank: u8,
     /// Program, 0 to 127.

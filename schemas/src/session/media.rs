@@ -46,7 +46,7 @@ pub struct LeftOut {
 /// The reason why a part of a project is missing from its session, or was changed in it.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum LeftOutReason {
-    /// A plugin, which the engine cannot run.
+    /// A plugin. The engine cannot run plugins.
     #[error("the engine cannot run plugins")]
     Plugin,
     /// A built-in effect that this version does not have.
@@ -74,7 +74,8 @@ pub enum LeftOutReason {
         /// Minimum and maximum.
         range: [f64; 2],
     },
-    /// An effect with the id of an earlier one; automation could not distinguish them.
+    /// An effect with the id of an earlier effect. Automation could not distinguish the two
+    /// effects.
     #[error("an earlier effect has the same id \"{id}\"; ids must be unique")]
     DuplicateId {
         /// The id.

@@ -6,7 +6,7 @@ use dsp_core::session::{Event, Session, Track};
 
 /// Controller numbers of bank select, most and least significant byte (MIDI 1.0).
 const BANK_SELECT: [u8; 2] = [0, 32];
-/// Number of the bank that holds drum kits (SF2.04, section 7.2).
+/// Number of the bank with the drum kits (SoundFont 2.04, section 7.2).
 const DRUM_BANK: u16 = 128;
 
 /// Returns the bank and program numbers that the tracks of a bank slot can request, in ascending

@@ -136,7 +136,7 @@ fn a_backup_of_a_running_service_is_complete_after_a_total_loss() {
     let project = json!({ "project": song("rendered") });
     let render = service.expect(200, "POST", "/api/v1/plugins/render", &[], &project);
 
-    // Other clients keep working during the backup.
+    // Another client saves and uploads during the backup.
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         scope.spawn(|| {

@@ -109,7 +109,7 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         let current = revisions["items"][0]["revision"].as_i64().expect("a revision");
         let (last, last_name) = written.acknowledged;
-        // The newest revision is the last acknowledged save, or the one in flight.
+        // The newest revision is the last acknowledged save, or the save in flight.
         let (expected, name) =
             if current == last { (last, last_name) } else { (last + 1, written.attempted) };
         assert_eq!(current, expected, "round {round}");

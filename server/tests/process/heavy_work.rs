@@ -102,7 +102,7 @@ fn renders_end_when_their_callers_hang_up() {
     for round in 0..60 {
         hang_up(&service, "/api/v1/plugins/soundfont-render", "application/json", body.as_bytes());
         let threads = status_field(service.id(), "Threads:");
-        assert!(threads <= limit, "{threads} threads after {round} abandoned renders");
+        assert!(threads <= limit, "{threads} threads after {round} abandoned renders; the limit is {limit}");
     }
     let answer = render(&service, "small");
     assert_eq!(answer.status, 200, "{}", answer.body);
@@ -154,7 +154,10 @@ fn wait_for_threads(service: &Service, limit: u64) {
         if threads <= limit {
             return;
         }
-        assert!(begun.elapsed() < std::time::Duration::from_secs(60), "{threads} threads for slow uploads");
+        assert!(
+            begun.elapsed() < std::time::Duration::from_secs(60),
+            "{threads} threads for slow uploads; the limit is {limit}"
+        );
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }
@@ -319,7 +322,7 @@ fn concurrent_renders_prepare_a_bank_once() {
 fn codebooks_that_are_slow_to_build_are_refused() {
     let folder = tempfile::tempdir().expect("a folder");
     let slow = sf3(&vec![silent(4_096, &[19, 18, 17]); 40], 1);
-    assert!(slow.len() < 20_000, "{} bytes", slow.len());
+    assert!(slow.len() < 20_000, "the bank has {} bytes", slow.len());
     let service = service(folder.path(), &[("slow.sf3", slow)], &[]);
     let before = cpu_secs(service.id());
     assert_eq!(render(&service, "slow").status, 200);
@@ -380,7 +383,7 @@ fn a_bank_whose_instruments_share_their_zones_needs_little_memory() {
     // Every second instrument has all zones: 100 times 65,000 zones of about 150 bytes each.
     tables.instruments = (0..200).map(|number| if number % 2 == 0 { 0 } else { ZONES }).collect();
     let bank = tables.bytes();
-    assert!(bank.len() < 600_000, "{} bytes", bank.len());
+    assert!(bank.len() < 600_000, "the bank has {} bytes", bank.len());
 
     let folder = tempfile::tempdir().expect("a folder");
     let service = Service::start(&folder.path().join("storage"), &[]);

@@ -138,7 +138,11 @@ fn unread_http2_answers_share_the_memory_of_the_openapi_document() {
         }
     }
     let used_kib = status_kib(service.id(), "VmHWM:") - before_kib;
-    assert!(used_kib < 128 * 1024, "{used_kib} KiB for {} answers", unread.len());
+    assert!(
+        used_kib < 128 * 1024,
+        "{used_kib} KiB of memory for {} answers; the limit is 128 MiB",
+        unread.len()
+    );
 }
 
 #[test]
@@ -173,7 +177,7 @@ fn log_ins_whose_bodies_do_not_arrive_by_http2_occupy_little_memory() {
         assert_eq!(status, 503);
     }
     let used_kib = status_kib(service.id(), "VmHWM:") - before_kib;
-    assert!(used_kib < 32 * 1024, "{used_kib} KiB");
+    assert!(used_kib < 32 * 1024, "{used_kib} KiB of memory; the limit is 32 MiB");
 }
 
 /// Returns the client's port of the only connection to `port` (proc(5), `/proc/net/tcp`).

@@ -82,7 +82,7 @@ fn cases() -> Vec<Case> {
     let nested_list = format!("{}{},", "[".repeat(100), "]".repeat(100));
     let inflated = repeated(&format!("{ITEM}\"notes\":["), "{},", "]}]}]}", 2_400_000);
     let archive = zipped(&inflated);
-    assert!(archive.len() < 20_000, "{} bytes", archive.len());
+    assert!(archive.len() < 20_000, "the archive has {} bytes", archive.len());
     vec![
         case(
             "preset",
@@ -226,9 +226,9 @@ fn hostile_json_needs_at_most_ten_times_its_size() {
             over_limit.push(name);
         }
     }
-    assert!(over_limit.is_empty(), "{over_limit:?}");
+    assert!(over_limit.is_empty(), "requests that need too much memory: {over_limit:?}");
     let kept_kib = status_kib(&service, "VmRSS") - at_start_kib;
-    assert!(kept_kib <= KEPT_KIB, "{kept_kib} KiB are kept after the requests");
+    assert!(kept_kib <= KEPT_KIB, "{kept_kib} KiB are kept after the requests; the limit is {KEPT_KIB} KiB");
 }
 
 #[test]
@@ -249,7 +249,7 @@ fn eight_concurrent_hostile_projects_need_no_more_memory_each() {
     let used_kib = status_kib(&service, "VmHWM") - before_kib;
     let allowed_kib = BASE_KIB + 8 * MEMORY_FACTOR * body.len() as u64 / 1024;
     println!("{used_kib} KiB of memory; the limit is {allowed_kib} KiB");
-    assert!(used_kib <= allowed_kib, "{used_kib} KiB");
+    assert!(used_kib <= allowed_kib, "{used_kib} KiB of memory; the limit is {allowed_kib} KiB");
 }
 
 #[test]
@@ -284,7 +284,7 @@ fn a_frozen_track_needs_at_most_ten_times_its_size() {
             "{name}: {} KB, {used_kib} KiB of memory above {before_kib} KiB; the limit is {allowed_kib} KiB",
             body.len() / 1000
         );
-        assert!(used_kib <= allowed_kib, "{name}: {used_kib} KiB");
+        assert!(used_kib <= allowed_kib, "{name}: {used_kib} KiB of memory; the limit is {allowed_kib} KiB");
         let task_answer: serde_json::Value = serde_json::from_str(&task_answer.body).expect("JSON");
         let (track, warnings) = (&task_answer["result"]["track"], &task_answer["result"]["warnings"]);
         assert_eq!((&track["kind"], &track["volume_db"]), (&json!("audio"), &json!(-3)));
@@ -338,5 +338,5 @@ fn concurrent_midi_imports_need_a_bounded_amount_of_memory() {
     });
     let used_kib = status_kib(&service, "VmHWM") - before_kib;
     println!("{used_kib} KiB for {FILES} MIDI files of {} KB", file.len() / 1000);
-    assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB");
+    assert!(used_kib <= ALLOWED_KIB, "{used_kib} KiB of memory; the limit is {ALLOWED_KIB} KiB");
 }

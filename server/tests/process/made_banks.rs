@@ -1,4 +1,4 @@
-//! Generated SoundFont banks: small playable ones, and tiny ones that need much time or memory.
+//! Generated SoundFont banks: small playable banks, and tiny banks that need much time or memory.
 
 #[expect(unused_imports, reason = "the tests of dsp-core use the other items")]
 #[path = "../../../dsp-core/tests/maker/mod.rs"]

@@ -217,7 +217,7 @@ fn slow_readers_of_a_page_file_share_its_memory() {
         client.read_exact(&mut [0; 1]).expect("the answer has begun");
     }
     let used_kib = status_kib(service.id(), "VmHWM:") - before_kib;
-    assert!(used_kib < 150 * 1024, "{used_kib} KiB for {CLIENTS} clients");
+    assert!(used_kib < 150 * 1024, "{used_kib} KiB of memory for {CLIENTS} clients; the limit is 150 MiB");
 }
 
 /// Uploads a recording that is larger than the buffers of a socket, and returns its URL.

@@ -70,7 +70,7 @@ fn a_privileged_port_is_refused_with_the_reason() {
     let folder = tempfile::tempdir().expect("a folder");
     let program = env!("CARGO_BIN_EXE_songfoundry");
     let plain = songfoundry(&folder.path().join("storage"));
-    // Root drops the right to use low ports; other users do not have it.
+    // Root drops the right to use ports below 1024. Other users do not have this right.
     let mut command = match std::fs::metadata("/proc/self").expect("this process").uid() == 0 {
         true => {
             let mut setpriv = std::process::Command::new("setpriv");

@@ -100,7 +100,7 @@ impl Service {
         panic!("the service does not end within 20 s after SIGTERM");
     }
 
-    /// Takes standard error, if it was piped.
+    /// Returns the standard error of the service, which must be piped.
     pub(crate) fn take_stderr(&mut self) -> impl std::io::Read + use<> {
         self.child.stderr.take().expect("piped")
     }

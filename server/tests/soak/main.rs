@@ -2,7 +2,7 @@
 //!
 //! `scripts/soak` runs 1,000 kills and 100 power cuts while songs are saved and recordings
 //! uploaded. `SOAK_PERCENT` selects a percentage of them. A power cut is a kill after which the
-//! folder holds only synced data (`tests/power-cut`).
+//! folder contains only synced data (`tests/power-cut`).
 
 #[path = "../process/database.rs"]
 mod database;

@@ -131,7 +131,7 @@ fn begin(service: &Service, number: usize) -> Option<PartialUpload> {
     Some(PartialUpload { path: location.expect("a location").1.to_owned(), number, offset_bytes: 0 })
 }
 
-/// Sends the next part; returns false if there is none or the service is gone.
+/// Sends the next part. Returns `false` if there is no further part or the service is gone.
 fn send_part(service: &Service, upload: &mut PartialUpload) -> bool {
     let (whole, from) = (wav(upload.number), upload.offset_bytes);
     let part = &whole[from..whole.len().min(from + PART_BYTES)];

@@ -1,4 +1,4 @@
-//! A module that forks a copy of its process, which keeps all open handles, and ends the original.
+//! A module that forks its process and ends the original process. The copy keeps all open handles.
 #![expect(unsafe_code, reason = "the function of the C library that copies a process")]
 
 unsafe extern "C" {

@@ -48,7 +48,7 @@ impl Disk {
     /// Records a folder with all its contents.
     ///
     /// # Errors
-    /// The same as of [`Self::sync`].
+    /// The same errors as those of [`Self::sync`].
     pub fn sync_all(&self, folder: &Path) -> io::Result<()> {
         self.sync(folder)?;
         for entry in fs::read_dir(folder)? {

@@ -39,7 +39,7 @@ fn sync_or_abort(descriptor: c_int) -> c_int {
 
 fn sync(descriptor: c_int) -> io::Result<()> {
     let (Some(folder), Some(image)) = (env::var_os(FOLDER), env::var_os(IMAGE)) else { return Ok(()) };
-    // The link points to the file itself, whatever its current name.
+    // The link points to the file even if the file was renamed.
     let descriptor_path = PathBuf::from(format!("/proc/self/fd/{descriptor}"));
     if !fs::read_link(&descriptor_path)?.starts_with(folder) {
         return Ok(());

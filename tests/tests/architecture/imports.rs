@@ -1,4 +1,4 @@
-//! Imports between the modules of a crate: `use` declarations, and paths in the code.
+//! Finds the imports between the modules of a crate: `use` declarations, and paths in the code.
 
 use std::collections::{BTreeMap, BTreeSet};
 

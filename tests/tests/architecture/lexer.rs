@@ -36,7 +36,7 @@ pub(crate) fn separate(source: &str) -> Parts {
 /// A token of a source file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Token<'s> {
-    /// One character or one word.
+    /// A word, or a single character of another kind.
     Code(&'s str),
     /// The content of a string literal.
     Literal(&'s str),

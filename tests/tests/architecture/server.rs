@@ -17,7 +17,7 @@ const SERVICES: &str = "pub struct Services {";
 const STATEMENTS: &[&str] =
     &["SELECT ", "INSERT INTO ", "UPDATE ", "DELETE FROM ", "WITH ", "CREATE ", "ALTER ", "DROP ", "PRAGMA "];
 
-/// Functions of `sqlx` that take a statement.
+/// Functions and types of `sqlx` that run an SQL statement.
 const QUERIES: &[&str] = &["sqlx::query", "sqlx::raw_sql", "QueryBuilder"];
 
 fn folder() -> PathBuf {

@@ -1,4 +1,4 @@
-//! The source files of a crate, as modules.
+//! Reads the source files of a crate as modules.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

@@ -1,4 +1,4 @@
-//! The same session gives identical samples, however it is rendered.
+//! All methods to render a session give identical samples.
 //!
 //! [`songs`] are twenty MIDI files. [`projects`] are generated documents with all kinds of effects,
 //! all routes through the mixer, automation and recorded audio. The SHA-256 of the samples of a

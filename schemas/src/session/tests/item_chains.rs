@@ -1,4 +1,4 @@
-//! Audio items that continue each other.
+//! Tests of audio items that continue each other, such as the halves of a split item.
 
 use dsp_core::session::Clip;
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Effects, routes, automation and audio of a project.
+//! Tests of compiling the effects, routes, automation and audio of a project.
 
 use dsp_core::effects::effect_kind;
 use dsp_core::session::{AutomationTarget, Clip, Curve, SendSettings, TempoChange};
