@@ -36,13 +36,14 @@ pub struct Violation {
 /// # Errors
 /// At most [`MAX_VIOLATIONS`] violations, in the order of the document.
 pub fn validate(document: &JsonText) -> Result<(), Vec<Violation>> {
-    let mut check = Check { schema: Schema::project(), pointer: String::new(), found: Violations::default() };
+    let mut check =
+        Check { schema: Schema::project(), pointer: String::new(), violations: Violations::default() };
     check.value(document.view(), check.schema.root());
-    let mut found = check.found;
-    if found.is_empty() {
-        semantic::find(document.view(), &mut found);
+    let mut violations = check.violations;
+    if violations.is_empty() {
+        semantic::find(document.view(), &mut violations);
     }
-    if found.is_empty() { Ok(()) } else { Err(found.0) }
+    if violations.is_empty() { Ok(()) } else { Err(violations.0) }
 }
 
 /// The first violations of a document.
@@ -70,12 +71,12 @@ struct Check {
     schema: &'static Schema,
     /// Pointer to the value that is checked.
     pointer: String,
-    found: Violations,
+    violations: Violations,
 }
 
 impl Check {
     fn value(&mut self, view: View<'_>, rule: &Rule) {
-        if self.found.is_full() {
+        if self.violations.is_full() {
             return;
         }
         if !rule.one_of.is_empty() {
@@ -99,7 +100,7 @@ impl Check {
     }
 
     fn report(&mut self, detail: String) {
-        self.found.push(self.pointer.as_str(), detail);
+        self.violations.push(self.pointer.as_str(), detail);
     }
 
     fn allows(view: View<'_>, rule: &Rule) -> bool {
@@ -168,7 +169,7 @@ impl Check {
         let Some(items) = rule.items else { return };
         let items = self.schema.rule(items);
         for (index, entry) in view.entries().enumerate() {
-            if self.found.is_full() {
+            if self.violations.is_full() {
                 return;
             }
             self.within(&index.to_string(), |check| check.value(entry, items));
@@ -195,7 +196,7 @@ impl Check {
             }
         }
         for (key, field) in view.fields() {
-            if self.found.is_full() {
+            if self.violations.is_full() {
                 return;
             }
             let known = rule.property(key.raw_name()).map(|(_, index)| index);

@@ -27,10 +27,10 @@ fn assert_accepted(settings: &BTreeMap<String, String>) {
     for key in settings.keys() {
         assert!(SETTINGS.iter().any(|row| row.key == key), "{key} is not a setting");
     }
-    let mut all = settings.clone();
+    let mut complete_settings = settings.clone();
     // In an image, the platform has no default storage folder.
-    all.entry("SF_STORAGE_DIR".to_owned()).or_insert("/data".to_owned());
-    Config::load(&Source::from_pairs(all)).unwrap_or_else(|error| panic!("{error}"));
+    complete_settings.entry("SF_STORAGE_DIR".to_owned()).or_insert("/data".to_owned());
+    Config::load(&Source::from_pairs(complete_settings)).unwrap_or_else(|error| panic!("{error}"));
 }
 
 /// Replaces each placeholder `${NAME:?description}` by a value.
@@ -55,16 +55,16 @@ fn compose() -> Yaml {
 
 /// Returns the pairs of a YAML mapping, including the pairs of merged mappings.
 fn pairs(mapping: &Yaml) -> BTreeMap<String, Yaml> {
-    let mut found = BTreeMap::new();
+    let mut pairs_found = BTreeMap::new();
     for (key, value) in mapping.as_hash().expect("a mapping") {
         match key.as_str().expect("a name") {
-            "<<" => found.extend(pairs(value)),
+            "<<" => pairs_found.extend(pairs(value)),
             key => {
-                found.insert(key.to_owned(), value.clone());
+                pairs_found.insert(key.to_owned(), value.clone());
             }
         }
     }
-    found
+    pairs_found
 }
 
 /// Returns the settings of the image.

@@ -9,17 +9,17 @@ use crate::json::{Kind, View};
 ///
 /// Unknown effects, unknown parameters and values out of range are allowed, because documents of
 /// other versions must load.
-pub(super) fn find(owner: View<'_>, pointer: &str, found: &mut Violations) {
+pub(super) fn find(owner: View<'_>, pointer: &str, violations: &mut Violations) {
     for (index, effect) in owner.list("effects").enumerate() {
         if !effect.get("type").is_some_and(|kind| kind.is_text("builtin")) {
             continue;
         }
         let Some(kind) = effect.text("name").and_then(|name| effect_kind(&name)) else { continue };
-        parameters(effect, kind, &format!("{pointer}/effects/{index}"), found);
+        parameters(effect, kind, &format!("{pointer}/effects/{index}"), violations);
     }
 }
 
-fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Violations) {
+fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, violations: &mut Violations) {
     let Some(params) = effect.get("params") else { return };
     for (key, value) in params.fields() {
         let Some(parameter_index) = kind.parameter_index(key.raw_name()) else { continue };
@@ -30,7 +30,7 @@ fn parameters(effect: View<'_>, kind: &EffectKind, pointer: &str, found: &mut Vi
                 message::excerpt(value),
                 parameter.id
             );
-            found.push(format!("{pointer}/params/{}", pointer_part(key)), detail);
+            violations.push(format!("{pointer}/params/{}", pointer_part(key)), detail);
         }
     }
 }

@@ -16,9 +16,10 @@ fn check(change: impl FnOnce(&mut Value), expected: &[(&str, &str)]) {
         ]
     });
     change(&mut document);
-    let found = validate(&JsonText::of_value(&document)).err().unwrap_or_default();
-    let found: Vec<(&str, &str)> = found.iter().map(|v| (v.pointer.as_str(), v.detail.as_str())).collect();
-    assert_eq!(found, expected);
+    let violations = validate(&JsonText::of_value(&document)).err().unwrap_or_default();
+    let violations: Vec<(&str, &str)> =
+        violations.iter().map(|v| (v.pointer.as_str(), v.detail.as_str())).collect();
+    assert_eq!(violations, expected);
 }
 
 #[test]
@@ -150,9 +151,10 @@ fn totals_are_limited() {
         json!({"tracks": [{"id": "a", "items": [items[0]]}, {"id": "b", "items": [items[1]]}]})
     };
     let violations = |notes, controls| {
-        let (document, mut found) = (JsonText::of_value(&document(notes, controls)), Violations::default());
-        semantic::find(document.view(), &mut found);
-        found.0
+        let (document, mut violations) =
+            (JsonText::of_value(&document(notes, controls)), Violations::default());
+        semantic::find(document.view(), &mut violations);
+        violations.0
     };
     for (notes, controls) in [(250_000, 150_000), (362_500, 0), (0, 483_333), (1_000, 400_000)] {
         assert_eq!(violations(notes, controls), [], "{notes} and {controls}");
@@ -279,12 +281,12 @@ fn a_project_has_a_thousand_effects_at_most() {
 
 #[test]
 fn a_repeated_field_is_refused_and_long_names_are_truncated() {
-    let found = |text: &str| validate(&JsonText::read(text.as_bytes()).unwrap()).unwrap_err();
-    let twice = found(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
+    let violations_of = |text: &str| validate(&JsonText::read(text.as_bytes()).unwrap()).unwrap_err();
+    let twice = violations_of(r#"{"schema_version":1,"project_id":"p","tracks":[],"x":1,"x":2,"tracks":[]}"#);
     assert_eq!((twice.len(), twice[0].pointer.as_str()), (1, "/tracks"));
     assert_eq!(twice[0].detail, "the field \"tracks\" occurs twice");
     let name = "n".repeat(100_000);
-    let long = found(&format!(
+    let long = violations_of(&format!(
         r#"{{"schema_version":1,"project_id":"p","tracks":[],"master":{{"effects":[
             {{"id":"e","type":"vst3","plugin_id":"x","params":{{"{name}":null}}}}]}}}}"#
     ));
@@ -308,11 +310,19 @@ fn an_independent_validator_agrees() {
             let mut changed = document.clone();
             *changed.pointer_mut(pointer).unwrap() = replacement.clone();
             let text = JsonText::of_value(&changed);
-            let mut check =
-                Check { schema: Schema::project(), pointer: String::new(), found: Violations::default() };
+            let mut check = Check {
+                schema: Schema::project(),
+                pointer: String::new(),
+                violations: Violations::default(),
+            };
             check.value(text.view(), check.schema.root());
             let expected = independent.is_valid(&changed);
-            assert_eq!(check.found.is_empty(), expected, "{replacement} at {pointer}: {:?}", check.found.0);
+            assert_eq!(
+                check.violations.is_empty(),
+                expected,
+                "{replacement} at {pointer}: {:?}",
+                check.violations.0
+            );
             if expected { valid += 1 } else { invalid += 1 }
         }
     }

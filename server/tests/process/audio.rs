@@ -129,8 +129,8 @@ fn an_upload_survives_signals_to_its_decoder() {
     let bytes = wav(40_000_000, 0);
     let length = bytes.len().to_string();
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", length.as_str())];
-    let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&begun, "location").to_owned();
+    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&created, "location").to_owned();
     let sent = service.send("PATCH", &path, &tus("0"), &bytes).expect("an answer");
     assert_eq!(sent.status, 204, "{}", sent.body);
     let first = next_decoder(&service, None);
@@ -160,8 +160,8 @@ fn the_decode_command_fails_without_a_job() {
 }
 
 fn tus(offset: &str) -> [(&str, &str); 3] {
-    let kind = ("Content-Type", "application/offset+octet-stream");
-    [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), kind]
+    let content_type = ("Content-Type", "application/offset+octet-stream");
+    [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), content_type]
 }
 
 fn header<'a>(answer: &'a Answer, name: &str) -> &'a str {
@@ -193,8 +193,8 @@ fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
     let bytes = wav(48_000, 1);
     let length = bytes.len().to_string();
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", length.as_str())];
-    let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&begun, "location").to_owned();
+    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&created, "location").to_owned();
     // The quota is enough for the file, but not for its decoded copy.
     service.expect(200, "PATCH", &account, &[], &json!({ "audio_quota_bytes": 150_000 }));
     let task =
@@ -209,8 +209,8 @@ fn an_upload_that_the_quota_stopped_keeps_its_bytes() {
     assert_eq!((&task["state"], &task["result"]["frames"]), (&json!("succeeded"), &json!(48_000)), "{task}");
     // A file without audio is refused, and its bytes are deleted.
     let begin = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "8")];
-    let begun = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
-    let path = header(&begun, "location").to_owned();
+    let created = service.send("POST", "/api/v1/audio/uploads", &begin, &[]).expect("an answer");
+    let path = header(&created, "location").to_owned();
     wait_for_decoding(&service, &service.send("PATCH", &path, &tus("0"), b"no sound").expect("an answer"));
     assert_eq!(service.expect(200, "GET", &path, &[], &Value::Null)["state"], "refused");
 }
@@ -297,8 +297,8 @@ fn a_bundle_may_have_more_files_than_the_limit_of_open_files() {
             body.truncate(body.len() - b"--b--\r\n".len());
         }
     }
-    let kind = [("Content-Type", "multipart/form-data; boundary=b")];
-    let answer = service.send("POST", &format!("{AUDIO}/upload"), &kind, &body).expect("an answer");
+    let content_type = [("Content-Type", "multipart/form-data; boundary=b")];
+    let answer = service.send("POST", &format!("{AUDIO}/upload"), &content_type, &body).expect("an answer");
     assert_eq!(answer.status, 201, "{}", answer.body);
     let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
     let item = |file: &Value| json!({ "type": "audio", "id": file["id"], "start_tick": 0, "source": { "server_file_id": file["id"] } });

@@ -109,10 +109,10 @@ fn download(service: &Service, id: &str, query: &str) -> String {
 
 /// Returns the catalogue entries of `source`. There must be at least one.
 fn entries_of_source(soundfonts: &Value, source: &str) -> Vec<Value> {
-    let list = soundfonts.as_array().expect("a list").iter();
-    let found: Vec<Value> = list.filter(|entry| entry["source"] == source).cloned().collect();
-    assert!(!found.is_empty(), "{soundfonts}");
-    found
+    let entries = soundfonts.as_array().expect("a list").iter();
+    let entries_found: Vec<Value> = entries.filter(|entry| entry["source"] == source).cloned().collect();
+    assert!(!entries_found.is_empty(), "{soundfonts}");
+    entries_found
 }
 
 #[test]
@@ -229,8 +229,8 @@ fn a_restore_replaces_nothing_without_permission() {
     assert!(moved_aside.join("blobs/audio").is_dir());
     assert!(moved_aside.join("songfoundry.db").is_file());
     let restarted = Service::start(&storage, &[]);
-    let list = restarted.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
-    assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+    let audio_files = restarted.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+    assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(1));
 }
 
 #[test]
@@ -305,8 +305,8 @@ fn a_check_reports_missing_damaged_and_left_over_files() {
     assert!(!left_over.exists());
     let quarantined =
         fs::read_dir(storage.join("quarantine")).expect("reads").next().expect("one").expect("reads");
-    let kept = quarantined.path().join("audio").join(left_over.file_name().expect("a name"));
-    assert_eq!(fs::read(kept).expect("reads"), b"left over");
+    let quarantined_file = quarantined.path().join("audio").join(left_over.file_name().expect("a name"));
+    assert_eq!(fs::read(quarantined_file).expect("reads"), b"left over");
     if database::of(&storage).is_none() {
         // The database file is replaced by a file that is not a database.
         fs::write(storage.join("songfoundry.db"), "garbage".repeat(1000)).expect("writes");

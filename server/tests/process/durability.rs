@@ -105,7 +105,7 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
         });
         service.kill();
         service = Service::start(&storage, &[]);
-        let found = service.expect(200, "GET", SONG, &[], &Value::Null);
+        let stored_song = service.expect(200, "GET", SONG, &[], &Value::Null);
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         let current = revisions["items"][0]["revision"].as_i64().expect("a revision");
         let (last, last_name) = written.acknowledged;
@@ -113,7 +113,7 @@ fn no_acknowledged_save_is_lost_to_a_kill() {
         let (expected, name) =
             if current == last { (last, last_name) } else { (last + 1, written.attempted) };
         assert_eq!(current, expected, "round {round}");
-        assert_eq!(found, song(&name), "round {round}: the stored document differs from the saved one");
+        assert_eq!(stored_song, song(&name), "round {round}: the stored document differs from the saved one");
         revision = current;
     }
 }

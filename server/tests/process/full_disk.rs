@@ -100,8 +100,8 @@ fn a_full_disk_loses_nothing_and_the_service_recovers() {
         let revisions = service.expect(200, "GET", &format!("{SONG}/revisions"), &[], &Value::Null);
         assert_eq!(revisions["items"].as_array().map(Vec::len), Some(1));
         assert_eq!(service.send("GET", &file, &[], &[]).expect("an answer").body, before);
-        let list = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
-        assert_eq!(list["items"].as_array().map(Vec::len), Some(1));
+        let audio_files = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+        assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(1));
     };
     assert_unchanged(&service);
     service.expect(200, "GET", "/readyz", &[], &Value::Null);

@@ -170,8 +170,8 @@ fn slow_parts_of_resumable_uploads_occupy_no_threads() {
     let mut half_sent = Vec::new();
     for _ in 0..60 {
         let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Length", "1000000")];
-        let begun = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
-        let path = begun.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location");
+        let created = service.send("POST", "/api/v1/audio/uploads", &headers, &[]).expect("an answer");
+        let path = created.head.lines().find_map(|line| line.strip_prefix("location: ")).expect("a location");
         let mut stream = TcpStream::connect(service.address).expect("connects");
         let head = format!(
             "PATCH {} HTTP/1.1\r\nHost: {}\r\nTus-Resumable: 1.0.0\r\nUpload-Offset: 0\r\n\

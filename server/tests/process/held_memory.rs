@@ -84,8 +84,8 @@ fn concurrent_requests_for_large_projects_wait_without_using_memory() {
         ("POST /api/v1/projects/large/duplicate", "", "201"),
     ];
     let request = |(line, body, expected): (&str, &'static str, &'static str)| {
-        let kind = "Content-Type: application/json\r\nContent-Length:";
-        let head = format!("{line} HTTP/1.1\r\n{kind} {}\r\n", body.len());
+        let header_start = "Content-Type: application/json\r\nContent-Length:";
+        let head = format!("{line} HTTP/1.1\r\n{header_start} {}\r\n", body.len());
         (send(&service, &head, body.as_bytes()), line.to_owned(), expected)
     };
     let mut connections: Vec<_> =

@@ -94,8 +94,8 @@ fn a_browser_gets_http2_and_a_secure_page() {
             .expect("JSON");
     assert_eq!(capabilities["secure"], true);
     // Local trust applies to HTTPS from the same origin.
-    let list = installation.get(&installation.client(), &service, "/api/v1/projects").expect("an answer");
-    assert_eq!(list.status(), 200);
+    let projects = installation.get(&installation.client(), &service, "/api/v1/projects").expect("an answer");
+    assert_eq!(projects.status(), 200);
 
     let http1_client =
         Client::builder().http1_only().tls_danger_accept_invalid_certs(true).build().expect("a client");
@@ -182,9 +182,9 @@ fn log_ins_whose_bodies_do_not_arrive_by_http2_occupy_little_memory() {
 
 /// Returns the client's port of the only connection to `port` (proc(5), `/proc/net/tcp`).
 fn client_port_to(port: u16) -> u16 {
-    let list = fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
+    let connections = fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
     let to = format!(":{port:04X}");
-    let connection = list.lines().skip(1).find_map(|line| {
+    let connection = connections.lines().skip(1).find_map(|line| {
         let mut fields = line.split_whitespace().skip(1);
         let (from, is_to_port) = (fields.next()?, fields.next()?.ends_with(&to));
         is_to_port.then(|| from.rsplit(':').next()).flatten()

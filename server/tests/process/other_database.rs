@@ -77,8 +77,8 @@ fn a_new_database_beside_stored_files_is_refused_and_nothing_is_deleted() {
     let file = installation(&storage, 4_800);
     let before = stored(&storage);
     assert_eq!(before.len(), 4);
-    let other = tempfile::tempdir().expect("a folder");
-    let url = database::address(&other.path().join("storage"));
+    let other_folder = tempfile::tempdir().expect("a folder");
+    let url = database::address(&other_folder.path().join("storage"));
     let printed = assert_start_is_refused(&storage, &url);
     let database_name =
         url.split(['?', '@']).next().unwrap_or_default().rsplit('/').next().unwrap_or_default();
@@ -108,15 +108,15 @@ fn a_start_without_the_stored_files_warns_and_keeps_the_database() {
     let folder = tempfile::tempdir().expect("a folder");
     let storage = folder.path().join("storage");
     let file = installation(&storage, 4_800);
-    let (blobs, kept) = (storage.join("blobs"), folder.path().join("kept"));
-    fs::rename(&blobs, &kept).expect("moves");
+    let (blobs, backup_path) = (storage.join("blobs"), folder.path().join("kept"));
+    fs::rename(&blobs, &backup_path).expect("moves");
     let mut service = Service::spawn(songfoundry(&storage).arg("serve").stderr(Stdio::piped()));
     let log = service.take_stderr();
     assert!(service.stop().0.success());
     let printed = std::io::read_to_string(log).expect("reads");
     assert!(printed.contains("stored files, and there are none in"), "{printed}");
     fs::remove_dir_all(&blobs).expect("removes");
-    fs::rename(&kept, &blobs).expect("moves");
+    fs::rename(&backup_path, &blobs).expect("moves");
     assert_has_the_recording(&storage, &file);
 }
 
@@ -131,8 +131,8 @@ fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
     let file = installation(&storage, 4_800);
     let before = stored(&storage);
     let database = storage.join("songfoundry.db");
-    let kept = folder.path().join("kept.db");
-    fs::rename(&database, &kept).expect("moves");
+    let backup_path = folder.path().join("kept.db");
+    fs::rename(&database, &backup_path).expect("moves");
     for leftover in ["songfoundry.db-wal", "songfoundry.db-shm"] {
         let _ = fs::remove_file(storage.join(leftover));
     }
@@ -147,7 +147,7 @@ fn a_database_that_was_lost_is_not_replaced_by_an_empty_one() {
     );
     assert!(!database.exists(), "an empty database was created in place of the lost one");
     assert_eq!(stored(&storage), before);
-    fs::rename(&kept, &database).expect("moves");
+    fs::rename(&backup_path, &database).expect("moves");
     assert_has_the_recording(&storage, &file);
 }
 
@@ -184,8 +184,8 @@ fn an_older_database_deletes_nothing_at_its_start() {
     fs::copy(&database, &older).expect("copies");
     let service = Service::start(&storage, &[]);
     let send = |service: &Service, offset: &str| {
-        let kind = ("Content-Type", "application/offset+octet-stream");
-        let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), kind];
+        let content_type = ("Content-Type", "application/offset+octet-stream");
+        let headers = [("Tus-Resumable", "1.0.0"), ("Upload-Offset", offset), content_type];
         service.send("PATCH", upload_path, &headers, &[7; 400]).expect("an answer").status
     };
     assert_eq!(send(&service, "0"), 204);
@@ -207,8 +207,8 @@ fn an_older_database_deletes_nothing_at_its_start() {
     fs::rename(&newer, &database).expect("moves");
     let service = Service::start(&storage, &[]);
     assert_eq!(send(&service, "400"), 204);
-    let list = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
-    assert_eq!(list["items"].as_array().map(Vec::len), Some(2));
+    let audio_files = service.expect(200, "GET", "/api/v1/audio", &[], &Value::Null);
+    assert_eq!(audio_files["items"].as_array().map(Vec::len), Some(2));
 }
 
 #[test]

@@ -251,8 +251,8 @@ pub(crate) fn wait_until_closed(service: &Service, client_port: u16) {
 /// `/proc/net/tcp`).
 fn is_established(port: u16, client_port: u16) -> bool {
     const ESTABLISHED: &str = "01";
-    let list = std::fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
-    list.lines().skip(1).any(|line| {
+    let connections = std::fs::read_to_string("/proc/net/tcp").expect("the system's list of connections");
+    connections.lines().skip(1).any(|line| {
         let mut fields = line.split_whitespace().skip(1);
         let ports = [port, client_port].map(|port| format!(":{port:04X}"));
         let is_between = ports.iter().all(|port| fields.next().is_some_and(|end| end.ends_with(port)));

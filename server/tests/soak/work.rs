@@ -86,8 +86,10 @@ fn upload(service: &Service, uploader: usize, count: &AtomicUsize) -> Vec<Sound>
             "--b\r\nContent-Disposition: form-data; name=\"file\"; filename=\"{number}.wav\"\r\n\r\n{}\r\n--b--\r\n",
             wav(number)
         );
-        let kind = [("Content-Type", "multipart/form-data; boundary=b")];
-        let Some(answer) = service.call("POST", "/api/v1/audio/upload", &kind, &body) else { return sounds };
+        let content_type = [("Content-Type", "multipart/form-data; boundary=b")];
+        let Some(answer) = service.call("POST", "/api/v1/audio/upload", &content_type, &body) else {
+            return sounds;
+        };
         assert_eq!(answer.status, 201, "an upload was refused: {}", answer.body);
         let answer: Value = serde_json::from_str(&answer.body).expect("JSON");
         let id = answer["files"][0]["id"].as_str().expect("an id").to_owned();

@@ -206,13 +206,13 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
   );
 
   const failures: string[] = [];
-  let wanted: WantedAudio[] = [];
+  let requestedAudio: WantedAudio[] = [];
   let underruns = 0;
   const module = await WebAssembly.compile(await fetchBytes('/web-worklet/pkg/dsp_wasm_bg.wasm'));
   const post = (report: EngineReport): void => {
     if (report.type === 'reply' && report.error !== undefined) failures.push(report.error);
     if (report.type === 'failed') failures.push(report.detail);
-    if (report.type === 'wanted') wanted = report.wanted;
+    if (report.type === 'wanted') requestedAudio = report.wanted;
     if (report.type === 'status') underruns = report.underruns;
   };
   // The clock is constant, so only clips can cause underruns.
@@ -258,8 +258,8 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
    * Sends the blocks that the engine requested, one for each clip. Returns whether there were any.
    */
   const sendRequestedBlocks = (): boolean => {
-    const pieces = wanted;
-    wanted = [];
+    const pieces = requestedAudio;
+    requestedAudio = [];
     for (const { slot, sourceFrame, frames } of pieces) {
       const { left, right } = channels[slot] ?? { left: new Float32Array(0), right: null };
       const end = sourceFrame + Math.min(PIECE_FRAMES, frames);
@@ -285,10 +285,10 @@ export async function renderInPage(request: RenderRequest): Promise<RenderAnswer
       host.render(left.subarray(done, end), right.subarray(done, end));
       sendRequestedBlocks();
     }
-    const both = new Float32Array(2 * frames);
-    both.set(left.subarray(latencyFrames), 0);
-    both.set(right.subarray(latencyFrames), frames);
-    hashes.push(await hashOf(both));
+    const planarSamples = new Float32Array(2 * frames);
+    planarSamples.set(left.subarray(latencyFrames), 0);
+    planarSamples.set(right.subarray(latencyFrames), frames);
+    hashes.push(await hashOf(planarSamples));
   }
   if (failures.length > 0) throw new Error(failures.join('; '));
   return { latencyFrames, sessionHash: await hashOf(bytes), leftOut, hashes, underruns };

@@ -201,7 +201,7 @@ pub fn seeds() -> Vec<Seed> {
     unfinished[4..8].fill(0);
     let mut wild_size = wav(Format::PCM16, &data);
     wild_size[40..44].copy_from_slice(&0x7fff_fff0_u32.to_le_bytes());
-    let mut all: Vec<(&str, Vec<u8>)> = vec![
+    let mut seeds: Vec<(&str, Vec<u8>)> = vec![
         ("pcm-8.wav", wav(pcm(8, 1), &data)),
         ("pcm-16.wav", wav(pcm(16, 2), &data)),
         ("pcm-24.wav", wav(pcm(24, 2), &data)),
@@ -222,11 +222,11 @@ pub fn seeds() -> Vec<Seed> {
     ];
     // A decoder uses only the whole frames and pages of these starts.
     let start_of = |file: &[u8], bytes: usize| file[..bytes.min(file.len())].to_vec();
-    all.push(("frames.flac", small_flac()));
-    all.push(("tone-head.mp3", start_of(MP3, 1_600)));
-    all.push(("tone-head.aac", start_of(ADTS, 1_200)));
-    all.push(("pages-head.ogg", start_of(OGG_PAGES, 5_000)));
-    all.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect()
+    seeds.push(("frames.flac", small_flac()));
+    seeds.push(("tone-head.mp3", start_of(MP3, 1_600)));
+    seeds.push(("tone-head.aac", start_of(ADTS, 1_200)));
+    seeds.push(("pages-head.ogg", start_of(OGG_PAGES, 5_000)));
+    seeds.into_iter().map(|(name, bytes)| (name.to_owned(), bytes)).collect()
 }
 
 /// Returns a FLAC file whose frames have 16 samples of 16 bits, one frame for each kind of subframe

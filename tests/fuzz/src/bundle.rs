@@ -93,10 +93,10 @@ fn check_ids(document: &JsonText, new_ids: &HashMap<String, String>) {
     let files = |document: &JsonText| files_used(&schemas::read::project(document).expect("a project"));
     let mut expected: Vec<String> =
         files(&document).into_iter().map(|id| new_ids.get(&id).cloned().unwrap_or(id)).collect();
-    let mut found = files(&replaced);
-    (expected.sort_unstable(), found.sort_unstable());
-    (expected.dedup(), found.dedup());
-    assert_eq!(found, expected, "the files of a project with other ids");
+    let mut actual = files(&replaced);
+    (expected.sort_unstable(), actual.sort_unstable());
+    (expected.dedup(), actual.dedup());
+    assert_eq!(actual, expected, "the files of a project with other ids");
 }
 
 /// A reader that counts the bytes that are read.

@@ -126,7 +126,7 @@ pub fn mutate(bytes: &[u8], choices: &mut Choices) -> Option<Vec<u8>> {
 /// Returns documents with each kind of track, effect, automation and control.
 pub fn seeds() -> Vec<Seed> {
     let seed = |name: &str, value: Value| (name.to_owned(), value.to_string().into_bytes());
-    let mut all = vec![
+    let mut seeds = vec![
         seed("notes.json", song(json!([notes()]))),
         seed("controls.json", song(json!([controls()]))),
         seed("audio.json", song(json!([audio_track()]))),
@@ -135,9 +135,9 @@ pub fn seeds() -> Vec<Seed> {
         seed("plugins.json", plugins()),
     ];
     for effect in EFFECTS {
-        all.push(seed(&format!("effect-{}.json", effect.id), with_effect(effect)));
+        seeds.push(seed(&format!("effect-{}.json", effect.id), with_effect(effect)));
     }
-    all
+    seeds
 }
 
 /// Returns no seeds. `scripts/fuzz` also uses the examples of the schema.

@@ -72,8 +72,8 @@ impl Disk {
 
     fn restore_names(&self, names: &Path, to: &Path) -> io::Result<()> {
         fs::create_dir(to)?;
-        let list = fs::read(names)?;
-        let mut fields = list.split(|byte| *byte == 0);
+        let entries = fs::read(names)?;
+        let mut fields = entries.split(|byte| *byte == 0);
         while let (Some(name), Some(kind), Some(key)) = (fields.next(), fields.next(), fields.next()) {
             let synced = self.image.join(OsStr::from_bytes(key));
             let destination = to.join(OsStr::from_bytes(name));
@@ -113,18 +113,18 @@ fn key(metadata: &Metadata) -> io::Result<String> {
 /// Returns the entries of a folder. Each entry has a name, a kind and a key, each terminated by a
 /// zero byte.
 fn names_in(folder: &Path) -> io::Result<Vec<u8>> {
-    let mut list = Vec::new();
+    let mut entries = Vec::new();
     for entry in fs::read_dir(folder)? {
         let entry = entry?;
         // The entry was removed after the folder was listed.
         let Ok(metadata) = entry.metadata() else { continue };
         let kind = if metadata.is_dir() { "folder" } else { "file" };
         for field in [entry.file_name(), OsString::from(kind), OsString::from(key(&metadata)?)] {
-            list.extend(field.into_vec());
-            list.push(0);
+            entries.extend(field.into_vec());
+            entries.push(0);
         }
     }
-    Ok(list)
+    Ok(entries)
 }
 
 #[cfg(test)]

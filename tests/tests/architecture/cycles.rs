@@ -14,11 +14,11 @@ pub(crate) type Edges<N> = BTreeMap<N, BTreeSet<N>>;
 pub(crate) fn between_files(folder: &Path, roots: &[&str]) -> Vec<String> {
     let sources = Sources::read(folder);
     let edges = Imports::of(&sources).edges(&sources, roots);
-    let named: Edges<String> = edges
+    let named_edges: Edges<String> = edges
         .into_iter()
         .map(|(module, others)| (module.join("::"), others.iter().map(|other| other.join("::")).collect()))
         .collect();
-    cycles(&named).into_iter().map(|cycle| cycle.join(" -> ")).collect()
+    cycles(&named_edges).into_iter().map(|cycle| cycle.join(" -> ")).collect()
 }
 
 /// Returns the shortest cycle through each node, unless the cycle shares a node with one that is
@@ -73,8 +73,8 @@ mod tests {
         for (from, to) in edges {
             all_edges.entry(from).or_default().insert(to);
         }
-        let found: Vec<String> = cycles(&all_edges).iter().map(|cycle| cycle.join(" -> ")).collect();
-        assert_eq!(found, expected, "{edges:?}");
+        let found_cycles: Vec<String> = cycles(&all_edges).iter().map(|cycle| cycle.join(" -> ")).collect();
+        assert_eq!(found_cycles, expected, "{edges:?}");
     }
 
     #[test]

@@ -123,8 +123,8 @@ fn sound(sound: &Sound, sample_rate_hz: u32, folder: &Path) -> Value {
 /// track.
 fn effects_of(session: &Session) -> impl Iterator<Item = (usize, &EffectSettings, &[AutomationLane])> {
     let of_tracks = session.tracks.iter().map(|track| (&track.effects, &track.automation));
-    let all = of_tracks.chain([(&session.master_effects, &session.master_automation)]);
-    all.flat_map(|(effects, lanes)| {
+    let all_effects = of_tracks.chain([(&session.master_effects, &session.master_automation)]);
+    all_effects.flat_map(|(effects, lanes)| {
         effects.iter().enumerate().map(|(index, effect)| (index, effect, lanes.as_slice()))
     })
 }
@@ -132,11 +132,11 @@ fn effects_of(session: &Session) -> impl Iterator<Item = (usize, &EffectSettings
 /// Checks that the sessions use every kind of effect, at its defaults and with each parameter
 /// automated.
 fn check_kinds(sessions: &[Session]) {
-    let all = || sessions.iter().flat_map(effects_of);
+    let all_effects = || sessions.iter().flat_map(effects_of);
     let defaults =
         |kind: &EffectKind| kind.parameters.iter().map(|parameter| parameter.default).collect::<Vec<_>>();
     for kind in EFFECTS {
-        let uses = || all().filter(|(_, effect, _)| effect.kind == kind.id && !effect.bypass);
+        let uses = || all_effects().filter(|(_, effect, _)| effect.kind == kind.id && !effect.bypass);
         assert!(
             uses().any(|(_, effect, _)| effect.values == defaults(kind)),
             "no session has the effect {} at its defaults",
